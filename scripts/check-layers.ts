@@ -31,6 +31,11 @@ const LAYERS = [
   "explorer",
   "pages",
   "config",
+  "chain-files",
+  "adapters",
+  "profiling",
+  "services",
+  "observe",
   "node",
   "console",
   "cli",
@@ -38,6 +43,49 @@ const LAYERS = [
   "browser",
   "bundle",
 ];
+
+/** The order inside a room, lowest first, by folder or file of it. A file of the room that no entry names is a fault. */
+const FLOORS: Readonly<Record<string, readonly string[]>> = {
+  rpc: ["transport", "ports", "methods", "method-types.ts"],
+  "rpc/transport": [
+    "errors.ts",
+    "codec.ts",
+    "limits.ts",
+    "memory-budget.ts",
+    "shared-slices.ts",
+    "auth",
+    "dispatch",
+    "server",
+  ],
+  "rpc/methods": [
+    "json",
+    "params",
+    "filters",
+    "subscriptions",
+    "sessions.ts",
+    "example-values.ts",
+    "rpc-ports.ts",
+    "web3",
+    "net",
+    "rpc",
+    "eth",
+    "debug",
+    "trace",
+    "ots",
+    "erigon",
+    "block-testing",
+    "txpool",
+    "personal",
+    "miner",
+    "admin",
+    "clique",
+    "db",
+    "les",
+    "shh",
+    "dev",
+    "methods.ts",
+  ],
+};
 
 const src = fileURLToPath(new URL("../src", import.meta.url));
 
@@ -53,9 +101,26 @@ export function checkLayers(): string[] {
       if (LAYERS.indexOf(to) > LAYERS.indexOf(from)) {
         faults.push(`${file}: ${from} must not import ${to} (${target})`);
       }
+      const fault = floorFault(file, target);
+      if (fault !== undefined) faults.push(fault);
     }
   }
   return [...faults, ...circles(imports).map((circle) => `circle: ${circle.join(" -> ")}`)];
+}
+
+/** Why `file` may not import `target`, which is in the same room, or in a room on the same floor. */
+function floorFault(file: string, target: string): string | undefined {
+  for (const [room, floors] of Object.entries(FLOORS)) {
+    if (!file.startsWith(`${room}/`)) continue;
+    const [from, to] = [file, target].map((path) =>
+      floors.indexOf(path.slice(room.length + 1).split("/")[0]!),
+    ) as [number, number];
+    if (from === -1) return `${file}: no floor of ${room}/ names it`;
+    if (target.startsWith(`${room}/`) && to > from) {
+      return `${file}: ${floors[from]} must not import ${floors[to]} (${target})`;
+    }
+  }
+  return undefined;
 }
 
 /** Files of `src/` that `file` imports, for types too. */

@@ -2,10 +2,9 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { DEV_METHODS } from "../src/rpc/dev/methods.ts";
-import { type MethodInfo, namespaceOf } from "../src/rpc/dispatch/method.ts";
-import { EXAMPLES } from "../src/rpc/examples.ts";
-import { METHODS } from "../src/rpc/methods.ts";
+import { DEV_METHODS } from "../src/rpc/methods/dev/methods.ts";
+import { METHODS } from "../src/rpc/methods/methods.ts";
+import { type Method, namespaceOf } from "../src/rpc/transport/dispatch/method.ts";
 import { writeReference } from "./reference/reference.ts";
 import { writeRpcTypes } from "./rpc-types.ts";
 
@@ -29,7 +28,7 @@ export function isRpcReferenceFresh(): boolean {
 
 function reference(): string {
   const comments = methodComments();
-  const byNamespace = new Map<string, MethodInfo[]>();
+  const byNamespace = new Map<string, Method<never>[]>();
   for (const method of [...METHODS, ...DEV_METHODS]) {
     const namespace = namespaceOf(method.name);
     byNamespace.set(namespace, [...(byNamespace.get(namespace) ?? []), method]);
@@ -45,14 +44,13 @@ function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown])
   return a < b ? -1 : 1;
 }
 
-function entryOf(method: MethodInfo, comments: ReadonlyMap<string, string>): string {
-  const { name, params, resultSchema, isPrivate } = method;
+function entryOf(method: Method<never>, comments: ReadonlyMap<string, string>): string {
+  const { name, params, example, resultSchema, isPrivate } = method;
   const list = params.map(
     ({ name: param, schema, isRequired }) =>
       `\`${param}\` ${typeOf(schema)}${isRequired ? "" : " *optional*"}`,
   );
   const comment = comments.get(name);
-  const example = EXAMPLES[name];
   return [
     `### ${name}`,
     "",

@@ -1,10 +1,10 @@
 /** Part of `npm run docs`: writes src/rpc/method-types.ts, the types of parameters and results of every method, out of their JSON Schemas. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { DEV_METHODS } from "../src/rpc/dev/methods.ts";
-import type { MethodInfo } from "../src/rpc/dispatch/method.ts";
-import { METHODS } from "../src/rpc/methods.ts";
-import type { JsonSchema } from "../src/rpc/params/codec.ts";
+import { DEV_METHODS } from "../src/rpc/methods/dev/methods.ts";
+import { METHODS } from "../src/rpc/methods/methods.ts";
+import type { JsonSchema } from "../src/rpc/transport/codec.ts";
+import type { MethodInfo } from "../src/rpc/transport/dispatch/method.ts";
 
 const target = fileURLToPath(new URL("../src/rpc/method-types.ts", import.meta.url));
 

@@ -20,7 +20,7 @@ const DEPENDING_ON_ENGINE = [
   "src/evm/modules/",
   "src/node/workers/",
   "src/primitives/",
-  "src/rpc/server/",
+  "src/rpc/transport/server/",
   "src/storage/",
   "src/tracing/js/",
   "test/crash/kill-node",

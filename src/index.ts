@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { InProcessProvider } from "./adapters/provider.ts";
 import { UnknownConfigKeyError } from "./config/errors.ts";
 import { genesisPath } from "./config/home.ts";
 import { loadConfig } from "./config/load.ts";
@@ -9,15 +10,18 @@ import { nearest } from "./config/nearest.ts";
 import { OPTIONS } from "./config/schema.ts";
 import type { DevAccount } from "./keystore/dev-accounts.ts";
 import { createDevControl, type DevControl } from "./node/dev/dev-control.ts";
-import type { InProcessProvider } from "./node/provider.ts";
 import { createRpcClient } from "./node/rpc-client.ts";
 import { startNode } from "./node/start-node.ts";
 import type { RpcMethods } from "./rpc/method-types.ts";
 import { type Logger, SILENT_LOGGER } from "./telemetry/logger.ts";
 
+export {
+  type InProcessProvider,
+  type ProviderRequest,
+  ProviderRpcError,
+} from "./adapters/provider.ts";
 export type { DevAccount } from "./keystore/dev-accounts.ts";
 export type { DevControl } from "./node/dev/dev-control.ts";
-export { type InProcessProvider, type ProviderRequest, ProviderRpcError } from "./node/provider.ts";
 export type * from "./rpc/method-types.ts";
 export type { Logger } from "./telemetry/logger.ts";
 
@@ -99,7 +103,7 @@ export async function createNode(options: CreateNodeOptions = {}): Promise<Evmin
     rpc,
     urls: node.listeners.map(({ url }) => url),
     accounts: node.chain.devAccounts,
-    produceBlock: () => node.core.engine.produceBlock(),
+    produceBlock: () => node.core.production.engine.produceBlock(),
     stop,
     [Symbol.asyncDispose]: stop,
   };

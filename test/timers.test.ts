@@ -8,7 +8,7 @@ const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 
 /**
  * Timers that do not run inside `Failures.guard`, by file: how many, and why an exception of theirs cannot end the process.
- * An exception in a timer reaches the event loop, which ends the node (`node/observe/crash-policy.ts`).
+ * An exception in a timer reaches the event loop, which ends the node (`observe/crash-policy.ts`).
  */
 const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   "chain/store/background-work.ts": [1, "a failed merge poisons the store: caught there"],
@@ -28,12 +28,9 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
     "`guarded` passes every failure to onFatal or tries again; `prepareAhead` and `scheduleInstant` throw none",
   ],
   "keystore/clock.ts": [1, "runs a task that forgets keys: writes to Maps and byte arrays"],
-  "node/observe/crash-policy.ts": [1, "ends the process"],
-  "node/adapters/runtime/profiles.ts": [
-    2,
-    "resolves a promise; a failure of the other one is thrown by stop",
-  ],
-  "node/provider.ts": [1, "sends notifications: the notifier catches"],
+  "observe/crash-policy.ts": [1, "ends the process"],
+  "profiling/profiles.ts": [2, "resolves a promise; a failure of the other one is thrown by stop"],
+  "adapters/provider.ts": [1, "sends notifications: the notifier catches"],
   "node/workers/execute.ts": [1, "closes files: a failure is caught there"],
   "node/workers/execution-threads.ts": [2, "ends a thread and rejects its call"],
   "node/workers/fetch-remote.ts": [1, "counts, in a thread of its own"],
@@ -47,22 +44,25 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "node/workers/rpc/rpc-processes.ts": [1, "starts a process, which emits its errors"],
   "node/workers/run-in-worker.ts": [1, "rejects a promise"],
   "node/workers/task-thread.ts": [2, "ends a thread and rejects promises"],
-  "rpc/dispatch/call-queue.ts": [1, "resolves promises: the calls run behind them"],
-  "rpc/dispatch/dispatcher.ts": [1, "rejects a promise and aborts a signal"],
-  "rpc/dispatch/shared-slices.ts": [1, "resolves promises: the steps run behind them"],
-  "rpc/eth/submit/send-raw-transaction-sync.ts": [1, "rejects a promise"],
-  "rpc/filters/filters.ts": [1, "deletes from Maps"],
-  "rpc/server/fast-http.ts": [2, "writes answers and destroys sockets, which emit their errors"],
-  "rpc/server/http-connection.ts": [1, "ends a connection"],
-  "rpc/server/http-listener.ts": [2, "closes connections"],
-  "rpc/server/http-rejection.ts": [1, "ends a response, which emits its errors"],
-  "rpc/server/http-request.ts": [1, "destroys a response"],
-  "rpc/server/ipc.ts": [1, "destroys sockets"],
-  "rpc/server/socket-connection.ts": [1, "closes a connection"],
-  "rpc/server/ws.ts": [4, "pings are caught there; the others terminate connections"],
+  "rpc/transport/dispatch/call-queue.ts": [1, "resolves promises: the calls run behind them"],
+  "rpc/transport/dispatch/dispatcher.ts": [1, "rejects a promise and aborts a signal"],
+  "rpc/transport/shared-slices.ts": [1, "resolves promises: the steps run behind them"],
+  "rpc/methods/eth/submit.ts": [1, "rejects a promise"],
+  "rpc/methods/filters/filters.ts": [1, "deletes from Maps"],
+  "rpc/transport/server/fast-http.ts": [
+    2,
+    "writes answers and destroys sockets, which emit their errors",
+  ],
+  "rpc/transport/server/http-connection.ts": [1, "ends a connection"],
+  "rpc/transport/server/http-listener.ts": [2, "closes connections"],
+  "rpc/transport/server/http-rejection.ts": [1, "ends a response, which emits its errors"],
+  "rpc/transport/server/http-request.ts": [1, "destroys a response"],
+  "rpc/transport/server/ipc.ts": [1, "destroys sockets"],
+  "rpc/transport/server/socket-connection.ts": [1, "closes a connection"],
+  "rpc/transport/server/ws.ts": [4, "pings are caught there; the others terminate connections"],
   "threads/native-calls.ts": [1, "resolves a promise"],
-  "rpc/subscriptions/eth-feeds.ts": [1, "the promise of the check catches"],
-  "rpc/subscriptions/notifier.ts": [1, "each item of work is caught there"],
+  "rpc/methods/subscriptions/eth-feeds.ts": [1, "the promise of the check catches"],
+  "rpc/methods/subscriptions/notifier.ts": [1, "each item of work is caught there"],
 };
 
 const TIMER = /(?<![.\w])(?:setInterval|setTimeout|setImmediate|queueMicrotask)\(/g;

@@ -7,7 +7,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { readJwtSecret } from "../../src/config/secrets.ts";
 import { clientIdOf } from "../../src/les/serving/client-id.ts";
 import { startNode } from "../../src/node/start-node.ts";
-import { signJwt } from "../../src/rpc/auth/jwt.ts";
+import { signJwt } from "../../src/rpc/transport/auth/jwt.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { loopCall } from "./loop-call.ts";

@@ -2,10 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
-import {
-  startWhisperService,
-  type WhisperService,
-} from "../../src/node/adapters/whisper-service.ts";
+import { startWhisperService, type WhisperService } from "../../src/services/whisper-service.ts";
 import { createFailures } from "../../src/telemetry/failures.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";

@@ -32,9 +32,7 @@ export async function run([secondsText = "1200"]: readonly string[]): Promise<vo
     extraArguments: [
       ...["--consensus.block-time", `${BLOCK_MS}ms`],
       ...["--json-rpc.ws-address", `127.0.0.1:${wsPort}`],
-      ...["--json-rpc.notification-buffer-limit", "262144"],
       // Caches are to be full long before the end, so that growth can be told from filling.
-      ...["--json-rpc.block-cache-size", "1048576"],
       ...["--cache.size", "4194304"],
       ...["--log.level", "warn"],
     ],

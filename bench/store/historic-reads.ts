@@ -9,12 +9,12 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findLogs } from "../../src/adapters/log-search.ts";
 import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
 import { LogFilter } from "../../src/chain/logs/log-filter.ts";
 import { encodeBlockRecord } from "../../src/chain/records/block-record.ts";
 import type { LogBlockStore } from "../../src/chain/store/log-block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { findLogs } from "../../src/rpc/ports/local/log-search.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import { openBlockLog } from "../../src/storage/block-log.ts";
 import { openLogDirectory } from "../../src/storage/log-file.ts";

@@ -1,4 +1,4 @@
-import { EXAMPLES } from "../../src/rpc/examples.ts";
+import { METHODS } from "../../src/rpc/methods/methods.ts";
 
 /** What the chain under attack holds. */
 export type Target = {
@@ -86,10 +86,12 @@ const CONSTANT: ReadonlySet<string> = new Set([
   ...["txpool_content", "txpool_inspect", "txpool_status"],
 ]);
 
+const EXAMPLES = new Map(METHODS.map(({ name, example }) => [name, example]));
+
 /**
  * The worst legal parameters of a public method: of its own, or an example's where the size of a parameter changes nothing.
  * undefined: somebody has to think about this method first.
  */
 export function worstInput(method: string, target: Target): readonly unknown[] | undefined {
-  return WORST[method]?.(target) ?? (CONSTANT.has(method) ? [] : EXAMPLES[method]);
+  return WORST[method]?.(target) ?? (CONSTANT.has(method) ? [] : EXAMPLES.get(method));
 }

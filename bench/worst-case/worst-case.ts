@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout } from "node:timers/promises";
-import { METHODS } from "../../src/rpc/methods.ts";
+import { METHODS } from "../../src/rpc/methods/methods.ts";
 import { startHonestClient } from "../support/honest-client.ts";
 import { call, type Peer, startEvmint } from "../support/peers.ts";
 import { printTable, updateResult, writeResult } from "../support/report.ts";

@@ -63,7 +63,7 @@ export const SIMULATION_NUMBERS = "-38010 to -38025";
 export const CAUSES: Readonly<Record<string, string>> = {
   POOL_ALREADY_KNOWN: "The transaction is in the pool or in a block already.",
   POOL_OVERSIZED_DATA: "The transaction is larger than the pool takes (128 KiB, blobs aside).",
-  POOL_GAS_PRICE_BELOW_MINIMUM: "The price is below `minimum-gas-prices` or `mempool.price-limit`.",
+  POOL_GAS_PRICE_BELOW_MINIMUM: "The price is below `minimum-gas-prices`, or the tip below 1 wei.",
   POOL_MISSING_SIDECAR: "A blob transaction came without its blobs.",
   POOL_SIDECAR_MISMATCH: "The blobs are not those that the transaction names.",
   POOL_WRONG_SIDECAR_FORMAT: "Blobs have proofs of another fork than the head's.",

@@ -1,6 +1,6 @@
 import { ERROR_CODES, type ErrorCode, isCommandError } from "../../src/error-codes.ts";
 import { ACTIONS, CAUSES, NUMBERS, SIMULATION_NUMBERS } from "./error-advice.ts";
-import { sources, table } from "./page.ts";
+import { proseOf, sources, table } from "./page.ts";
 
 const HEAD = `# Errors
 
@@ -50,11 +50,6 @@ function causesByCode(): ReadonlyMap<ErrorCode, string> {
     }
   }
   return causes;
-}
-
-function proseOf(comment: string): string {
-  const lines = comment.split("\n").map((line) => line.replace(/^\s*\* ?/, "").trim());
-  return lines.join(" ").trim();
 }
 
 function actionFor(code: string): string {

@@ -12,6 +12,9 @@ const DECLARATION =
   /\.(counter|gauge|gaugeOf|histogram)\(\s*\{\s*name: "(\w+)",\s*help:\s*"([^"]+)",?(?:\s*labels: \[([^\]]*)\])?/g;
 /** \`gauge("name", "help", read)\`: a local shorthand for many gauges without labels. */
 const SHORTHAND = /\bgauge\(\s*"(\w+)",\s*"([^"]+)"/g;
+/** \`declareGauges(metrics, { name: ["help", read], … })\`. */
+const GAUGES = /\bdeclareGauges\(metrics, \{([\s\S]*?)\n\s*\}\)/g;
+const GAUGE = /\b(\w+): \[\s*"([^"]+)",/g;
 
 /** docs/reference/metrics.md */
 export function metricsPage(): string {
@@ -25,6 +28,9 @@ export function metricsPage(): string {
       add(type.replace("Of", ""), name, help, labels);
     }
     for (const [, name = "", help = ""] of text.matchAll(SHORTHAND)) add("gauge", name, help);
+    for (const [, gauges = ""] of text.matchAll(GAUGES)) {
+      for (const [, name = "", help = ""] of gauges.matchAll(GAUGE)) add("gauge", name, help);
+    }
   }
   const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
   return `${HEAD}\n${table(["name", "type", "labels", "meaning"], sorted)}`;

@@ -19,3 +19,9 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`;
   return line(head) + line(head.map(() => "---")) + rows.map(line).join("");
 }
+
+/** The text of a comment between its marks, on one line. */
+export function proseOf(comment: string): string {
+  const lines = comment.split("\n").map((line) => line.replace(/^\s*\* ?/, "").trim());
+  return lines.join(" ").trim();
+}

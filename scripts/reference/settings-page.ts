@@ -1,5 +1,6 @@
 import { environmentName, OPTIONS, type Option } from "../../src/config/schema.ts";
-import { table } from "./page.ts";
+import { byteSize, duration } from "../../src/config/value-types.ts";
+import { proseOf, sources, table } from "./page.ts";
 
 const HEAD = `# Settings
 
@@ -22,7 +23,7 @@ export function settingsPage(): string {
     const rows = OPTIONS.filter((option) => groupOf(option) === group).map(rowOf);
     return `\n## ${group || "General"}\n\n${table(["key", "default", "takes", "meaning"], rows)}`;
   });
-  return HEAD + sections.join("");
+  return `${HEAD}${sections.join("")}\n${LIMITS_HEAD}\n${limitsTable()}`;
 }
 
 function groupOf({ key }: Option<unknown>): string {
@@ -34,4 +35,45 @@ function rowOf({ key, type, default: value, dev, description }: Option<unknown>)
   const withDev = dev === undefined ? "" : `; with \`--dev\` ${print(dev)}`;
   const shown = OF_THE_MACHINE[key] ?? print(value);
   return [`\`${key}\``, shown + withDev, type.expects, description];
+}
+
+const LIMITS_HEAD = `## Fixed limits
+
+Bounds that are no setting: constants of the source, each with its reason.
+`;
+
+/** `export const NAME_LIMITS = { … } as const` with the comment above it. */
+const DECLARATION =
+  /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*export const (\w+_LIMITS) = \{\n([\s\S]*?)\n\} as const;/g;
+/** `name: 64 * 2 ** 20,` with the comment above it, if there is one. */
+const MEMBER = /^ {2}(?:\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*)?(\w+): ([\d_ *]+),$/gm;
+
+/** Every constant that is declared in the form of `DECLARATION`. */
+function limitsTable(): string {
+  const rows: string[][] = [];
+  for (const [, text] of sources()) {
+    for (const [, about = "", name = "", members = ""] of text.matchAll(DECLARATION)) {
+      // What they are about stands beside the first of them.
+      let shown = `${proseOf(about)} \`${name}\``;
+      for (const [, why = "", member = "", value = ""] of members.matchAll(MEMBER)) {
+        rows.push([shown, `\`${member}\``, withUnit(member, productOf(value)), proseOf(why)]);
+        shown = "";
+      }
+    }
+  }
+  return table(["of", "limit", "value", "meaning and reason"], rows);
+}
+
+/** The value of numbers and powers that are multiplied: `64 * 2 ** 20`. */
+function productOf(expression: string): number {
+  const factors = expression.replaceAll("_", "").split(/ \* /);
+  return factors
+    .map((factor) => factor.split(" ** ").map(Number))
+    .reduce((product, [base = 0, exponent = 1]) => product * base ** exponent, 1);
+}
+
+/** Bytes and milliseconds, by what the name ends with, as a setting would show them. */
+function withUnit(name: string, value: number): string {
+  const type = /Ms(?:Max|Dev)?$/.test(name) ? duration : /bytes/i.test(name) ? byteSize : undefined;
+  return type ? type.print(value).replaceAll('"', "") : value.toLocaleString("en");
 }

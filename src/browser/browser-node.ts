@@ -1,6 +1,6 @@
+import type { ProviderRequest } from "../adapters/provider.ts";
 import type { DevAccount } from "../keystore/dev-accounts.ts";
 import { createDevControl, type DevControl } from "../node/dev/dev-control.ts";
-import type { ProviderRequest } from "../node/provider.ts";
 import { createRpcClient } from "../node/rpc-client.ts";
 import type { RpcMethods } from "../rpc/method-types.ts";
 import type { HomeFiles } from "./files/home-files.ts";

@@ -1,7 +1,8 @@
 /** `evmint/browser`: the node for pages and workers. See ADR 91. */
+
+export { type ProviderRequest, ProviderRpcError } from "../adapters/provider.ts";
 export type { DevAccount } from "../keystore/dev-accounts.ts";
 export type { DevControl } from "../node/dev/dev-control.ts";
-export { type ProviderRequest, ProviderRpcError } from "../node/provider.ts";
 export type * from "../rpc/method-types.ts";
 export type { BrowserNode } from "./browser-node.ts";
 export { type BrowserNodeOptions, createNode } from "./create-node.ts";

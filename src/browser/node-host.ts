@@ -1,5 +1,5 @@
+import type { ProviderRequest } from "../adapters/provider.ts";
 import type { DevAccount } from "../keystore/dev-accounts.ts";
-import type { ProviderRequest } from "../node/provider.ts";
 import type { HomeFiles } from "./files/home-files.ts";
 
 /** EIP-1193's `message` event: a notification of a subscription. */

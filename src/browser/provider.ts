@@ -1,4 +1,4 @@
-import { type ProviderRequest, ProviderRpcError } from "../node/provider.ts";
+import { type ProviderRequest, ProviderRpcError } from "../adapters/provider.ts";
 import type { NodeHost, ProviderMessage } from "./node-host.ts";
 
 type MessageListener = (message: ProviderMessage) => void;

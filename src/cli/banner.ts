@@ -1,9 +1,10 @@
+import type { Listener } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
 import { dangersOf } from "../config/dangers.ts";
 import { isInMemory } from "../config/home.ts";
 import { duration } from "../config/value-types.ts";
 import { DEV_DERIVATION_PATH, DEV_PHRASE } from "../keystore/dev-accounts.ts";
-import type { ChainStatus, Listener } from "../node/types.ts";
+import type { ChainStatus } from "../node/types.ts";
 import { checksumAddress } from "../primitives/address.ts";
 import { escapeControls } from "../telemetry/escape-controls.ts";
 

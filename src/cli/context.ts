@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
-import type { CrashSource } from "../node/observe/crash-policy.ts";
 import type { NodeOperations } from "../node/types.ts";
+import type { CrashSource } from "../observe/crash-policy.ts";
 
 export type Input = Readable & {
   readonly isTTY?: boolean;

@@ -367,6 +367,8 @@ test("an unknown flag names the nearest that exists, by its last part too", asyn
     ["--api", "--json-rpc.api"],
     ["--log.levl", "--log.level"],
     ["--acounts", "--accounts"],
+    ["--json-rpc.ws-message-limit", "--json-rpc.body-limit takes its place"],
+    ["--json-rpc.id-limit", "the limit is fixed"],
   ] as const) {
     const { code, stderr } = await run(["start", "--dev", flag, "x"]);
     assert.equal(code, 2);
@@ -397,7 +399,9 @@ test("start --dev takes the port and block 0 by short flags", async () => {
     accounts: 3,
     genesis: null,
     predeploys: ["none"],
-    ...{ forkUrls: [], forkBlock: null, forkVerify: "auto", forkCacheBytes: 256 << 20 },
+    forkUrls: [],
+    forkBlock: null,
+    forkVerify: "auto",
     ...{
       artifacts: null,
       clientVersion: null,

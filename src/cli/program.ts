@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import type { LoadedConfig } from "../config/config.ts";
+import { fateOfKey } from "../config/former-keys.ts";
 import { assertHomeFolder, resolveHome } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
 import { nearest } from "../config/nearest.ts";
@@ -413,11 +414,13 @@ function withSettings(
   return command;
 }
 
-/** Commander's text for people; a flag that does not exist is followed by the nearest that does. */
+/** Commander's text for people; a flag that does not exist is followed by what became of it, or the nearest that does. */
 function withSuggestion(text: string, program: Command): string {
   const shown = escapeControlsInLines(text.replace(/^error: /, "evmintd: "));
   const flag = /unknown option '(--[^'=]*)/.exec(text)?.[1];
   if (flag === undefined) return shown;
+  const fate = fateOfKey(flag, (key) => `--${key}`);
+  if (fate !== undefined) return `${shown.trimEnd()}; ${fate}\n`;
   const known = new Set(flagsOf(program));
   const last = flag.replace(/^--/, "");
   // `--api` is what people type for `--json-rpc.api`.

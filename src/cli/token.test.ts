@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
-import { verifyJwt } from "../rpc/auth/jwt.ts";
+import { verifyJwt } from "../rpc/transport/auth/jwt.ts";
 import { runCli } from "./program.ts";
 import { fakeContext } from "./testing/fake-context.ts";
 

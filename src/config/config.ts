@@ -1,14 +1,16 @@
+import type { Limits } from "./limits.ts";
 import type { Option, SCHEMA } from "./schema.ts";
 
 type Schema = typeof SCHEMA;
 type Value<O> = O extends Option<infer T> ? T : never;
 
-/** Every setting with its value, frozen, and the two things no file can say. */
+/** Every setting with its value, frozen, and what no file can say. */
 export type Config = {
   readonly [Group in keyof Schema]: {
     readonly [Name in keyof Schema[Group]]: Value<Schema[Group][Name]>;
   };
 } & {
+  readonly limits: Limits;
   /** Absolute path of the folder that holds everything of one chain. */
   readonly home: string;
   /** A dev chain: unlocked accounts of a public phrase, every namespace open. */

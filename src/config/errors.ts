@@ -12,12 +12,12 @@ export class UnknownConfigKeyError extends NodeError {
     readonly key: string;
     readonly source: string;
     readonly nearest: string | undefined;
-    /** Why there is no such key any more. */
-    readonly removed?: string | undefined;
+    /** What became of a key of an earlier version. */
+    readonly fate?: string | undefined;
   }) {
-    const { key, source, nearest, removed } = details;
+    const { key, source, nearest, fate } = details;
     const guess = nearest === undefined ? "" : `; did you mean ${nearest}?`;
-    const hint = removed === undefined ? guess : `; it was removed: ${removed}`;
+    const hint = fate === undefined ? guess : `; ${fate}`;
     super(`${source}: unknown setting ${key}${hint}`, details);
   }
 }

@@ -6,7 +6,9 @@ import { after, test } from "node:test";
 import { parse as parseToml } from "smol-toml";
 import { renderAppToml, setInAppToml } from "./app-toml.ts";
 import { processesFor, workersFor } from "./defaults.ts";
+import { REMOVED_KEYS, REPLACED_KEYS } from "./former-keys.ts";
 import { appTomlPath } from "./home.ts";
+import { LIMITS } from "./limits.ts";
 import { type ConfigSources, loadConfig } from "./load.ts";
 import { environmentName, OPTIONS } from "./schema.ts";
 
@@ -56,7 +58,7 @@ test("loadConfig reads each kind of value from its natural TOML and from text", 
       },
     },
     `minimum-gas-prices = "1.5gwei"
-     mempool.lifetime = "30m"
+     mempool.size-limit = "64MiB"
      [json-rpc]
      cors-origins = ["https://a.example"]
      body-limit = "1KiB"
@@ -71,7 +73,7 @@ test("loadConfig reads each kind of value from its natural TOML and from text", 
   assert.deepEqual(config.consensus.blockTime, { intervalMs: 500 });
   assert.equal(config.jsonRpc.callGasMax, 1_000_000n);
   assert.equal(config.mempool.minimumGasPriceWei, 1_500_000_000n);
-  assert.equal(config.mempool.lifetimeMs, 1_800_000);
+  assert.equal(config.mempool.bytesMax, 64 << 20);
   assert.deepEqual(config.jsonRpc.corsOrigins, ["https://a.example"]);
   assert.equal(config.rpcLimits.bodyBytesMax, 1024);
   assert.equal(config.rpcLimits.batchItemsMax, 7);
@@ -83,22 +85,47 @@ test("loadConfig names the key that took the place of one of geth's or of an ear
   const replaced = {
     "mempool.global-slots": "mempool.size-limit",
     "state.cache-size": "cache.size",
+    "json-rpc.ws-deny-methods": "json-rpc.deny-methods",
   };
-  for (const [key, nearest] of Object.entries(replaced)) {
-    assert.throws(() => load({ flags: { [key]: "5120" } }), {
-      code: "CONFIG_UNKNOWN_KEY",
-      details: { key: `--${key}`, source: "command line", nearest: `--${nearest}` },
-    });
+  for (const [key, successor] of Object.entries(replaced)) {
+    const fate = fateOf(() => load({ flags: { [key]: "5120" } }));
+    assert.ok(fate?.includes(`--${successor}`), fate);
   }
+  const variable = { EVMINT_MEMPOOL_GLOBAL_SLOTS: "5120" };
+  assert.match(fateOf(() => load({ environment: variable }))!, /EVMINT_MEMPOOL_SIZE_LIMIT/);
 });
+
+test("no former key is one today, and what takes the place of one is", () => {
+  const keys = new Set(OPTIONS.map(({ key }) => key));
+  for (const key of [...Object.keys(REPLACED_KEYS), ...Object.keys(REMOVED_KEYS)]) {
+    assert.ok(!keys.has(key), key);
+    assert.notEqual(
+      fateOf(() => load({ flags: { [key]: "1" } })),
+      undefined,
+    );
+  }
+  for (const successor of Object.values(REPLACED_KEYS)) assert.ok(keys.has(successor), successor);
+});
+
+test("a node's limits are the fixed ones unless a test changes them", () => {
+  assert.deepEqual(load().config.limits, LIMITS);
+  const { filters } = load({ limits: { filters: { max: 4 } } }).config.limits;
+  assert.deepEqual(filters, { ...LIMITS.filters, max: 4 });
+});
+
+/** What the error says became of a key. */
+function fateOf(loading: () => unknown): string | undefined {
+  let fate: string | undefined;
+  assert.throws(loading, (error: { code?: string; details?: { fate?: string } }) => {
+    fate = error.details?.fate;
+    return error.code === "CONFIG_UNKNOWN_KEY";
+  });
+  return fate;
+}
 
 test("loadConfig says why a key of an earlier version is gone", () => {
   const toml = '[cometbft]\nrpc-address = "127.0.0.1:26657"';
-  assert.throws(
-    () => load({}, toml),
-    (error: { code?: string; details?: { removed?: string } }) =>
-      error.code === "CONFIG_UNKNOWN_KEY" && error.details?.removed !== undefined,
-  );
+  assert.match(fateOf(() => load({}, toml))!, /rpc.sock/);
 });
 
 test("loadConfig refuses an unknown key in each source and names the nearest", () => {

@@ -3,16 +3,11 @@ import { parse as parseToml } from "smol-toml";
 import { positionInAppToml } from "./app-toml.ts";
 import { type Config, describeOrigin, type LoadedConfig, type Origin } from "./config.ts";
 import { InvalidConfigError, UnknownConfigKeyError } from "./errors.ts";
+import { fateOfKey } from "./former-keys.ts";
 import { appTomlPath } from "./home.ts";
+import { type LimitChanges, limitsWith } from "./limits.ts";
 import { nearest } from "./nearest.ts";
-import {
-  environmentName,
-  OPTIONS,
-  type Option,
-  REMOVED_KEYS,
-  REPLACED_KEYS,
-  SCHEMA,
-} from "./schema.ts";
+import { environmentName, OPTIONS, type Option, SCHEMA } from "./schema.ts";
 import type { RawValue } from "./value-types.ts";
 
 export type ConfigSources = {
@@ -21,6 +16,8 @@ export type ConfigSources = {
   /** By key, without dashes in front. */
   readonly flags: Readonly<Record<string, string | true>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** For tests that reach a limit. */
+  readonly limits?: LimitChanges;
 };
 
 /** Variables with our prefix that are not settings: the home, the token of a console, and the folder of test vectors. */
@@ -67,7 +64,12 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     ]);
     return [group, Object.freeze(Object.fromEntries(values))];
   });
-  const config = { ...Object.fromEntries(groups), home: sources.home, dev: sources.dev } as Config;
+  const config = {
+    ...Object.fromEntries(groups),
+    limits: limitsWith(sources.limits),
+    home: sources.home,
+    dev: sources.dev,
+  } as Config;
   return { config: Object.freeze(config), origins };
 }
 
@@ -164,13 +166,12 @@ function unknown(
   source: string,
   spell: (key: string) => string,
 ): UnknownConfigKeyError {
-  const replaced = Object.entries(REPLACED_KEYS).find(([key]) => spell(key) === name);
-  const removed = Object.entries(REMOVED_KEYS).find(([key]) => spell(key) === name)?.[1];
+  const fate = fateOfKey(name, spell);
   const candidates = OPTIONS.map(({ key }) => spell(key));
   return new UnknownConfigKeyError({
-    ...{ key: name, source },
-    ...(removed !== undefined && { removed }),
-    nearest: replaced ? spell(replaced[1]) : nearest(name, candidates),
+    key: name,
+    source,
+    ...(fate === undefined ? { nearest: nearest(name, candidates) } : { nearest: undefined, fate }),
   });
 }
 

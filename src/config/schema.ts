@@ -1,16 +1,14 @@
 import { CACHE_BYTES } from "../chain/store/cache-sizes.ts";
 import { FORK_VERIFY_MODES } from "../dev/fork/choose-fork-point.ts";
+import { MEMPOOL_DEFAULTS } from "../mempool/pool.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
-import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../rpc/server/limits.ts";
-import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
+import { RPC_DEFAULTS } from "../rpc/transport/limits.ts";
+import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/transport/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
 import { COMETBFT_SETTINGS } from "./cometbft-settings.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { PREDEPLOYS } from "./genesis/predeploys.ts";
-import { LES_SETTINGS } from "./les-settings.ts";
 import { type Option, option } from "./option.ts";
-import { ACCESS_SETTINGS, KEY_STORE_LIMITS, SECURITY_SETTINGS } from "./security-settings.ts";
-import { SHH_SETTINGS } from "./shh-settings.ts";
 import {
   address,
   amount,
@@ -31,19 +29,6 @@ import {
 
 export type { Option } from "./option.ts";
 
-/** Keys of geth or of earlier versions, and the key that takes their place. */
-export const REPLACED_KEYS: Readonly<Record<string, string>> = {
-  "mempool.global-slots": "mempool.size-limit",
-  "mempool.global-queue": "mempool.queue-size-limit",
-  "state.cache-size": "cache.size",
-};
-
-/** Keys of earlier versions that nothing takes the place of, and why. */
-export const REMOVED_KEYS: Readonly<Record<string, string>> = {
-  "cometbft.rpc-address":
-    "CometBFT's own RPC is the socket cometbft/rpc.sock in the home; delete the line",
-};
-
 /** Every setting there is, by its place in `Config`. The order is that of `app.toml`. */
 export const SCHEMA = {
   chain: {
@@ -61,45 +46,20 @@ export const SCHEMA = {
       description:
         "Lowest gas price the node accepts and proposes. miner_setGasPrice writes it here; a flag outranks it.",
     }),
-    priceLimitWei: option("mempool.price-limit", amount, DEFAULTS.poolPriceLimitWei, {
-      description: "Lowest tip for admission to the pool.",
+    priceBumpPercent: option("mempool.price-bump", integer(1, 1000), MEMPOOL_DEFAULTS.priceBump, {
+      description: "Percent by which a replacement must raise both fees.",
     }),
-    priceBumpPercent: option(
-      "mempool.price-bump",
-      integer(1, 1000),
-      DEFAULTS.poolPriceBumpPercent,
-      {
-        description: "Percent by which a replacement must raise both fees.",
-      },
-    ),
-    accountSlots: option("mempool.account-slots", integer(1), DEFAULTS.poolAccountSlots, {
+    accountSlots: option("mempool.account-slots", integer(1), MEMPOOL_DEFAULTS.accountSlots, {
       dev: DEFAULTS.poolAccountSlotsDev,
-      description: "Most executable transactions of one account in the pool.",
+      description:
+        "Most executable transactions of one account in the pool, and as many after a nonce gap.",
     }),
-    accountQueue: option("mempool.account-queue", integer(1), DEFAULTS.poolAccountSlots, {
-      dev: DEFAULTS.poolAccountSlotsDev,
-      description: "Most transactions of one account after a nonce gap.",
+    bytesMax: option("mempool.size-limit", byteSize, MEMPOOL_DEFAULTS.bytesMax, {
+      description:
+        "Memory of all transactions in the pool except those with blobs; those after a nonce gap may take a quarter of it.",
     }),
-    bytesMax: option("mempool.size-limit", byteSize, DEFAULTS.poolBytesMax, {
-      description: "Memory of all transactions in the pool except those with blobs.",
-    }),
-    queuedBytesMax: option("mempool.queue-size-limit", byteSize, DEFAULTS.poolQueuedBytesMax, {
-      description: "Part of the size limit that transactions after a nonce gap may take.",
-    }),
-    blobBytesMax: option("mempool.blob-size-limit", byteSize, DEFAULTS.poolBlobBytesMax, {
+    blobBytesMax: option("mempool.blob-size-limit", byteSize, MEMPOOL_DEFAULTS.blobBytesMax, {
       description: "Memory of all blob transactions in the pool.",
-    }),
-    blobVerificationsMax: option(
-      "mempool.blob-verifications",
-      integer(1),
-      DEFAULTS.poolBlobVerificationsMax,
-      { description: "Blob transactions whose proofs may wait for verification." },
-    ),
-    blobProofsMax: option("mempool.blob-proofs", integer(1), DEFAULTS.poolBlobProofsMax, {
-      description: "Requests that may wait for the node to compute proofs of blobs.",
-    }),
-    lifetimeMs: option("mempool.lifetime", duration, DEFAULTS.poolLifetimeMs, {
-      description: "How long transactions after a nonce gap stay in the pool.",
     }),
     journal: option("mempool.journal", boolean, true, {
       description: "Stores waiting transactions on disk and restores them at the next start.",
@@ -137,9 +97,6 @@ export const SCHEMA = {
       description:
         "Compile sources that callers send, where the npm package solc is installed: half a minute of a thread each.",
     }),
-    fastHttp: option("json-rpc.fast-http", boolean, true, {
-      description: "Answer plain calls straight from the socket; false leaves all to node:http.",
-    }),
     nullPowFields: option("json-rpc.null-pow-fields", boolean, false, {
       description:
         "Serve nonce, sha3Uncles, difficulty and totalDifficulty as null; several libraries reject such blocks.",
@@ -162,62 +119,16 @@ export const SCHEMA = {
     callTimeoutMs: option("json-rpc.evm-timeout", duration, DEFAULTS.rpcCallTimeoutMs, {
       description: "Time one eth_call may take; 0 is no limit.",
     }),
-    callMemoryBytesMax: option(
-      "json-rpc.evm-memory-limit",
-      byteSize,
-      DEFAULTS.rpcCallMemoryBytesMax,
-      { description: "EVM memory one eth_call may use." },
-    ),
-    returnBytesMax: option("json-rpc.return-limit", byteSize, DEFAULTS.rpcReturnBytesMax, {
-      description: "Bytes one eth_call may return, also when it reverts.",
-    }),
-    traceTimeoutMs: option("json-rpc.trace-timeout", duration, DEFAULTS.rpcTraceTimeoutMs, {
-      description:
-        "Time one debug_trace call may take, with all its transactions, unless it names another.",
-    }),
     traceTimeoutMsMax: option(
       "json-rpc.trace-timeout-limit",
       duration,
       DEFAULTS.rpcTraceTimeoutMsMax,
       { description: "The longest time a debug_trace call may name." },
     ),
-    traceBytesMax: option("json-rpc.trace-size-limit", byteSize, DEFAULTS.rpcTraceBytesMax, {
-      description: "Bytes all traces of one debug_trace call may have.",
-    }),
-    traceScriptMemoryBytesMax: option(
-      "json-rpc.trace-script-memory",
-      byteSize,
-      DEFAULTS.rpcTraceScriptMemoryBytesMax,
-      { description: "Memory of one JavaScript tracer, its engine included; 16 MiB at least." },
-    ),
-    traceFilterBlocksMax: option(
-      "json-rpc.trace-filter-blocks",
-      integer(1),
-      DEFAULTS.rpcTraceFilterBlocksMax,
-      { description: "Blocks one trace_filter call may execute again." },
-    ),
-    badBlocksMax: option("json-rpc.bad-blocks-limit", integer(1), DEFAULTS.rpcBadBlocksMax, {
-      description: "Rejected blocks stored for debug_getBadBlocks, the newest.",
-    }),
-    badBlocksBytesMax: option(
-      "json-rpc.bad-blocks-size-limit",
-      byteSize,
-      DEFAULTS.rpcBadBlocksBytesMax,
-      { description: "Bytes of all of them." },
-    ),
-    traceChainsMax: option("json-rpc.trace-chains", integer(1), DEFAULTS.rpcTraceChainsMax, {
-      description: "traceChain subscriptions of all connections.",
-    }),
-    otsPageSizeMax: option("json-rpc.ots-page-size", integer(1), DEFAULTS.rpcOtsPageSizeMax, {
-      description: "Most transactions in a page of an ots method.",
-    }),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
       // Deployers of well-known contracts are signed without one, to be good on every chain.
       dev: true,
       description: "Take legacy transactions without a chain id (EIP-155) from callers.",
-    }),
-    blockCacheBytes: option("json-rpc.block-cache-size", byteSize, DEFAULTS.rpcBlockCacheBytes, {
-      description: "Memory for blocks and receipts cached as JSON.",
     }),
     txFeeWeiMax: option("json-rpc.fee-cap", amount, DEFAULTS.rpcTxFeeWeiMax, {
       description: "Highest fee of one transaction sent through this node; 0 is no cap.",
@@ -225,236 +136,45 @@ export const SCHEMA = {
     logsResultsMax: option("json-rpc.logs-limit", integer(1), DEFAULTS.rpcLogsResultsMax, {
       description: "Logs in one answer.",
     }),
-    logsBytesMax: option("json-rpc.logs-size-limit", byteSize, DEFAULTS.rpcLogsBytesMax, {
-      description: "Size of one answer with logs.",
-    }),
-    logsWorkMax: option("json-rpc.logs-work-limit", integer(10_000), DEFAULTS.rpcLogsWorkMax, {
-      description: "Blocks and index rows one search for logs may look at.",
-    }),
-    filterTermsMax: option("json-rpc.filter-terms-limit", integer(1), DEFAULTS.rpcFilterTermsMax, {
-      description: "Addresses, and topics at one position, in a log filter.",
-    }),
-    filterIdleMs: option("json-rpc.filter-timeout", duration, DEFAULTS.rpcFilterIdleMs, {
-      description: "How long a filter lives without being polled.",
-    }),
-    filtersMax: option("json-rpc.filters-limit", integer(1), DEFAULTS.rpcFiltersMax, {
-      description: "Filters of all callers.",
-    }),
-    totalFilterTermsMax: option(
-      "json-rpc.total-filter-terms-limit",
-      integer(1),
-      DEFAULTS.rpcTotalFilterTermsMax,
-      { description: "Addresses and topics in the log filters of all callers." },
-    ),
-    connectionFiltersMax: option(
-      "json-rpc.connection-filters-limit",
-      integer(1),
-      DEFAULTS.rpcConnectionFiltersMax,
-      { description: "Filters made over one WebSocket or IPC connection." },
-    ),
-    subscriptionsMax: option(
-      "json-rpc.subscriptions-limit",
-      integer(1),
-      DEFAULTS.rpcSubscriptionsMax,
-      { description: "Subscriptions of one connection." },
-    ),
-    totalSubscriptionsMax: option(
-      "json-rpc.total-subscriptions-limit",
-      integer(1),
-      DEFAULTS.rpcTotalSubscriptionsMax,
-      { description: "Subscriptions of all connections." },
-    ),
-    subscriptionTermsMax: option(
-      "json-rpc.subscription-terms-limit",
-      integer(1),
-      DEFAULTS.rpcSubscriptionTermsMax,
-      { description: "Addresses and topics in the log filters of all subscriptions." },
-    ),
-    notificationQueueBytesMax: option(
-      "json-rpc.notification-queue-limit",
-      byteSize,
-      DEFAULTS.rpcNotificationQueueBytesMax,
-      {
-        description:
-          "Size of the events that wait to be sent; beyond it connections with the most subscriptions are cut.",
-      },
-    ),
-    feeHistoryBlocksMax: option(
-      "json-rpc.fee-history-limit",
-      integer(1),
-      DEFAULTS.rpcFeeHistoryBlocksMax,
-      { description: "Blocks in one eth_feeHistory answer." },
-    ),
   },
   /** As the JSON-RPC server takes them. */
   rpcLimits: {
-    bodyBytesMax: option("json-rpc.body-limit", byteSize, DEFAULT_RPC_LIMITS.bodyBytesMax, {
-      description: "Size of an HTTP request body or an IPC message.",
+    bodyBytesMax: option("json-rpc.body-limit", byteSize, RPC_DEFAULTS.bodyBytesMax, {
+      description: "Size of an HTTP request body, a WebSocket or an IPC message.",
     }),
-    wsMessageBytesMax: option(
-      "json-rpc.ws-message-limit",
-      byteSize,
-      DEFAULT_RPC_LIMITS.wsMessageBytesMax,
-      {
-        description: "Size of a WebSocket message.",
-      },
-    ),
-    batchItemsMax: option("json-rpc.batch-limit", integer(1), DEFAULT_RPC_LIMITS.batchItemsMax, {
+    batchItemsMax: option("json-rpc.batch-limit", integer(1), RPC_DEFAULTS.batchItemsMax, {
       description: "Calls in one batch.",
     }),
-    batchResponseBytesMax: option(
-      "json-rpc.batch-response-limit",
-      byteSize,
-      DEFAULT_RPC_LIMITS.batchResponseBytesMax,
-      {
-        description:
-          "Size of the answer to one batch; the calls after the one that exceeds it get an error.",
-      },
-    ),
-    jsonDepthMax: option("json-rpc.depth-limit", integer(8), DEFAULT_RPC_LIMITS.jsonDepthMax, {
-      description: "Levels of arrays and objects in a request.",
-    }),
-    jsonItemsMax: option("json-rpc.items-limit", integer(100), DEFAULT_RPC_LIMITS.jsonItemsMax, {
-      description: "Values in a request; a member of an object counts as four.",
-    }),
-    idBytesMax: option("json-rpc.id-limit", byteSize, DEFAULT_RPC_LIMITS.idBytesMax, {
-      description: "Size of a request's id.",
-    }),
-    methodNameCharsMax: option(
-      "json-rpc.method-name-limit",
-      integer(64),
-      DEFAULT_RPC_LIMITS.methodNameCharsMax,
-      {
-        description: "Length of a method name.",
-      },
-    ),
     httpConnectionsMax: option(
       "json-rpc.connections-limit",
       integer(1),
-      DEFAULT_RPC_LIMITS.httpConnectionsMax,
-      {
-        description: "Open HTTP connections.",
-      },
+      RPC_DEFAULTS.httpConnectionsMax,
+      { description: "Open HTTP connections." },
     ),
     wsConnectionsMax: option(
       "json-rpc.ws-connections-limit",
       integer(1),
-      DEFAULT_RPC_LIMITS.wsConnectionsMax,
-      {
-        description: "Open WebSocket connections.",
-      },
+      RPC_DEFAULTS.wsConnectionsMax,
+      { description: "Open WebSocket connections." },
     ),
-    ipcConnectionsMax: option(
-      "json-rpc.ipc-connections-limit",
-      integer(1),
-      DEFAULT_RPC_LIMITS.ipcConnectionsMax,
-      {
-        description: "Open IPC connections.",
-      },
-    ),
-    httpHeadersTimeoutMs: option(
-      "json-rpc.headers-timeout",
-      duration,
-      DEFAULT_RPC_LIMITS.httpHeadersTimeoutMs,
-      {
-        description: "Time a client has to send its request headers.",
-      },
-    ),
-    messageTimeoutMs: option(
-      "json-rpc.body-timeout",
-      duration,
-      DEFAULT_RPC_LIMITS.messageTimeoutMs,
-      {
-        description: "Time a client has to send an HTTP body, a WebSocket or an IPC message.",
-      },
-    ),
-    httpReplyTimeoutMs: option(
-      "json-rpc.reply-timeout",
-      duration,
-      DEFAULT_RPC_LIMITS.httpReplyTimeoutMs,
-      {
-        description: "Time an HTTP answer may take to be sent.",
-      },
-    ),
-    httpIdleTimeoutMs: option(
-      "json-rpc.idle-timeout",
-      duration,
-      DEFAULT_RPC_LIMITS.httpIdleTimeoutMs,
-      {
-        description: "How long an unused HTTP connection stays open.",
-      },
-    ),
-    httpCallTimeoutMs: option(
-      "json-rpc.call-timeout",
-      duration,
-      DEFAULT_RPC_LIMITS.httpCallTimeoutMs,
-      {
-        description: "Time the calls of one HTTP request may take together.",
-      },
-    ),
-    wsPingIntervalMs: option(
-      "json-rpc.ws-ping-interval",
-      duration,
-      DEFAULT_RPC_LIMITS.wsPingIntervalMs,
-      {
-        description: "Time between two pings of a WebSocket.",
-      },
-    ),
-    socketCallsMax: option(
-      "json-rpc.socket-calls-limit",
-      integer(1),
-      DEFAULT_RPC_LIMITS.socketCallsMax,
-      {
-        description: "Calls of one connection that run at the same time.",
-      },
-    ),
-    callQueueMax: option("json-rpc.call-queue-limit", integer(1), DEFAULT_RPC_LIMITS.callQueueMax, {
-      description: "Calls that run code or search and wait for their turn; more are rejected.",
+    httpCallTimeoutMs: option("json-rpc.call-timeout", duration, RPC_DEFAULTS.httpCallTimeoutMs, {
+      description: "Time the calls of one HTTP request may take together.",
     }),
-    socketPauseBytes: option(
-      "json-rpc.socket-pause-size",
-      byteSize,
-      DEFAULT_RPC_LIMITS.socketPauseBytes,
-      {
-        description: "Unsent bytes from which on nothing more is read from a connection.",
-      },
-    ),
-    socketSendBufferBytesMax: option(
-      "json-rpc.send-buffer-limit",
-      byteSize,
-      DEFAULT_RPC_LIMITS.socketSendBufferBytesMax,
-      {
-        description: "Unsent bytes of answers above which a further answer cuts the connection.",
-      },
-    ),
-    notificationBufferBytesMax: option(
-      "json-rpc.notification-buffer-limit",
-      byteSize,
-      DEFAULT_RPC_LIMITS.notificationBufferBytesMax,
-      {
-        description: "Unsent bytes of notifications at which a slow subscriber is cut.",
-      },
-    ),
-    inputBytesMax: option(
-      "json-rpc.input-memory-limit",
-      byteSize,
-      DEFAULT_RPC_LIMITS.inputBytesMax,
-      {
-        description:
-          "Memory for requests of all connections that are being received or wait for their answers; beyond it the largest is rejected.",
-      },
-    ),
-    outputBytesMax: option(
-      "json-rpc.output-memory-limit",
-      byteSize,
-      DEFAULT_RPC_LIMITS.outputBytesMax,
-      {
-        description:
-          "Memory for unsent answers and notifications of all connections; beyond it the slowest reader is cut.",
-      },
-    ),
-  } satisfies Record<keyof RpcLimits, Option<number>>,
-  access: ACCESS_SETTINGS,
+    outputBytesMax: option("json-rpc.output-memory-limit", byteSize, RPC_DEFAULTS.outputBytesMax, {
+      description:
+        "Memory for unsent answers and notifications of all connections, divided among the RPC processes; beyond it the slowest reader is cut.",
+    }),
+  } satisfies Record<keyof typeof RPC_DEFAULTS, Option<number>>,
+  /** Who may call what. */
+  access: {
+    allowMethods: option("json-rpc.allow-methods", list, ["*"], {
+      description:
+        "Methods served over HTTP and WebSocket, of the namespaces in api: names, * for any text.",
+    }),
+    denyMethods: option("json-rpc.deny-methods", list, [], {
+      description: "Methods not served there, even if allow-methods names them.",
+    }),
+  },
   ipc: {
     enable: option("ipc.enable", boolean, true, {
       description:
@@ -469,24 +189,6 @@ export const SCHEMA = {
       description:
         "auto: contracts whose code uses much gas are compiled in a thread of their own and then run faster.",
     }),
-    compileCacheBytesMax: option(
-      "evm.compile-cache-size",
-      byteSize,
-      DEFAULTS.evmCompileCacheBytesMax,
-      {
-        description:
-          "Memory of compiled contracts in a process; the least recently used are dropped.",
-      },
-    ),
-    compileFilesBytesMax: option(
-      "evm.compile-files-size",
-      byteSize,
-      DEFAULTS.evmCompileFilesBytesMax,
-      {
-        description:
-          "Files of compiled contracts in the home's cache folder; the least recently used are removed.",
-      },
-    ),
   },
   consensus: {
     engine: option("consensus.engine", oneOf(["solo", "cometbft"]), "solo", {
@@ -509,16 +211,8 @@ export const SCHEMA = {
     feeRecipient: option("consensus.fee-recipient", address, ZERO_ADDRESS, {
       description: "Who receives the tips of blocks this node proposes.",
     }),
-    clockJumpMsMax: option("consensus.clock-jump-limit", duration, DEFAULTS.clockJumpMs, {
-      dev: DEFAULTS.clockJumpMsDev,
-      description:
-        "Forward jump of the clock that stops block production until the clock is confirmed or set right.",
-    }),
     acceptClock: option("consensus.accept-clock", boolean, false, {
       description: "Make blocks although the clock jumped far forward or is after 2099.",
-    }),
-    quarantineBytesMax: option("consensus.quarantine-size", byteSize, DEFAULTS.quarantineBytesMax, {
-      description: "File of the transactions that crashed the executor; the oldest make room.",
     }),
     extraData: option("consensus.extra-data", bytes(32), new Uint8Array(0), {
       description: "Bytes for the extraData field of blocks this node proposes.",
@@ -561,10 +255,6 @@ export const SCHEMA = {
     forkVerify: option("dev.fork-verify", oneOf(FORK_VERIFY_MODES), "auto", {
       description:
         "Whether accounts and slots of the continued chain must be proven (eth_getProof) under the state root of its block, and that block by its hash. auto: where its nodes serve proofs and its headers are Ethereum's; on: else the start fails; off: the nodes are believed.",
-    }),
-    forkCacheBytes: option("dev.fork-cache-size", byteSize, DEFAULTS.forkCacheBytes, {
-      description:
-        "Memory for what a forked chain has read of its remote one, and about the size of its file. What does not fit is read again.",
     }),
     predeploys: option("dev.predeploys", unset(list), null, {
       description: `Contracts of a new dev chain, at their public addresses: ${[...PREDEPLOYS.map(({ name }) => name), "none"].join(", ")}; all unless set.`,
@@ -611,8 +301,28 @@ export const SCHEMA = {
       description: "Serve the block explorer at the HTTP port under /explorer.",
     }),
   },
-  les: LES_SETTINGS,
-  shh: SHH_SETTINGS,
+  les: {
+    serve: option("les.serve", integer(0, 10_000), 0, {
+      description:
+        "Percent of one core that strangers may use, each within a capacity of its own; 0 serves everybody alike. Two at least: a free client takes 1.6.",
+    }),
+    checkpointOracle: option("les.checkpoint-oracle", unset(address), null, {
+      description: "Address of the checkpoint oracle contract; empty: there is none.",
+    }),
+    checkpointSigner: option("les.checkpoint-signer", unset(address), null, {
+      description:
+        "Unlocked account that votes for new checkpoints in the oracle contract, one of its admins; empty: none does.",
+    }),
+  },
+  shh: {
+    address: option("shh.address", unset(hostPort), null, {
+      description:
+        "Where this node listens for whisper peers (libp2p over TCP), and the port at which it looks for whisper of the chain's peers; empty: it does neither.",
+    }),
+    peers: option("shh.peers", list, [], {
+      description: "Whisper peers to stay connected to: /ip4/HOST/tcp/PORT/p2p/ID.",
+    }),
+  },
   cache: {
     bytes: option("cache.size", byteSize, CACHE_BYTES, {
       description:
@@ -635,9 +345,20 @@ export const SCHEMA = {
     allowReadableByOthers: option("keystore.allow-readable-by-others", boolean, false, {
       description: "Open key files that other users of this machine can read.",
     }),
-    ...KEY_STORE_LIMITS,
   },
-  ...SECURITY_SETTINGS,
+  tls: {
+    cert: option("tls.cert", text, "", {
+      description:
+        "Certificate chain (PEM) with which HTTP and WebSocket speak TLS, seen from the home; empty: no TLS.",
+    }),
+    key: option("tls.key", text, "", { description: "Private key (PEM) of that certificate." }),
+  },
+  files: {
+    allowAbsolutePaths: option("debug.allow-absolute-paths", boolean, false, {
+      description:
+        "Let callers name files outside the home's debug folder in admin_exportChain and the like.",
+    }),
+  },
   log: {
     level: option("log.level", oneOf(LOG_LEVELS), "info", {
       description: "Least important lines that are written.",

@@ -52,6 +52,12 @@ export type Quarantine = {
   size(): number;
 };
 
+/** The file of transactions that crashed the executor. */
+export const QUARANTINE_LIMITS = {
+  /** 128 of the largest transactions, for finding the bug; the oldest entries make room. */
+  bytesMax: 16 * 2 ** 20,
+} as const;
+
 type QuarantineOptions = {
   /** Holds `transactions.jsonl`; made with the first entry. */
   readonly directory: string;

@@ -1,6 +1,6 @@
 import { connect as connectSocket } from "node:net";
 import { WebSocket } from "ws";
-import { JsonStream } from "../rpc/server/json-stream.ts";
+import { JsonStream } from "../rpc/transport/server/json-stream.ts";
 import type { RemoteUrl } from "../telemetry/remote-url.ts";
 import { ConnectionFailedError } from "./errors.ts";
 import {

@@ -6,8 +6,13 @@ import type { KdfParams } from "./key-file.ts";
 const scryptAsync = promisify<string, Uint8Array, number, ScryptOptions, Buffer>(scrypt);
 const pbkdf2Async = promisify(pbkdf2);
 
-/** Queued passphrases besides the one being tried; at a second each, more are an attack or a faulty script. */
-const WAITING_MAX_DEFAULT = 4;
+/** Passphrases of keys and wallets. */
+export const PASSPHRASE_LIMITS = {
+  /** Wrong ones a minute for one account; beyond it none is tried. */
+  triesMax: 5,
+  /** That wait while another is tried; at a second each, more are an attack or a faulty script. */
+  waitingMax: 4,
+} as const;
 
 /**
  * Turns passphrases into keys off the main thread, one at a time: each takes up to a second and 256 MiB, so eight at once
@@ -21,7 +26,7 @@ export class KeyDerivation {
   #open = 0;
 
   /** @param onRejected called for every rejected passphrase */
-  constructor(waitingMax = WAITING_MAX_DEFAULT, onRejected: () => void = () => {}) {
+  constructor(waitingMax = PASSPHRASE_LIMITS.waitingMax, onRejected: () => void = () => {}) {
     this.#waitingMax = waitingMax;
     this.#onRejected = onRejected;
   }

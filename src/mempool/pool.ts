@@ -27,16 +27,36 @@ export type MempoolOptions = {
   readonly blobBytesMax: number;
 };
 
+/** Transactions after a nonce gap: as spam they cost their sender nothing and must leave room for what can be executed. */
+export const QUEUE_LIMITS = {
+  /** Of the pool's memory that they may take. */
+  sharePercent: 25,
+  /** How long those of an account stay without anything happening to it; geth's. */
+  lifetimeMs: 3 * 3_600_000,
+} as const;
+
 export const MEMPOOL_DEFAULTS: MempoolOptions = {
+  /** geth's admission: a tip of 1 wei, a tenth more for a replacement. */
   minimumTip: 1n,
   priceBump: 10,
+  /** A service that sends from one account runs some minutes ahead of the blocks with as many. */
   accountSlots: 1_024,
   accountQueue: 1_024,
-  bytesMax: 128 * 1_048_576,
-  queuedBytesMax: 32 * 1_048_576,
-  lifetimeMs: 3 * 3_600_000,
-  blobBytesMax: 128 * 1_048_576,
+  /** Some 80,000 transfers; with the blobs, 256 MiB in all, a quarter of the smallest machine worth running a node on. */
+  bytesMax: 128 * 2 ** 20,
+  queuedBytesMax: (128 * 2 ** 20 * QUEUE_LIMITS.sharePercent) / 100,
+  lifetimeMs: QUEUE_LIMITS.lifetimeMs,
+  /** Some 900 blobs with their proofs, the blocks of twenty minutes. */
+  blobBytesMax: 128 * 2 ** 20,
 };
+
+/** Work on blobs that may wait for its thread. */
+export const BLOB_QUEUE_LIMITS = {
+  /** Transactions whose proofs are to be verified. Each holds up to 1 MiB and takes some 0.3 s of a thread: the last one waits no longer than an HTTP client does. */
+  verificationsMax: 32,
+  /** Requests for proofs. Each takes up to 20 s of a thread: what waits longer has been given up by its caller. */
+  proofsMax: 4,
+} as const;
 
 /** What one transaction may measure: a legacy, access list, fee market or set code transaction, in bytes of its encoding. */
 export const TX_SIZE_MAX = 131_072;

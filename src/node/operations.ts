@@ -4,6 +4,16 @@ import { divideCacheSize } from "../chain/store/cache-sizes.ts";
 import { compactIndex } from "../chain/store/index/compact-index.ts";
 import { findIndexFault } from "../chain/store/index/index-files.ts";
 import { adoptBackfilledLog, removeLeftovers } from "../chain/store/log/backfilled-log.ts";
+import { backfill } from "../chain-files/backfill.ts";
+import { type FileBlock, readChainFile } from "../chain-files/chain-file.ts";
+import { chainFileSize } from "../chain-files/chain-file-io.ts";
+import { exportState } from "../chain-files/export-state.ts";
+import { importFileBlock } from "../chain-files/import-file-block.ts";
+import {
+  exportChainFile,
+  type ImportSteps,
+  importChainFile,
+} from "../chain-files/transfer-chain-file.ts";
 import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
 import { NodeError } from "../errors.ts";
@@ -11,18 +21,8 @@ import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Block } from "../types/block.ts";
-import { backfill } from "./chain-files/backfill.ts";
-import { type FileBlock, readChainFile } from "./chain-files/chain-file.ts";
-import { chainFileSize } from "./chain-files/chain-file-io.ts";
-import { exportState } from "./chain-files/export-state.ts";
-import { importFileBlock } from "./chain-files/import-file-block.ts";
-import {
-  exportChainFile,
-  type ImportSteps,
-  importChainFile,
-} from "./chain-files/transfer-chain-file.ts";
-import { executionModules } from "./compose/execution-modules.ts";
-import { type OpenChain, openChain } from "./compose/open-chain.ts";
+import { executionModules } from "./chain/execution-modules.ts";
+import { type OpenChain, openChain } from "./chain/open-chain.ts";
 import { startNode } from "./start-node.ts";
 import type { NodeOperations } from "./types.ts";
 
@@ -235,7 +235,11 @@ async function fillBeforeBase(
   if (base === 0 || (await firstNumberIn(file)) >= base) return undefined;
   log.info("blocks before the base are imported", { base });
   const caches = divideCacheSize(config.cache.bytes);
-  const result = await backfill(opened, { directory, file, caches, steps }, log);
+  const result = await backfill(
+    opened,
+    { directory, file, caches, steps, executionOf: executionModules },
+    log,
+  );
   const { imported, skipped, isComplete } = result;
   return { isComplete, counts: { imported, skipped, head: chain.head().block.header.number } };
 }

@@ -1,6 +1,6 @@
+import type { InProcessProvider } from "../adapters/provider.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import type { RpcMethods } from "../rpc/method-types.ts";
-import type { InProcessProvider } from "./provider.ts";
 
 /**
  * Every method as a function: `rpc.eth_getBalance(address, "latest")`. A bigint among the parameters, also inside of objects, is sent as

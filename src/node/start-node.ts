@@ -1,199 +1,246 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import type { InProcessProvider } from "../adapters/provider.ts";
+import type { Listener } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
 import { InvalidConfigError } from "../config/errors.ts";
 import { isInMemory } from "../config/home.ts";
 import type { SyncedEngine } from "../consensus/cometbft/state-sync.ts";
 import type { Contracts } from "../dev/artifacts/contracts.ts";
 import { readArtifacts } from "../dev/artifacts/read-artifacts.ts";
+import { createArtifactLog } from "../observe/artifact-log.ts";
+import { declareChainMetrics } from "../observe/chain-metrics.ts";
+import { logBlocks, logTransactions } from "../observe/log-transactions.ts";
+import { listenMetrics, type MetricsListener } from "../observe/metrics-listener.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
-import { createFailures } from "../telemetry/failures.ts";
+import type { Readiness } from "../rpc/ports/node.ts";
+import { createFailures, type Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { mergeExpositions } from "../telemetry/merge-expositions.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { renewableMetrics } from "../telemetry/renewable-metrics.ts";
-import { type ChainCore, type ChainCoreHooks, composeChain } from "./compose/compose-chain.ts";
-import { type Fork, openFork } from "./compose/open-fork.ts";
+import { ChainRole, type ChainRoleHooks } from "./chain/chain-role.ts";
+import type * as NetworkEngine from "./chain/network-engine.ts";
+import { type Fork, openFork } from "./chain/open-fork.ts";
 import { openDevStateFiles } from "./dev/dev-state-files.ts";
 import { createReset } from "./dev/reset-chain.ts";
 import { finishReset } from "./dev/reset-home.ts";
-import { createArtifactLog } from "./observe/artifact-log.ts";
-import { declareChainMetrics } from "./observe/chain-metrics.ts";
-import { logTransactions } from "./observe/log-transactions.ts";
-import { listenMetrics } from "./observe/metrics-listener.ts";
-import type { InProcessProvider } from "./provider.ts";
-import { type OpenListeners, startListeners } from "./start-listeners.ts";
-import type { RunningNode } from "./types.ts";
+import { Resources } from "./resources.ts";
+import { RpcRole } from "./rpc/rpc-role.ts";
+import type { ChainStatus, RunningNode } from "./types.ts";
 import type { RpcProcesses } from "./workers/rpc/rpc-processes.ts";
 
-/** A running node with its inside, for programs that hold one in process. */
-export type NodeInProcess = RunningNode & {
-  readonly core: ChainCore;
-  readonly provider: InProcessProvider;
-  /** undefined: this process serves every connection */
-  readonly processes: RpcProcesses | undefined;
-};
+export type NodeHooks = Omit<ChainRoleHooks, "onFatal" | "fork">;
 
 /**
  * Starts a node: chain first, then its listeners. When a listener cannot open, the chain is closed again.
  * @param hooks for tests that inject faults and clocks
  */
-export async function startNode(
+export function startNode(
   config: Config,
   log: Logger,
-  hooks: Omit<ChainCoreHooks, "onFatal"> = {},
+  hooks: NodeHooks = {},
 ): Promise<NodeInProcess> {
-  let onFatal: (error: unknown) => void = () => {};
-  const failure = new Promise<unknown>((resolve) => {
-    onFatal = resolve;
-  });
-  const metrics = renewableMetrics(createMetrics());
-  const failures = createFailures(log, metrics);
-  const networkEngine =
-    config.consensus.engine === "cometbft"
-      ? await import("./compose/compose-engine.ts")
-      : undefined;
-  const synced = await networkEngine?.syncFromPeers(config, log.child("state-sync"));
-  const forkLog = log.child("fork");
-  const openCore = (fork: Fork | undefined) =>
-    composeOrClose(fork, synced, () =>
-      composeChain(
-        config,
-        { log, metrics, failures, networkEngine, synced },
-        { ...hooks, onFatal, fork },
-      ),
-    );
-  if (config.dev && !isInMemory(config)) finishReset(config.home);
-  let core = await openCore(await openFork(config, forkLog));
-  let stopping: Promise<void> | undefined;
-  try {
-    observeChain(core, metrics, log);
-    const stateFiles = await openDevStateFiles(config, () => core, {
+  return NodeInProcess.start(config, log, hooks);
+}
+
+/** A running node with its inside, for programs that hold one in process. */
+export class NodeInProcess implements RunningNode {
+  readonly failure: Promise<unknown>;
+  readonly failures: Failures;
+  readonly #config: Config;
+  readonly #log: Logger;
+  readonly #hooks: NodeHooks;
+  readonly #metrics: Metrics = renewableMetrics(createMetrics());
+  readonly #resources = new Resources();
+  readonly #networkEngine: typeof NetworkEngine | undefined;
+  readonly #contracts: Contracts | undefined;
+  #onFatal: (error: unknown) => void = () => {};
+  #synced: SyncedEngine | undefined;
+  #role: ChainRole | undefined;
+  #rpc: RpcRole | undefined;
+  #status: ChainStatus | undefined;
+  #measured: MetricsListener | undefined;
+  #stopping: Promise<void> | undefined;
+
+  private constructor(
+    config: Config,
+    log: Logger,
+    hooks: NodeHooks,
+    networkEngine: typeof NetworkEngine | undefined,
+  ) {
+    this.#config = config;
+    this.#log = log;
+    this.#hooks = hooks;
+    this.#networkEngine = networkEngine;
+    this.#contracts = config.dev ? readContracts(config, log) : undefined;
+    this.failures = createFailures(log, this.#metrics);
+    this.failure = new Promise((settle) => {
+      this.#onFatal = settle;
+    });
+  }
+
+  static async start(config: Config, log: Logger, hooks: NodeHooks): Promise<NodeInProcess> {
+    const networkEngine =
+      config.consensus.engine === "cometbft"
+        ? await import("./chain/network-engine.ts")
+        : undefined;
+    const node = new NodeInProcess(config, log, hooks, networkEngine);
+    await node.#resources.during(() => node.#open());
+    return node;
+  }
+
+  /** The chain, which a reset replaces. */
+  get core(): ChainRole {
+    return this.#role!;
+  }
+
+  get provider(): InProcessProvider {
+    return this.#rpc!.provider;
+  }
+
+  /** undefined: this process serves every connection */
+  get processes(): RpcProcesses | undefined {
+    return this.#rpc?.processes;
+  }
+
+  get chain(): ChainStatus {
+    return this.#status!;
+  }
+
+  get listeners(): readonly Listener[] {
+    const { listeners } = this.#rpc!;
+    const url = this.#measured?.url;
+    if (url === undefined) return listeners;
+    return [...listeners, { kind: "metrics", url, namespaces: [], needsToken: false }];
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#resources.close();
+    return this.#stopping;
+  }
+
+  async #open(): Promise<void> {
+    const config = this.#config;
+    const resources = this.#resources;
+    const log = this.#log;
+    this.#synced = await this.#networkEngine?.syncFromPeers(config, log.child("state-sync"));
+    // CometBFT runs already after state sync, and ends when there is no chain for it.
+    let hasEngine = false;
+    resources.add(() => (hasEngine ? undefined : this.#synced?.close()));
+    if (config.dev && !isInMemory(config)) finishReset(config.home);
+    this.#role = await this.#openRole(await openFork(config, log.child("fork")));
+    resources.add(() => this.#role!.stop());
+    this.#status = statusOf(this.#role);
+    const stateFiles = await openDevStateFiles(config, () => this.core, {
       log: log.child("dev"),
-      failures,
+      failures: this.failures,
     });
-    const { header } = core.chain.head().block;
-    const { resumed, devAccounts } = core;
-    const { chainId } = core.chain.config;
-    const readiness = () => ({
-      ready: stopping === undefined && core.stalled() === undefined,
-      head: core.chain.head().block.header.number,
-      ...(core.stalled() !== undefined && { reason: reasonOf(core.stalled()) }),
-    });
-    let processes: RpcProcesses | undefined;
-    const measured = config.metrics.enable
-      ? await listenMetrics({
-          address: config.metrics.address,
-          allowedHosts: config.jsonRpc.vhosts,
-          exposition: () =>
-            processes ? wholeExposition(metrics, processes) : metrics.exposition(),
-          readiness,
-        })
-      : undefined;
-    const contracts = config.dev ? readContracts(config, log) : undefined;
-    const logChain = (execution: ExecutionPort) => {
-      if (!config.dev) return;
-      const artifacts =
-        contracts && createArtifactLog(contracts, { chain: core.chain, tracing: execution });
-      logTransactions(core, execution, { log: log.child("chain"), failures, artifacts });
-    };
-    const opened: OpenListeners = await startListeners(
-      config,
-      log,
-      core,
-      metrics,
-      readiness,
-      failures,
-      createReset(config, {
-        core: () => core,
-        whileIdle: (work) => opened.whileIdle(work),
-        async replace(fork) {
-          const newExecution = await opened.replaceChain(async () => {
-            await closeCore(core);
-            finishReset(config.home);
-            core = await openCore(fork);
-            observeChain(core, metrics, log);
-            await core.start();
-            return core;
-          });
-          logChain(newExecution);
-        },
-        onFatal,
-        log: forkLog,
-      }),
-    ).catch((error) => {
-      measured?.close();
-      throw error;
-    });
-    processes = opened.processes;
-    const { listeners, provider, close } = opened;
-    logChain(opened.execution);
-    await core.start();
-    async function stop(): Promise<void> {
-      try {
-        await close();
-      } finally {
-        // Whatever a listener's trouble is: the store must be closed.
-        measured?.close();
-        await stateFiles.close();
-        await closeCore(core);
-      }
+    resources.add(() => stateFiles.close());
+    if (config.metrics.enable) {
+      this.#measured = await listenMetrics({
+        address: config.metrics.address,
+        allowedHosts: config.jsonRpc.vhosts,
+        exposition: () => this.#exposition(),
+        readiness: () => this.#readiness(),
+      });
+      resources.add(() => this.#measured?.close());
     }
+    this.#rpc = await RpcRole.start(config, {
+      role: this.#role,
+      log,
+      metrics: this.#metrics,
+      failures: this.failures,
+      readiness: () => this.#readiness(),
+      reset: createReset(config, {
+        role: () => this.core,
+        whileIdle: (work) => this.#rpc!.whileIdle(work),
+        replace: (fork) => this.#replaceRole(fork),
+        onFatal: this.#onFatal,
+        log: log.child("fork"),
+      }),
+    });
+    resources.add(() => this.#rpc?.close());
+    this.#logTransactions(this.#rpc.execution);
+    await this.#role.start();
+    hasEngine = true;
+  }
+
+  async #openRole(fork: Fork | undefined): Promise<ChainRole> {
+    try {
+      const role = new ChainRole(
+        this.#config,
+        {
+          log: this.#log,
+          metrics: this.#metrics,
+          failures: this.failures,
+          networkEngine: this.#networkEngine,
+          synced: this.#synced,
+        },
+        { ...this.#hooks, onFatal: this.#onFatal, fork },
+      );
+      declareChainMetrics(this.#metrics, role);
+      logBlocks(role.chain, this.#log.child("chain"));
+      return role;
+    } catch (error) {
+      await fork?.close();
+      throw error;
+    }
+  }
+
+  /** For a reset: listeners and connections stay. */
+  async #replaceRole(fork: Fork | undefined): Promise<void> {
+    await this.#rpc!.replaceChain(async () => {
+      await this.#role!.stop();
+      finishReset(this.#config.home);
+      this.#role = await this.#openRole(fork);
+      await this.#role.start();
+      return this.#role;
+    });
+    this.#logTransactions(this.#rpc!.execution);
+  }
+
+  #readiness(): Readiness {
+    const stalled = this.core.production.stalled();
     return {
-      get core() {
-        return core;
-      },
-      provider,
-      processes,
-      listeners: measured
-        ? [...listeners, { kind: "metrics", url: measured.url, namespaces: [], needsToken: false }]
-        : listeners,
-      chain: {
-        chainId,
-        head: header.number,
-        headTimestamp: header.timestamp,
-        resumed,
-        devAccounts,
-      },
-      failure,
-      failures,
-      stop() {
-        stopping ??= stop();
-        return stopping;
-      },
+      ready: this.#stopping === undefined && stalled === undefined,
+      head: this.core.chain.head().block.header.number,
+      ...(stalled !== undefined && {
+        reason: stalled instanceof Error ? stalled.message : String(stalled),
+      }),
     };
-  } catch (error) {
-    core.store.close();
-    await core.fork?.close();
-    await synced?.close();
-    throw error;
+  }
+
+  /** Of this process and of those that serve connections. */
+  async #exposition(): Promise<string> {
+    const own = this.#metrics.exposition();
+    if (this.processes === undefined) return own;
+    return mergeExpositions([own, ...(await this.processes.expositions())]);
+  }
+
+  #logTransactions(execution: ExecutionPort): void {
+    if (!this.#config.dev) return;
+    const { chain, devChain } = this.core;
+    const artifacts =
+      this.#contracts && createArtifactLog(this.#contracts, { chain, tracing: execution });
+    logTransactions({ chain, devChain }, execution, {
+      log: this.#log.child("chain"),
+      failures: this.failures,
+      artifacts,
+    });
   }
 }
 
-/** CometBFT runs already after state sync, and ends when there is no chain for it. */
-async function composeOrClose(
-  fork: Fork | undefined,
-  synced: SyncedEngine | undefined,
-  compose: () => ChainCore,
-): Promise<ChainCore> {
-  try {
-    return compose();
-  } catch (error) {
-    await fork?.close();
-    await synced?.close();
-    throw error;
-  }
-}
-
-/** Of this process and of those that serve connections. */
-async function wholeExposition(metrics: Metrics, processes: RpcProcesses): Promise<string> {
-  return mergeExpositions([metrics.exposition(), ...(await processes.expositions())]);
-}
-
-async function closeCore(core: ChainCore): Promise<void> {
-  await core.stop();
-  core.store.close();
-  await core.fork?.close();
+function statusOf({ chain, opened }: ChainRole): ChainStatus {
+  const { header } = chain.head().block;
+  const { resumed, devAccounts } = opened;
+  return {
+    chainId: chain.config.chainId,
+    head: header.number,
+    headTimestamp: header.timestamp,
+    resumed,
+    devAccounts,
+  };
 }
 
 /** The contracts of `dev.artifacts`. @throws InvalidConfigError */
@@ -209,22 +256,4 @@ function readContracts(
   const contracts = readArtifacts(resolve(directory));
   log.info("artifacts read", { directory, contracts: contracts.size });
   return contracts;
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
-}
-
-function observeChain(core: ChainCore, metrics: Metrics, log: Logger): void {
-  declareChainMetrics(metrics, core);
-  logBlocks(core, log.child("chain"));
-}
-
-/** One line a block. */
-function logBlocks({ chain }: ChainCore, log: Logger): void {
-  chain.subscribe(({ executed: { block } }) => {
-    const { number, gasUsed } = block.header;
-    const { hash, transactions } = block;
-    log.info("block committed", { number, hash, transactions: transactions.length, gasUsed });
-  });
 }

@@ -1,18 +1,8 @@
+import type { Listener } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
 import type { DevAccount } from "../keystore/dev-accounts.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
-
-/** An open listener. */
-export type Listener = {
-  readonly kind: "http" | "ws" | "ipc" | "metrics";
-  /** As bound: a port 0 of the configuration is the real port here. A path for IPC. */
-  readonly url: string;
-  /** Namespaces that can be called there. */
-  readonly namespaces: readonly string[];
-  /** Private methods need a bearer token here. */
-  readonly needsToken: boolean;
-};
 
 /** The chain at start. */
 export type ChainStatus = {

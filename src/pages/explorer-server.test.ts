@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { after, afterEach, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { FORWARDED_METHODS } from "../explorer/page-methods.ts";
-import { METHODS } from "../rpc/methods.ts";
+import { METHODS } from "../rpc/methods/methods.ts";
 import { sendHttp } from "../rpc/testing/rpc-client.ts";
 import { parseRemoteUrl } from "../telemetry/remote-url.ts";
 import { type ExplorerServer, startExplorerServer } from "./explorer-server.ts";

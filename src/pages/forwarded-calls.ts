@@ -1,7 +1,7 @@
 import { BATCH_MAX, FORWARDED_METHODS, PAGE_TRACERS } from "../explorer/page-methods.ts";
-import { InvalidRequestError } from "../rpc/dispatch/errors.ts";
-import { scanJson } from "../rpc/dispatch/json-scan.ts";
-import { DEFAULT_RPC_LIMITS } from "../rpc/server/limits.ts";
+import { scanJson } from "../rpc/transport/dispatch/json-scan.ts";
+import { InvalidRequestError } from "../rpc/transport/errors.ts";
+import { DEFAULT_RPC_LIMITS } from "../rpc/transport/limits.ts";
 
 /** What to do with the body of a request of a page. */
 export type ForwardedCalls =

@@ -640,11 +640,11 @@ export interface RpcMethods {
   erigon_forks(): Promise<unknown>;
   erigon_getBalanceChangesInBlock(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<unknown>;
   erigon_getBlockByTimestamp(timestamp: unknown, isFull: boolean): Promise<unknown>;
-  erigon_getBlockReceiptsByBlockHash(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<unknown>;
-  erigon_getHeaderByHash(blockHash: RpcHash): Promise<unknown>;
-  erigon_getHeaderByNumber(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<unknown>;
+  erigon_getBlockReceiptsByBlockHash(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<readonly RpcReceipt[] | null>;
+  erigon_getHeaderByHash(blockHash: RpcHash): Promise<RpcHeader | null>;
+  erigon_getHeaderByNumber(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<RpcHeader | null>;
   erigon_getLatestLogs(criteria: RpcLogFilterInput, options?: RpcLogFilterOptionsInput | null): Promise<unknown>;
-  erigon_getLogs(criteria: RpcLogFilterInput): Promise<unknown>;
+  erigon_getLogs(criteria: RpcLogFilterInput): Promise<readonly RpcLog[]>;
   erigon_getLogsByHash(blockHash: RpcHash): Promise<unknown>;
   eth_accounts(): Promise<readonly RpcAddress[]>;
   eth_baseFee(): Promise<RpcQuantity | null>;

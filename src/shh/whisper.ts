@@ -19,6 +19,24 @@ import { type Identity, identityFromBytes, type Key, openMessage, wrapMessage } 
 import { type MessageCriteria, MessageFilters } from "./message-filters.ts";
 import type { Work } from "./proof-of-work.ts";
 
+/** Whisper in one node. */
+export const WHISPER_LIMITS = {
+  /** Peers that are connected, in and out. Each opens a socket and gets every envelope; a message reaches a million nodes in five hops. */
+  peersMax: 25,
+  /** Bytes a second that one peer may send, over ten seconds: ten thousand messages of 1 KB in two seconds. Beyond it, it is banned. */
+  peerBytesPerSecondMax: 5 * 2 ** 20,
+  /** How long a peer that broke the protocol is not connected to. */
+  banMs: 600_000,
+  /** All messages that have not expired, some 40,000 of 1 KB; when full, those with the least work leave. */
+  poolBytesMax: 64 * 2 ** 20,
+  /** Identities and groups. Each takes part in opening every encrypted message whose topics a filter wants: a fraction of a millisecond. */
+  identitiesMax: 1_000,
+  /** Message filters of all callers: every message is compared with every filter. */
+  filtersMax: 1_000,
+  /** Posts that wait while the work for another is done. The last one waits for 160 s when all ask for the longest work. */
+  postsMax: 16,
+} as const;
+
 export type WhisperOptions = {
   /** Memory of all envelopes. */
   readonly poolBytesMax: number;

@@ -2,15 +2,19 @@ import { concatBytes } from "../primitives/bytes.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import type { Kv, KvReader } from "./kv.ts";
 
-/** Bytes, and a count; a put beyond one of them is rejected. */
-export type DappDbLimits = {
-  readonly nameBytesMax: number;
-  readonly keyBytesMax: number;
-  readonly valueBytesMax: number;
+/** What programs may store with db_putString and db_putHex: 4 GiB in all; a put beyond one of these is rejected. */
+export const DAPP_DB_LIMITS = {
+  /** Of the name of a database. */
+  nameBytesMax: 256,
+  /** One row of the store each, which is read and written in one go. */
+  keyBytesMax: 1024,
+  valueBytesMax: 2 ** 20,
   /** Keys and values of one database together. */
-  readonly databaseBytesMax: number;
-  readonly databasesMax: number;
-};
+  databaseBytesMax: 64 * 2 ** 20,
+  databasesMax: 64,
+} as const;
+
+export type DappDbLimits = { readonly [Name in keyof typeof DAPP_DB_LIMITS]: number };
 
 export type DappDbModules = {
   /** The store is on disk already. */

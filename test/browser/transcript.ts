@@ -1,5 +1,4 @@
-import { EXAMPLES } from "../../src/rpc/examples.ts";
-import { METHODS } from "../../src/rpc/methods.ts";
+import { METHODS } from "../../src/rpc/methods/methods.ts";
 
 export type Call = { readonly method: string; readonly params: readonly unknown[] };
 export type Answer =
@@ -65,7 +64,7 @@ export async function askEveryMethod(ask: Ask): Promise<ReadonlyMap<string, unkn
   // Those that make a block come last: its hash depends on the clock.
   const isLast = ({ name }: { readonly name: string }) => /^eth_(send|resend)/.test(name);
   const inOrder = [...withoutFiles.filter((each) => !isLast(each)), ...withoutFiles.filter(isLast)];
-  for (const { name } of inOrder) await note(`example of ${name}`, name, EXAMPLES[name] ?? []);
+  for (const { name, example = [] } of inOrder) await note(`example of ${name}`, name, example);
   return answers;
 }
 

@@ -8,8 +8,8 @@ import { createMemoryBlockStore } from "../../src/chain/store/open-block-store.t
 import { FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
-import { executionModules } from "../../src/node/compose/execution-modules.ts";
-import { openChain } from "../../src/node/compose/open-chain.ts";
+import { executionModules } from "../../src/node/chain/execution-modules.ts";
+import { openChain } from "../../src/node/chain/open-chain.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { signJwt } from "../../src/rpc/auth/jwt.ts";
+import { signJwt } from "../../src/rpc/transport/auth/jwt.ts";
 import { freePort } from "../support/free-port.ts";
 
 export type Geth = { readonly url: string; stop(): Promise<void> };

@@ -6,7 +6,7 @@ import { readJwtSecret } from "../../src/config/secrets.ts";
 import { createAddress } from "../../src/evm/contract-creation.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../../src/primitives/hex.ts";
-import { signJwt } from "../../src/rpc/auth/jwt.ts";
+import { signJwt } from "../../src/rpc/transport/auth/jwt.ts";
 import type { TransactionFields } from "../../src/types/transaction/codec.ts";
 import { signAuthorization, signTransaction } from "../../src/types/transaction/sign.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";

@@ -8,6 +8,9 @@ import type { Chain } from "../../src/chain/chain.ts";
 import { divideCacheSize } from "../../src/chain/store/cache-sizes.ts";
 import { adoptBackfilledLog } from "../../src/chain/store/log/backfilled-log.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
+import { type BackfillOptions, backfill } from "../../src/chain-files/backfill.ts";
+import { importFileBlock } from "../../src/chain-files/import-file-block.ts";
+import { exportChainFile } from "../../src/chain-files/transfer-chain-file.ts";
 import type { Config } from "../../src/config/config.ts";
 import { DEFAULT_CHAIN_ID } from "../../src/config/genesis/genesis.ts";
 import { dataPath } from "../../src/config/home.ts";
@@ -17,11 +20,8 @@ import { SnapshotFiles } from "../../src/consensus/state-sync/snapshot-files.ts"
 import { SNAPSHOT_FORMAT } from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
 import { consensusDataIn } from "../../src/consensus/state-sync/testing/consensus-data-in.ts";
-import { type BackfillOptions, backfill } from "../../src/node/chain-files/backfill.ts";
-import { importFileBlock } from "../../src/node/chain-files/import-file-block.ts";
-import { exportChainFile } from "../../src/node/chain-files/transfer-chain-file.ts";
-import { executionModules } from "../../src/node/compose/execution-modules.ts";
-import { openChain } from "../../src/node/compose/open-chain.ts";
+import { executionModules } from "../../src/node/chain/execution-modules.ts";
+import { openChain } from "../../src/node/chain/open-chain.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
 import { createFailures } from "../../src/telemetry/failures.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
@@ -227,6 +227,7 @@ for (const step of STEPS) {
     const opened = openChain(config, SILENT_LOGGER);
     const options: BackfillOptions = {
       ...{ directory, file: whole, failPoint, caches: divideCacheSize(1 << 20) },
+      executionOf: executionModules,
       steps: (chain) => ({
         mayContinue: () => true,
         importBlock: (block) => importFileBlock(chain, block, executionModules(chain)),

@@ -10,7 +10,7 @@ import { after, before, describe, test } from "node:test";
 import { foundryBinary, startAnvil } from "../../bench/support/peers.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createNode } from "../../src/index.ts";
-import { openChain } from "../../src/node/compose/open-chain.ts";
+import { openChain } from "../../src/node/chain/open-chain.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";

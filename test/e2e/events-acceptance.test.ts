@@ -5,11 +5,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { keccak256 } from "viem";
+import { findLogs } from "../../src/adapters/log-search.ts";
 import { LogFilter } from "../../src/chain/logs/log-filter.ts";
 import { LogIndex } from "../../src/chain/logs/log-index.ts";
 import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { hashFromBigint } from "../../src/primitives/hash.ts";
-import { findLogs } from "../../src/rpc/ports/local/log-search.ts";
 import { createMemoryKv } from "../../src/storage/memory-kv.ts";
 import type { ExecutedBlock } from "../../src/types/block.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
@@ -216,7 +216,7 @@ test("a client that comes back hears of new blocks, and finds with eth_getLogs w
 });
 
 test("one client that installs filters and leaves them does not use up those of others", async () => {
-  const small = await startTestNode({ dev: true, settings: { "json-rpc.filters-limit": "10" } });
+  const small = await startTestNode({ dev: true, limits: { filters: { max: 10 } } });
   const greedy = await WsClient.open(small.wsUrl);
   const modest = await WsClient.open(small.wsUrl);
   try {

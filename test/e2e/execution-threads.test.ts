@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { createExecutionReads } from "../../src/adapters/execution-port.ts";
+import { callLimitsOf } from "../../src/adapters/rpc-settings.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { callLimitsOf } from "../../src/node/adapters/call-limits.ts";
-import { createExecutionReads } from "../../src/node/adapters/execution-port.ts";
 import type { ExecutionThreadData } from "../../src/node/workers/execution-protocol.ts";
 import { ExecutionThreads } from "../../src/node/workers/execution-threads.ts";
 import type { Address } from "../../src/primitives/address.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonSchema } from "../../src/rpc/params/codec.ts";
-import type { OpenRpcDocument } from "../../src/rpc/rpc/open-rpc.ts";
+import type { OpenRpcDocument } from "../../src/rpc/methods/rpc/methods.ts";
+import type { JsonSchema } from "../../src/rpc/transport/codec.ts";
 import { schemaFaults } from "../support/json-schema.ts";
 import { startTestNode } from "../support/test-node.ts";
 

@@ -44,7 +44,7 @@ async function send(nonce: number, fields: object = {}): Promise<string> {
 }
 
 const counts = () => {
-  const { pending, queued } = node.node.core.mempool.counts();
+  const { pending, queued } = node.node.core.pool.mempool.counts();
   return [pending, queued];
 };
 
@@ -74,13 +74,14 @@ test("five thousand of them are all back, in order, none twice", async () => {
   await start();
   const keys = devPrivateKeys();
   for (let nonce = 0n; nonce < 500n; nonce++) {
-    for (const key of keys) await node.node.core.submit(hexToBytes(transfer(nonce, 31_337n, key)));
+    for (const key of keys)
+      await node.node.core.pool.submit(hexToBytes(transfer(nonce, 31_337n, key)));
   }
   assert.deepEqual(counts(), [5_000, 0]);
   await node.stop();
   await start();
   assert.deepEqual(counts(), [5_000, 0]);
-  for (const list of node.node.core.mempool.content().pending.values()) {
+  for (const list of node.node.core.pool.mempool.content().pending.values()) {
     assert.deepEqual(
       list.map(({ tx }) => tx.nonce),
       Array.from({ length: 500 }, (_, nonce) => BigInt(nonce)),

@@ -24,15 +24,15 @@ test("7,000 transfers of 10 accounts are pooled while no block is made, and in t
   const keys = devPrivateKeys();
   for (let nonce = 0n; nonce < 700n; nonce++) {
     for (const key of keys) {
-      const hash = await core.submit(hexToBytes(transfer(nonce, 31_337n, key)));
-      assert.ok(core.mempool.get(hash), "a hash means the transaction is pooled");
+      const hash = await core.pool.submit(hexToBytes(transfer(nonce, 31_337n, key)));
+      assert.ok(core.pool.mempool.get(hash), "a hash means the transaction is pooled");
       hashes.push(hash);
     }
   }
-  assert.deepEqual(core.mempool.counts(), { pending: 7_000, queued: 0 });
-  assert.ok(hashes.every((hash) => core.mempool.get(hash)));
+  assert.deepEqual(core.pool.mempool.counts(), { pending: 7_000, queued: 0 });
+  assert.ok(hashes.every((hash) => core.pool.mempool.get(hash)));
   // A block takes what it can execute in its time.
-  while (core.mempool.counts().pending > 0) node.produceBlock();
+  while (core.pool.mempool.counts().pending > 0) node.produceBlock();
   assert.ok(hashes.every((hash) => core.chain.transaction(hash)));
   assert.equal(await metricOf(node, "txpool_removed_total", 'reason="included"'), 7_000);
 });
@@ -45,7 +45,7 @@ test("a limit of the pool is a rejection with geth's text, and what was accepted
   const keys = devPrivateKeys();
   const accepted: Hash[] = [];
   const submit = async (nonce: bigint, key: number) => {
-    accepted.push(await core.submit(hexToBytes(transfer(nonce, 31_337n, keys[key]))));
+    accepted.push(await core.pool.submit(hexToBytes(transfer(nonce, 31_337n, keys[key]))));
   };
   for (const nonce of [0n, 1n, 2n]) await submit(nonce, 0);
   await assert.rejects(submit(3n, 0), {
@@ -58,7 +58,7 @@ test("a limit of the pool is a rejection with geth's text, and what was accepted
     message: "transaction underpriced",
   });
   assert.equal(accepted.length, 4);
-  assert.ok(accepted.every((hash) => core.mempool.get(hash)));
+  assert.ok(accepted.every((hash) => core.pool.mempool.get(hash)));
 });
 
 test("blobs with proofs of before Osaka are converted by a thread, and other callers are answered meanwhile", async (t) => {
@@ -98,7 +98,7 @@ test("blobs with proofs of before Osaka are converted by a thread, and other cal
   }
   assert.deepEqual(await sent, { jsonrpc: "2.0", id: 1, result: tx.hash });
   assert.deepEqual(order, ["asked", "asked", "asked", "asked", "asked", "sent"]);
-  const pooled = node.node.core.mempool.get(tx.hash);
+  const pooled = node.node.core.pool.mempool.get(tx.hash);
   assert.equal(pooled?.sidecar?.wrapperVersion, 1);
   assert.equal(pooled?.sidecar?.proofs.length, 128);
   // What was converted has proofs that hold: sent by another transaction it is verified.

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { test } from "node:test";
-import { METHODS } from "../../src/rpc/methods.ts";
+import { METHODS } from "../../src/rpc/methods/methods.ts";
 import { sendHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 

@@ -239,9 +239,7 @@ test("all connections of a listener's limit are accepted, however those of the o
 });
 
 test("bad tokens are counted over all RPC processes together", async () => {
-  const node = await startConfiguredNode({
-    settings: { ...settings, "json-rpc.bad-tokens-limit": "4" },
-  });
+  const node = await startConfiguredNode({ settings, limits: { tokens: { badTokensMax: 4 } } });
   try {
     const clients = [new Client(node.url), new Client(node.url)];
     const call = { jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] };

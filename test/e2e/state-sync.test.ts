@@ -22,7 +22,7 @@ import {
 } from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
 import { consensusDataIn } from "../../src/consensus/state-sync/testing/consensus-data-in.ts";
-import { executionModules } from "../../src/node/compose/execution-modules.ts";
+import { executionModules } from "../../src/node/chain/execution-modules.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/keccak.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
@@ -296,7 +296,7 @@ test("snapshot.interval: a node takes snapshots in the background and stores the
     own.list().map(({ height }) => height),
     [25],
   );
-  const { application } = running.node.core;
+  const { application } = running.node.core.production;
   assert.deepEqual(
     application.listSnapshots().map(({ height }) => height),
     [25],

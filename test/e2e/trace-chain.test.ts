@@ -54,7 +54,8 @@ describe("debug_subscribe traceChain", () => {
   before(async () => {
     node = await startTestNode({
       dev: true,
-      settings: { "json-rpc.trace-chains": "2", ...WITH_METRICS },
+      settings: WITH_METRICS,
+      limits: { subscriptions: { traceChainsMax: 2 } },
     });
     for (let i = 0; i < LOOPS; i++) {
       const { error } = await ask("eth_sendTransaction", {
@@ -136,7 +137,7 @@ describe("debug_subscribe traceChain", () => {
     await closeAll();
   });
 
-  test("json-rpc.trace-chains bounds those of all connections", async () => {
+  test("a limit bounds those of all connections", async () => {
     for (let i = 0; i < 2; i++) {
       const client = await open();
       await client.call("debug_subscribe", "traceChain", "0x0", "latest", {});

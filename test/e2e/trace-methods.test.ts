@@ -44,7 +44,7 @@ describe("trace_*", () => {
   }
 
   before(async () => {
-    node = await startTestNode({ dev: true, settings: { "json-rpc.trace-filter-blocks": "4" } });
+    node = await startTestNode({ dev: true, limits: { calls: { traceFilterBlocksMax: 4 } } });
     const deployment = await signed(0, undefined, encodeDeployData({ ...token, args: [1000n] }));
     const { contractAddress, transactionHash } = await resultOf(
       "eth_sendRawTransactionSync",

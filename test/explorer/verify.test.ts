@@ -11,12 +11,11 @@ import { checkReceipt, checkReceiptsRoot } from "../../src/explorer/verify/recei
 import { checkTransaction, checkTransactionsRoot } from "../../src/explorer/verify/transactions.ts";
 import { compare, type Verdict, worstOf } from "../../src/explorer/verify/verdict.ts";
 import { type Address, parseAddress } from "../../src/primitives/address.ts";
-import type { Hash } from "../../src/primitives/hash.ts";
-import { hashToBytes, parseHash } from "../../src/primitives/hash.ts";
+import { type Hash, hashToBytes, parseHash } from "../../src/primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../src/primitives/hex.ts";
 import { keccak256OfHex } from "../../src/primitives/keccak.ts";
 import { toQuantity } from "../../src/primitives/quantity.ts";
-import { minedTransactionText } from "../../src/rpc/json/transaction-json.ts";
+import { minedTransactionText } from "../../src/rpc/methods/json/transaction-json.ts";
 import { InvalidProofError } from "../../src/trie/proof.ts";
 import { headerHash } from "../../src/types/header-codec.ts";
 import { decodeTransaction } from "../../src/types/transaction/decode.ts";

@@ -7,7 +7,7 @@ import { readStartingSet } from "../../src/consensus/cometbft/home/home.ts";
 import { parseRpcAddress } from "../../src/consensus/cometbft/rpc/client.ts";
 import { StateSyncServers } from "../../src/consensus/cometbft/state-sync.ts";
 import { encodeConsensusData } from "../../src/consensus/consensus-data.ts";
-import { openChain } from "../../src/node/compose/open-chain.ts";
+import { openChain } from "../../src/node/chain/open-chain.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { eventually, Network, whyLeftOut } from "./network.ts";

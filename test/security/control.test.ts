@@ -314,15 +314,17 @@ test("file names do not lead out of the debug folder", async () => {
 
 test("db keeps texts and bytes in one place, over a restart, within its limits", async () => {
   const home = mkdtempSync(join(tmpdir(), "evmint-db-"));
-  const settings = {
-    "db.name-limit": "8",
-    "db.key-limit": "8",
-    "db.value-limit": "16",
-    "db.database-limit": "40",
-    "db.databases-limit": "2",
+  const limits = {
+    dappDb: {
+      nameBytesMax: 8,
+      keyBytesMax: 8,
+      valueBytesMax: 16,
+      databaseBytesMax: 40,
+      databasesMax: 2,
+    },
   };
   try {
-    let running = await startConfiguredNode({ home, settings });
+    let running = await startConfiguredNode({ home, limits });
     const db = (method: string, ...params: unknown[]) => overIpc(running.ipcPath, method, params);
     const missing = await db("db_getString", "testDB", "myKey");
     assert.deepEqual(missing.error, { code: -32000, message: "leveldb: not found" });
@@ -365,7 +367,7 @@ test("db keeps texts and bytes in one place, over a restart, within its limits",
     assert.equal((await overHttp(running.url, "db_putString", params)).status, 401);
     await running.stop();
 
-    running = await startConfiguredNode({ home, settings });
+    running = await startConfiguredNode({ home, limits });
     assert.equal((await db("db_getString", "testDB", "myKey")).result, "myString");
     assert.equal((await db("db_putString", "third", "k", "v")).result, false);
     await running.stop();

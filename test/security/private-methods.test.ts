@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, before, test } from "node:test";
 import { readJwtSecret } from "../../src/config/secrets.ts";
-import { namespaceOf } from "../../src/rpc/dispatch/method.ts";
-import { METHODS } from "../../src/rpc/methods.ts";
+import { METHODS } from "../../src/rpc/methods/methods.ts";
+import { namespaceOf } from "../../src/rpc/transport/dispatch/method.ts";
 import { type Answer, bearer, openWs, overHttp, overIpc, overWs } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import type { TestNode } from "../support/test-node.ts";
@@ -15,7 +15,7 @@ const TOO_MANY = Array.from({ length: 32 }, () => null);
 
 let node: TestNode;
 before(async () => {
-  node = await startConfiguredNode({ settings: { "json-rpc.bad-tokens-limit": "1000000" } });
+  node = await startConfiguredNode({ limits: { tokens: { badTokensMax: 1_000_000 } } });
 });
 after(() => node.stop());
 

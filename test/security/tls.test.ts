@@ -49,8 +49,9 @@ test("with tls.cert and tls.key HTTP and WebSocket speak TLS 1.2 or later, and n
 test("over TLS pipelined calls wait unparsed", { skip }, async () => {
   const count = 2000;
   // Parsed, all of one record of TLS would take 400 KB.
-  const settings = { "tls.cert": cert, "tls.key": key, "json-rpc.input-memory-limit": "128KB" };
-  const node = await startConfiguredNode({ settings });
+  const settings = { "tls.cert": cert, "tls.key": key };
+  const limits = { server: { inputBytesMax: 128_000 } };
+  const node = await startConfiguredNode({ settings, limits });
   try {
     const { hostname, port } = new URL(node.url);
     const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false });

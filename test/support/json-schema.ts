@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../src/rpc/params/codec.ts";
+import type { JsonSchema } from "../../src/rpc/transport/codec.ts";
 
 /** Where `value` does not match `schema`, as `path: reason`; empty when it does. Members that the schema does not name are faults. */
 export function schemaFaults(value: unknown, schema: JsonSchema, path = "result"): string[] {

@@ -5,7 +5,7 @@ import { genesisPath } from "../../src/config/home.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { readJwtSecret } from "../../src/config/secrets.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
-import { signJwt } from "../../src/rpc/auth/jwt.ts";
+import { signJwt } from "../../src/rpc/transport/auth/jwt.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 
 export type RecordedChain = {
@@ -34,10 +34,10 @@ export async function startRecordedChain(options: {
         "json-rpc.api": "all",
         "consensus.block-time": "manual",
         "index.addresses": true,
-        // Answers are compared, not times: a loaded machine takes long for a trace.
-        "json-rpc.trace-timeout": "60s",
       },
       environment: {},
+      // Answers are compared, not times: a loaded machine takes long for a trace.
+      limits: { calls: { traceTimeoutMs: 60_000 } },
     });
     await nodeOperations.importChain(config, SILENT_LOGGER, {
       file: options.chainFile,

@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { LimitChanges } from "../../src/config/limits.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
 import { type NodeInProcess, startNode } from "../../src/node/start-node.ts";
@@ -16,6 +17,8 @@ export type TestNodeOptions = {
   readonly chainFile?: string;
   /** By key, as flags would set them. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Limits that are no setting, low enough to be reached. */
+  readonly limits?: LimitChanges;
   /** A home that stays; else one is made and removed. */
   readonly home?: string;
   readonly log?: Logger;
@@ -39,7 +42,7 @@ export const ONE_PROCESS = { "json-rpc.processes": "0" };
 
 /** A real node in this process, on free ports and in a home of its own. */
 export async function startTestNode(options: TestNodeOptions): Promise<TestNode> {
-  const { dev = false, genesis, chainFile, settings = {} } = options;
+  const { dev = false, genesis, chainFile, settings = {}, limits = {} } = options;
   const home = options.home ?? mkdtempSync(join(tmpdir(), "evmint-test-"));
   if (genesis) {
     mkdirSync(join(home, "config"), { recursive: true });
@@ -55,7 +58,7 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     ...settings,
     ...(await engineSettings(settings)),
   };
-  const { config } = loadConfig({ home, dev, flags, environment: {} });
+  const { config } = loadConfig({ home, dev, flags, environment: {}, limits });
   if (chainFile) {
     const work = { file: chainFile, onProgress() {}, signal: new AbortController().signal };
     await nodeOperations.importChain(config, SILENT_LOGGER, work);
@@ -69,7 +72,7 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     ipcPath: urlOf("ipc"),
     home,
     node,
-    produceBlock: () => void node.core.engine.produceBlock(),
+    produceBlock: () => void node.core.production.engine.produceBlock(),
     async stop() {
       await node.stop();
       if (!options.home) rmSync(home, { recursive: true, force: true });

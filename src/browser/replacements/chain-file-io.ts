@@ -1,4 +1,4 @@
-import type * as Replaced from "../../node/chain-files/chain-file-io.ts";
+import type * as Replaced from "../../chain-files/chain-file-io.ts";
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "../platform/fs.ts";
 
 /** Chain files in the files of this thread. The stored bytes are in memory while a file is read. */

@@ -1,4 +1,4 @@
-import type * as Replaced from "../../node/observe/metrics-listener.ts";
+import type * as Replaced from "../../observe/metrics-listener.ts";
 import { UnsupportedInBrowserError } from "../unsupported.ts";
 
 export const listenMetrics: typeof Replaced.listenMetrics = async () => {

@@ -1,4 +1,4 @@
-import type * as Replaced from "../../node/adapters/runtime/runtime-port.ts";
+import type * as Replaced from "../../profiling/runtime-port.ts";
 import { UnsupportedInBrowserError } from "../unsupported.ts";
 
 function reject(what: string) {

@@ -1,4 +1,4 @@
-import type { RpcServer, RpcServerOptions } from "../../rpc/server/server.ts";
+import type { RpcServer, RpcServerOptions } from "../../rpc/transport/server/server.ts";
 import { UnsupportedInBrowserError } from "../unsupported.ts";
 
 /** A page accepts no connections: programs in it talk to the provider. @throws UnsupportedInBrowserError */

@@ -1,4 +1,4 @@
-import { ProviderRpcError } from "../../node/provider.ts";
+import { ProviderRpcError } from "../../adapters/provider.ts";
 import { errorDataOf, errorFromData } from "../../rpc/ports/channel/error-data.ts";
 import type { ErrorData } from "../../rpc/ports/channel/protocol.ts";
 import type { HostOptions, NodeHost, ProviderMessage } from "../node-host.ts";

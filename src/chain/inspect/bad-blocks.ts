@@ -2,12 +2,15 @@ import type { Hash } from "../../primitives/hash.ts";
 import type { Block } from "../../types/block.ts";
 import { blockSize } from "../../types/block-codec.ts";
 
-export type BadBlocksLimits = {
-  /** Of the newest blocks that are stored. */
-  readonly countMax: number;
-  /** Bytes of RLP of all of them together: a hostile file could hold a hundred blocks of megabytes. */
-  readonly bytesMax: number;
-};
+/** Rejected blocks that are stored for debug_getBadBlocks, the newest. */
+export const BAD_BLOCK_LIMITS = {
+  /** geth has 10; a file to import may hold many that fail for one reason. */
+  countMax: 100,
+  /** Of RLP of all of them together, a hundred blocks of 300 KB: a hostile file could hold as many of megabytes. */
+  bytesMax: 32 * 2 ** 20,
+} as const;
+
+export type BadBlocksLimits = { readonly [Name in keyof typeof BAD_BLOCK_LIMITS]: number };
 
 /** Blocks that were rejected because they break a rule, as long as the process runs. */
 export class BadBlocks {

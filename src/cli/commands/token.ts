@@ -1,8 +1,8 @@
 import type { Config } from "../../config/config.ts";
 import { readJwtSecret } from "../../config/secrets.ts";
 import { parseDuration } from "../../config/value-types.ts";
-import { signJwt } from "../../rpc/auth/jwt.ts";
-import { namespaceOf } from "../../rpc/dispatch/method.ts";
+import { signJwt } from "../../rpc/transport/auth/jwt.ts";
+import { namespaceOf } from "../../rpc/transport/dispatch/method.ts";
 import type { CliContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 
@@ -46,7 +46,7 @@ export async function printToken(
 /** A token for a namespace without private methods would open nothing. @throws UsageError */
 async function assertPrivateNamespaces(names: readonly string[]): Promise<void> {
   // Loads every method: only where a name has to be checked.
-  const { METHODS } = await import("../../rpc/methods.ts");
+  const { METHODS } = await import("../../rpc/methods/methods.ts");
   const known = new Set(
     METHODS.filter(({ isPrivate }) => isPrivate).map(({ name }) => namespaceOf(name)),
   );

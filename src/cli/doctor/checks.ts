@@ -96,9 +96,10 @@ function checkMemory(_config: Config, { memoryBytes }: System): Finding[] {
   return [{ level: "warning", subject: "memory", text: `${text}: ${advice}` }];
 }
 
-function checkOpenFiles({ rpcLimits }: Config, { openFilesMax }: System): Finding[] {
+function checkOpenFiles({ rpcLimits, limits }: Config, { openFilesMax }: System): Finding[] {
   if (openFilesMax === undefined) return [];
-  const { httpConnectionsMax, wsConnectionsMax, ipcConnectionsMax } = rpcLimits;
+  const { httpConnectionsMax, wsConnectionsMax } = rpcLimits;
+  const { ipcConnectionsMax } = limits.server;
   const needed = httpConnectionsMax + wsConnectionsMax + ipcConnectionsMax + OWN_FILES;
   const subject = "open files";
   if (openFilesMax >= needed) return [{ level: "ok", subject, text: `limit ${openFilesMax}` }];

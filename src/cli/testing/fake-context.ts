@@ -1,7 +1,8 @@
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
+import type { Listener } from "../../adapters/rpc-endpoints.ts";
 import { DEV_ACCOUNTS } from "../../keystore/dev-accounts.ts";
-import type { Listener, NodeOperations, RunningNode } from "../../node/types.ts";
+import type { NodeOperations, RunningNode } from "../../node/types.ts";
 import type { CliContext } from "../context.ts";
 
 /** A world in memory: what was printed, and signals on demand. */

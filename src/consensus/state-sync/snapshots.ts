@@ -31,7 +31,7 @@ type SnapshotsModules = {
 };
 
 /** Takes snapshots of the state in the background. */
-type Snapshots = {
+export type Snapshots = {
   /** Takes one of the head; does nothing while another one is taken. */
   take(): Promise<void>;
   /** Stops to take them with new blocks. */

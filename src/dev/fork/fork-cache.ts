@@ -7,6 +7,12 @@ import type { RemoteCall } from "./remote-calls.ts";
 /** Longer results are traces of whole blocks: a few of them would take the place of all state. */
 const RESULT_LENGTH_MAX = 4 << 20;
 
+/** What a forked chain has read of its remote one. */
+export const FORK_CACHE_LIMITS = {
+  /** Memory, and about the size of the file: some 500,000 slots and 2,000 contracts, more than test suites read. What does not fit is read again. */
+  bytesMax: 256 * 2 ** 20,
+} as const;
+
 /** Which block a cache is of: results of one are never those of another, and what was proven is not mixed with what was not. */
 type CachedBlock = {
   readonly chainId: bigint;

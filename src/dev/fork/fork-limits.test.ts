@@ -10,14 +10,14 @@ import { cachedSyncCalls } from "./read-ahead.ts";
 import type { RemoteCall } from "./remote-calls.ts";
 import { RemoteState } from "./remote-state.ts";
 
-/** Both parts of `dev.fork-cache-size`. */
+/** Both parts of `FORK_CACHE_LIMITS.bytesMax`. */
 const CACHE_BYTES = 8_000;
 const ACCOUNT_BYTES = 4_000;
 const CODE = `0x${"5b".repeat(500)}`;
 
 const resultOf = ({ method }: RemoteCall) => (method === "eth_getCode" ? CODE : "0x1");
 
-test("dev.fork-cache-size bounds results, their file and decoded accounts together; what does not fit is read again, the same", (context) => {
+test("one limit bounds results, their file and decoded accounts together; what does not fit is read again, the same", (context) => {
   const folder = mkdtempSync(join(tmpdir(), "evmint-fork-limits-"));
   context.after(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, "cache.jsonl");

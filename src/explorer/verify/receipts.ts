@@ -1,5 +1,5 @@
 import { createAddress } from "../../evm/contract-creation.ts";
-import { receiptText } from "../../rpc/json/receipt-json.ts";
+import { receiptText } from "../../rpc/methods/json/receipt-json.ts";
 import { orderedTrieRoot } from "../../trie/ordered-trie-root.ts";
 import { logsBloom } from "../../types/bloom.ts";
 import type { Header } from "../../types/header.ts";

@@ -1,5 +1,5 @@
 import type { Hash } from "../../primitives/hash.ts";
-import { minedTransactionText } from "../../rpc/json/transaction-json.ts";
+import { minedTransactionText } from "../../rpc/methods/json/transaction-json.ts";
 import { orderedTrieRoot } from "../../trie/ordered-trie-root.ts";
 import type { Header } from "../../types/header.ts";
 import { decodeTransaction } from "../../types/transaction/decode.ts";

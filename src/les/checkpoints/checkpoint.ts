@@ -2,6 +2,16 @@ import { concatBytes } from "../../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 
+/** Blocks of checkpoints; mainnet's sizes and geth's confirmations, so that the numbers of sections agree with other clients'. */
+export const CHECKPOINT_LIMITS = {
+  /** Of a section; a multiple of `bloomSectionSize`. Another size has all checkpoints computed anew. */
+  sectionSize: 32_768,
+  /** Whose blooms are indexed together; a multiple of 8. */
+  bloomSectionSize: 4096,
+  /** From the end of a section to the head before its checkpoint is computed. */
+  confirmations: 256,
+} as const;
+
 /** What a light client trusts: with it, it can verify every older header and every bloom. */
 export type Checkpoint = {
   /** From 0; section i ends before block (i + 1) × section size. */

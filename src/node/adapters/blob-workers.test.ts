@@ -15,7 +15,7 @@ const valid: BlobSidecar = {
 };
 
 test("createBlobWorkers verifies in order, says what is wrong, and bounds what waits", async (t) => {
-  const workers = createBlobWorkers({ blobVerificationsMax: 2, blobProofsMax: 1 }, SILENT_LOGGER);
+  const workers = createBlobWorkers({ verificationsMax: 2, proofsMax: 1 }, SILENT_LOGGER);
   t.after(() => workers.close());
   const wrong = { ...valid, proofs: [commitment] };
   const running = [workers.verify(valid), workers.verify(wrong), workers.verify(valid)];
@@ -27,7 +27,7 @@ test("createBlobWorkers verifies in order, says what is wrong, and bounds what w
 });
 
 test("createBlobWorkers rejects bytes that are no blob for both of its callers", async (t) => {
-  const workers = createBlobWorkers({ blobVerificationsMax: 1, blobProofsMax: 1 }, SILENT_LOGGER);
+  const workers = createBlobWorkers({ verificationsMax: 1, proofsMax: 1 }, SILENT_LOGGER);
   t.after(() => workers.close());
   const noBlob = new Uint8Array(131_072).fill(0xff);
   const [conversion, request] = await Promise.allSettled([
@@ -48,7 +48,7 @@ test("createBlobWorkers rejects bytes that are no blob for both of its callers",
 });
 
 test("a task that is running when the workers close fails", async () => {
-  const workers = createBlobWorkers({ blobVerificationsMax: 1, blobProofsMax: 1 }, SILENT_LOGGER);
+  const workers = createBlobWorkers({ verificationsMax: 1, proofsMax: 1 }, SILENT_LOGGER);
   const running = workers.verify(valid);
   workers.close();
   await assert.rejects(running, { code: "WORKER_TASK_FAILED" });

@@ -2,9 +2,10 @@ import { setTimeout } from "node:timers/promises";
 import { type PackedSidecar, packSidecar } from "../../crypto/kzg/sidecar.ts";
 import { NodeError } from "../../errors.ts";
 import { reject } from "../../mempool/admission.ts";
+import type { BLOB_QUEUE_LIMITS } from "../../mempool/pool.ts";
 import type { BlobVerifier } from "../../mempool/submission.ts";
-import { TransactionFieldsError } from "../../rpc/dispatch/errors.ts";
 import type { BlobProver } from "../../rpc/ports/tools.ts";
+import { TransactionFieldsError } from "../../rpc/transport/errors.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { BlobSidecar } from "../../types/transaction/transaction.ts";
 import type { ProveInput, ProveResult } from "../workers/prove-blobs.ts";
@@ -19,12 +20,7 @@ export class BlobQueueFullError extends NodeError {
   }
 }
 
-export type BlobWorkerOptions = {
-  /** Verifications that may wait. */
-  readonly blobVerificationsMax: number;
-  /** Requests for proofs that may wait. */
-  readonly blobProofsMax: number;
-};
+export type BlobWorkerOptions = { readonly [Name in keyof typeof BLOB_QUEUE_LIMITS]: number };
 
 /** KZG work in two threads of its own: verification, and proofs, which take a hundred times as long. */
 export type BlobWorkers = BlobVerifier & {
@@ -46,15 +42,15 @@ const VERIFICATION_LIMITS = { timeoutMs: 20_000, heapMegabytesMax: 256 };
 const WRONG_PROOF_PAUSE_MS = 500;
 
 export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): BlobWorkers {
-  const { blobVerificationsMax, blobProofsMax } = options;
+  const { verificationsMax, proofsMax } = options;
   let wrongProofs = 0;
   const verification = new TaskThread<PackedSidecar, string | undefined>("verify-sidecar", {
     ...VERIFICATION_LIMITS,
-    waitingMax: blobVerificationsMax,
+    waitingMax: verificationsMax,
   });
   const proving = new TaskThread<ProveInput, ProveResult>("prove-blobs", {
     ...PROOF_LIMITS,
-    waitingMax: blobProofsMax,
+    waitingMax: proofsMax,
   });
 
   async function run<Input, Result>(

@@ -1,11 +1,11 @@
+import type { ChainParts } from "../../adapters/parts.ts";
+import { callLimitsOf } from "../../adapters/rpc-settings.ts";
 import type { Config } from "../../config/config.ts";
 import { isInMemory } from "../../config/home.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import type { ChainCore } from "../compose/compose-chain.ts";
 import type { ExecutionThreadData } from "../workers/execution-protocol.ts";
 import { ExecutionThreads, type ModuleSource } from "../workers/execution-threads.ts";
-import { callLimitsOf } from "./call-limits.ts";
 
 /** A trace may hold 100 MB of text twice; wasm memory of the EVM comes on top and is bounded by the call's limit. */
 const HEAP_MEGABYTES_MAX = 512;
@@ -15,8 +15,8 @@ const GRACE_MS = 5_000;
 
 /** What the threads follow. */
 export type ThreadedChain = {
-  readonly chain: Pick<ChainCore["chain"], "config" | "genesisHash">;
-  readonly store: Pick<ChainCore["store"], "followable" | "epoch">;
+  readonly chain: Pick<ChainParts["chain"], "config" | "genesisHash">;
+  readonly store: Pick<ChainParts["store"], "followable" | "epoch">;
 };
 
 /** The threads that execute calls beside the chain's, as many as the configuration says; undefined where there are none. */
@@ -52,7 +52,7 @@ export function createExecutionThreads(
     } satisfies ExecutionThreadData,
     compiler,
     count: workers,
-    waitingMax: config.rpcLimits.callQueueMax,
+    waitingMax: config.limits.server.callQueueMax,
     heapMegabytesMax: HEAP_MEGABYTES_MAX,
     idleMs: IDLE_MS,
     graceMs: GRACE_MS,

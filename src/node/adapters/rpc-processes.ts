@@ -1,13 +1,13 @@
 import { join } from "node:path";
+import type { ChainParts } from "../../adapters/parts.ts";
 import type { Config } from "../../config/config.ts";
 import { dataPath } from "../../config/home.ts";
-import type { Registry } from "../../rpc/dispatch/method.ts";
-import type { ServingPort } from "../../rpc/les/serving-port.ts";
-import type { RpcPorts } from "../../rpc/ports/rpc-ports.ts";
-import type { TlsMaterial } from "../../rpc/server/listener.ts";
+import type { ServingPort } from "../../les/serving-port.ts";
+import type { RpcPorts } from "../../rpc/methods/rpc-ports.ts";
+import type { Registry } from "../../rpc/transport/dispatch/method.ts";
+import type { TlsMaterial } from "../../rpc/transport/server/listener.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import type { ChainCore } from "../compose/compose-chain.ts";
 import { RpcProcesses } from "../workers/rpc/rpc-processes.ts";
 
 /** The processes that serve connections, as many as the configuration says; undefined where there are none. */
@@ -15,7 +15,7 @@ export function startRpcProcesses(
   config: Config,
   secrets: { readonly jwtSecret: Uint8Array; readonly tls: TlsMaterial | undefined },
   modules: {
-    readonly core: Pick<ChainCore, "chain" | "store">;
+    readonly core: Pick<ChainParts, "chain" | "store">;
     readonly registry: Registry<RpcPorts>;
     readonly ports: RpcPorts;
     readonly serving: ServingPort | undefined;
@@ -52,7 +52,7 @@ export function startRpcProcesses(
         chainConfig: chain.config,
         genesisHash: chain.genesisHash,
       },
-      callQueueMax: config.rpcLimits.callQueueMax,
+      callQueueMax: config.limits.server.callQueueMax,
     },
     { ...modules, epoch: () => store.epoch },
   );

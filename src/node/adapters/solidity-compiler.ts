@@ -1,5 +1,5 @@
-import { CompilerBusyError, CompilerError } from "../../rpc/dispatch/errors.ts";
 import type { Compiler, CompilerOutput } from "../../rpc/ports/tools.ts";
+import { CompilerBusyError, CompilerError } from "../../rpc/transport/errors.ts";
 import type { CompileResult } from "../workers/compile-solidity.ts";
 import { runInWorker } from "../workers/run-in-worker.ts";
 import { WorkerTaskError } from "../workers/worker-task-error.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ExecutionCore } from "../../adapters/execution-port.ts";
 import type { TraceRequest } from "../../rpc/ports/execution.ts";
 import type { ExecutionThreads } from "../workers/execution-threads.ts";
-import type { ExecutionCore } from "./execution-port.ts";
 import { createThreadedExecution } from "./threaded-execution.ts";
 
 class RanHereError extends Error {}

@@ -1,15 +1,15 @@
+import { createExecutionReads, type ExecutionCore } from "../../adapters/execution-port.ts";
+import type { ChainParts } from "../../adapters/parts.ts";
+import type { CallLimits } from "../../adapters/rpc-settings.ts";
 import { ExecutionTimeoutError } from "../../execution/call/call-errors.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import type { CancelToken } from "../../rpc/ports/cancel-token.ts";
 import { plainData } from "../../rpc/ports/channel/plain-data.ts";
 import { remoteMethod } from "../../rpc/ports/channel/protocol.ts";
 import type { ExecutionReads, TraceRequest } from "../../rpc/ports/execution.ts";
+import type { CancelToken } from "../../threads/cancel-token.ts";
 import { TraceTooLargeError, TracingTimeoutError } from "../../tracing/trace-budget.ts";
-import type { ChainCore } from "../compose/compose-chain.ts";
 import type { PendingBlockData } from "../workers/execution-protocol.ts";
 import type { ExecutionThreads } from "../workers/execution-threads.ts";
-import type { CallLimits } from "./call-limits.ts";
-import { createExecutionReads, type ExecutionCore } from "./execution-port.ts";
 
 /**
  * A call runs so long on the chain's thread before it moves to another. Nearly all calls of wallets end within a tenth of it
@@ -32,7 +32,7 @@ const TOO_MUCH_FOR_A_TRY = [ExecutionTimeoutError, TracingTimeoutError, TraceToo
 
 type ReadName = keyof ExecutionReads;
 type AnyRead = (...args: readonly unknown[]) => unknown;
-type Reader = ChainCore["reader"];
+type Reader = ChainParts["reader"];
 
 const always = (): boolean => true;
 const never = (): boolean => false;

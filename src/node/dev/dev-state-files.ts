@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { createDevPort } from "../../adapters/dev-port.ts";
 import type { Config } from "../../config/config.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
 import { dumpText, FILE_DUMP_BYTES_MAX, unpackDump } from "../../dev/state-dump.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { createDevPort } from "../adapters/dev-port.ts";
-import type { ChainCore } from "../compose/compose-chain.ts";
+import type { ChainRole } from "../chain/chain-role.ts";
 
 /** The files of anvil's format that a dev chain begins with and leaves. */
 export type DevStateFiles = {
@@ -17,25 +17,25 @@ export type DevStateFiles = {
 
 /**
  * Loads `dev.load-state` into a chain that is new, and writes `dev.dump-state` every `dev.state-interval` and when the node stops.
- * @param core the chain, which a reset replaces
+ * @param role the chain, which a reset replaces
  * @throws InvalidConfigError for a file that cannot be read, DevControlError for one that holds no state
  */
 export async function openDevStateFiles(
   { dev: isDev, devChain: { loadState, dumpState, stateIntervalMs } }: Config,
-  core: () => ChainCore,
+  role: () => ChainRole,
   { log, failures }: { readonly log: Logger; readonly failures: Failures },
 ): Promise<DevStateFiles> {
   if (!isDev || (loadState ?? dumpState) === null) return { async close() {} };
-  if (loadState !== null && core().resumed) {
+  if (loadState !== null && role().opened.resumed) {
     log.info("state is not loaded: the chain exists", { file: loadState });
   } else if (loadState !== null) {
     const edits = await unpackDump(read(loadState), FILE_DUMP_BYTES_MAX);
-    await createDevPort(core()).edit(edits);
+    await devPortOf(role()).edit(edits);
     log.info("state loaded", { file: loadState, accounts: edits.length });
   }
   async function dump(): Promise<void> {
     if (dumpState === null) return;
-    const state = await createDevPort(core()).dumpState();
+    const state = await devPortOf(role()).dumpState();
     replaceFile(resolve(dumpState), dumpText(state), 0o600);
     log.debug("state dumped", { file: dumpState });
   }
@@ -53,6 +53,11 @@ export async function openDevStateFiles(
       }
     },
   };
+}
+
+function devPortOf(role: ChainRole) {
+  const { devChain, pool, opened } = role;
+  return createDevPort({ core: role, mempool: pool.mempool, devChain, patches: opened.patches });
 }
 
 /** @throws InvalidConfigError */

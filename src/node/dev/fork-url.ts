@@ -6,7 +6,7 @@ import { fetchRemoteCalls, remoteName } from "../../dev/fork/fetch-remote-calls.
 import { type ForkPoint, readForkBlock, storeForkChoice } from "../../dev/fork/fork-point.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { headerHash } from "../../types/header-codec.ts";
-import type { Fork } from "../compose/open-fork.ts";
+import type { Fork } from "../chain/open-fork.ts";
 
 /**
  * `DevPort.setForkUrl`: the node at `url` is asked from now on, also after a restart.

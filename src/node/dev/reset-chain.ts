@@ -1,3 +1,4 @@
+import { assertDevChain } from "../../adapters/dev-port.ts";
 import type { Config } from "../../config/config.ts";
 import { isInMemory } from "../../config/home.ts";
 import type { InstanceId } from "../../config/instance-id.ts";
@@ -5,10 +6,9 @@ import type { ForkChoice } from "../../dev/fork/fork-point.ts";
 import type { Forking } from "../../rpc/ports/dev.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { headerHash } from "../../types/header-codec.ts";
-import { assertDevChain } from "../adapters/dev-port.ts";
-import type { ChainCore } from "../compose/compose-chain.ts";
-import { openChain } from "../compose/open-chain.ts";
-import { chooseFork, type Fork, openFork } from "../compose/open-fork.ts";
+import type { ChainRole } from "../chain/chain-role.ts";
+import { openChain } from "../chain/open-chain.ts";
+import { chooseFork, type Fork, openFork } from "../chain/open-fork.ts";
 import { beginReset } from "./reset-home.ts";
 
 /**
@@ -18,7 +18,7 @@ import { beginReset } from "./reset-home.ts";
 export function createReset(
   config: Config,
   modules: {
-    readonly core: () => ChainCore;
+    readonly role: () => ChainRole;
     readonly whileIdle: (work: () => Promise<void>) => Promise<void>;
     /** Closes the chain and opens the one that is chosen; `fork` is what it continues. */
     readonly replace: (fork: Fork | undefined) => Promise<void>;
@@ -26,11 +26,11 @@ export function createReset(
     readonly log: Logger;
   },
 ): (forking: Forking | undefined, instance: InstanceId) => Promise<void> {
-  const { core, whileIdle, replace, onFatal, log } = modules;
+  const { role, whileIdle, replace, onFatal, log } = modules;
 
   async function begin(choice: ForkChoice, instance: InstanceId): Promise<void> {
-    if (isSameBeginning(core().fork, choice)) {
-      await assertDevChain(core()).reset();
+    if (isSameBeginning(role().opened.fork, choice)) {
+      await assertDevChain(role()).reset();
       instance.renew();
       return;
     }
@@ -43,8 +43,8 @@ export function createReset(
   }
 
   return async (forking, instance) => {
-    assertDevChain(core());
-    const choice = await chooseFork(config, core().fork, forking, log);
+    assertDevChain(role());
+    const choice = await chooseFork(config, role().opened.fork, forking, log);
     await whileIdle(() => begin(choice, instance));
   };
 }

@@ -1,4 +1,5 @@
 import { parentPort } from "node:worker_threads";
+import { createExecutionReads } from "../../adapters/execution-port.ts";
 import { createChainReader, knownBlock } from "../../chain/chain-reader.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { createGasPriceOracle } from "../../chain/fees/gas-price-oracle.ts";
@@ -6,6 +7,7 @@ import type { ChainReader, PendingBlock } from "../../chain/reader.ts";
 import { StoreFollower } from "../../chain/store/store-follower.ts";
 import { createEvm } from "../../evm/engine.ts";
 import type { ContractCompiler } from "../../evm/modules/compiled-tier.ts";
+import { garbageCollector } from "../../profiling/garbage-collector.ts";
 import { errorDataOf } from "../../rpc/ports/channel/error-data.ts";
 import { plainData } from "../../rpc/ports/channel/plain-data.ts";
 import type { ExecutionReads } from "../../rpc/ports/execution.ts";
@@ -15,8 +17,6 @@ import { createWorldState } from "../../state/world-state.ts";
 import { threadData } from "../../threads/native-calls.ts";
 import { TraceTooLargeError } from "../../tracing/trace-budget.ts";
 import { hotTier } from "../adapters/compiled/hot-tier.ts";
-import { createExecutionReads } from "../adapters/execution-port.ts";
-import { garbageCollector } from "../adapters/runtime/garbage-collector.ts";
 import type {
   ExecutionReply,
   ExecutionRequest,

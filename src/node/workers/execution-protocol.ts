@@ -1,3 +1,4 @@
+import type { CallLimits } from "../../adapters/rpc-settings.ts";
 import type { FollowedStore } from "../../chain/store/published-head.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import type { Hash } from "../../primitives/hash.ts";
@@ -5,7 +6,6 @@ import type { ErrorData } from "../../rpc/ports/channel/protocol.ts";
 import type { ExecutionReads } from "../../rpc/ports/execution.ts";
 import type { StateChanges } from "../../state/reader.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
-import type { CallLimits } from "../adapters/call-limits.ts";
 import type { ModuleRequest } from "./requested-modules.ts";
 
 /** What an execution thread is started with. */

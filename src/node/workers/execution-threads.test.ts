@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
-import { TooManyError } from "../../rpc/dispatch/errors.ts";
+import { TooManyError } from "../../rpc/transport/errors.ts";
 import {
   ExecutionThreads,
   type ExecutionThreadsOptions,

@@ -1,8 +1,8 @@
 import { NodeError } from "../../errors.ts";
 import { ExecutionTimeoutError } from "../../execution/call/call-errors.ts";
-import { RequestTimeoutError, TooManyError } from "../../rpc/dispatch/errors.ts";
-import type { CancelToken } from "../../rpc/ports/cancel-token.ts";
 import { errorFromData } from "../../rpc/ports/channel/error-data.ts";
+import { RequestTimeoutError, TooManyError } from "../../rpc/transport/errors.ts";
+import type { CancelToken } from "../../threads/cancel-token.ts";
 import { CompiledModules } from "../adapters/compiled/compiled-modules.ts";
 import type { ExecutionReply, ExecutionRequest } from "./execution-protocol.ts";
 import type { ModuleMessage, ModuleRequest } from "./requested-modules.ts";

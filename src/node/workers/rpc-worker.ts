@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { CRASH_EXIT_CODE } from "../observe/crash-policy.ts";
+import { CRASH_EXIT_CODE } from "../../observe/crash-policy.ts";
 import { composeRpcWorker, type RpcWorker } from "./rpc/compose-rpc-worker.ts";
 import { createForwardingLogger } from "./rpc/forwarding-logger.ts";
 import { Outbox } from "./rpc/outbox.ts";

@@ -8,14 +8,14 @@ import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Account } from "../../state/account.ts";
 import type { AccountProof } from "../../state/state-trie.ts";
+import type { CancelToken } from "../../threads/cancel-token.ts";
+import type { MaybePromise } from "../../threads/maybe-promise.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
-import type { BlockSelector } from "../params/block-selector.ts";
-import type { JsonText } from "../params/codec.ts";
-import type { CancelToken } from "./cancel-token.ts";
-import type { MaybePromise } from "./maybe-promise.ts";
+import type { JsonText } from "../transport/codec.ts";
+import type { BlockSelector } from "./block-selector.ts";
 
 /**
  * The chain and its pool as JSON-RPC sees them: head, reads at a block, pool, fees, submit, subscribe.

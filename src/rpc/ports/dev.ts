@@ -4,7 +4,7 @@ import type { AccountEdit } from "../../dev/dev-state.ts";
 import type { StateDump } from "../../dev/state-dump.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import type { MaybePromise } from "./maybe-promise.ts";
+import type { MaybePromise } from "../../threads/maybe-promise.ts";
 
 /** A block of another chain to continue. */
 export type Forking = {

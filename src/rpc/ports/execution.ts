@@ -5,15 +5,15 @@ import type { BlockOverrides, StateOverrides } from "../../execution/call/overri
 import type { SimulatedBlock } from "../../execution/simulate/simulate.ts";
 import type { BlockRequest } from "../../execution/simulate/simulate-plan.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import type { CancelToken } from "../../threads/cancel-token.ts";
+import type { MaybePromise } from "../../threads/maybe-promise.ts";
 import type { TraceText } from "../../tracing/json-writer.ts";
 import type { StructLogConfig } from "../../tracing/struct-logger.ts";
 import type { ConfigOverrides } from "../../tracing/trace-message.ts";
 import type { TracerConfig } from "../../tracing/tracer-config.ts";
 import type { Block } from "../../types/block.ts";
 import type { AccessList, BlobSidecar } from "../../types/transaction/transaction.ts";
-import type { BlockSelector } from "../params/block-selector.ts";
-import type { CancelToken } from "./cancel-token.ts";
-import type { MaybePromise } from "./maybe-promise.ts";
+import type { BlockSelector } from "./block-selector.ts";
 
 /**
  * Runs messages, blocks and tracers on states of the chain; nothing is stored but by `commitBlock`. It runs where the state is, because

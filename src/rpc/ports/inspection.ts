@@ -4,10 +4,10 @@ import type { StateSize } from "../../chain/inspect/state-size.ts";
 import type { StorageRange } from "../../chain/inspect/storage-range.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import type { MaybePromise } from "../../threads/maybe-promise.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
-import type { BlockSelector } from "../params/block-selector.ts";
+import type { BlockSelector } from "./block-selector.ts";
 import type { TraceRequest, TransactionTrace } from "./execution.ts";
-import type { MaybePromise } from "./maybe-promise.ts";
 
 export type DumpRequest = Omit<DumpOptions, "take" | "assertInTime">;
 

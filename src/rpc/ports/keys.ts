@@ -1,7 +1,7 @@
 import type { Signature } from "../../crypto/secp256k1.ts";
 import type { AccountSigner } from "../../keystore/account-signer.ts";
 import type { Address } from "../../primitives/address.ts";
-import type { MaybePromise } from "./maybe-promise.ts";
+import type { MaybePromise } from "../../threads/maybe-promise.ts";
 
 /** The accounts of the node. Keys never leave it: digests go in, signatures come out. Plain data only. */
 export interface KeysPort extends AccountSigner {

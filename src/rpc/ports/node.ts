@@ -1,10 +1,10 @@
 import type { Address } from "../../primitives/address.ts";
-import type { NodeAdmin } from "../admin/port.ts";
-import type { ValidatorVoting } from "../clique/port.ts";
-import type { DappStore } from "../db/port.ts";
-import type { DevChainInfo } from "../dev/port.ts";
-import type { MinerSettings } from "../miner/port.ts";
-import type { MaybePromise } from "./maybe-promise.ts";
+import type { MaybePromise } from "../../threads/maybe-promise.ts";
+import type { NodeAdmin } from "./admin.ts";
+import type { DappStore } from "./dapp-store.ts";
+import type { DevChainInfo } from "./dev-info.ts";
+import type { MinerSettings } from "./miner.ts";
+import type { ValidatorVoting } from "./voting.ts";
 
 /** The node itself: what it reports, and what its operator may change. Plain data only. */
 export interface NodePort extends NodeAdmin, MinerSettings, DappStore, ValidatorVoting {

@@ -1,13 +1,12 @@
 import type { ExecutedBlock } from "../../types/block.ts";
-import type { Connection } from "../dispatch/context.ts";
-import { RequestContext } from "../dispatch/context.ts";
-import { type JsonText, jsonString } from "../params/codec.ts";
 import type {
   BlockReads,
   ChainEvents,
   ChainListener,
   PendingTransaction,
 } from "../ports/chain-view.ts";
+import { type JsonText, jsonString } from "../transport/codec.ts";
+import { type Connection, RequestContext } from "../transport/dispatch/context.ts";
 
 /** Events that a test emits; each promise resolves once every listener was called, wherever it is. */
 export type TestEmitter = {

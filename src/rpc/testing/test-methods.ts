@@ -1,9 +1,9 @@
 import { InvariantError } from "../../errors.ts";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
-import { InvalidRequestError } from "../dispatch/errors.ts";
-import { createRegistry, defineMethod } from "../dispatch/method.ts";
-import { json, quantity, rawAsciiJson, rawJson, string } from "../params/codec.ts";
 import type { NodeInfo } from "../ports/node.ts";
+import { json, quantity, rawAsciiJson, rawJson, string } from "../transport/codec.ts";
+import { createRegistry, defineMethod } from "../transport/dispatch/method.ts";
+import { InvalidRequestError } from "../transport/errors.ts";
 
 /** Methods for tests of the dispatcher and of transports. */
 export const TEST_METHODS = [

@@ -1,4 +1,5 @@
-import type { LesPort } from "../les/port.ts";
+import type { LesPort } from "../../les/port.ts";
+import type { ShhPort } from "../../shh/port.ts";
 import type { ChainView } from "../ports/chain-view.ts";
 import type { DevPort } from "../ports/dev.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
@@ -7,7 +8,6 @@ import type { KeysPort } from "../ports/keys.ts";
 import type { NodePort } from "../ports/node.ts";
 import type { RuntimePort } from "../ports/runtime.ts";
 import type { ToolsPort } from "../ports/tools.ts";
-import type { ShhPort } from "../shh/port.ts";
 
 /** The ports of test modules. */
 export type TestPorts = {

@@ -9,12 +9,8 @@ import { headerHash } from "../../../src/types/header-codec.ts";
 import { overHttp } from "../../support/clients.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
-const SETTINGS = {
-  "consensus.block-time": "manual",
-  "les.section-size": "128",
-  "les.bloom-section-size": "16",
-  "les.confirmations": "1",
-};
+const SETTINGS = { "consensus.block-time": "manual" };
+const LIMITS = { checkpoints: { sectionSize: 128, bloomSectionSize: 16, confirmations: 1 } };
 
 const home = mkdtempSync(join(tmpdir(), "evmint-les-"));
 after(() => rmSync(home, { recursive: true, force: true }));
@@ -24,7 +20,12 @@ afterEach(() => running?.stop());
 let running: TestNode | undefined;
 
 async function start(settings: Readonly<Record<string, string>> = {}): Promise<TestNode> {
-  running = await startTestNode({ dev: true, home, settings: { ...SETTINGS, ...settings } });
+  running = await startTestNode({
+    dev: true,
+    home,
+    limits: LIMITS,
+    settings: { ...SETTINGS, ...settings },
+  });
   return running;
 }
 
@@ -79,7 +80,7 @@ test("checkpoints are computed while blocks are made, prove old headers, and sur
   assert.deepEqual(await checkpointOf(node, 1), first);
 
   // Another history after block 200.
-  await node.node.core.rewind(200);
+  await node.node.core.production.rewind(200);
   assert.equal((await latest(node))?.[0], "0x0");
   const { result: accounts } = await overHttp(node.url, "eth_accounts");
   const [from, to] = accounts as string[];
@@ -101,13 +102,4 @@ test("the contract address is the configured one, and an error without one", asy
   const { result } = await overHttp(node.url, "les_getCheckpointContractAddress");
   assert.equal(result, "0x9a9070028361F7AAbeB3f2F2Dc07F82C4a98A02a");
   await node.stop();
-});
-
-test("section sizes that do not divide are rejected at the start", async () => {
-  for (const [key, value] of [
-    ["les.bloom-section-size", "12"],
-    ["les.section-size", "120"],
-  ] as const) {
-    await assert.rejects(start({ [key]: value }), { code: "CONFIG_INVALID" });
-  }
 });

@@ -39,12 +39,10 @@ async function start(threshold: number, signer: string): Promise<TestNode> {
     settings: {
       "dev.genesis": file,
       "consensus.block-time": "manual",
-      "les.section-size": "128",
-      "les.bloom-section-size": "16",
-      "les.confirmations": "1",
       "les.checkpoint-oracle": ORACLE,
       "les.checkpoint-signer": signer,
     },
+    limits: { checkpoints: SIZES },
   });
   return node;
 }

@@ -19,8 +19,8 @@ before(async () => {
     settings: {
       "json-rpc.gas-cap": "0",
       "json-rpc.evm-timeout": `${TIMEOUT_MS}ms`,
-      "json-rpc.evm-memory-limit": "32MiB",
     },
+    limits: { calls: { memoryBytesMax: 32 << 20 } },
   });
   await Promise.all([startThreads(node), startThreads(uncapped)]);
 });

@@ -22,13 +22,17 @@ before(async () => {
   node = await startTestNode({
     dev: true,
     settings: {
-      "json-rpc.headers-timeout": "300ms",
-      "json-rpc.body-timeout": "300ms",
-      "json-rpc.reply-timeout": "400ms",
-      "json-rpc.idle-timeout": "300ms",
       "json-rpc.body-limit": "256KiB",
       "json-rpc.connections-limit": String(CONNECTIONS),
       ...WITH_METRICS,
+    },
+    limits: {
+      server: {
+        httpHeadersTimeoutMs: 300,
+        messageTimeoutMs: 300,
+        httpReplyTimeoutMs: 400,
+        httpIdleTimeoutMs: 300,
+      },
     },
   });
 });

@@ -18,13 +18,14 @@ let node: TestNode;
 before(async () => {
   node = await startTestNode({
     dev: true,
-    settings: {
-      "json-rpc.body-limit": "64KiB",
-      "json-rpc.ipc-connections-limit": "4",
-      "json-rpc.socket-pause-size": "64KiB",
-      "json-rpc.send-buffer-limit": "4MiB",
-      "json-rpc.notification-buffer-limit": "100KB",
-      ...WITH_METRICS,
+    settings: { "json-rpc.body-limit": "64KiB", ...WITH_METRICS },
+    limits: {
+      server: {
+        ipcConnectionsMax: 4,
+        socketPauseBytes: 64 << 10,
+        socketSendBufferBytesMax: 4 << 20,
+        notificationBufferBytesMax: 100_000,
+      },
     },
   });
 });

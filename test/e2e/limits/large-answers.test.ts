@@ -30,11 +30,8 @@ let node: TestNode;
 before(async () => {
   node = await startTestNode({
     dev: true,
-    settings: {
-      "json-rpc.send-buffer-limit": String(SEND_BUFFER_BYTES),
-      "json-rpc.output-memory-limit": String(OUTPUT_BYTES),
-      ...WITH_METRICS,
-    },
+    settings: { "json-rpc.output-memory-limit": String(OUTPUT_BYTES), ...WITH_METRICS },
+    limits: { server: { socketSendBufferBytesMax: SEND_BUFFER_BYTES } },
   });
 });
 after(() => node.stop());

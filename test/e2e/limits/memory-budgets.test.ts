@@ -21,12 +21,10 @@ let node: TestNode;
 before(async () => {
   node = await startTestNode({
     dev: true,
-    settings: {
-      "json-rpc.input-memory-limit": String(INPUT_BYTES),
-      "json-rpc.output-memory-limit": String(OUTPUT_BYTES),
-      "json-rpc.total-subscriptions-limit": String(PROCESSES * SUBSCRIPTIONS),
-      "json-rpc.subscription-terms-limit": String(PROCESSES * TERMS),
-      ...WITH_METRICS,
+    settings: { "json-rpc.output-memory-limit": String(OUTPUT_BYTES), ...WITH_METRICS },
+    limits: {
+      server: { inputBytesMax: INPUT_BYTES },
+      subscriptions: { max: PROCESSES * SUBSCRIPTIONS, termsMax: PROCESSES * TERMS },
     },
   });
 });

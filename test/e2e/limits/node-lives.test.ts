@@ -44,7 +44,7 @@ test("a transaction that crashes the executor is quarantined for good, and the c
   await send(node, transfer(0n));
   const hash = (await send(node, poison)).result;
   while ((await blockNumber(node)) < 1 || crashes === 0) await setTimeout(5);
-  assert.equal(node.node.core.mempool.counts().pending, 0);
+  assert.equal(node.node.core.pool.mempool.counts().pending, 0);
   assert.equal(await metricOf(node, "failures_total", 'class="internal",where="executor"'), 1);
   assert.equal(await metricOf(node, "quarantined_transactions"), 1);
   assert.equal((await send(node, poison)).error?.code, -32000);
@@ -57,7 +57,7 @@ test("a transaction that crashes the executor is quarantined for good, and the c
 
   // The next start has the bug fixed, and still neither journal nor caller brings the transaction back.
   const again = await startTestNode({ home, settings });
-  assert.deepEqual(again.node.core.mempool.counts(), { pending: 0, queued: 0 });
+  assert.deepEqual(again.node.core.pool.mempool.counts(), { pending: 0, queued: 0 });
   assert.equal((await send(again, poison)).error?.code, -32000);
   again.produceBlock();
   assert.equal(again.node.core.chain.head().block.header.number, 2);
@@ -120,7 +120,7 @@ test("an error of the in-process provider keeps the original error", async () =>
     settings: { "consensus.block-time": "manual" },
   });
   const bug = new TypeError("injected", { cause: new Error("root") });
-  node.node.core.mempool.counts = () => {
+  node.node.core.pool.mempool.counts = () => {
     throw bug;
   };
   const { provider } = node.node;

@@ -25,9 +25,9 @@ before(async () => {
     settings: {
       "consensus.block-time": `${BLOCK_TIME_MS}ms`,
       "json-rpc.gas-cap": "10000000",
-      "json-rpc.call-queue-limit": "100",
       ...WITH_METRICS,
     },
+    limits: { server: { callQueueMax: 100 } },
   });
 });
 after(() => node.stop());

@@ -23,13 +23,17 @@ before(async () => {
   node = await startTestNode({
     dev: true,
     settings: {
-      "json-rpc.ws-ping-interval": "500ms",
-      "json-rpc.ws-message-limit": "256KiB",
+      "json-rpc.body-limit": "256KiB",
       "json-rpc.ws-connections-limit": "10",
-      "json-rpc.socket-calls-limit": "4",
-      "json-rpc.socket-pause-size": "64KiB",
-      "json-rpc.notification-buffer-limit": "100KB",
       ...WITH_METRICS,
+    },
+    limits: {
+      server: {
+        wsPingIntervalMs: 500,
+        socketCallsMax: 4,
+        socketPauseBytes: 64 << 10,
+        notificationBufferBytesMax: 100_000,
+      },
     },
   });
 });
@@ -241,7 +245,8 @@ test("answers beyond the send buffer end the connection", async () => {
   // Pings are rare here: they cut a slow reader too.
   const other = await startTestNode({
     dev: true,
-    settings: { "json-rpc.send-buffer-limit": "4MiB", ...WITH_METRICS },
+    settings: WITH_METRICS,
+    limits: { server: { socketSendBufferBytesMax: 4 << 20 } },
   });
   try {
     const { socket, closed } = await openFrames(other);

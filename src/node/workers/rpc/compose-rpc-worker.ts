@@ -1,26 +1,26 @@
 import type { Socket } from "node:net";
+import { allowedOriginsOf } from "../../../adapters/rpc-endpoints.ts";
+import { createRpcObserver } from "../../../adapters/rpc-observer.ts";
+import { callLimitsOf, rpcLimitsOf, rpcSettings } from "../../../adapters/rpc-settings.ts";
+import { createConnectionSessions, reportSessions } from "../../../adapters/sessions.ts";
 import type { Config } from "../../../config/config.ts";
 import { InvariantError } from "../../../errors.ts";
-import { createAuthenticator } from "../../../rpc/auth/authenticator.ts";
-import { createClientAdmission } from "../../../rpc/les/client-admission.ts";
-import { createMethodRegistry } from "../../../rpc/methods.ts";
+import { createOtherRequests } from "../../../observe/other-requests.ts";
+import { createClientAdmission } from "../../../rpc/methods/les/client-admission.ts";
+import { createMethodRegistry } from "../../../rpc/methods/methods.ts";
+import type { Sessions } from "../../../rpc/methods/sessions.ts";
 import { createChannelPorts } from "../../../rpc/ports/channel/channel-client.ts";
 import type { ExecutionPort, ExecutionReads } from "../../../rpc/ports/execution.ts";
-import type { RemotePorts, Sessions } from "../../../rpc/ports/rpc-ports.ts";
-import type { TcpKind } from "../../../rpc/server/endpoint.ts";
-import { startRpcServer } from "../../../rpc/server/server.ts";
+import type { RemotePorts } from "../../../rpc/ports/remote-ports.ts";
+import { createAuthenticator } from "../../../rpc/transport/auth/authenticator.ts";
+import type { TcpKind } from "../../../rpc/transport/server/listener.ts";
+import { startRpcServer } from "../../../rpc/transport/server/server.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
 import { createMetrics } from "../../../telemetry/metrics.ts";
-import { callLimitsOf } from "../../adapters/call-limits.ts";
 import { createContractCompiler } from "../../adapters/compiled/contract-compiler.ts";
 import type { ThreadedCompiler } from "../../adapters/compiled/threaded-compiler.ts";
 import { createExecutionThreads } from "../../adapters/execution-workers.ts";
-import { createRpcObserver } from "../../adapters/rpc-observer.ts";
-import { createConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
 import { createThreadedExecution } from "../../adapters/threaded-execution.ts";
-import { rpcSettings } from "../../compose/rpc-modules.ts";
-import { createOtherRequests } from "../../observe/other-requests.ts";
-import { allowedOriginsOf } from "../../rpc-endpoints.ts";
 import { FollowedChain } from "./followed-chain.ts";
 import { ForwardedAdmission } from "./forwarded-admission.ts";
 import { ForwardedCalls } from "./forwarded-calls.ts";
@@ -71,22 +71,21 @@ export async function composeRpcWorker(
   const methods = createMethodRegistry(config);
   const ports: RemotePorts = {
     ...remote,
-    chain: chain.view(remote.chain, config.jsonRpc),
+    chain: chain.view(remote.chain, config.limits.calls),
     execution: createExecution(config, log, {
       ...{ chain, remote, metrics, compiler },
       store: data.store,
     }),
   };
   const settings = rpcSettings(config, [...methods.values()]);
-  const limits = sharedLimits(config.rpcLimits, index, count);
+  const limits = sharedLimits(rpcLimitsOf(config), index, count);
   const ofConnections = createConnectionSessions(sharedConfig(config, index, count), log, ports);
   const sessions = Object.assign(Object.create(SESSIONS_OF_THE_CHAIN), ofConnections) as Sessions;
   ofConnections.subscriptions.onOpen = () => chain.emitCommitted();
   reportSessions(metrics, ofConnections);
   const authentication = createAuthenticator({
     secret: data.jwtSecret,
-    badTokensMax: config.access.badTokensMax,
-    pauseMsMax: config.access.badTokenPauseMsMax,
+    ...config.limits.tokens,
     onBadToken: (source) => post({ kind: "badToken", source }),
   });
   const server = await startRpcServer(
@@ -95,7 +94,6 @@ export async function composeRpcWorker(
       allowedOrigins: allowedOriginsOf(config),
       limits,
       ...(data.tls && { tls: data.tls }),
-      fastHttp: config.jsonRpc.fastHttp,
       isHanded: true,
     },
     {
@@ -211,8 +209,9 @@ function createExecution(
 
 /** The limits of sessions that hold for all processes together. */
 function sharedConfig(config: Config, index: number, count: number): Config {
-  const { subscriptionTermsMax, totalSubscriptionsMax, traceChainsMax } = config.jsonRpc;
-  const limits = { subscriptionTermsMax, totalSubscriptionsMax, traceChainsMax };
-  const shared = sharedLimits(limits, index, count);
-  return { ...config, jsonRpc: { ...config.jsonRpc, ...shared } };
+  const { limits } = config;
+  const { max, termsMax, traceChainsMax } = limits.subscriptions;
+  const shared = sharedLimits({ max, termsMax, traceChainsMax }, index, count);
+  const subscriptions = { ...limits.subscriptions, ...shared };
+  return { ...config, limits: { ...limits, subscriptions } };
 }

@@ -1,3 +1,5 @@
+import { createStoredReads } from "../../../adapters/chain-view.ts";
+import { findLogs } from "../../../adapters/log-search.ts";
 import { createChainReader, knownBlock } from "../../../chain/chain-reader.ts";
 import { createChainStateTrie } from "../../../chain/chain-state-trie.ts";
 import { createFeeHistory } from "../../../chain/fees/fee-history.ts";
@@ -6,23 +8,21 @@ import { LogFilter } from "../../../chain/logs/log-filter.ts";
 import type { ChainReader } from "../../../chain/reader.ts";
 import { divideCacheSize, FOLLOWER_CACHE_BYTES } from "../../../chain/store/cache-sizes.ts";
 import { StoreFollower } from "../../../chain/store/store-follower.ts";
-import type { Config } from "../../../config/config.ts";
+import type { Limits } from "../../../config/limits.ts";
 import { InvariantError } from "../../../errors.ts";
 import { createEvm } from "../../../evm/engine.ts";
 import type { ContractCompiler } from "../../../evm/modules/compiled-tier.ts";
 import type { ExecutionModules } from "../../../execution/block/block-execution.ts";
 import type { PooledTransaction } from "../../../mempool/pool.ts";
 import type { Hash } from "../../../primitives/hash.ts";
-import { SharedSlices } from "../../../rpc/dispatch/shared-slices.ts";
-import { LogTextCache } from "../../../rpc/json/log-text-cache.ts";
+import { LogTextCache } from "../../../rpc/methods/json/log-text-cache.ts";
 import type {
   BlockReads,
   ChainListener,
   ChainView,
   StateReads,
 } from "../../../rpc/ports/chain-view.ts";
-import { createStoredReads } from "../../../rpc/ports/local/chain-view.ts";
-import { findLogs } from "../../../rpc/ports/local/log-search.ts";
+import { SharedSlices } from "../../../rpc/transport/shared-slices.ts";
 import { createStateTrie } from "../../../state/merkle-state-trie.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { decodePooledTransaction } from "../../../types/transaction/decode.ts";
@@ -145,7 +145,7 @@ export class FollowedChain {
   }
 
   /** The whole port. @param remote answers in the chain's process what only it knows */
-  view(remote: ChainView, { feeHistoryBlocksMax }: Config["jsonRpc"]): ChainView {
+  view(remote: ChainView, { feeHistoryBlocksMax }: Limits["calls"]): ChainView {
     const feeHistory = createFeeHistory(this.reader);
     const slices = new SharedSlices();
     const { logs } = this.#store;

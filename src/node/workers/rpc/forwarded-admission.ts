@@ -1,7 +1,7 @@
 import type { ClientConnection } from "../../../les/serving/light-clients.ts";
-import type { Connection } from "../../../rpc/dispatch/context.ts";
-import type { AdmittedCall, CallerIdentity, ServingPort } from "../../../rpc/les/serving-port.ts";
+import type { AdmittedCall, CallerIdentity, ServingPort } from "../../../les/serving-port.ts";
 import { errorFromData } from "../../../rpc/ports/channel/error-data.ts";
+import type { Connection } from "../../../rpc/transport/dispatch/context.ts";
 import type { FromWorker, ToWorker } from "./rpc-protocol.ts";
 
 type Pending = {

@@ -1,9 +1,9 @@
-import type { CallContext, Connection } from "../../../rpc/dispatch/context.ts";
-import type { RawParams } from "../../../rpc/dispatch/message.ts";
-import { type Method, namespaceOf, type Registry } from "../../../rpc/dispatch/method.ts";
-import type { JsonText } from "../../../rpc/params/codec.ts";
+import type { RpcPorts } from "../../../rpc/methods/rpc-ports.ts";
 import { errorFromData } from "../../../rpc/ports/channel/error-data.ts";
-import type { RpcPorts } from "../../../rpc/ports/rpc-ports.ts";
+import type { JsonText } from "../../../rpc/transport/codec.ts";
+import type { CallContext, Connection } from "../../../rpc/transport/dispatch/context.ts";
+import type { RawParams } from "../../../rpc/transport/dispatch/message.ts";
+import { type Method, namespaceOf, type Registry } from "../../../rpc/transport/dispatch/method.ts";
 import type { FromWorker, ToWorker } from "./rpc-protocol.ts";
 
 /** Namespaces of which an RPC process runs the methods: they reach everything through ports. */

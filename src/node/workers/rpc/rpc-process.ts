@@ -1,9 +1,9 @@
 import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
+import type { RpcPorts } from "../../../rpc/methods/rpc-ports.ts";
 import { serveChannel } from "../../../rpc/ports/channel/channel-server.ts";
 import { errorFromData } from "../../../rpc/ports/channel/error-data.ts";
-import type { RpcPorts } from "../../../rpc/ports/rpc-ports.ts";
-import type { TcpKind } from "../../../rpc/server/endpoint.ts";
+import type { TcpKind } from "../../../rpc/transport/server/listener.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
 import { forkWorker } from "../start-worker.ts";
 import { MultiplexedPort } from "./multiplexed-port.ts";

@@ -1,11 +1,14 @@
 import type { Socket } from "node:net";
-import { CallQueue } from "../../../rpc/dispatch/call-queue.ts";
-import type { Registry } from "../../../rpc/dispatch/method.ts";
-import type { ServingPort } from "../../../rpc/les/serving-port.ts";
+import type { ServingPort } from "../../../les/serving-port.ts";
+import type { RpcPorts } from "../../../rpc/methods/rpc-ports.ts";
 import { plainData } from "../../../rpc/ports/channel/plain-data.ts";
-import type { RpcPorts } from "../../../rpc/ports/rpc-ports.ts";
-import type { ConnectionWorkers } from "../../../rpc/server/connection-workers.ts";
-import type { EndpointOptions, TcpKind } from "../../../rpc/server/endpoint.ts";
+import { CallQueue } from "../../../rpc/transport/dispatch/call-queue.ts";
+import type { Registry } from "../../../rpc/transport/dispatch/method.ts";
+import type {
+  ConnectionWorkers,
+  EndpointOptions,
+  TcpKind,
+} from "../../../rpc/transport/server/listener.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
 import type { Metrics } from "../../../telemetry/metrics.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";

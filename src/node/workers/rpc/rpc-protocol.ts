@@ -1,18 +1,21 @@
 import type { FollowedStore } from "../../../chain/store/published-head.ts";
 import type { Config } from "../../../config/config.ts";
+import type { AdmittedCall, CallerIdentity } from "../../../les/serving-port.ts";
 import type { ChainConfig } from "../../../params/chain-config.ts";
 import type { Hash } from "../../../primitives/hash.ts";
-import type { Transport } from "../../../rpc/dispatch/context.ts";
-import type { RawParams } from "../../../rpc/dispatch/message.ts";
-import type { AdmittedCall, CallerIdentity } from "../../../rpc/les/serving-port.ts";
-import type { JsonText } from "../../../rpc/params/codec.ts";
 import type {
   ClientMessage,
   ErrorData,
   ServerMessage,
 } from "../../../rpc/ports/channel/protocol.ts";
-import type { EndpointOptions, TcpKind } from "../../../rpc/server/endpoint.ts";
-import type { TlsMaterial } from "../../../rpc/server/listener.ts";
+import type { JsonText } from "../../../rpc/transport/codec.ts";
+import type { Transport } from "../../../rpc/transport/dispatch/context.ts";
+import type { RawParams } from "../../../rpc/transport/dispatch/message.ts";
+import type {
+  EndpointOptions,
+  TcpKind,
+  TlsMaterial,
+} from "../../../rpc/transport/server/listener.ts";
 import type { LogLevel } from "../../../telemetry/logger.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 

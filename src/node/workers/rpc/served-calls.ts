@@ -1,17 +1,17 @@
 import { InvariantError, invariant } from "../../../errors.ts";
-import type { CallQueue } from "../../../rpc/dispatch/call-queue.ts";
+import type { AdmittedCall, ServingPort } from "../../../les/serving-port.ts";
+import type { RpcPorts } from "../../../rpc/methods/rpc-ports.ts";
+import { errorDataOf } from "../../../rpc/ports/channel/error-data.ts";
+import { plainData } from "../../../rpc/ports/channel/plain-data.ts";
+import type { JsonText } from "../../../rpc/transport/codec.ts";
+import type { CallQueue } from "../../../rpc/transport/dispatch/call-queue.ts";
 import {
   type Connection,
   inProcessContext,
   RequestContext,
-} from "../../../rpc/dispatch/context.ts";
-import { MethodNotFoundError } from "../../../rpc/dispatch/errors.ts";
-import type { Registry } from "../../../rpc/dispatch/method.ts";
-import type { AdmittedCall, ServingPort } from "../../../rpc/les/serving-port.ts";
-import type { JsonText } from "../../../rpc/params/codec.ts";
-import { errorDataOf } from "../../../rpc/ports/channel/error-data.ts";
-import { plainData } from "../../../rpc/ports/channel/plain-data.ts";
-import type { RpcPorts } from "../../../rpc/ports/rpc-ports.ts";
+} from "../../../rpc/transport/dispatch/context.ts";
+import type { Registry } from "../../../rpc/transport/dispatch/method.ts";
+import { MethodNotFoundError } from "../../../rpc/transport/errors.ts";
 import type { FromWorker, ToWorker } from "./rpc-protocol.ts";
 
 type Call = FromWorker & { readonly kind: "call" };

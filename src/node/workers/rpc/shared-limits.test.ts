@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DEFAULT_RPC_LIMITS } from "../../../rpc/server/limits.ts";
+import { DEFAULT_RPC_LIMITS } from "../../../rpc/transport/limits.ts";
 import { sharedLimits } from "./shared-limits.ts";
 
 /** Every limit that bounds all connections together. A new limit of the server has to be decided on here. */

@@ -1,6 +1,6 @@
 /** Limits of one connection, message, call or time: each process keeps them whole. */
 const OF_EACH = new Set([
-  ...["bodyBytesMax", "wsMessageBytesMax", "batchItemsMax", "batchResponseBytesMax"],
+  ...["bodyBytesMax", "batchItemsMax", "batchResponseBytesMax"],
   ...["jsonDepthMax", "jsonItemsMax", "idBytesMax", "methodNameCharsMax"],
   ...["httpHeadersTimeoutMs", "messageTimeoutMs", "httpReplyTimeoutMs", "httpIdleTimeoutMs"],
   ...["httpCallTimeoutMs", "wsPingIntervalMs", "socketCallsMax", "socketPauseBytes"],

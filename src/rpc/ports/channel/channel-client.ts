@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import type { MessagePort } from "node:worker_threads";
-import { ChainUnreachableError } from "../../dispatch/errors.ts";
-import type { CancelToken } from "../cancel-token.ts";
+import type { CancelToken } from "../../../threads/cancel-token.ts";
+import { ChainUnreachableError } from "../../transport/errors.ts";
 import type { ChainConstants, ChainListener, ChainView } from "../chain-view.ts";
-import type { RemotePorts } from "../rpc-ports.ts";
+import type { RemotePorts } from "../remote-ports.ts";
 import { errorFromData } from "./error-data.ts";
 import { plainData } from "./plain-data.ts";
 import {

@@ -1,7 +1,7 @@
 import { InvariantError } from "../../../errors.ts";
-import type { CancelToken } from "../cancel-token.ts";
+import type { CancelToken } from "../../../threads/cancel-token.ts";
 import type { ChainConstants, ChainListener } from "../chain-view.ts";
-import type { RemotePorts } from "../rpc-ports.ts";
+import type { RemotePorts } from "../remote-ports.ts";
 import { errorDataOf } from "./error-data.ts";
 import { plainData } from "./plain-data.ts";
 import {

@@ -4,11 +4,11 @@ import { test } from "node:test";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { InvariantError, NodeError } from "../../../errors.ts";
 import { ExecutionRevertedError } from "../../../execution/call/call-errors.ts";
-import { toErrorObject } from "../../dispatch/error-codes.ts";
+import type { CancelToken } from "../../../threads/cancel-token.ts";
 import { ALICE, createTestModules } from "../../testing/test-chain.ts";
-import type { CancelToken } from "../cancel-token.ts";
+import { toErrorObject } from "../../transport/dispatch/error-codes.ts";
 import type { ChainView } from "../chain-view.ts";
-import type { RemotePorts } from "../rpc-ports.ts";
+import type { RemotePorts } from "../remote-ports.ts";
 import { connectChannel } from "./channel-client.ts";
 import { type ServedPorts, serveChannel } from "./channel-server.ts";
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../../error-codes.ts";
 import type { ChainConstants, ChainListener } from "../chain-view.ts";
-import type { RemotePorts } from "../rpc-ports.ts";
+import type { RemotePorts } from "../remote-ports.ts";
 
 /**
  * The ports over a `MessagePort`. The server sends the chain's constants first; then each call gets one `result` or `error` with its

@@ -1,0 +1,165 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { executionWitness } from "../chain/inspect/execution-witness.ts";
+import { createEvm } from "../evm/engine.ts";
+import { InvalidBlockError } from "../execution/errors.ts";
+import { hardforkAt } from "../params/hardforks.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { DebugError } from "../rpc/methods/debug/database.ts";
+import type { ExecutionPort, TraceRequest } from "../rpc/ports/execution.ts";
+import type { BlockInspection } from "../rpc/ports/inspection.ts";
+import { textString } from "../tracing/json-writer.ts";
+import { createJsonLogger } from "../tracing/struct-logger.ts";
+import { beginReplay } from "../tracing/trace-block.ts";
+import {
+  createTraceBudget,
+  NotTraceableError,
+  TracingFailedError,
+} from "../tracing/trace-budget.ts";
+import type { Block } from "../types/block.ts";
+import { encodeBlock } from "../types/block-codec.ts";
+import { recoverSender } from "../types/transaction/sender.ts";
+import type { CallerFiles } from "./caller-files.ts";
+import type { ChainParts, ProductionParts } from "./parts.ts";
+import type { CallLimits } from "./rpc-settings.ts";
+
+/** The largest file of one block: a block of the network has at most 10 MiB (EIP-7934). */
+const BLOCK_FILE_BYTES_MAX = 64 << 20;
+
+type Modules = {
+  readonly core: Pick<ChainParts, "reader" | "store" | "execution">;
+  readonly production: Pick<ProductionParts, "badBlocks">;
+  readonly execution: Pick<ExecutionPort, "traceRawBlock">;
+  readonly files: CallerFiles;
+};
+
+/** The part of `InspectionPort` about blocks that are run again. */
+export function createBlockInspection(
+  { trace, memoryBytesMax }: Pick<CallLimits, "trace" | "memoryBytesMax">,
+  {
+    core: { reader, store, execution },
+    production: { badBlocks },
+    execution: port,
+    files,
+  }: Modules,
+): BlockInspection {
+  const blockHash = (number: number) => reader.hashAt(number);
+
+  function badBlock(hash: Hash): Block {
+    const block = badBlocks.get(hash);
+    if (block === undefined) throw new NotTraceableError(`bad block ${hash} not found`);
+    return block;
+  }
+
+  function budgetOf({ timeoutMs }: TraceRequest) {
+    return createTraceBudget({
+      timeoutMs: Math.min(timeoutMs ?? trace.timeoutMs, trace.timeoutMsMax),
+      charsMax: trace.bytesMax,
+    });
+  }
+
+  function replayOf(block: Block) {
+    const { number, parentHash } = block.header;
+    if (number === 0) throw new NotTraceableError("genesis is not traceable");
+    const parent = reader.headerAt(number - 1);
+    if (parent === undefined || reader.hashAt(number - 1) !== parentHash) {
+      throw new NotTraceableError(`parent ${parentHash} not found`);
+    }
+    const target = { block, parentState: reader.stateAt(number - 1), blockHash };
+    return { replay: beginReplay(target, execution), parent };
+  }
+
+  return {
+    badBlocks: () =>
+      badBlocks.all().map((block) => {
+        const fork = hardforkAt(execution.config, block.header);
+        const senders = block.transactions.map((tx) => recoverSender(tx, fork));
+        return { block, senders, receipts: [] };
+      }),
+    traceBadBlock: (hash, request) => port.traceRawBlock(encodeBlock(badBlock(hash)), request),
+    traceBlockFile(file, request) {
+      const path = files.forReading(file);
+      const { size } = statSync(path);
+      if (size > BLOCK_FILE_BYTES_MAX) {
+        throw new DebugError(`could not read file: ${size} bytes are no block`);
+      }
+      return port.traceRawBlock(readFileSync(path), request);
+    },
+    intermediateRoots(hash) {
+      const block = reader.blockByHash(hash)?.block ?? badBlocks.get(hash);
+      if (block === undefined) throw new NotTraceableError(`block ${hash} not found`);
+      const { replay, parent } = replayOf(block);
+      const budget = budgetOf({});
+      const roots: Hash[] = [];
+      for (const _ of block.transactions) {
+        budget.assertInTime();
+        try {
+          replay.skip();
+        } catch (error) {
+          // Only a rejected block has such a transaction; the roots before it are what its reader looks for.
+          if (error instanceof TracingFailedError) return roots;
+          throw error;
+        }
+        roots.push(execution.stateTrie.update(parent.stateRoot, replay.state.changes()).root);
+      }
+      return roots;
+    },
+    executionWitness(number) {
+      const executed = reader.blockByNumber(number)!;
+      // Hex digits of the answer, and not the milliseconds of a trace: a block has its own limit of gas.
+      const { take } = budgetOf({});
+      const evm = createEvm();
+      try {
+        return executionWitness(
+          executed,
+          { reader, store, execution: { config: execution.config, evm } },
+          (bytes) => take(2 * bytes),
+        );
+      } catch (error) {
+        if (!(error instanceof InvalidBlockError)) throw error;
+        throw new DebugError(
+          "the block's state was also set by other means than its body",
+          {},
+          {
+            cause: error,
+          },
+        );
+      }
+    },
+    writeStandardTraces(hash, which, { txHash, ...request }) {
+      const block = which === "bad" ? badBlock(hash) : reader.blockByHash(hash)?.block;
+      if (block === undefined) throw new NotTraceableError(`block ${hash} not found`);
+      if (txHash !== undefined && block.transactions.every((tx) => tx.hash !== txHash)) {
+        throw new NotTraceableError(`transaction ${txHash} not found in block`);
+      }
+      const { replay } = replayOf(block);
+      const options = {
+        ...{ ...request, memoryBytesMax, budget: budgetOf(request) },
+        factory: (_config: unknown, seen: Parameters<typeof createJsonLogger>[1]) =>
+          createJsonLogger(request, seen),
+      };
+      const paths: string[] = [];
+      for (const [index, tx] of block.transactions.entries()) {
+        if (txHash !== undefined && tx.hash !== txHash) {
+          options.budget.assertInTime();
+          replay.skip();
+          continue;
+        }
+        const text = replay.trace(options);
+        const path = files.forWriting(traceFileName(block, index, request));
+        writeFileSync(path, textString(text), { flag: "wx", mode: 0o600 });
+        paths.push(path);
+        if (tx.hash === txHash) break;
+      }
+      return paths;
+    },
+  };
+}
+
+/** geth's name of such a file, in a folder of its own. */
+function traceFileName(block: Block, index: number, { configOverrides }: TraceRequest): string {
+  const start = (hash: Hash) => hash.slice(0, 10);
+  const suffix = randomBytes(4).readUInt32BE().toString();
+  const alternative = configOverrides ? "alt-" : "";
+  return `traces/block_${start(block.hash)}-${index}-${start(block.transactions[index]!.hash)}-${alternative}${suffix}`;
+}

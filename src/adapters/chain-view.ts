@@ -1,0 +1,256 @@
+import type { AddressIndex } from "../chain/addresses/address-index.ts";
+import { createFeeHistory } from "../chain/fees/fee-history.ts";
+import { createGasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
+import { LogFilter } from "../chain/logs/log-filter.ts";
+import type { LogSource } from "../chain/logs/log-source.ts";
+import type { ChainReader } from "../chain/reader.ts";
+import type { IncludedTransaction } from "../chain/store/block-store.ts";
+import { includedTransaction } from "../chain/store/included-transaction.ts";
+import type { Config } from "../config/config.ts";
+import { invariant } from "../errors.ts";
+import type { PoolContent, PooledTransaction, PoolReader } from "../mempool/pool.ts";
+import type { Address } from "../primitives/address.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { LogTextCache } from "../rpc/methods/json/log-text-cache.ts";
+import type {
+  BlockReads,
+  ChainEvents,
+  ChainView,
+  FeeReads,
+  SealedHeader,
+  StateReads,
+} from "../rpc/ports/chain-view.ts";
+import { minedReceipt, minedTransaction, minedTransactionOf } from "../rpc/ports/mined.ts";
+import { PendingProofError } from "../rpc/transport/errors.ts";
+import { SharedSlices } from "../rpc/transport/shared-slices.ts";
+import type { Account } from "../state/account.ts";
+import type { StateReader } from "../state/reader.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { andThen } from "../threads/maybe-promise.ts";
+import type { ExecutedBlock } from "../types/block.ts";
+import type { Header } from "../types/header.ts";
+import { findLogs } from "./log-search.ts";
+import type { ChainParts, PoolParts } from "./parts.ts";
+import { proveInSlices } from "./prove-in-slices.ts";
+import { findBlock, findHeader, resolveState } from "./resolve.ts";
+
+export type LocalChainModules = FeeReads &
+  ChainEvents & {
+    readonly reader: ChainReader;
+    readonly pool: PoolReader;
+    readonly logs: LogSource;
+    readonly logTexts: LogTextCache;
+    readonly addresses: Pick<AddressIndex, "search">;
+    readonly submit: ChainView["submit"];
+  };
+
+/** `ChainView` in the chain's own thread: every answer is synchronous, except log searches and proofs that take longer than a slice. */
+export function createLocalChainView(modules: LocalChainModules): ChainView {
+  const { reader, pool, logs, logTexts } = modules;
+  const slices = new SharedSlices();
+  return {
+    config: reader.config,
+    genesisHash: reader.genesisHash,
+
+    ...createStoredReads(reader, slices),
+
+    logs({ terms, from, to }, limits, cancel) {
+      const range = { from, to: Math.min(to, reader.head().block.header.number) };
+      return findLogs(logs, new LogFilter(terms), range, limits, cancel, slices, logTexts);
+    },
+
+    addressPage: (query) => modules.addresses.search(query),
+
+    pooled(hash) {
+      const pooled = pool.get(hash);
+      return pooled && plainPooled(pooled);
+    },
+    nextNonce: (address) => pool.nonceOf(address),
+    poolContent() {
+      const { pending, queued } = pool.content();
+      const plain = (lists: PoolContent["pending"]) =>
+        new Map(Array.from(lists, ([address, list]) => [address, list.map(plainPooled)]));
+      return { pending: plain(pending), queued: plain(queued) };
+    },
+    poolContentFrom(address) {
+      const { pending, queued } = pool.contentFrom(address);
+      return { pending: pending.map(plainPooled), queued: queued.map(plainPooled) };
+    },
+    poolCounts: () => pool.counts(),
+
+    suggestTip: () => modules.suggestTip(),
+    feeHistory: (blockCount, newest, percentiles) =>
+      modules.feeHistory(blockCount, newest, percentiles),
+    submit: (transaction) => modules.submit(transaction),
+    subscribe: (listener) => modules.subscribe(listener),
+  };
+}
+
+/** Without what the pool notes of it for itself. */
+function plainPooled({ tx, sender, sidecar }: PooledTransaction): PooledTransaction {
+  return { tx, sender, ...(sidecar && { sidecar }) };
+}
+
+/** The reads of blocks and states, for any thread or process with a view of the store. */
+export function createStoredReads(
+  reader: ChainReader,
+  slices: SharedSlices,
+): BlockReads & StateReads {
+  function included(hash: Hash): IncludedTransaction | undefined {
+    const position = reader.transactionPosition(hash);
+    return position && reader.transactionAt(position.number, position.index);
+  }
+
+  function headerOf({ blockNumber }: IncludedTransaction): Header {
+    const header = reader.headerAt(blockNumber);
+    invariant(header, `block ${blockNumber} has a transaction but no header`);
+    return header;
+  }
+
+  return {
+    head: () => sealedHeader(reader.head()),
+    oldest: () => reader.oldest(),
+    header: (at) => findHeader(reader, at),
+    block: (at) => findBlock(reader, at),
+    blockHashes(first, countMax) {
+      const end = Math.min(reader.head().block.header.number + 1, first + countMax);
+      const hashes: Hash[] = [];
+      for (let number = first; number < end; number++) hashes.push(reader.hashAt(number)!);
+      return hashes;
+    },
+    transaction(hash) {
+      const found = included(hash);
+      return found && minedTransaction(found, headerOf(found));
+    },
+    transactionAt(at, index) {
+      if (at === "pending") {
+        const executed = findBlock(reader, at)!;
+        const found = includedTransaction(executed, index);
+        return found && minedTransaction(found, executed.block.header);
+      }
+      const sealed = findHeader(reader, at);
+      const found = sealed && reader.transactionAt(sealed.header.number, index);
+      return found && minedTransaction(found, sealed.header);
+    },
+    transactionBySender(sender, nonce) {
+      const number = blockThatUsed(sender, nonce, reader);
+      if (number === undefined) return { isUsed: false };
+      const executed = reader.blockByNumber(number)!;
+      const index = executed.block.transactions.findIndex(
+        (tx, i) => tx.nonce === nonce && executed.senders[i] === sender,
+      );
+      return index === -1
+        ? { isUsed: true }
+        : { isUsed: true, mined: minedTransactionOf(executed, index) };
+    },
+    receipt(hash) {
+      const found = included(hash);
+      return found && minedReceipt(found, headerOf(found));
+    },
+
+    account: (address, at) => resolveState(reader, at).state.account(address),
+    code(address, at) {
+      const { state } = resolveState(reader, at);
+      return codeOf(state, state.account(address));
+    },
+    accountWithCode(address, at) {
+      const { state } = resolveState(reader, at);
+      const account = state.account(address);
+      return { account, code: codeOf(state, account) };
+    },
+    storage: (address, slot, at) => resolveState(reader, at).state.storage(address, slot),
+    storageValues(slots, at) {
+      const { state } = resolveState(reader, at);
+      return slots.map(([address, keys]) => keys.map((key) => state.storage(address, key)));
+    },
+    proof(address, slots, at) {
+      if (at === "pending") throw new PendingProofError();
+      const { executed, state } = resolveState(reader, at);
+      const account = state.account(address);
+      const proof = proveInSlices(reader, executed.block, { address, slots }, slices);
+      return andThen(proof, (proof) => ({ account, proof }));
+    },
+  };
+}
+
+function sealedHeader({ block: { hash, header } }: ExecutedBlock): SealedHeader {
+  return { hash, header };
+}
+
+function codeOf(state: StateReader, account: Account | undefined): Uint8Array {
+  return account ? state.code(account.codeHash) : EMPTY_BYTES;
+}
+
+/** The first block after which `sender` has a nonce above `nonce`: found by halving, since nonces only rise. */
+function blockThatUsed(sender: Address, nonce: bigint, chain: ChainReader): number | undefined {
+  const isUsed = (number: number) => (chain.stateAt(number).account(sender)?.nonce ?? 0n) > nonce;
+  let high = chain.head().block.header.number;
+  if (!isUsed(high)) return undefined;
+  let low = -1;
+  while (low + 1 < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (isUsed(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+/** `ChainView` over the chain of `core`, in its thread. */
+export function createChainView(
+  config: Config,
+  log: Logger,
+  modules: {
+    readonly core: Omit<ChainParts, "execution">;
+    readonly pool: PoolParts;
+    readonly logTexts: LogTextCache;
+  },
+): { readonly chain: ChainView; readonly suggestTip: () => bigint } {
+  const { core, pool, logTexts } = modules;
+  const { chain, reader, store } = core;
+  const { mempool, submit } = pool;
+  const { minimumGasPriceWei } = config.mempool;
+  const startPrice = minimumGasPriceWei > 0n ? { startPrice: minimumGasPriceWei } : {};
+  const oracle = createGasPriceOracle(startPrice, { chain: reader });
+  const suggestTip = () => oracle.suggestTip();
+  const { feeHistoryBlocksMax } = config.limits.calls;
+  const feeHistory = createFeeHistory(reader);
+  const view = createLocalChainView({
+    reader,
+    submit,
+    suggestTip,
+    logTexts,
+    pool: mempool,
+    logs: store.logs,
+    addresses: store.addressIndex,
+    feeHistory: (blockCount, newest, percentiles) =>
+      feeHistory(Math.min(blockCount, feeHistoryBlocksMax), newest, percentiles),
+    subscribe: (listener) => subscribe(listener, log, { chain, mempool }),
+  });
+  return { chain: view, suggestTip };
+}
+
+/** The chain catches what its listeners throw. The pool does not, and no transaction may be lost to a listener. */
+function subscribe(
+  { onBlock, onRemoved, onPending }: Parameters<ChainEvents["subscribe"]>[0],
+  log: Logger,
+  { chain, mempool }: Pick<ChainParts & PoolParts, "chain" | "mempool">,
+): () => void {
+  const stops: (() => void)[] = [];
+  if (onBlock) stops.push(chain.subscribe(({ executed }) => onBlock(executed)));
+  if (onRemoved) stops.push(chain.onRollback(onRemoved));
+  if (onPending) {
+    stops.push(
+      mempool.onPending((transactions) => {
+        try {
+          onPending(transactions.map(({ tx, sender }) => ({ tx, sender })));
+        } catch (error) {
+          log.error("listener of the pool failed", { error });
+        }
+      }),
+    );
+  }
+  return () => {
+    for (const stop of stops) stop();
+  };
+}

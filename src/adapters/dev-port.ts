@@ -1,0 +1,74 @@
+import type { StatePatches } from "../chain/state-patches.ts";
+import type { DevChain } from "../dev/dev-chain.ts";
+import { DevControlError } from "../dev/dev-settings.ts";
+import { dumpAccounts } from "../dev/state-dump.ts";
+import type { Address } from "../primitives/address.ts";
+import type { DevPort } from "../rpc/ports/dev.ts";
+import { decodeTransaction } from "../types/transaction/decode.ts";
+import { impersonatedSender } from "../types/transaction/impersonation.ts";
+import type { ChainParts, PoolParts } from "./parts.ts";
+
+/** What callers may change of a dev chain besides sending transactions. */
+export type DevParts = {
+  /** Undefined where nobody may. */
+  readonly devChain: DevChain | undefined;
+  /** What was set by hand. */
+  readonly patches: StatePatches | undefined;
+};
+
+/** @throws DevControlError on a chain that is not a dev chain */
+export function assertDevChain({ devChain }: Pick<DevParts, "devChain">): DevChain {
+  if (devChain !== undefined) return devChain;
+  throw new DevControlError(
+    "only a dev chain with the solo engine and json-rpc.processes = 0 can be bent",
+  );
+}
+
+/** `DevPort` over the chain of `core`. */
+export function createDevPort(
+  modules: DevParts & {
+    readonly core: Pick<ChainParts, "chain" | "store">;
+    readonly mempool: PoolParts["mempool"];
+  },
+): Omit<DevPort, "reset" | "setForkUrl"> {
+  const { chain, store } = modules.core;
+  const dev = () => assertDevChain(modules);
+
+  function addresses(): Set<Address> {
+    const { number } = chain.head().block.header;
+    const patched = modules.patches?.at(number)?.accounts ?? [];
+    return new Set([...store.addresses(), ...patched.map(({ address }) => address)]);
+  }
+
+  return {
+    settings: () => dev().settings,
+    configure: (changes) => dev().configure(changes),
+    setNextBlock: (next) => dev().setNextBlock(next),
+    increaseTime: (seconds) => dev().increaseTime(seconds),
+    setTime: (timestamp) => dev().setTime(timestamp),
+    edit: (edits) => dev().edit(edits),
+    mine: async (request) => dev().mine(request),
+    snapshot: () => dev().snapshot(),
+    revert: async (id) => dev().revert(id),
+    rollback: async (depth) => dev().rollback(depth),
+    reorg: async (depth, transactions) => dev().reorg(depth, transactions),
+    impersonate(address, isOn) {
+      const others = (dev().settings.impersonated ?? []).filter((other) => other !== address);
+      dev().configure({ impersonated: isOn ? [...others, address] : others });
+    },
+    submitUnsigned(raw) {
+      dev();
+      const tx = decodeTransaction(raw);
+      const sender = impersonatedSender(tx);
+      if (sender === undefined) throw new DevControlError("the transaction is signed");
+      modules.mempool.add({ tx, sender });
+      return tx.hash;
+    },
+    drop: (hash) => dev().drop(hash),
+    dropAll: (sender) => dev().dropAll(sender && ((other) => other === sender)),
+    dumpState() {
+      dev();
+      return dumpAccounts(addresses(), chain);
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { findPreimage } from "../chain/inspect/find-preimage.ts";
+import { modifiedAccounts } from "../chain/inspect/modified-accounts.ts";
+import { dumpState } from "../chain/inspect/state-dump.ts";
+import { measureState } from "../chain/inspect/state-size.ts";
+import { storageRange } from "../chain/inspect/storage-range.ts";
+import { hashToBytes } from "../primitives/hash.ts";
+import type { BlockSelector } from "../rpc/ports/block-selector.ts";
+import type { ExecutionPort } from "../rpc/ports/execution.ts";
+import type { InspectionPort } from "../rpc/ports/inspection.ts";
+import { UnknownBlockError } from "../rpc/transport/errors.ts";
+import type { StateReader } from "../state/reader.ts";
+import { beginReplay } from "../tracing/trace-block.ts";
+import { createTraceBudget, NotTraceableError, type TraceBudget } from "../tracing/trace-budget.ts";
+import { MissingTrieNodeError } from "../trie/node-source.ts";
+import type { ExecutedBlock } from "../types/block.ts";
+import { createBlockInspection } from "./block-inspection.ts";
+import type { CallerFiles } from "./caller-files.ts";
+import type { ChainParts, ProductionParts } from "./parts.ts";
+import { findBlock } from "./resolve.ts";
+import type { CallLimits } from "./rpc-settings.ts";
+import { createStoreInspection } from "./store-inspection.ts";
+
+/** Characters of JSON that one slot of a storage range takes. */
+const SLOT_CHARS = 240;
+
+/** `InspectionPort` on this thread, over the chain of `core`. */
+export function createInspectionPort(
+  limits: Pick<CallLimits, "trace" | "memoryBytesMax">,
+  modules: {
+    readonly core: Pick<ChainParts, "reader" | "store" | "execution">;
+    readonly production: Pick<ProductionParts, "badBlocks" | "rewind">;
+    readonly execution: Pick<ExecutionPort, "traceRawBlock">;
+    readonly files: CallerFiles;
+  },
+): InspectionPort {
+  const { trace } = limits;
+  const { reader, store, execution } = modules.core;
+  const createBudget = () =>
+    createTraceBudget({ timeoutMs: trace.timeoutMs, charsMax: trace.bytesMax });
+
+  /** @throws UnknownBlockError with geth's text */
+  function known(at: BlockSelector): ExecutedBlock {
+    const executed = findBlock(reader, at);
+    if (executed) return executed;
+    const name = typeof at === "object" ? at.blockHash : `#${at}`;
+    throw new UnknownBlockError(`block ${name} not found`);
+  }
+
+  function stateBefore({ block, senders }: ExecutedBlock, index: number, budget: TraceBudget) {
+    const { number } = block.header;
+    if (number === 0) throw new NotTraceableError("no transaction in genesis");
+    const parentState = reader.stateAt(number - 1);
+    const { length } = block.transactions;
+    if (index === 0 && length === 0) return parentState;
+    if (index < 0 || index >= length) {
+      throw new NotTraceableError(
+        `transaction index ${index} out of range for block ${block.hash}`,
+      );
+    }
+    const blockHash = (wanted: number) => reader.hashAt(wanted);
+    const replay = beginReplay({ block, senders, parentState, blockHash }, execution);
+    for (let i = 0; i < index; i++) {
+      budget.assertInTime();
+      replay.skip();
+    }
+    return replay.state.asReader() satisfies StateReader;
+  }
+
+  return {
+    async dumpState(at, request) {
+      // The nodes of the pending state are not stored; geth shows the state it is built on as well.
+      const { header } = known(at === "pending" ? "latest" : at).block;
+      const source = {
+        state: reader.stateAt(header.number),
+        keys: store.hashedKeys,
+        storageRootOf: (address: Parameters<typeof reader.proofAt>[1]) =>
+          reader.proofAt(header.number, address, []).storageRoot,
+      };
+      const { take, assertInTime } = createBudget();
+      const dump = await dumpState(source, { ...request, take, assertInTime });
+      return { ...dump, root: header.stateRoot };
+    },
+    async stateSize(at) {
+      const { number, stateRoot } = known(at === "pending" ? "latest" : at).block.header;
+      const { assertInTime } = createBudget();
+      for (;;) {
+        const head = store.head();
+        const source = {
+          nodes: store.trieNodesAt(number),
+          root: hashToBytes(stateRoot),
+          codeLengths: store.codeLengths(),
+        };
+        try {
+          return { ...(await measureState(source, assertInTime)), number, root: stateRoot };
+        } catch (error) {
+          // Newer blocks have replaced nodes of this state: they are read from the history from now on.
+          if (!(error instanceof MissingTrieNodeError) || store.head() === head) throw error;
+        }
+      }
+    },
+    storageRange(at, txIndex, address, start, slotsMax) {
+      const budget = createBudget();
+      const state = stateBefore(known(at), txIndex, budget);
+      const range = storageRange(state, address, start, slotsMax);
+      budget.take(SLOT_CHARS * range.slots.length);
+      return range;
+    },
+    preimage: (hash) => findPreimage(hash, store.hashedKeys, createBudget().assertInTime),
+    modifiedAccounts: (first, last) =>
+      modifiedAccounts(
+        { stateAt: (number) => reader.stateAt(number), changes: (number) => store.changes(number) },
+        first,
+        last,
+        createBudget(),
+      ),
+    ...createStoreInspection(modules.core, modules.production),
+    ...createBlockInspection(limits, modules),
+  };
+}

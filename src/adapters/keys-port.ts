@@ -1,0 +1,56 @@
+import type { DevChain } from "../dev/dev-chain.ts";
+import type { AccountManager } from "../keystore/account-manager.ts";
+import type { Address } from "../primitives/address.ts";
+import type { KeysPort } from "../rpc/ports/keys.ts";
+import { impersonatingSignature } from "../types/transaction/impersonation.ts";
+
+/**
+ * `KeysPort` over the key store of this process.
+ * @param devChain knows accounts whose key nobody has and for which transactions are sent all the same
+ */
+export function createKeysPort(
+  keys: AccountManager,
+  devChain: Pick<DevChain, "isImpersonated"> | undefined,
+): KeysPort {
+  const isImpersonated = (address: Address) => devChain?.isImpersonated(address) ?? false;
+  return {
+    accounts: () => keys.accounts(),
+    assertKnown(address) {
+      if (!isImpersonated(address)) return keys.assertKnown(address);
+    },
+    async signTransaction(address, digest) {
+      try {
+        return await keys.sign(address, digest);
+      } catch (error) {
+        if (isImpersonated(address)) return impersonatingSignature(address);
+        throw error;
+      }
+    },
+    sign: (address, digest) => keys.sign(address, digest),
+    signWithPassphrase: (address, passphrase, digest) =>
+      keys.signWithPassphrase(address, passphrase, digest),
+    unlock: (address, passphrase, seconds) => keys.unlock(address, passphrase, seconds),
+    lock: (address) => keys.lock(address),
+    create: (passphrase) => keys.create(passphrase),
+    importKey: (privateKey, passphrase) => keys.importKey(privateKey, passphrase),
+    wallets: () => keys.wallets(),
+    async openWallet(url, passphrase) {
+      await (await keys.hdWalletsFor(url, undefined))?.open(url, passphrase);
+    },
+    async deriveAccount(url, path, isPinned) {
+      const wallets = await keys.hdWalletsFor(url, "not supported");
+      return wallets!.derive(url, path, isPinned);
+    },
+    async initializeWallet(url) {
+      const wallets = await keys.hdWalletsFor(
+        url,
+        "specified wallet does not support initialization",
+      );
+      return wallets!.initialize(url);
+    },
+    async unpairWallet(url, password) {
+      const wallets = await keys.hdWalletsFor(url, "specified wallet does not support pairing");
+      await wallets!.unpair(url, password);
+    },
+  };
+}

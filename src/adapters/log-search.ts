@@ -1,0 +1,193 @@
+import type { LogFilter } from "../chain/logs/log-filter.ts";
+import { LOG_CHUNK_BLOCKS, type LogSource } from "../chain/logs/log-source.ts";
+import { LogListWriter } from "../rpc/methods/json/log-list.ts";
+import type { LogTextCache } from "../rpc/methods/json/log-text-cache.ts";
+import type { BlockRange } from "../rpc/methods/params/log-criteria.ts";
+import type { FoundLogs, LogLimits } from "../rpc/ports/chain-view.ts";
+import { RequestTimeoutError } from "../rpc/transport/errors.ts";
+import { SharedSlices } from "../rpc/transport/shared-slices.ts";
+import type { CancelToken } from "../threads/cancel-token.ts";
+import type { MaybePromise } from "../threads/maybe-promise.ts";
+
+/** Each window is twice as long as the one before: a search may end after a few candidates. */
+const FIRST_WINDOW_BLOCKS = 4_096;
+/** Blocks and index rows looked at before the clock is. */
+const STEPS = 16;
+/** Logs that count as much work as reading a block. */
+const LOGS_PER_WORK = 64;
+
+/**
+ * The logs of `range` that `filter` matches, in order, all of one chain: after a rollback the search begins again. It ends early,
+ * between two blocks, where a limit is passed; the first block is always searched whole, so that a caller can go on from `end`.
+ *
+ * @param texts of logs that were written lately
+ * @throws RequestTimeoutError once `cancel` is aborted
+ */
+export function findLogs(
+  source: LogSource,
+  filter: LogFilter,
+  range: BlockRange,
+  limits: LogLimits,
+  cancel?: Pick<CancelToken, "isAborted">,
+  slices = new SharedSlices(),
+  texts?: LogTextCache,
+): MaybePromise<FoundLogs> {
+  const search = new RepeatedSearch(
+    source,
+    () => new LogSearch(source, filter, range, limits, texts),
+  );
+  const turn = slices.enter();
+  return (
+    (turn === undefined ? search.run(slices) : undefined) ?? finish(search, slices, turn, cancel)
+  );
+}
+
+async function finish(
+  search: RepeatedSearch,
+  slices: SharedSlices,
+  turn: Promise<void> | undefined,
+  cancel: Pick<CancelToken, "isAborted"> | undefined,
+): Promise<FoundLogs> {
+  await turn;
+  for (;;) {
+    if (cancel?.isAborted) throw new RequestTimeoutError();
+    const found = search.run(slices);
+    if (found !== undefined) return found;
+    await slices.next();
+  }
+}
+
+/** Begins again whenever the chain was rolled back: what was found may be gone. */
+class RepeatedSearch {
+  readonly #source: LogSource;
+  readonly #begin: () => LogSearch;
+  #search: LogSearch;
+  #epoch: number | undefined;
+
+  constructor(source: LogSource, begin: () => LogSearch) {
+    this.#source = source;
+    this.#begin = begin;
+    this.#search = begin();
+    this.#epoch = source.epoch?.();
+  }
+
+  /** As `LogSearch`. */
+  run(slices: SharedSlices): FoundLogs | undefined {
+    for (;;) {
+      try {
+        const found = this.#search.run(slices);
+        if (!this.#isOvertaken()) return found;
+      } catch (error) {
+        if (!this.#isOvertaken()) throw error;
+      }
+      this.#search = this.#begin();
+    }
+  }
+
+  #isOvertaken(): boolean {
+    const epoch = this.#source.epoch?.();
+    const isOvertaken = epoch !== this.#epoch;
+    this.#epoch = epoch;
+    return isOvertaken;
+  }
+}
+
+class LogSearch {
+  readonly #source: LogSource;
+  readonly #filter: LogFilter;
+  readonly #range: BlockRange;
+  readonly #limits: LogLimits;
+  readonly #texts: LogTextCache | undefined;
+  readonly #list = new LogListWriter();
+  /** Of the window under way. */
+  #candidates: readonly number[] = [];
+  #nextCandidate = 0;
+  #nextWindowStart: number;
+  #windowBlocks = FIRST_WINDOW_BLOCKS;
+  readonly #workPerWindow: number;
+  #work = 0;
+
+  constructor(
+    source: LogSource,
+    filter: LogFilter,
+    range: BlockRange,
+    limits: LogLimits,
+    texts: LogTextCache | undefined,
+  ) {
+    this.#source = source;
+    this.#filter = filter;
+    this.#range = range;
+    this.#limits = limits;
+    this.#texts = texts;
+    this.#nextWindowStart = range.from;
+    const terms = filter.topics.map((topics) => topics?.size ?? 0);
+    this.#workPerWindow = terms.reduce(
+      (sum, size) => sum + size,
+      1 + (filter.addresses?.size ?? 0),
+    );
+  }
+
+  /** undefined: the slice is over and there is more to search */
+  run(slices: SharedSlices): FoundLogs | undefined {
+    for (let steps = 1; ; steps++) {
+      if (steps % STEPS === 0 && slices.isOver()) return undefined;
+      const number = this.#candidates[this.#nextCandidate];
+      if (number === undefined) {
+        if (this.#nextWindowStart > this.#range.to) return this.#found(this.#range.to + 1);
+        if (this.#work > this.#limits.workMax) return this.#found(this.#nextWindowStart, "work");
+        this.#beginWindow();
+        if (slices.isOver()) return undefined;
+        continue;
+      }
+      if (this.#work > this.#limits.workMax && number > this.#range.from) {
+        return this.#found(number, "work");
+      }
+      this.#nextCandidate++;
+      const passed = this.#searchBlock(number);
+      if (passed !== undefined) return passed;
+    }
+  }
+
+  #beginWindow(): void {
+    const from = this.#nextWindowStart;
+    const chunkEnd = Math.floor(from / LOG_CHUNK_BLOCKS + 1) * LOG_CHUNK_BLOCKS - 1;
+    const end = Math.min(from + this.#windowBlocks - 1, chunkEnd, this.#range.to);
+    this.#candidates = this.#source.candidates(this.#filter, from, end);
+    this.#nextCandidate = 0;
+    this.#nextWindowStart = end + 1;
+    this.#windowBlocks *= 2;
+    this.#work += this.#workPerWindow;
+  }
+
+  /** What was found, when the block passes a limit. */
+  #searchBlock(number: number): FoundLogs | undefined {
+    const logs = this.#source.logsOf(number);
+    this.#work++;
+    // A block that was rolled back while the search gave way to other work.
+    if (logs === undefined) return undefined;
+    const { count, length } = this.#list;
+    const texts = this.#texts?.of(logs);
+    const searched =
+      texts === undefined
+        ? this.#list.addMatching(logs, this.#filter)
+        : this.#list.addKnown(texts, this.#filter);
+    this.#work += Math.floor(searched / LOGS_PER_WORK);
+    const limit =
+      this.#list.count > this.#limits.resultsMax
+        ? "results"
+        : this.#list.length > this.#limits.bytesMax
+          ? "bytes"
+          : undefined;
+    if (limit === undefined) return undefined;
+    if (number > this.#range.from) {
+      this.#list.rewind({ count, length });
+      return this.#found(number, limit);
+    }
+    return this.#found(number + 1, limit);
+  }
+
+  #found(end: number, limit?: FoundLogs["limit"]): FoundLogs {
+    const { count } = this.#list;
+    return { json: this.#list.finish(), count, end, limit };
+  }
+}

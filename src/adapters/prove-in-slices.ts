@@ -1,0 +1,38 @@
+import type { ChainReader } from "../chain/reader.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { UnknownBlockError } from "../rpc/transport/errors.ts";
+import type { SharedSlices } from "../rpc/transport/shared-slices.ts";
+import type { AccountProof } from "../state/state-trie.ts";
+import type { MaybePromise } from "../threads/maybe-promise.ts";
+import type { Block } from "../types/block.ts";
+
+/** Slots proved before the clock is looked at: a millisecond or two. The account is proved again for each group. */
+const SLOTS_PER_STEP = 32;
+
+/**
+ * The proof of an account and its slots after `block`; at once for a few slots, else in slices between which other work runs.
+ * @throws UnknownBlockError when the block is rolled back meanwhile: its trie is no longer stored
+ */
+export function proveInSlices(
+  reader: Pick<ChainReader, "proofAt" | "hashAt">,
+  block: Block,
+  { address, slots }: { readonly address: Address; readonly slots: readonly Hash[] },
+  slices: SharedSlices,
+): MaybePromise<AccountProof> {
+  const { number } = block.header;
+  if (slots.length <= SLOTS_PER_STEP) return reader.proofAt(number, address, slots);
+
+  async function proveAll(): Promise<AccountProof> {
+    const parts: AccountProof[] = [];
+    await slices.enter();
+    for (let start = 0; start < slots.length; start += SLOTS_PER_STEP) {
+      if (slices.isOver()) await slices.next();
+      if (reader.hashAt(number) !== block.hash) throw new UnknownBlockError("header not found");
+      parts.push(reader.proofAt(number, address, slots.slice(start, start + SLOTS_PER_STEP)));
+    }
+    const storageProofs = parts.flatMap((part) => part.storageProofs);
+    return { ...parts[0]!, storageProofs };
+  }
+  return proveAll();
+}

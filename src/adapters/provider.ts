@@ -1,0 +1,99 @@
+import { EventEmitter } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
+import { OWNER } from "../rpc/transport/auth/credential.ts";
+import { jsonString } from "../rpc/transport/codec.ts";
+import { type Connection, RequestContext } from "../rpc/transport/dispatch/context.ts";
+import { toErrorObject } from "../rpc/transport/dispatch/error-codes.ts";
+import { namespaceOf, type Registry } from "../rpc/transport/dispatch/method.ts";
+
+export type ProviderRequest = {
+  readonly method: string;
+  readonly params?: readonly unknown[] | undefined;
+};
+
+/** EIP-1193: why a request failed. `cause` is the original error with its stack, also of a bug, which `message` hides. */
+export class ProviderRpcError extends Error {
+  readonly code: number;
+  readonly data: unknown;
+  constructor(
+    error: { readonly code: number; readonly message: string; readonly data?: unknown },
+    options?: ErrorOptions,
+  ) {
+    super(error.message, options);
+    this.name = "ProviderRpcError";
+    this.code = error.code;
+    this.data = error.data;
+  }
+}
+
+/** EIP-1193's code for an unknown method. */
+const UNSUPPORTED_METHOD = 4200;
+
+/** EIP-1193 over a node in this process: every method, without a port. Subscriptions arrive as `message` events. */
+export class InProcessProvider extends EventEmitter {
+  readonly #registry: Registry<RpcPorts>;
+  readonly #modules: RpcPorts;
+  readonly #namespaces: ReadonlySet<string>;
+  readonly #connection: Connection;
+  readonly #closeTasks: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(registry: Registry<RpcPorts>, modules: RpcPorts) {
+    super();
+    this.#registry = registry;
+    this.#modules = modules;
+    this.#namespaces = new Set([...registry.keys()].map(namespaceOf));
+    const notify = (message: string) => {
+      const { method, params } = JSON.parse(message) as { method: string; params: unknown };
+      this.emit("message", { type: method, data: params });
+    };
+    this.#connection = {
+      notify: (messages) => messages.forEach(notify),
+      deliver: async (message) => notify(jsonString(message)),
+      // A program that holds the node cannot be cut off from it: its notifications of this event are dropped.
+      overrun() {},
+      onClose: (task) => {
+        if (this.#isClosed) task();
+        else this.#closeTasks.push(task);
+      },
+    };
+  }
+
+  /**
+   * Resolves in a later turn of the event loop, as over a socket: an instant block is made between two turns, so a caller that has the hash
+   * of a transaction finds its receipt.
+   * @throws ProviderRpcError
+   */
+  async request({ method: name, params = [] }: ProviderRequest): Promise<unknown> {
+    const method = this.#registry.get(name);
+    if (method === undefined || this.#isClosed) {
+      const message = this.#isClosed
+        ? "the node is stopped"
+        : `the method ${name} does not exist/is not available`;
+      throw new ProviderRpcError({ code: UNSUPPORTED_METHOD, message });
+    }
+    const context = new RequestContext({
+      transport: "inProcess",
+      access: { namespaces: this.#namespaces, isOpen: true },
+      credential: OWNER,
+      connection: this.#connection,
+    });
+    try {
+      const json = await method.run(this.#modules, params, context);
+      await nextTurn();
+      return JSON.parse(jsonString(json));
+    } catch (error) {
+      throw new ProviderRpcError(toErrorObject(error), { cause: error });
+    } finally {
+      // A notice must not overtake the id of its subscription.
+      setImmediate(() => context.replied());
+    }
+  }
+
+  /** Ends every subscription; further requests are rejected. */
+  close(): void {
+    this.#isClosed = true;
+    for (const task of this.#closeTasks) task();
+  }
+}

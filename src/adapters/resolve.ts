@@ -1,0 +1,90 @@
+import type { ChainReader } from "../chain/reader.ts";
+import type { BlockNumberOrTag, BlockSelector } from "../rpc/ports/block-selector.ts";
+import type { SealedHeader } from "../rpc/ports/chain-view.ts";
+import {
+  BlockNotCanonicalError,
+  PendingUnavailableError,
+  UnknownBlockError,
+} from "../rpc/transport/errors.ts";
+import type { StateChanges, StateReader } from "../state/reader.ts";
+import type { ExecutedBlock } from "../types/block.ts";
+
+/** A block and the state after it. It never leaves the chain's thread. */
+export type ResolvedState = {
+  readonly executed: ExecutedBlock;
+  readonly state: StateReader;
+  /** Present for the pending block, whose trie nodes are not stored: its changes to the head's state. */
+  readonly changes?: StateChanges;
+};
+
+/**
+ * The block a selector names, undefined when there is none. Every block is final: `safe` and `finalized` are the head.
+ * @throws PendingUnavailableError
+ */
+export function findByNumber(
+  chain: ChainReader,
+  selector: BlockNumberOrTag,
+): ExecutedBlock | undefined {
+  if (typeof selector === "number") return chain.blockByNumber(selector);
+  if (selector === "earliest") return chain.blockByNumber(chain.oldest().block);
+  if (selector !== "pending") return chain.head();
+  const pending = chain.pending();
+  if (pending === undefined) throw new PendingUnavailableError("block");
+  return pending.executed;
+}
+
+/**
+ * As `findByNumber`, by hash too.
+ * @throws BlockNotCanonicalError, PendingUnavailableError
+ */
+export function findBlock(chain: ChainReader, selector: BlockSelector): ExecutedBlock | undefined {
+  if (typeof selector !== "object") return findByNumber(chain, selector);
+  const executed = chain.blockByHash(selector.blockHash);
+  if (executed && selector.requireCanonical) {
+    const canonical = chain.blockByNumber(executed.block.header.number);
+    if (canonical?.block.hash !== selector.blockHash) throw new BlockNotCanonicalError();
+  }
+  return executed;
+}
+
+/**
+ * As `findBlock`, without reading what follows the header.
+ * @throws BlockNotCanonicalError, PendingUnavailableError
+ */
+export function findHeader(chain: ChainReader, selector: BlockSelector): SealedHeader | undefined {
+  const number = numberOf(chain, selector);
+  if (number !== undefined) {
+    const header = chain.headerAt(number);
+    const hash = chain.hashAt(number);
+    return header && hash && { hash, header };
+  }
+  const executed = findBlock(chain, selector);
+  return executed && { hash: executed.block.hash, header: executed.block.header };
+}
+
+/** The block's number where the selector is enough to know it. */
+function numberOf(chain: ChainReader, selector: BlockSelector): number | undefined {
+  if (typeof selector === "number") return selector;
+  if (selector === "earliest") return chain.oldest().block;
+  if (typeof selector !== "object" || selector.requireCanonical) return undefined;
+  return chain.numberOf(selector.blockHash);
+}
+
+/**
+ * The state after the block a selector names.
+ * @throws UnknownBlockError, BlockNotCanonicalError, PendingUnavailableError
+ */
+export function resolveState(chain: ChainReader, selector: BlockSelector): ResolvedState {
+  if (selector === "pending") {
+    const pending = chain.pending();
+    if (pending === undefined) throw new PendingUnavailableError("state");
+    return pending;
+  }
+  const executed = findBlock(chain, selector);
+  if (!executed) {
+    throw new UnknownBlockError(
+      typeof selector === "object" ? "header for hash not found" : "header not found",
+    );
+  }
+  return { executed, state: chain.stateAt(executed.block.header.number) };
+}

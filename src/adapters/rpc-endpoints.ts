@@ -1,0 +1,102 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Config } from "../config/config.ts";
+import { isLoopback } from "../config/dangers.ts";
+import { DEFAULTS } from "../config/defaults.ts";
+import { InvalidConfigError } from "../config/errors.ts";
+import { nearest } from "../config/nearest.ts";
+import { NodeError } from "../errors.ts";
+import type { EndpointOptions, TcpKind, TlsMaterial } from "../rpc/transport/server/listener.ts";
+import type { RpcServer } from "../rpc/transport/server/server.ts";
+
+/** An open listener. */
+export type Listener = {
+  readonly kind: "http" | "ws" | "ipc" | "metrics";
+  /** As bound: a port 0 of the configuration is the real port here. A path for IPC. */
+  readonly url: string;
+  /** Namespaces that can be called there. */
+  readonly namespaces: readonly string[];
+  /** Private methods need a bearer token here. */
+  readonly needsToken: boolean;
+};
+
+/**
+ * Origins whose pages may call. On a dev chain pages on this machine always may: an origin that is added for a tool such as
+ * Remix must not lock out the front end under development.
+ */
+export function allowedOriginsOf({ jsonRpc, dev }: Config): readonly string[] {
+  return dev
+    ? [...new Set([...DEFAULTS.corsOriginsDev, ...jsonRpc.corsOrigins])]
+    : jsonRpc.corsOrigins;
+}
+
+/** `json-rpc.api` names a namespace that does not exist. */
+export class UnknownNamespaceError extends NodeError {
+  readonly code = "CONFIG_UNKNOWN_NAMESPACE";
+  constructor(name: string, known: readonly string[]) {
+    const closest = nearest(name, known);
+    super(`json-rpc.api: no namespace "${name}"${closest ? `, did you mean "${closest}"?` : ""}`, {
+      name,
+      known,
+    });
+  }
+}
+
+/**
+ * Where HTTP and WebSocket listen as configured, and for whom; `admin_startRPC` falls back to the same.
+ * @param known every namespace there is
+ * @throws UnknownNamespaceError
+ */
+export function endpointsOf(
+  { jsonRpc, access, dev }: Config,
+  known: readonly string[],
+): Readonly<Record<TcpKind, EndpointOptions>> {
+  const shared = {
+    namespaces: namespacesOf(jsonRpc.api, known),
+    isOpen: dev,
+    methods: { allow: access.allowMethods, deny: access.denyMethods },
+  };
+  return { http: { ...jsonRpc.address, ...shared }, ws: { ...jsonRpc.wsAddress, ...shared } };
+}
+
+/** @throws UnknownNamespaceError */
+export function namespacesOf(api: readonly string[], known: readonly string[]): readonly string[] {
+  if (api.includes("all")) return known;
+  for (const name of api) if (!known.includes(name)) throw new UnknownNamespaceError(name, known);
+  return api;
+}
+
+/** The open listeners, as the banner shows them. */
+export function describeListeners(
+  { urls }: RpcServer,
+  { jsonRpc, dev }: Config,
+  known: readonly string[],
+): Listener[] {
+  const namespaces = namespacesOf(jsonRpc.api, known);
+  return (["http", "ws", "ipc"] as const).flatMap((kind) => {
+    const url = urls[kind];
+    if (url === undefined) return [];
+    const isIpc = kind === "ipc";
+    return [{ kind, url, namespaces: isIpc ? known : namespaces, needsToken: !isIpc && !dev }];
+  });
+}
+
+/** URL of a listener that other machines can reach, if there is one; a socket file is not one. */
+export function exposedUrl(urls: RpcServer["urls"]): string | undefined {
+  return Object.values(urls)
+    .filter((url) => url.includes("://"))
+    .find((url) => !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, "")));
+}
+
+/** @throws InvalidConfigError when only one of the two files is named, or one cannot be read */
+export function readTls({ tls, home }: Config): TlsMaterial | undefined {
+  if (tls.cert === "" && tls.key === "") return undefined;
+  const read = (key: string, file: string): string => {
+    try {
+      return readFileSync(resolve(home, file), "utf8");
+    } catch (cause) {
+      throw new InvalidConfigError(`${key}: cannot read ${file || "it"}`, { key }, { cause });
+    }
+  };
+  return { cert: read("tls.cert", tls.cert), key: read("tls.key", tls.key) };
+}

@@ -1,0 +1,116 @@
+import type { Config } from "../config/config.ts";
+import { Filters } from "../rpc/methods/filters/filters.ts";
+import { BlockJsonCache } from "../rpc/methods/json/block-json-cache.ts";
+import type { RpcSettings } from "../rpc/methods/rpc-ports.ts";
+import {
+  HashrateRegistry,
+  KeyedLock,
+  type Sessions,
+  TraceChains,
+} from "../rpc/methods/sessions.ts";
+import { EthFeeds } from "../rpc/methods/subscriptions/eth-feeds.ts";
+import { EventsSwitch } from "../rpc/methods/subscriptions/events-switch.ts";
+import { LogFeed } from "../rpc/methods/subscriptions/log-feed.ts";
+import { Notifier } from "../rpc/methods/subscriptions/notifier.ts";
+import { Subscriptions } from "../rpc/methods/subscriptions/subscriptions.ts";
+import type { ChainEvents } from "../rpc/ports/chain-view.ts";
+import type { NodePort } from "../rpc/ports/node.ts";
+import type { RemotePorts } from "../rpc/ports/remote-ports.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+export type ConnectionSessions = Pick<
+  Sessions,
+  "subscriptions" | "feeds" | "traceChains" | "blockJson"
+>;
+
+/** What they learn from. */
+export type ConnectionPorts = {
+  readonly chain: ChainEvents;
+  readonly node: Pick<NodePort, "info">;
+};
+
+/** What belongs to a connection: it is in the process that serves it. Subscribed to the chain until `feeds.close` is called. */
+export function createConnectionSessions(
+  { jsonRpc, cache, limits }: Config,
+  log: Logger,
+  { chain, node }: ConnectionPorts,
+): ConnectionSessions {
+  const blockJson = new BlockJsonCache({
+    bytesMax: Math.min(limits.calls.blockCacheBytesMax, cache.bytes),
+    nullPowFields: jsonRpc.nullPowFields,
+  });
+  const { maxPerConnection, max, termsMax, queueBytesMax, traceChainsMax } = limits.subscriptions;
+  const notifier = new Notifier({
+    queueCharsMax: queueBytesMax,
+    onError: (error) => log.error("notification could not be sent", { error }),
+  });
+  return {
+    subscriptions: new Subscriptions({ maxPerConnection, max }),
+    feeds: new EthFeeds({
+      chain,
+      blockJson,
+      node,
+      notifier,
+      logs: new LogFeed({ termsMax }, notifier),
+    }),
+    traceChains: new TraceChains({
+      max: traceChainsMax,
+      onError: (error) => log.error("block of a chain could not be traced", { error }),
+    }),
+    blockJson,
+  };
+}
+
+/** `createConnectionSessions` once: called again with the ports of another chain, the same sessions follow that one. */
+export function lastingConnectionSessions(
+  config: Config,
+  log: Logger,
+): (ports: ConnectionPorts) => ConnectionSessions {
+  let opened: { readonly events: EventsSwitch; readonly sessions: ConnectionSessions } | undefined;
+  return ({ chain, node }) => {
+    if (opened === undefined) {
+      const events = new EventsSwitch(chain);
+      opened = { events, sessions: createConnectionSessions(config, log, { chain: events, node }) };
+    } else {
+      opened.events.follow(chain);
+    }
+    return opened.sessions;
+  };
+}
+
+/** Filters and what else is forgotten when the chain is replaced. Subscribed to the chain until `filters.close` is called. */
+export function createFilterSessions(
+  { limits }: Config,
+  ports: Pick<RemotePorts, "chain">,
+  { logLimits }: Pick<RpcSettings, "logLimits">,
+): Omit<Sessions, keyof ConnectionSessions> {
+  const now = () => performance.now();
+  return {
+    filters: new Filters({ ...limits.filters, logLimits }, { chain: ports.chain, now }),
+    sendLock: new KeyedLock(),
+    hashrates: new HashrateRegistry(now),
+  };
+}
+
+/** Gauges of what belongs to connections. */
+export function reportSessions(
+  metrics: Pick<Metrics, "gaugeOf">,
+  { subscriptions, feeds, traceChains }: Pick<Sessions, "subscriptions" | "feeds" | "traceChains">,
+): void {
+  metrics.gaugeOf(
+    { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
+    () => subscriptions.size,
+  );
+  metrics.gaugeOf(
+    { name: "rpc_trace_chains", help: "Subscriptions to the traces of a range of blocks." },
+    () => traceChains.size,
+  );
+  metrics.gaugeOf(
+    {
+      name: "rpc_notification_queue_bytes",
+      help: "Events that wait to be sent to their subscribers, each counted once.",
+    },
+    () => feeds.waitingBytes,
+  );
+}

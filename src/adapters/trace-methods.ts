@@ -1,0 +1,154 @@
+import type { CallTarget } from "../execution/call/call.ts";
+import type { BlockSelector } from "../rpc/ports/block-selector.ts";
+import type {
+  CallOverrides,
+  ExecutionPort,
+  TraceRequest,
+  TransactionTrace,
+} from "../rpc/ports/execution.ts";
+import { createTracers } from "../tracing/native-tracers.ts";
+import { type BlockToTrace, beginReplay, traceBlock } from "../tracing/trace-block.ts";
+import { createTraceBudget, NotTraceableError, type TraceBudget } from "../tracing/trace-budget.ts";
+import { traceBundles, traceCall } from "../tracing/trace-call.ts";
+import type { TraceOptions } from "../tracing/trace-message.ts";
+import type { Block, ExecutedBlock } from "../types/block.ts";
+import { decodeBlock } from "../types/block-codec.ts";
+import type { ChainParts } from "./parts.ts";
+import { findBlock, resolveState } from "./resolve.ts";
+import type { CallLimits } from "./rpc-settings.ts";
+
+type TraceMethods = Pick<
+  ExecutionPort,
+  "traceTransaction" | "traceBlock" | "traceRawBlock" | "traceCall" | "traceBundles"
+>;
+
+/** The tracing part of `ExecutionPort`, on this thread. */
+export function createTraceMethods(
+  { gasCap, memoryBytesMax, trace }: Pick<CallLimits, "gasCap" | "memoryBytesMax" | "trace">,
+  { reader, execution }: Pick<ChainParts, "reader" | "execution">,
+): TraceMethods {
+  const blockHash = (number: number) => reader.hashAt(number);
+
+  const optionsOf = traceOptionsFrom({ memoryBytesMax, trace });
+
+  function targetOf(block: Block, senders?: ExecutedBlock["senders"]): BlockToTrace {
+    const { number } = block.header;
+    if (number === 0) throw new NotTraceableError("genesis is not traceable");
+    return {
+      block,
+      ...(senders && { senders }),
+      parentState: reader.stateAt(number - 1),
+      blockHash,
+    };
+  }
+
+  /** The block executed up to transaction `index`, which is not. */
+  function replayTo({ block, senders }: ExecutedBlock, index: number, budget: TraceBudget) {
+    const replay = beginReplay(targetOf(block, senders), execution);
+    for (let i = 0; i < index; i++) {
+      budget.assertInTime();
+      replay.skip();
+    }
+    return replay;
+  }
+
+  function tracesOf(target: BlockToTrace, request: TraceRequest): TransactionTrace[] {
+    const results = traceBlock(target, optionsOf(request), execution);
+    return target.block.transactions.map(({ hash }, i) => ({ txHash: hash, ...results[i]! }));
+  }
+
+  /** What calls on the state of a block, or before its transaction `txIndex`, are traced with. */
+  function onState(
+    at: BlockSelector,
+    request: TraceRequest & CallOverrides & { readonly txIndex?: number },
+  ) {
+    if (!findBlock(reader, at)) {
+      const name = typeof at === "object" ? at.blockHash : `#${at}`;
+      throw new NotTraceableError(`block ${name} not found`);
+    }
+    const { executed, state } = resolveState(reader, at);
+    const { stateOverrides, blockOverrides, txIndex, ...rest } = request;
+    const { transactions } = executed.block;
+    // Before the first transaction of an empty block is a place too.
+    if (txIndex !== undefined && txIndex > 0 && txIndex >= transactions.length) {
+      throw new NotTraceableError(
+        `transaction index ${txIndex} out of range for block ${executed.block.hash}`,
+      );
+    }
+    const traceOptions = optionsOf(rest);
+    const target: CallTarget = {
+      state:
+        txIndex === undefined
+          ? state
+          : replayTo(executed, txIndex, traceOptions.budget).state.asReader(),
+      header: executed.block.header,
+      blockHash,
+    };
+    const config = { ...execution.config, ...rest.configOverrides };
+    const options = {
+      ...traceOptions,
+      gasCap,
+      ...(stateOverrides && { stateOverrides }),
+      ...(blockOverrides && { blockOverrides }),
+    };
+    return { target, modules: { ...execution, config }, options };
+  }
+
+  return {
+    traceTransaction(hash, request) {
+      const found = reader.transaction(hash);
+      if (!found) throw new NotTraceableError("transaction not found");
+      const options = optionsOf(request);
+      return replayTo(found.executed, found.index, options.budget).trace(options);
+    },
+    traceBlock(at, request) {
+      const executed = typeof at === "number" ? reader.blockByNumber(at) : reader.blockByHash(at);
+      if (!executed) {
+        throw new NotTraceableError(`block ${typeof at === "number" ? `#${at}` : at} not found`);
+      }
+      return tracesOf(targetOf(executed.block, executed.senders), request);
+    },
+    traceRawBlock(rlp, request) {
+      const block = decode(rlp);
+      const { parentHash, number } = block.header;
+      if (number > 0 && !reader.blockByHash(parentHash)) {
+        throw new NotTraceableError(`parent ${parentHash} not found`);
+      }
+      return tracesOf(targetOf(block), request);
+    },
+    traceCall(args, at, request) {
+      const { target, modules, options } = onState(at, request);
+      return traceCall(args, target, modules, options);
+    },
+    traceBundles(bundles, at, request) {
+      const { target, modules, options } = onState(at, request);
+      return traceBundles(bundles, target, modules, options);
+    },
+  };
+}
+
+/** The options of one traced request, with a budget of its own. */
+export function traceOptionsFrom({
+  memoryBytesMax,
+  trace,
+}: Pick<CallLimits, "memoryBytesMax" | "trace">): (request: TraceRequest) => TraceOptions {
+  const tracers = createTracers({ scriptMemoryBytesMax: trace.scriptMemoryBytesMax });
+  return (request) => ({
+    ...request,
+    tracers,
+    budget: createTraceBudget({
+      timeoutMs: Math.min(request.timeoutMs ?? trace.timeoutMs, trace.timeoutMsMax),
+      charsMax: trace.bytesMax,
+    }),
+    memoryBytesMax,
+  });
+}
+
+function decode(rlp: Uint8Array): Block {
+  try {
+    return decodeBlock(rlp);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new NotTraceableError(`could not decode block: ${reason}`, {}, { cause });
+  }
+}

@@ -1,0 +1,118 @@
+import { NodeError } from "../errors.ts";
+import { concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
+import { decodeRlp, encodeRlp } from "../primitives/rlp.ts";
+import type { Block } from "../types/block.ts";
+import { decodeBlockAt, encodeBlock } from "../types/block-codec.ts";
+import { openChainFile } from "./chain-file-io.ts";
+
+/**
+ * A chain file: concatenated RLP of blocks in ascending order, the format of `geth export` and `geth import`. A block that carries a vote
+ * about validators has its consensus data before it, as an RLP string: its state cannot be computed without.
+ * Gzip is detected by the first two bytes when read, and chosen by the ending `.gz` when written.
+ */
+
+/** The file does not hold a block where one must start. */
+export class InvalidChainFileError extends NodeError {
+  readonly code = "INVALID_CHAIN_FILE";
+}
+
+/** A longer item is not a block: EIP-7934 allows 8 MiB, the rest is room for chains without it. */
+const BLOCK_BYTES_MAX = 64 << 20;
+
+/** A block from a chain file. */
+export type FileBlock = {
+  readonly block: Block;
+  /** Empty where the file has none. */
+  readonly consensusData: Uint8Array;
+  /** Bytes of the file read so far, as stored, for showing progress. */
+  readonly bytesRead: number;
+};
+
+/**
+ * The blocks of the file at `path`, in order; holds one block and a little more in memory.
+ * @throws InvalidChainFileError, and what decoding a block throws
+ */
+export async function* readChainFile(path: string): AsyncGenerator<FileBlock> {
+  const { chunks, bytesRead, close } = await openChainFile(path);
+  try {
+    yield* blocksIn(chunks, path, bytesRead);
+  } finally {
+    close();
+  }
+}
+
+async function* blocksIn(
+  source: AsyncIterable<Uint8Array>,
+  path: string,
+  bytesRead: () => number,
+): AsyncGenerator<FileBlock> {
+  let pending: Uint8Array = EMPTY_BYTES;
+  let consensusData: Uint8Array = EMPTY_BYTES;
+  let ordinal = 0;
+  for await (const chunk of source) {
+    pending = pending.length === 0 ? chunk : concatBytes(pending, chunk);
+    let offset = 0;
+    for (let end = itemEnd(pending, offset); end <= pending.length; ) {
+      const item = pending.subarray(offset, end);
+      if (isString(item)) consensusData = contentOf(item);
+      else {
+        yield { block: decode(item, ordinal), consensusData, bytesRead: bytesRead() };
+        consensusData = EMPTY_BYTES;
+        ordinal++;
+      }
+      offset = end;
+      end = itemEnd(pending, offset);
+    }
+    // Copied: blocks are views of the chunk, whose memory must not be retained for the rest.
+    pending = Uint8Array.from(pending.subarray(offset));
+  }
+  if (pending.length > 0) {
+    throw new InvalidChainFileError(`file ends inside block ${ordinal} of it`, { path, ordinal });
+  }
+}
+
+/** What a chain file holds of a block. @param consensusData empty: none */
+export function encodeFileBlock(block: Block, consensusData: Uint8Array): Uint8Array {
+  const encoded = encodeBlock(block);
+  return consensusData.length === 0 ? encoded : concatBytes(encodeRlp(consensusData), encoded);
+}
+
+function decode(bytes: Uint8Array, ordinal: number): Block {
+  try {
+    return decodeBlockAt(bytes, 0).block;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidChainFileError(
+      `block ${ordinal} of the file: ${reason}`,
+      { ordinal },
+      { cause },
+    );
+  }
+}
+
+function isString(item: Uint8Array): boolean {
+  return item[0]! < 0xc0;
+}
+
+function contentOf(item: Uint8Array): Uint8Array {
+  try {
+    return Uint8Array.from(decodeRlp(item) as Uint8Array);
+  } catch (cause) {
+    throw new InvalidChainFileError("consensus data is not canonical RLP", {}, { cause });
+  }
+}
+
+/** End of the item at `offset`; infinite while its prefix is incomplete. */
+function itemEnd(bytes: Uint8Array, offset: number): number {
+  const first = bytes[offset];
+  if (first === undefined) return Number.POSITIVE_INFINITY;
+  if (first < 0x80) throw new InvalidChainFileError("not a block where one should begin");
+  const base = first < 0xc0 ? 0x80 : 0xc0;
+  if (first < base + 0x38) return offset + 1 + first - base;
+  const size = first - base - 0x37;
+  if (offset + 1 + size > bytes.length) return Number.POSITIVE_INFINITY;
+  let length = 0;
+  for (let i = 1; i <= size; i++) length = length * 256 + bytes[offset + i]!;
+  if (length > BLOCK_BYTES_MAX) throw new InvalidChainFileError(`block of ${length} bytes`);
+  return offset + 1 + size + length;
+}

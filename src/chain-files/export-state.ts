@@ -1,0 +1,47 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+import type { Chain } from "../chain/chain.ts";
+import { dumpState } from "../chain/inspect/state-dump.ts";
+import type { LogBlockStore } from "../chain/store/log-block-store.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
+import { hashToBytes } from "../primitives/hash.ts";
+import { dumpedAccountJson } from "../rpc/methods/debug/state.ts";
+
+/** Accounts that are read and written at once. */
+const PAGE = 1_000;
+
+/**
+ * Writes the state after a block as `geth dump` prints it: a line with the state root, and a JSON line for each account in the order of
+ * the account trie.
+ * @param file must not exist
+ * @returns the number of accounts
+ */
+export async function exportState(
+  file: string,
+  number: number,
+  { chain, store }: { readonly chain: Chain; readonly store: LogBlockStore },
+): Promise<number> {
+  const source = {
+    state: chain.stateAt(number),
+    keys: store.hashedKeys,
+    storageRootOf: (address: Parameters<typeof chain.proofAt>[1]) =>
+      chain.proofAt(number, address, []).storageRoot,
+  };
+  const whole = { accountsMax: PAGE, withCode: true, withStorage: true };
+  const withoutLimit = { take() {}, assertInTime() {} };
+  const descriptor = openSync(file, "wx", 0o600);
+  try {
+    writeSync(descriptor, `${JSON.stringify({ root: chain.headerAt(number)!.stateRoot })}\n`);
+    let written = 0;
+    for (let start: Uint8Array | undefined = EMPTY_BYTES; start !== undefined; ) {
+      const { accounts, next } = await dumpState(source, { ...whole, ...withoutLimit, start });
+      for (const account of accounts) {
+        writeSync(descriptor, `${JSON.stringify(dumpedAccountJson(account))}\n`);
+      }
+      written += accounts.length;
+      start = next && hashToBytes(next);
+    }
+    return written;
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,123 @@
+import type { RecoverInput, RecoverResult } from "../node/workers/recover-senders.ts";
+import { TaskThread } from "../node/workers/task-thread.ts";
+import { WorkerTaskError } from "../node/workers/worker-task-error.ts";
+import type { ChainConfig } from "../params/chain-config.ts";
+import { hardforkAt } from "../params/hardforks.ts";
+import { ADDRESS_LENGTH, type Address, addressFromBytes } from "../primitives/address.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Block } from "../types/block.ts";
+
+/** Recovers the senders of blocks in threads of its own. */
+export type SenderRecovery = {
+  /** Senders of the first transactions of `block`; all of them unless a signature is invalid or the thread failed. */
+  recover(block: Block): Promise<readonly Address[]>;
+  close(): Promise<void>;
+};
+
+/** Far more than a task takes on a machine that swaps: it fails only where the thread hangs. */
+const THREAD_LIMITS = { timeoutMs: 120_000, heapMegabytesMax: 256, waitingMax: Infinity };
+
+/** A block of fewer transactions is not worth the message to a thread. */
+const TRANSACTIONS_MIN = 4;
+/** Transactions of one task, some 50 ms: all threads work on the first block, and none has much left when the others are idle. */
+const PART_LENGTH = 512;
+
+export function createSenderRecovery(
+  config: ChainConfig,
+  { threadCount, log }: { readonly threadCount: number; readonly log: Logger },
+): SenderRecovery {
+  const threads = Array.from(
+    { length: threadCount },
+    () => new TaskThread<RecoverInput, RecoverResult>("recover-senders", THREAD_LIMITS),
+  );
+  return {
+    async recover({ header, transactions }) {
+      if (transactions.length < TRANSACTIONS_MIN) return [];
+      const hardfork = hardforkAt(config, header);
+      const parts: Promise<Uint8Array>[] = [];
+      for (let at = 0; at < transactions.length; at += PART_LENGTH) {
+        const part = packed(transactions.slice(at, at + PART_LENGTH));
+        const thread = threads.reduce((a, b) => (b.waiting < a.waiting ? b : a));
+        parts.push(thread.run({ transactions: part, hardfork }));
+      }
+      try {
+        return firstSenders(await Promise.all(parts));
+      } catch (error) {
+        if (!(error instanceof WorkerTaskError)) throw error;
+        // The executor recovers them: slower, with the same outcome.
+        if (error.isThreadLost) log.warn("sender recovery failed", { error });
+        return [];
+      }
+    },
+    async close() {
+      await Promise.all(threads.map((thread) => thread.close()));
+    },
+  };
+}
+
+/**
+ * The items of `source` with the senders of their blocks. Up to `ahead` further blocks are read and in recovery meanwhile. Where the
+ * source fails, the items before come first.
+ * @param isWanted false for a block whose senders nobody needs
+ */
+export async function* recoverAhead<Item extends { readonly block: Block }>(
+  source: AsyncIterable<Item>,
+  recovery: SenderRecovery,
+  { ahead, isWanted }: { readonly ahead: number; readonly isWanted: (block: Block) => boolean },
+): AsyncGenerator<Item & { readonly senders: readonly Address[] }> {
+  const items = source[Symbol.asyncIterator]();
+  const queue: { readonly item: Item; readonly senders: Promise<readonly Address[]> }[] = [];
+  let failure: { readonly error: unknown } | undefined;
+  let isAtEnd = false;
+  try {
+    for (;;) {
+      while (!isAtEnd && queue.length <= ahead) {
+        try {
+          const { done, value: item } = await items.next();
+          if (done) isAtEnd = true;
+          else {
+            const senders = isWanted(item.block) ? recovery.recover(item.block) : NO_SENDERS;
+            queue.push({ item, senders });
+          }
+        } catch (error) {
+          failure = { error };
+          isAtEnd = true;
+        }
+      }
+      const first = queue.shift();
+      if (first === undefined) break;
+      yield { ...first.item, senders: await first.senders };
+    }
+  } finally {
+    await items.return?.();
+  }
+  if (failure) throw failure.error;
+}
+
+const NO_SENDERS: Promise<readonly Address[]> = Promise.resolve([]);
+
+/** A copy, because a message to a thread takes the whole buffer that a view is part of. */
+function packed(transactions: Block["transactions"]): Uint8Array {
+  const length = transactions.reduce((sum, { raw }) => sum + 4 + raw.length, 0);
+  const bytes = new Uint8Array(length);
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  for (const { raw } of transactions) {
+    view.setUint32(at, raw.length, true);
+    bytes.set(raw, at + 4);
+    at += 4 + raw.length;
+  }
+  return bytes;
+}
+
+/** The senders in `parts`, up to the end of the first part that lacks some. */
+function firstSenders(parts: readonly Uint8Array[]): readonly Address[] {
+  const senders: Address[] = [];
+  for (const bytes of parts) {
+    for (let at = 0; at < bytes.length; at += ADDRESS_LENGTH) {
+      senders.push(addressFromBytes(bytes.subarray(at, at + ADDRESS_LENGTH)));
+    }
+    if (bytes.length < PART_LENGTH * ADDRESS_LENGTH) break;
+  }
+  return senders;
+}

@@ -1,0 +1,107 @@
+import { availableParallelism } from "node:os";
+import { setImmediate } from "node:timers/promises";
+import type { Chain } from "../chain/chain.ts";
+import { NodeError } from "../errors.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { type FileBlock, readChainFile } from "./chain-file.ts";
+import { writeChainFile } from "./chain-file-io.ts";
+import { exportFileBlock } from "./import-file-block.ts";
+import { createSenderRecovery, recoverAhead } from "./recover-ahead.ts";
+
+/** A block of the file has a number we hold another block for. */
+export class ForkedImportError extends NodeError {
+  readonly code = "IMPORT_FORKS";
+  constructor(details: {
+    readonly number: number;
+    readonly ours: string;
+    readonly theirs: string;
+  }) {
+    super(
+      `block ${details.number} is ${details.ours} here and ${details.theirs} in the file: another chain`,
+      details,
+    );
+  }
+}
+
+/** Blocks read before they are executed, for each thread: enough that none waits. Each has at most 8 MiB. */
+const BLOCKS_AHEAD = 2;
+/**
+ * As many as processors, though this thread executes meanwhile: a recovery takes as long as an execution, and what waits for the other
+ * leaves a processor idle. More than four recover faster than one thread executes transfers.
+ */
+const RECOVERY_THREADS_MAX = 4;
+
+export type ImportSteps = {
+  /** Asked before each block: false ends the import. */
+  readonly mayContinue: () => boolean;
+  /** Executes a block after the head and makes it the head. @param senders as `SenderRecovery.recover` gives them */
+  readonly importBlock: (fileBlock: FileBlock, senders: readonly Address[]) => void;
+  /** Called after each block. */
+  readonly onBlock?: (fileBlock: FileBlock) => void;
+};
+
+/**
+ * Imports the blocks of the chain file at `path` that `chain` lacks. Their senders are recovered in other threads, ahead of
+ * execution.
+ * @throws ForkedImportError, InvalidChainFileError, and what `importBlock` throws; the blocks before are then imported
+ */
+export async function importChainFile(
+  path: string,
+  { chain, log }: { readonly chain: Chain; readonly log: Logger },
+  { mayContinue, importBlock, onBlock }: ImportSteps,
+): Promise<{ readonly imported: number; readonly skipped: number }> {
+  const threadCount = Math.min(RECOVERY_THREADS_MAX, availableParallelism());
+  const recovery = createSenderRecovery(chain.config, { threadCount, log });
+  let imported = 0;
+  let skipped = 0;
+  try {
+    const blocks = recoverAhead(readChainFile(path), recovery, {
+      ahead: BLOCKS_AHEAD * threadCount,
+      isWanted: ({ header }) => chain.hashAt(header.number) === undefined,
+    });
+    for await (const { senders, ...fileBlock } of blocks) {
+      if (!mayContinue()) break;
+      const { header, hash } = fileBlock.block;
+      const known = chain.hashAt(header.number);
+      if (known === undefined) {
+        importBlock(fileBlock, senders);
+        imported++;
+      } else if (known === hash) {
+        skipped++;
+      } else {
+        throw new ForkedImportError({ number: header.number, ours: known, theirs: hash });
+      }
+      onBlock?.(fileBlock);
+      // Signals, threads and other calls have their turn between two blocks.
+      await setImmediate();
+    }
+    return { imported, skipped };
+  } finally {
+    await recovery.close();
+  }
+}
+
+/**
+ * Writes blocks `first` to `last`, which must exist, to a chain file at `path`, which must not. The file ends early where
+ * `mayContinue` says so.
+ * @returns how many blocks the file holds
+ */
+export async function exportChainFile(
+  path: string,
+  chain: Pick<Chain, "blockByNumber" | "consensusDataOf">,
+  { first, last }: { readonly first: number; readonly last: number },
+  { mayContinue, onBlock }: { readonly mayContinue: () => boolean; readonly onBlock?: () => void },
+): Promise<number> {
+  let exported = 0;
+  async function* blocks() {
+    for (let number = first; number <= last && mayContinue(); number++) {
+      yield exportFileBlock(chain, number);
+      exported++;
+      onBlock?.();
+      await setImmediate();
+    }
+  }
+  await writeChainFile(path, blocks());
+  return exported;
+}

@@ -1,0 +1,92 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { NodeError } from "../errors.ts";
+import type { ChainConfig } from "../params/chain-config.ts";
+import { replaceFile } from "../storage/replace-file.ts";
+import type { Header } from "../types/header.ts";
+
+const FILE = "fork-schedule.json";
+
+type Head = Pick<Header, "number" | "timestamp">;
+/** A chain configuration as JSON; bigints are decimal strings. */
+type Schedule = Readonly<Record<string, unknown>>;
+
+/** The genesis file changes a rule by which blocks were executed, or what is stored of the rules cannot be read. */
+export class ForkScheduleError extends NodeError {
+  readonly code = "FORK_SCHEDULE_CHANGED";
+}
+
+/**
+ * Checks that `config` has the rules by which the blocks up to `head` were executed, as geth does, and stores it in `directory`
+ * for the next start. Forks after the head may come, go and move.
+ * @throws ForkScheduleError
+ */
+export function checkForkSchedule(directory: string, config: ChainConfig, head: Head): void {
+  const path = join(directory, FILE);
+  const text = `${JSON.stringify(config, (_, value) => (typeof value === "bigint" ? String(value) : value), 2)}\n`;
+  const known = readStored(path);
+  if (known === text) return;
+  if (known !== undefined) compare(parse(path, known), JSON.parse(text), head);
+  replaceFile(path, text, 0o600);
+}
+
+function readStored(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return undefined;
+  }
+}
+
+function parse(path: string, text: string): Schedule {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ForkScheduleError(
+      `${path} is damaged: compare config/genesis.json with that of another node of this chain, then delete the file`,
+    );
+  }
+}
+
+function compare(stored: Schedule, configured: Schedule, head: Head): void {
+  for (const name of new Set([...Object.keys(stored), ...Object.keys(configured)])) {
+    const values = [stored[name], configured[name]];
+    if (name === "blobSchedule") compareBlobs(stored, configured, head);
+    else if (!isSame(values) && values.some((value) => isActive(name, value, head))) {
+      throw changed(name, values, head);
+    }
+  }
+}
+
+/** Blob parameters count from the time of their fork on. */
+function compareBlobs(stored: Schedule, configured: Schedule, head: Head): void {
+  const [before, after] = [stored, configured].map(({ blobSchedule }) => blobSchedule as Schedule);
+  for (const fork of new Set([...Object.keys(before!), ...Object.keys(after!)])) {
+    const values = [before![fork], after![fork]];
+    const time = `${fork}Time`;
+    if (!isSame(values) && isActive(time, stored[time], head)) {
+      throw changed(`blobSchedule.${fork}`, values, head);
+    }
+  }
+}
+
+/** Whether `value` has had a part in the blocks up to `head`; block 0 follows from its genesis file alone. */
+function isActive(name: string, value: unknown, { number, timestamp }: Head): boolean {
+  if (value === undefined || number === 0) return false;
+  if (name.endsWith("Time")) return (value as number) <= timestamp;
+  if (name.endsWith("Block")) return (value as number) <= number;
+  return true;
+}
+
+function isSame([before, after]: readonly unknown[]): boolean {
+  return JSON.stringify(before) === JSON.stringify(after);
+}
+
+function changed(name: string, values: readonly unknown[], { number, timestamp }: Head) {
+  const [stored, configured] = values.map((value) => JSON.stringify(value) ?? "none");
+  return new ForkScheduleError(
+    `config/genesis.json has ${name} ${configured}, and the blocks up to ${number} were executed with ${stored}: restore the old value, or roll the chain back first`,
+    { name, stored, configured, headNumber: number, headTimestamp: timestamp },
+  );
+}

@@ -1,0 +1,132 @@
+import type { ChainParts } from "../../adapters/parts.ts";
+import type { Chain } from "../../chain/chain.ts";
+import type { ChainReader } from "../../chain/reader.ts";
+import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
+import type { Config } from "../../config/config.ts";
+import { devJournalPath, isInMemory } from "../../config/home.ts";
+import type { SyncedEngine } from "../../consensus/cometbft/state-sync.ts";
+import { createBlockFactory } from "../../consensus/pending-block.ts";
+import { DevChain } from "../../dev/dev-chain.ts";
+import { NO_DEV_JOURNAL, openDevJournal } from "../../dev/dev-journal.ts";
+import type { ExecutionModules } from "../../execution/block/block-execution.ts";
+import { openLogDirectory } from "../../storage/log-file.ts";
+import type { Failures } from "../../telemetry/failures.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Transaction } from "../../types/transaction/transaction.ts";
+import { createContractCompiler } from "../adapters/compiled/contract-compiler.ts";
+import type { ThreadedCompiler } from "../adapters/compiled/threaded-compiler.ts";
+import { executionModules } from "./execution-modules.ts";
+import type * as NetworkEngine from "./network-engine.ts";
+import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
+import { PoolRole } from "./pool-role.ts";
+import { type ProductionHooks, ProductionRole } from "./production-role.ts";
+
+export type ChainRoleModules = {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly failures: Failures;
+  /** Loaded for `consensus.engine = cometbft` alone. */
+  readonly networkEngine: typeof NetworkEngine | undefined;
+  /** CometBFT as state sync left it, if there was one. */
+  readonly synced: SyncedEngine | undefined;
+};
+
+export type ChainRoleHooks = OpenChainOptions &
+  ProductionHooks & {
+    /** Called inside the executor with each transaction of a block, for tests that make it fail. */
+    readonly beforeTransaction?: (tx: Transaction) => void;
+  };
+
+/**
+ * Everything of a node that owns or changes the chain, without listeners: the open store, the pool, the production of blocks, and on a
+ * dev chain its control. Built from the bottom up; nothing runs before `start`, and `stop` releases in reverse.
+ */
+export class ChainRole implements ChainParts {
+  readonly opened: OpenChain;
+  readonly chain: Chain;
+  readonly store: LogBlockStore;
+  readonly reader: ChainReader;
+  readonly execution: ExecutionModules;
+  /** Compiles hot contracts; undefined where they are only interpreted. */
+  readonly compiler: ThreadedCompiler | undefined;
+  readonly pool: PoolRole;
+  readonly production: ProductionRole;
+  /** Undefined where nobody may bend the chain. */
+  readonly devChain: DevChain | undefined;
+
+  constructor(config: Config, modules: ChainRoleModules, hooks: ChainRoleHooks) {
+    const { log, metrics, failures } = modules;
+    this.opened = openChain(config, log, hooks);
+    const { chain, store, patches } = this.opened;
+    this.chain = chain;
+    this.store = store;
+    this.compiler = createContractCompiler(config, log.child("evm"), metrics);
+    this.execution = executionModules(chain, this.compiler);
+    const beginBlock = createBlockFactory(chain, this.execution, {
+      beforeTransaction: hooks.beforeTransaction,
+      override: patches && ((attributes) => this.devChain?.override(attributes) ?? attributes),
+    });
+    this.pool = new PoolRole(config, {
+      opened: this.opened,
+      log,
+      failures,
+      metrics,
+      withSender: (submission) => this.devChain?.withSender(submission) ?? submission,
+    });
+    this.production = new ProductionRole(
+      config,
+      {
+        ...modules,
+        opened: this.opened,
+        pool: this.pool,
+        beginBlock,
+        clockOffsetMs: () => this.devChain?.clockOffsetMs ?? 0,
+      },
+      hooks,
+    );
+    this.reader = { ...chain, pending: this.production.pending };
+    this.pool.follow();
+    this.devChain = this.#openDevChain(config, hooks);
+  }
+
+  async start(): Promise<void> {
+    await this.production.start();
+    this.pool.start();
+  }
+
+  /** Ends with the store closed. */
+  async stop(): Promise<void> {
+    await this.production.stop();
+    this.devChain?.close();
+    this.pool.stop();
+    this.compiler?.close();
+    this.store.close();
+    await this.opened.fork?.close();
+  }
+
+  /** Undefined where nobody may bend the chain. */
+  #openDevChain(config: Config, { wallClock = Date.now }: ChainRoleHooks): DevChain | undefined {
+    const { chain, patches, store } = this.opened;
+    const { production, pool } = this;
+    const { solo } = production;
+    if (patches === undefined || solo === undefined) return undefined;
+    return new DevChain({
+      chain,
+      patches,
+      mempool: pool.mempool,
+      blobs: pool.blobWorkers,
+      rewind: (number) => production.rewind(number),
+      base: store.base() ?? 0,
+      engine: {
+        configuredMode: solo.configuredMode,
+        setMode: (mode) => solo.setMode(mode),
+        produceBlock: () => production.produceBlock(),
+      },
+      journal: isInMemory(config)
+        ? NO_DEV_JOURNAL
+        : openDevJournal(openLogDirectory(devJournalPath(config.home))),
+      now: wallClock,
+    });
+  }
+}

@@ -1,0 +1,226 @@
+import { existsSync, readFileSync } from "node:fs";
+import { type Chain, createChain } from "../../chain/chain.ts";
+import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
+import { checkForkSchedule } from "../../chain/fork-schedule.ts";
+import { genesisBlock, genesisState } from "../../chain/genesis-block.ts";
+import { type GenesisDigest, openGenesisDigest } from "../../chain/genesis-digest.ts";
+import { StatePatches } from "../../chain/state-patches.ts";
+import { type CacheSizes, divideCacheSize } from "../../chain/store/cache-sizes.ts";
+import { BULK_MERGE_LIMITS } from "../../chain/store/index/merge-limits.ts";
+import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
+import { createMemoryBlockStore, openDiskBlockStore } from "../../chain/store/open-block-store.ts";
+import type { RetentionOptions } from "../../chain/store/retention/retention.ts";
+import type { LogBlockStoreOptions } from "../../chain/store/store-options.ts";
+import type { Config } from "../../config/config.ts";
+import { fundedDevAccounts, openDevGenesis } from "../../config/genesis/dev-genesis.ts";
+import { dataPath, forkPointPath, genesisPath, isInMemory } from "../../config/home.ts";
+import { ForkUnsupportedError } from "../../dev/fork/errors.ts";
+import { loadForkChoice } from "../../dev/fork/fork-point.ts";
+import { NodeError } from "../../errors.ts";
+import type { DevAccount } from "../../keystore/dev-accounts.ts";
+import { type Genesis, parseGenesis } from "../../params/genesis.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { LogTextCache } from "../../rpc/methods/json/log-text-cache.ts";
+import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import type { StateTrie } from "../../state/state-trie.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import { createNodeCache, NODE_CACHE_BYTES_MIN } from "../../trie/node-cache.ts";
+import type { TrieNodeReader } from "../../trie/node-store.ts";
+import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
+import type { Header } from "../../types/header.ts";
+import type { Fork } from "./open-fork.ts";
+
+/** The chain of a home, held by this process until the store is closed. */
+export type OpenChain = {
+  readonly chain: Chain;
+  /** What was set by hand; undefined where nobody may. */
+  readonly patches: StatePatches | undefined;
+  readonly fork: Fork | undefined;
+  readonly store: LogBlockStore;
+  readonly genesis: Genesis;
+  readonly logTexts: LogTextCache;
+  /** Memory that each cache takes now. */
+  readonly cacheBytes: () => CacheSizes;
+  /** The chain existed before this call. */
+  readonly resumed: boolean;
+  /** Accounts of the public phrase that a dev chain funds; none on other chains. */
+  readonly devAccounts: readonly DevAccount[];
+};
+
+/** The limits of files and merges are for tests that need many of both. */
+export type OpenChainOptions = Pick<LogBlockStoreOptions, "segmentBytesMax" | "mergeLimits"> & {
+  /** Rebuilds the index from the log. */
+  readonly reindex?: boolean;
+  /** Many blocks come one after the other, and no request waits for any of them. */
+  readonly isBulk?: boolean;
+  /** Old blocks are removed as soon as there is one, not some at a time. */
+  readonly pruneAtOnce?: boolean;
+  /** For tests that die at a named step. */
+  readonly failPoint?: (name: string) => void;
+  /** Free disk space in place of the real one, for tests. */
+  readonly freeBytes?: () => number;
+  readonly fork?: Fork | undefined;
+};
+
+/** The store holds another chain than the genesis file describes. */
+export class GenesisMismatchError extends NodeError {
+  readonly code = "GENESIS_MISMATCH";
+  constructor(details: { readonly stored: string; readonly configured: string }) {
+    super(
+      `the data in this home belongs to genesis ${details.stored}, config/genesis.json gives ${details.configured}`,
+      details,
+    );
+  }
+}
+
+/** There is no chain in this home yet. */
+export class HomeNotInitialisedError extends NodeError {
+  readonly code = "HOME_NOT_INITIALISED";
+  constructor(details: { readonly home: string }) {
+    super(`no chain in ${details.home}: run "evmintd init" first`, details);
+  }
+}
+
+/**
+ * Opens the chain under `config.home`; an empty store gets the genesis block.
+ * @throws GenesisMismatchError, ForkScheduleError, and HomeNotInitialisedError, InvalidGenesisError, and what the store throws
+ */
+export function openChain(
+  config: Config,
+  log: Logger,
+  { fork, isBulk, ...options }: OpenChainOptions = {},
+): OpenChain {
+  if (fork === undefined && holdsFork(config)) {
+    throw new ForkUnsupportedError("this home holds a forked chain, which only start can open", {
+      home: config.home,
+    });
+  }
+  // Before anything is made in a home whose name may be a mistake.
+  if (!config.dev && !existsSync(genesisPath(config.home))) {
+    throw new HomeNotInitialisedError({ home: config.home });
+  }
+  const alias = fork?.aliasRoot ?? ((trie: StateTrie) => trie);
+  const caches = divideCacheSize(config.cache.bytes);
+  const storeOptions = {
+    caches,
+    createTrie: (nodes: TrieNodeReader) => alias(createStateTrie(nodes)),
+    addressIndex: config.index.addresses,
+    retention: retentionOf(config, options),
+    ...(isBulk && { mergeLimits: BULK_MERGE_LIMITS }),
+    ...options,
+  };
+  const store = isInMemory(config)
+    ? createMemoryBlockStore(storeOptions)
+    : openDiskBlockStore({
+        directory: dataPath(config.home),
+        logger: log.child("store"),
+        ...storeOptions,
+      });
+  try {
+    if (store.replayedBlocks > 0) {
+      log.info("index brought forward from the block log", { blocks: store.replayedBlocks });
+    }
+    const nodeCache = createNodeCache(Math.max(caches.trieNodes, NODE_CACHE_BYTES_MIN));
+    const stateTrie = alias(createChainStateTrie(store, { cache: nodeCache }));
+    const resumed = store.head() !== undefined;
+    const { genesis, digest } = fork ? { genesis: fork.genesis } : genesisOf(config, store);
+    const genesisHash = fork
+      ? appendForkedBlock(fork, stateTrie, store)
+      : (resumed && digest?.hash()) || makeGenesis(genesis, store);
+    const stored = store.base() === 0 ? store.hashAt(0)! : genesisHash;
+    if (stored !== genesisHash) {
+      throw new GenesisMismatchError({ stored, configured: genesisHash });
+    }
+    if (digest?.hash() !== genesisHash) digest?.remember(genesisHash);
+    // A dev chain stores its rules itself.
+    if (!config.dev) checkForkSchedule(dataPath(config.home), genesis.config, headerOf(store));
+    // Processes that follow the store would not see them.
+    const canPatch = isInMemory(config) || (config.dev && config.jsonRpc.processes === 0);
+    const patches = canPatch ? new StatePatches() : undefined;
+    const chain = createChain({
+      config: genesis.config,
+      store,
+      stateTrie,
+      log: log.child("chain"),
+      genesisHash,
+      ...(patches && { patches }),
+      ...(fork && { remote: fork.state }),
+    });
+    if (fork) followChanges(fork, chain, store);
+    const devAccounts = config.dev ? fundedDevAccounts(genesis) : [];
+    const logTexts = new LogTextCache(caches.logTexts);
+    const cacheBytes = () => ({
+      ...store.cacheBytes(),
+      trieNodes: nodeCache.bytes,
+      logTexts: logTexts.bytes,
+    });
+    return { chain, patches, fork, store, genesis, resumed, devAccounts, logTexts, cacheBytes };
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+function holdsFork(config: Config): boolean {
+  if (!config.dev || isInMemory(config)) return false;
+  return (loadForkChoice(forkPointPath(config.home)) ?? null) !== null;
+}
+
+/** Hash of the forked block, which an empty store begins with. */
+function appendForkedBlock({ base }: Fork, stateTrie: StateTrie, store: LogBlockStore): Hash {
+  if (store.head() === undefined) {
+    store.append(base, stateTrie.update(EMPTY_TRIE_ROOT, base.changes).nodes);
+  }
+  return base.block.hash;
+}
+
+/** Lets the fork know what this chain has changed, now and from now on. */
+function followChanges({ state, base }: Fork, chain: Chain, store: LogBlockStore): void {
+  const head = chain.head().block.header.number;
+  for (let number = base.block.header.number; number <= head; number++) {
+    state.apply(number, store.changes(number));
+  }
+  // Before every other listener: they read the new state.
+  chain.subscribe(({ executed, changes }) => state.apply(executed.block.header.number, changes));
+  chain.onRollback(() => state.dropAfter(chain.head().block.header.number));
+}
+
+/** undefined: nothing is pruned. */
+function retentionOf(
+  { chain, state }: Config,
+  { pruneAtOnce }: OpenChainOptions,
+): RetentionOptions | undefined {
+  if (chain.retainBlocks === null && state.history === null && state.proofs === null) {
+    return undefined;
+  }
+  return {
+    blocks: chain.retainBlocks ?? undefined,
+    states: state.history ?? undefined,
+    proofs: state.proofs ?? undefined,
+    ...(pruneAtOnce && { blocksMin: 1 }),
+  };
+}
+
+function headerOf(store: LogBlockStore): Header {
+  return store.headerAt(store.head()!)!;
+}
+
+/** Hash of block 0, which an empty store gets. */
+function makeGenesis(genesis: Genesis, store: LogBlockStore): Hash {
+  if (store.head() !== undefined) return genesisBlock(genesis).block.hash;
+  store.appendGenesis(genesisState(genesis));
+  return store.hashAt(0)!;
+}
+
+/** The genesis file of the home, or that of its dev chain, whose few accounts need no digest. */
+function genesisOf(
+  config: Config,
+  store: LogBlockStore,
+): { readonly genesis: Genesis; readonly digest?: GenesisDigest } {
+  if (config.dev) {
+    const first = store.base() === 0 ? store.headerAt(0) : undefined;
+    return { genesis: openDevGenesis(config, first?.timestamp) };
+  }
+  const text = readFileSync(genesisPath(config.home), "utf8");
+  return { genesis: parseGenesis(text), digest: openGenesisDigest(dataPath(config.home), text) };
+}

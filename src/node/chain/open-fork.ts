@@ -1,0 +1,282 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { RemoteChain } from "../../chain/remote-chain.ts";
+import type { BlockRecord } from "../../chain/store/block-store.ts";
+import type { Config } from "../../config/config.ts";
+import { DEFAULTS } from "../../config/defaults.ts";
+import { InvalidConfigError } from "../../config/errors.ts";
+import { renderGenesis } from "../../config/genesis/genesis.ts";
+import { SYSTEM_CONTRACTS } from "../../config/genesis/system-contracts.ts";
+import {
+  devGenesisPath,
+  forkCacheDirectory,
+  forkPointPath,
+  isInMemory,
+} from "../../config/home.ts";
+import { DevControlError } from "../../dev/dev-settings.ts";
+import { chooseForkPoint, planReadsOf } from "../../dev/fork/choose-fork-point.ts";
+import { fetchRemoteCalls } from "../../dev/fork/fetch-remote-calls.ts";
+import {
+  FORK_CACHE_LIMITS,
+  ForkCache,
+  forkCacheName,
+  removeUnboundCaches,
+} from "../../dev/fork/fork-cache.ts";
+import {
+  type ForkAccounts,
+  type ForkChoice,
+  type ForkPoint,
+  loadForkChoice,
+  storeForkChoice,
+} from "../../dev/fork/fork-point.ts";
+import { aliasRoot, ForkedState } from "../../dev/fork/forked-state.ts";
+import { cachedCalls, cachedSyncCalls, firstReads, readAhead } from "../../dev/fork/read-ahead.ts";
+import type { RemoteCalls } from "../../dev/fork/remote-calls.ts";
+import { RemoteState } from "../../dev/fork/remote-state.ts";
+import { DEV_BALANCE, devAccounts } from "../../keystore/dev-accounts.ts";
+import { type Genesis, parseGenesis } from "../../params/genesis.ts";
+import { parseAddress } from "../../primitives/address.ts";
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { hexToBytes } from "../../primitives/hex.ts";
+import type { Forking } from "../../rpc/ports/dev.ts";
+import { changesOfAlloc } from "../../state/genesis-alloc.ts";
+import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import type { StateTrie } from "../../state/state-trie.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
+import { headerHash } from "../../types/header-codec.ts";
+import { startRemoteThread } from "../adapters/remote-thread.ts";
+
+/** One part of so many of the fork's memory is for decoded accounts, the rest for results as they came. */
+const DECODED_SHARE = 4;
+
+/** A dev chain that continues a block of another chain. */
+export type Fork = {
+  /** Chain id, rules and accounts from the fork on. */
+  readonly genesis: Genesis;
+  /** The forked block, the base of the store: without its transactions, which the remote chain has. */
+  readonly base: BlockRecord;
+  readonly state: RemoteChain & Pick<ForkedState, "apply" | "dropAfter" | "missedBy">;
+  /** State tries have the state root of the forked block for what the store has of its state. */
+  readonly aliasRoot: (trie: StateTrie) => StateTrie;
+  /** Calls about blocks up to the fork; what they answer is in the cache. */
+  readonly call: RemoteCalls;
+  readonly point: ForkPoint;
+  readonly choice: ForkChoice;
+  /** Every read of its state is proven. */
+  readonly isVerified: boolean;
+  /** Nodes of the remote chain; none: what is in the cache alone is known. */
+  readonly urls: readonly string[];
+  setUrls(urls: readonly string[]): void;
+  /** Memory of what was read of the remote chain. */
+  cacheBytes(): number;
+  /** Results that found no place in it. */
+  uncached(): number;
+  close(): Promise<void>;
+};
+
+/**
+ * Opens what the chain of a home continues.
+ * @param choice undefined: what the home was made with, else what `dev.fork-url` names
+ * @returns undefined where the chain forks nothing
+ * @throws InvalidConfigError, ForkFileError, and what `chooseForkPoint` throws
+ */
+export async function openFork(
+  config: Config,
+  log: Logger,
+  choice?: ForkChoice,
+): Promise<Fork | undefined> {
+  const stored = choice === undefined ? storedChoice(config) : undefined;
+  const isNew = stored === undefined;
+  const chosen = isNew ? (choice === undefined ? await newChoice(config, log) : choice) : stored;
+  if (chosen === null) return undefined;
+  assertForkable(config);
+  const { point, isVerified } = chosen;
+  const { chainId, header, alloc } = point;
+  const hash = headerHash(header);
+  const nodes = {
+    urls: chosen.urls ?? config.devChain.forkUrls,
+    planReads: planReadsOf(point, isVerified),
+  };
+  const accountBytes = FORK_CACHE_LIMITS.bytesMax / DECODED_SHARE;
+  const directory = forkCacheDirectory(config.home);
+  const removed = removeUnboundCaches(directory);
+  if (removed > 0) log.info("caches that do not name their block removed", { removed });
+  const cache = new ForkCache(
+    join(directory, forkCacheName({ chainId, number: header.number, hash, isVerified })),
+    FORK_CACHE_LIMITS.bytesMax - accountBytes,
+  );
+  const call = cachedCalls(fetchRemoteCalls(nodes), cache);
+  const thread = startRemoteThread({ urls: nodes.urls, block: point, isVerified }, log);
+  // The remote node has just answered; without it a restart works with what is known.
+  const reads = isNew ? firstReads(header, Math.floor(Date.now() / 1000)) : [];
+  await call(reads).catch(() => {});
+  const remote = new RemoteState(
+    {
+      block: header.number,
+      parentHash: isVerified ? header.parentHash : undefined,
+      bytesMax: accountBytes,
+    },
+    {
+      call: cachedSyncCalls(
+        readAhead((calls) => thread.call(calls), cache),
+        cache,
+      ),
+      cache,
+    },
+  );
+  const state = new ForkedState(remote);
+  const changes = changesOfAlloc(alloc);
+  const { root } = createStateTrie({ node: () => undefined }).update(EMPTY_TRIE_ROOT, changes);
+  return {
+    genesis: genesisOf(point),
+    base: {
+      block: {
+        hash,
+        header,
+        transactions: [],
+        uncles: [],
+        ...(header.withdrawalsRoot !== undefined && { withdrawals: [] }),
+      },
+      senders: [],
+      receipts: [],
+      changes,
+      consensusData: EMPTY_BYTES,
+    },
+    state,
+    aliasRoot: (trie) => aliasRoot(trie, root, header.stateRoot),
+    call,
+    point,
+    choice: chosen,
+    isVerified,
+    get urls() {
+      return nodes.urls;
+    },
+    setUrls(urls) {
+      nodes.urls = urls;
+      thread.setUrls(urls);
+    },
+    cacheBytes: () => cache.bytes + remote.bytes,
+    uncached: () => cache.rejected,
+    close: () => thread.close(),
+  };
+}
+
+/**
+ * What a reset continues from now on.
+ * @param forking undefined: nothing
+ * @throws DevControlError where no node is known, ForkRemoteError
+ */
+export async function chooseFork(
+  config: Config,
+  current: Fork | undefined,
+  forking: Forking | undefined,
+  log: Logger,
+): Promise<ForkChoice> {
+  if (forking === undefined) return null;
+  const { url, blockNumber } = forking;
+  if (url === undefined && blockNumber === undefined && current === undefined) return null;
+  const urls = url === undefined ? current?.urls : [url];
+  if (current !== undefined && urls?.length === 0) return current.choice;
+  if (urls === undefined) {
+    throw new DevControlError("Forking not enabled and RPC URL not provided to start forking");
+  }
+  assertForkable(config);
+  return { ...(await choosePoint(config, { urls, blockNumber }, log)), urls };
+}
+
+/**
+ * What the home was made with, or reset to; undefined: it is new, or in memory.
+ * @throws InvalidConfigError
+ */
+function storedChoice(config: Config): ForkChoice | undefined {
+  if (!config.dev || isInMemory(config)) return undefined;
+  const stored = withVerification(config, loadForkChoice(forkPointPath(config.home)));
+  // A reset has the last word; else the settings must not contradict what is there.
+  if (stored != null && stored.urls === undefined) assertSameBlock(config, stored);
+  return stored;
+}
+
+/**
+ * `stored` as `dev.fork-verify` reads it. Proofs may be given up, for good: blocks that were made without them stay.
+ * @throws InvalidConfigError
+ */
+function withVerification(
+  { home, devChain: { forkVerify } }: Config,
+  stored: ForkChoice | undefined,
+): ForkChoice | undefined {
+  if (stored == null) return stored;
+  if (forkVerify === "on" && !stored.isVerified) {
+    const key = "dev.fork-verify";
+    const text = `${key}: the chain in ${home} was made without proofs; choose another --home`;
+    throw new InvalidConfigError(text, { key });
+  }
+  if (forkVerify !== "off" || !stored.isVerified) return stored;
+  const unverified = { ...stored, isVerified: false };
+  storeForkChoice(forkPointPath(home), unverified);
+  return unverified;
+}
+
+/** What the settings ask for, stored in the home. @throws InvalidConfigError, ForkRemoteError */
+async function newChoice(config: Config, log: Logger): Promise<ForkChoice> {
+  const { home, devChain } = config;
+  const { forkUrls: urls, forkBlock } = devChain;
+  if (urls.length === 0 && forkBlock !== null) {
+    const key = "dev.fork-block";
+    throw new InvalidConfigError(`${key}: name the chain with --fork-url as well`, { key });
+  }
+  if (urls.length === 0) return null;
+  assertForkable(config);
+  const hasFiles = !isInMemory(config);
+  if (hasFiles && existsSync(devGenesisPath(home))) {
+    const key = "dev.fork-url";
+    const text = `${key}: ${home} holds a dev chain that forks nothing; choose another --home`;
+    throw new InvalidConfigError(text, { key });
+  }
+  const choice = await choosePoint(config, { urls, blockNumber: forkBlock ?? undefined }, log);
+  if (hasFiles) storeForkChoice(forkPointPath(home), choice);
+  return choice;
+}
+
+/** @throws InvalidConfigError */
+function assertForkable({ dev, jsonRpc }: Config): void {
+  const fail = (key: string, text: string) => new InvalidConfigError(`${key}: ${text}`, { key });
+  if (!dev) throw fail("dev.fork-url", "only a dev chain can fork another one: add --dev");
+  if (jsonRpc.processes > 0) {
+    throw fail("json-rpc.processes", "a fork is served by one process: its state is not on disk");
+  }
+}
+
+/** @throws InvalidConfigError */
+function assertSameBlock({ home, devChain: { forkBlock } }: Config, stored: ForkChoice): void {
+  const number = stored?.point.header.number;
+  if (forkBlock === null || number === undefined || forkBlock === number) return;
+  const key = "dev.fork-block";
+  const text = `${key}: the chain in ${home} forks block ${number}; choose another --home`;
+  throw new InvalidConfigError(text, { key });
+}
+
+function choosePoint(
+  config: Config,
+  wanted: { readonly urls: readonly string[]; readonly blockNumber: number | undefined },
+  log: Logger,
+) {
+  const verify = config.devChain.forkVerify;
+  return chooseForkPoint({ ...wanted, verify, accounts: accountsOf(config) }, log);
+}
+
+function accountsOf({ devChain }: Config): ForkAccounts {
+  const accounts = devAccounts(devChain.accounts ?? DEFAULTS.devAccounts);
+  return {
+    funded: new Map(accounts.map(({ address }) => [address, DEV_BALANCE])),
+    contracts: new Map(
+      SYSTEM_CONTRACTS.map(({ address, code }) => [parseAddress(address), hexToBytes(code)]),
+    ),
+  };
+}
+
+/** Every rule up to Osaka from the fork on, under the chain id of the remote chain. */
+function genesisOf({ chainId, header, alloc }: ForkPoint): Genesis {
+  const { timestamp } = header;
+  return { ...parseGenesis(renderGenesis({ chainId, timestamp, alloc: new Map() })), alloc };
+}

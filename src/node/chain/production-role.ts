@@ -1,0 +1,302 @@
+import { setImmediate } from "node:timers/promises";
+import type { ProductionParts } from "../../adapters/parts.ts";
+import { BAD_BLOCK_LIMITS, BadBlocks } from "../../chain/inspect/bad-blocks.ts";
+import type { ChainReader } from "../../chain/reader.ts";
+import { nextRollback } from "../../chain/rollback-part.ts";
+import { DiskFullError } from "../../chain/store/store-errors.ts";
+import type { Config } from "../../config/config.ts";
+import { cliqueProposalsPath, clockStopPath, snapshotsPath } from "../../config/home.ts";
+import type { Application, Time } from "../../consensus/application.ts";
+import { type BlockTester, createBlockTester } from "../../consensus/block-tester.ts";
+import { ChainChanges } from "../../consensus/chain-changes.ts";
+import {
+  CLOCK_JUMP_LIMITS,
+  ClockJumpError,
+  type ClockWatch,
+  createClockWatch,
+  openClockStopFile,
+} from "../../consensus/clock-watch.ts";
+import type { SyncedEngine } from "../../consensus/cometbft/state-sync.ts";
+import { type Engine, NetworkDecidesBlocksError } from "../../consensus/engine.ts";
+import { EvmApplication } from "../../consensus/evm-application.ts";
+import { type BeginBlock, createPendingBlocks } from "../../consensus/pending-block.ts";
+import {
+  nextBlockTime,
+  OwnProposalRejectedError,
+  SoloEngine,
+  timestampStepOf,
+} from "../../consensus/solo/solo-engine.ts";
+import { SnapshotFiles } from "../../consensus/state-sync/snapshot-files.ts";
+import { createSnapshots, type Snapshots } from "../../consensus/state-sync/snapshots.ts";
+import { openProposals } from "../../consensus/voting/proposals.ts";
+import { soloStartingSet } from "../../consensus/voting/starting-set.ts";
+import { createVoting, type Voting } from "../../consensus/voting/voting.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { LogWriteError } from "../../storage/block-log.ts";
+import type { Failures } from "../../telemetry/failures.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import type * as NetworkEngine from "./network-engine.ts";
+import type { OpenChain } from "./open-chain.ts";
+import type { PoolRole } from "./pool-role.ts";
+
+/** How often the clocks are compared while no block is made. */
+const CLOCK_CHECK_MS = 10_000;
+/** The EVM of the newest rules is compiled this long after the start: after the first answer, before the first call. */
+const WARM_UP_AFTER_MS = 200;
+
+export type ProductionModules = {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly failures: Failures;
+  readonly opened: OpenChain;
+  readonly pool: PoolRole;
+  readonly beginBlock: BeginBlock;
+  /** Loaded for `consensus.engine = cometbft` alone. */
+  readonly networkEngine: typeof NetworkEngine | undefined;
+  /** CometBFT as state sync left it, if there was one. */
+  readonly synced: SyncedEngine | undefined;
+  /** Milliseconds that a dev chain's clock is ahead of the system's. */
+  readonly clockOffsetMs: () => number;
+};
+
+export type ProductionHooks = {
+  /** Called once when a block could not be made durable. */
+  readonly onFatal: (error: unknown) => void;
+  /** In place of the system's clocks, for tests that set them. Milliseconds. */
+  readonly wallClock?: () => number;
+  readonly monotonicClock?: () => number;
+};
+
+/** What decides which blocks come next: the application, its engine, votes about validators, snapshots for new nodes. */
+export class ProductionRole implements ProductionParts {
+  readonly application: Application;
+  readonly engine: Engine;
+  /** The engine, where it is the one of this process. */
+  readonly solo: SoloEngine | undefined;
+  readonly voting: Voting;
+  readonly blockTester: BlockTester;
+  readonly badBlocks: BadBlocks;
+  readonly feeRecipient: { value: Address };
+  readonly pending: ChainReader["pending"];
+  readonly #config: Config;
+  readonly #modules: ProductionModules;
+  readonly #hooks: ProductionHooks;
+  readonly #clock: ClockWatch;
+  readonly #changes = new ChainChanges();
+  readonly #snapshots: Snapshots;
+  #stalled: unknown;
+  #isRunning = false;
+  #timers: readonly NodeJS.Timeout[] = [];
+
+  constructor(config: Config, modules: ProductionModules, hooks: ProductionHooks) {
+    this.#config = config;
+    this.#modules = modules;
+    this.#hooks = hooks;
+    const { opened, pool, beginBlock, networkEngine, failures, log } = modules;
+    const { chain } = opened;
+    const { extraData, gasLimit: gasLimitTarget } = config.consensus;
+    this.#clock = this.#watchClock();
+    this.feeRecipient = {
+      value: networkEngine?.defaultFeeRecipient(config) ?? config.consensus.feeRecipient,
+    };
+    this.badBlocks = new BadBlocks(BAD_BLOCK_LIMITS);
+    const building = { gasLimitTarget, minimumTip: () => config.mempool.minimumGasPriceWei };
+    const { mempool, setAside } = pool;
+    const shared = { chain, mempool, beginBlock, setAside, log: log.child("consensus") };
+    this.pending = createPendingBlocks(building, {
+      ...shared,
+      nextTimestamp: () => this.#nextTimestamp(),
+    });
+    const soloSet = soloStartingSet(config.consensus.feeRecipient);
+    this.voting = createVoting({
+      chain,
+      proposals: openProposals(cliqueProposalsPath(config.home)),
+      startingSet: () => networkEngine?.startingSet(config) ?? soloSet,
+    });
+    const snapshotFiles = new SnapshotFiles(snapshotsPath(config.home));
+    this.application = new EvmApplication(
+      { ...building, feeRecipient: () => this.feeRecipient.value, extraData },
+      {
+        ...shared,
+        proposals: this.voting.proposals,
+        startingSet: this.voting.startingSet,
+        snapshots: snapshotFiles,
+        submissions: pool.fromPeers,
+        onFailure: failures.report,
+        now: () => performance.now(),
+      },
+    );
+    const network = this.#createNetworkEngine();
+    this.solo = network === undefined ? this.#createSoloEngine() : undefined;
+    this.engine = network ?? this.solo!;
+    this.blockTester = createBlockTester(
+      { ...building, assertCanCommit: () => this.#assertCanCommit() },
+      shared,
+    );
+    this.#snapshots = createSnapshots(config.snapshot, {
+      chain,
+      failures,
+      metrics: modules.metrics,
+      addresses: () => opened.store.addresses(),
+      pinState: (number) => opened.store.pinState(number),
+      files: snapshotFiles,
+      log: log.child("snapshots"),
+    });
+  }
+
+  /** Why no blocks are made at present; undefined while they are. */
+  stalled(): unknown {
+    return this.#stalled ?? this.#clock.problem() ?? this.engine.network?.status().problem;
+  }
+
+  /** Makes a block of the solo engine now. @throws ChainBusyError while the chain is changed otherwise */
+  produceBlock(): Hash {
+    this.#changes.assertNone();
+    return this.solo!.produceBlock();
+  }
+
+  async withoutEngine<T>(name: string, change: () => Promise<T>): Promise<T> {
+    if (this.engine.network !== undefined) throw new NetworkDecidesBlocksError();
+    return this.#changes.run(name, async () => {
+      // Blocks that the engine builds meanwhile would have another parent.
+      await this.engine.stop();
+      this.application.engineLost();
+      try {
+        return await change();
+      } finally {
+        if (this.#isRunning) await this.engine.start();
+      }
+    });
+  }
+
+  rewind(number: number): Promise<void> {
+    const { chain, store } = this.#modules.opened;
+    return this.withoutEngine("a rewind", async () => {
+      for (;;) {
+        const head = chain.head().block.header.number;
+        if (head <= number) return;
+        chain.rollbackTo(nextRollback(store, head, number));
+        // Other calls have their turn between two parts.
+        await setImmediate();
+      }
+    });
+  }
+
+  async start(): Promise<void> {
+    const { failures } = this.#modules;
+    this.#isRunning = true;
+    await this.engine.start();
+    this.#timers = [
+      setInterval(failures.guard("clock check", this.#clock.check), CLOCK_CHECK_MS),
+      setTimeout(failures.guard("warm-up", this.pending), WARM_UP_AFTER_MS).unref(),
+    ];
+  }
+
+  async stop(): Promise<void> {
+    const hasStarted = this.#isRunning;
+    this.#isRunning = false;
+    this.#snapshots.close();
+    if (hasStarted) await this.engine.stop();
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  #headTimestamp(): number {
+    return this.#modules.opened.chain.head().block.header.timestamp;
+  }
+
+  /** Unix seconds of a block that is made now. */
+  #nextTimestamp(): number {
+    const wallClock = this.#hooks.wallClock?.() ?? Date.now();
+    const now = timeOf(wallClock + this.#modules.clockOffsetMs());
+    const step = timestampStepOf(this.#config.consensus.blockTime);
+    return nextBlockTime(now, this.#headTimestamp(), step).seconds;
+  }
+
+  #assertCanCommit(): void {
+    if (this.engine.network !== undefined) throw new NetworkDecidesBlocksError();
+    this.#changes.assertNone();
+  }
+
+  #createNetworkEngine(): Engine | undefined {
+    const { networkEngine, opened, failures, metrics, log, synced } = this.#modules;
+    return networkEngine?.createNetworkEngine(this.#config, {
+      application: this.application,
+      chain: opened.chain,
+      failures,
+      metrics,
+      log,
+      synced,
+      onFatal: this.#hooks.onFatal,
+    });
+  }
+
+  #createSoloEngine(): SoloEngine {
+    const { blockTime, feeRecipient: proposer } = this.#config.consensus;
+    const { opened, pool, clockOffsetMs } = this.#modules;
+    return new SoloEngine(
+      {
+        blockTime,
+        proposer,
+        onFatal: this.#hooks.onFatal,
+        isTemporary: isTemporaryFailure,
+        onStalled: (cause) => this.#onStalled(cause),
+      },
+      {
+        application: this.application,
+        onExecutable: (listener) => pool.mempool.onPending(listener),
+        hasExecutable: () => pool.mempool.counts().pending > 0,
+        now: () => timeOf(this.#clock.now() + clockOffsetMs()),
+        headTimestamp: () => this.#headTimestamp(),
+        packsAhead: opened.patches === undefined,
+      },
+    );
+  }
+
+  #onStalled(cause: unknown): void {
+    const { opened, failures, log } = this.#modules;
+    this.#stalled = cause;
+    const { number } = opened.chain.head().block.header;
+    if (cause === undefined) log.info("block production resumed", { head: number });
+    else failures.report("block production", cause, { head: number });
+  }
+
+  #watchClock(): ClockWatch {
+    const { consensus, home, dev } = this.#config;
+    const { opened, log, metrics } = this.#modules;
+    const { wallClock = Date.now, monotonicClock = () => performance.now() } = this.#hooks;
+    const { number, timestamp } = opened.chain.head().block.header;
+    return createClockWatch(
+      {
+        forwardJumpMsMax: dev ? CLOCK_JUMP_LIMITS.forwardMsDev : CLOCK_JUMP_LIMITS.forwardMs,
+        isAccepted: consensus.acceptClock,
+      },
+      number === 0 ? undefined : timestamp,
+      {
+        wallClock,
+        monotonicClock,
+        metrics,
+        log: log.child("clock"),
+        clockStop: openClockStopFile(clockStopPath(home)),
+      },
+    );
+  }
+}
+
+/** Nothing was stored, and the cause can end by itself: a full disk, a clock, a system contract that is missing. */
+function isTemporaryFailure(error: unknown): boolean {
+  return (
+    error instanceof DiskFullError ||
+    error instanceof LogWriteError ||
+    error instanceof ClockJumpError ||
+    error instanceof OwnProposalRejectedError
+  );
+}
+
+function timeOf(milliseconds: number): Time {
+  return {
+    seconds: Math.floor(milliseconds / 1000),
+    nanos: Math.floor(milliseconds % 1000) * 1_000_000,
+  };
+}

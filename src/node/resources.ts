@@ -1,0 +1,33 @@
+/** What a part of the node holds, released in reverse order. */
+export class Resources {
+  readonly #closers: (() => void | Promise<void>)[] = [];
+
+  /** @param close is called after those that are added later */
+  add(close: () => void | Promise<void>): void {
+    this.#closers.push(close);
+  }
+
+  /** Releases all, each also where one before it failed. @throws what the first failure threw */
+  async close(): Promise<void> {
+    let failure: { readonly error: unknown } | undefined;
+    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {
+      try {
+        await close();
+      } catch (error) {
+        failure ??= { error };
+      }
+    }
+    if (failure !== undefined) throw failure.error;
+  }
+
+  /** The result of `open`; what was added is released when it fails. */
+  async during<T>(open: () => Promise<T>): Promise<T> {
+    try {
+      return await open();
+    } catch (error) {
+      // The first failure is the one to report.
+      await this.close().catch(() => {});
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,242 @@
+import type { CallerFiles } from "../../adapters/caller-files.ts";
+import { createChainView } from "../../adapters/chain-view.ts";
+import { createDevPort } from "../../adapters/dev-port.ts";
+import { createBlockMethods, createExecutionPort } from "../../adapters/execution-port.ts";
+import { createInspectionPort } from "../../adapters/inspection-port.ts";
+import { createKeysPort } from "../../adapters/keys-port.ts";
+import { createMinerSettings } from "../../adapters/miner-settings.ts";
+import { createNodeAdmin } from "../../adapters/node-admin.ts";
+import { createNodePort } from "../../adapters/node-port.ts";
+import type { InProcessProvider } from "../../adapters/provider.ts";
+import { namespacesOf } from "../../adapters/rpc-endpoints.ts";
+import { callLimitsOf, rpcSettings } from "../../adapters/rpc-settings.ts";
+import {
+  type ConnectionPorts,
+  type ConnectionSessions,
+  createFilterSessions,
+} from "../../adapters/sessions.ts";
+import type { Config } from "../../config/config.ts";
+import type { InstanceId } from "../../config/instance-id.ts";
+import type { AccountManager } from "../../keystore/account-manager.ts";
+import type { Checkpoint } from "../../les/checkpoints/checkpoint.ts";
+import { type ForkedBlocks, forkedMethods } from "../../rpc/methods/dev/forked-methods.ts";
+import { createMethodRegistry } from "../../rpc/methods/methods.ts";
+import type { RpcPorts } from "../../rpc/methods/rpc-ports.ts";
+import type { ChainView } from "../../rpc/ports/chain-view.ts";
+import type { DevPort } from "../../rpc/ports/dev.ts";
+import type { ExecutionPort } from "../../rpc/ports/execution.ts";
+import type { Readiness } from "../../rpc/ports/node.ts";
+import type { RemotePorts } from "../../rpc/ports/remote-ports.ts";
+import type { RuntimePort } from "../../rpc/ports/runtime.ts";
+import type { Registry } from "../../rpc/transport/dispatch/method.ts";
+import type { EndpointOptions, TcpKind } from "../../rpc/transport/server/listener.ts";
+import type { RpcServer } from "../../rpc/transport/server/server.ts";
+import {
+  type CheckpointService,
+  createCheckpointService,
+} from "../../services/checkpoint-service.ts";
+import { voteForCheckpoint } from "../../services/checkpoint-signer.ts";
+import type { LightClientService } from "../../services/light-client-service.ts";
+import type { WhisperService } from "../../services/whisper-service.ts";
+import type { DappDb } from "../../storage/dapp-db.ts";
+import type { Failures } from "../../telemetry/failures.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import { createExecutionThreads } from "../adapters/execution-workers.ts";
+import { createSolidityCompiler } from "../adapters/solidity-compiler.ts";
+import { createThreadedExecution } from "../adapters/threaded-execution.ts";
+import type { ChainRole } from "../chain/chain-role.ts";
+import type { Fork } from "../chain/open-fork.ts";
+import { setForkUrl } from "../dev/fork-url.ts";
+import type { ExecutionThreads } from "../workers/execution-threads.ts";
+import type { RpcTarget } from "./rpc-switch.ts";
+
+/** What methods use of the node besides its chain. It stays when the chain is replaced. */
+export type RpcServices = {
+  readonly log: Logger;
+  readonly failures: Failures;
+  readonly metrics: Metrics;
+  readonly keys: AccountManager;
+  readonly dappDb: DappDb;
+  readonly runtime: RuntimePort;
+  readonly files: CallerFiles;
+  readonly lightClients: LightClientService;
+  readonly whisper: WhisperService;
+  readonly instance: InstanceId;
+  /** As configured. */
+  readonly endpoints: Readonly<Record<TcpKind, EndpointOptions>>;
+  /** Every namespace there is. */
+  readonly known: readonly string[];
+  /** undefined until listeners are open */
+  readonly server: () => RpcServer | undefined;
+  readonly provider: () => InProcessProvider | undefined;
+  readonly isListening: () => boolean;
+  readonly readiness: () => Readiness;
+  readonly reset: DevPort["reset"];
+  readonly connectionSessions: (ports: ConnectionPorts) => ConnectionSessions;
+};
+
+/** The methods over one chain, their ports, and what follows that chain for them. */
+export class ChainRpc implements RpcTarget {
+  readonly registry: Registry<RpcPorts>;
+  readonly ports: RpcPorts;
+  readonly #config: Config;
+  readonly #role: ChainRole;
+  readonly #services: RpcServices;
+  readonly #checkpoints: CheckpointService;
+  /** undefined: calls run on this thread */
+  readonly #threads: ExecutionThreads | undefined;
+
+  constructor(config: Config, role: ChainRole, services: RpcServices) {
+    this.#config = config;
+    this.#role = role;
+    this.#services = services;
+    const methods = createMethodRegistry(config);
+    const { fork } = role.opened;
+    this.registry = fork ? forkedMethods(methods, forkedBlocksOf(fork)) : methods;
+    this.#checkpoints = this.#createCheckpoints();
+    // Other threads follow the store, which has only a part of a forked chain's state.
+    this.#threads = fork
+      ? undefined
+      : createExecutionThreads(
+          config,
+          services.log.child("rpc"),
+          role,
+          services.metrics,
+          role.compiler,
+        );
+    this.ports = this.#createPorts();
+    const { filters } = this.ports.sessions;
+    services.metrics.gaugeOf(
+      { name: "rpc_filters", help: "Installed filters." },
+      () => filters.size,
+    );
+  }
+
+  /** Afterwards nothing of it reads the store. */
+  async close(): Promise<void> {
+    this.ports.sessions.filters.close();
+    this.#checkpoints.close();
+    await this.#threads?.close();
+  }
+
+  #createCheckpoints(): CheckpointService {
+    const { log: nodeLog, failures, metrics, keys, known, provider } = this.#services;
+    const { chain } = this.#role;
+    const log = nodeLog.child("les");
+    const onCheckpoint = failures.guard("checkpoint vote", (checkpoint: Checkpoint) => {
+      const caller = provider();
+      if (caller === undefined) return undefined;
+      return voteForCheckpoint(this.#config, checkpoint, { chain, keys, provider: caller, log });
+    });
+    return createCheckpointService(
+      this.#config,
+      { chain, log, failures, metrics, onCheckpoint },
+      namespacesOf(this.#config.jsonRpc.api, known).includes("les"),
+    );
+  }
+
+  #createPorts(): RpcPorts {
+    const config = this.#config;
+    const { pool, production, devChain, opened } = this.#role;
+    const { keys, files, runtime, whisper, lightClients, log, reset } = this.#services;
+    const { chain, suggestTip } = createChainView(config, log.child("rpc"), {
+      core: this.#role,
+      pool,
+      logTexts: opened.logTexts,
+    });
+    const execution = this.#createExecution(suggestTip);
+    const remote: RemotePorts = {
+      chain,
+      execution,
+      inspection: createInspectionPort(callLimitsOf(config), {
+        core: this.#role,
+        production,
+        execution,
+        files,
+      }),
+      keys: createKeysPort(keys, devChain),
+      dev: {
+        ...createDevPort({
+          core: this.#role,
+          mempool: pool.mempool,
+          devChain,
+          patches: opened.patches,
+        }),
+        reset,
+        setForkUrl: (url) => setForkUrl(config, opened.fork, url),
+      },
+      node: this.#createNodePort(chain),
+      les: { ...this.#checkpoints, ...lightClients.control },
+      shh: whisper.port,
+      runtime,
+      tools: {
+        ...createSolidityCompiler(config.jsonRpc.compileSolidity),
+        ...pool.blobWorkers.prover,
+      },
+    };
+    const settings = rpcSettings(config, [...this.registry.values()]);
+    const sessions = {
+      ...this.#services.connectionSessions(remote),
+      ...createFilterSessions(config, remote, settings),
+    };
+    return { ...remote, sessions, settings };
+  }
+
+  #createExecution(suggestTip: () => bigint): ExecutionPort {
+    const limits = callLimitsOf(this.#config);
+    const { opened, production } = this.#role;
+    if (this.#threads === undefined) {
+      return createExecutionPort(limits, {
+        core: this.#role,
+        blockTester: production.blockTester,
+        suggestTip,
+      });
+    }
+    return {
+      ...createThreadedExecution(limits, this.#role, {
+        suggestTip,
+        threads: this.#threads,
+        // What a dev chain's caller set by hand is in no store that a thread could follow.
+        isLocal: () => (opened.patches?.size ?? 0) > 0,
+      }),
+      ...createBlockMethods(production.blockTester),
+    };
+  }
+
+  #createNodePort(view: ChainView) {
+    const config = this.#config;
+    const { opened, production, devChain, chain } = this.#role;
+    const services = this.#services;
+    const { keys, files, endpoints, known, whisper, log } = services;
+    return createNodePort(config, {
+      chain,
+      production,
+      devChain,
+      fork: opened.fork,
+      view,
+      admin: createNodeAdmin(config, {
+        core: this.#role,
+        production,
+        log,
+        files,
+        endpoints,
+        known,
+        server: services.server,
+        isRunning: services.isListening,
+        whisper: () => whisper,
+        hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
+      }),
+      miner: createMinerSettings(config, production, log.child("miner")),
+      dappDb: services.dappDb,
+      instance: services.instance,
+      isListening: services.isListening,
+      readiness: services.readiness,
+    });
+  }
+}
+
+function forkedBlocksOf({ base, call, state }: Fork): ForkedBlocks {
+  const { header, hash } = base.block;
+  return { number: header.number, hash, call, missedBy: (run) => state.missedBy(run) };
+}

@@ -1,0 +1,284 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { createCallerFiles } from "../../adapters/caller-files.ts";
+import { InProcessProvider } from "../../adapters/provider.ts";
+import {
+  allowedOriginsOf,
+  describeListeners,
+  endpointsOf,
+  exposedUrl,
+  type Listener,
+  namespacesOf,
+  readTls,
+} from "../../adapters/rpc-endpoints.ts";
+import { createRpcObserver } from "../../adapters/rpc-observer.ts";
+import { rpcLimitsOf } from "../../adapters/rpc-settings.ts";
+import { lastingConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
+import type { Config } from "../../config/config.ts";
+import { dataPath, isInMemory } from "../../config/home.ts";
+import { type InstanceId, openInstanceId } from "../../config/instance-id.ts";
+import { createJwtSecret, createNodeKey, readJwtSecret } from "../../config/secrets.ts";
+import { invariant } from "../../errors.ts";
+import type { AccountManager } from "../../keystore/account-manager.ts";
+import { UnlockForbiddenError } from "../../keystore/errors.ts";
+import { createOtherRequests } from "../../observe/other-requests.ts";
+import { hexToBytes } from "../../primitives/hex.ts";
+import { createRuntimePort } from "../../profiling/runtime-port.ts";
+import { createClientAdmission } from "../../rpc/methods/les/client-admission.ts";
+import { createMethodRegistry } from "../../rpc/methods/methods.ts";
+import type { Forking } from "../../rpc/ports/dev.ts";
+import type { ExecutionPort } from "../../rpc/ports/execution.ts";
+import type { Readiness } from "../../rpc/ports/node.ts";
+import { createAuthenticator } from "../../rpc/transport/auth/authenticator.ts";
+import { namespaceOf } from "../../rpc/transport/dispatch/method.ts";
+import { type RpcServer, startRpcServer } from "../../rpc/transport/server/server.ts";
+import { createLightClientService } from "../../services/light-client-service.ts";
+import { startWhisperService, type WhisperService } from "../../services/whisper-service.ts";
+import { DappDb } from "../../storage/dapp-db.ts";
+import { openDurableLmdbKv } from "../../storage/lmdb-kv.ts";
+import { makeFolder } from "../../storage/make-folder.ts";
+import type { Failures } from "../../telemetry/failures.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import { startRpcProcesses } from "../adapters/rpc-processes.ts";
+import type { ChainRole } from "../chain/chain-role.ts";
+import { Resources } from "../resources.ts";
+import type { RpcProcesses } from "../workers/rpc/rpc-processes.ts";
+import { ChainRpc, type RpcServices } from "./chain-rpc.ts";
+import { openKeys } from "./open-keys.ts";
+import { RpcSwitch } from "./rpc-switch.ts";
+
+/** Time for running calls when the node stops: a node ends within five seconds. */
+const STOP_GRACE_MS = 2_000;
+
+export type RpcRoleModules = {
+  readonly role: ChainRole;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly failures: Failures;
+  readonly readiness: () => Readiness;
+  readonly reset: (forking: Forking | undefined, instance: InstanceId) => Promise<void>;
+};
+
+/** Everything that answers calls: listeners, the processes behind them, the methods and what they use besides the chain. */
+export class RpcRole {
+  /** undefined: this process serves every connection */
+  processes: RpcProcesses | undefined;
+  readonly #config: Config;
+  readonly #modules: RpcRoleModules;
+  readonly #resources = new Resources();
+  readonly #instance: InstanceId;
+  #services: RpcServices | undefined;
+  #chain: ChainRpc | undefined;
+  /** undefined: the chain is never replaced, and the way over the switch costs a little */
+  #switch: RpcSwitch | undefined;
+  #server: RpcServer | undefined;
+  #provider: InProcessProvider | undefined;
+  #isListening = false;
+
+  private constructor(config: Config, modules: RpcRoleModules) {
+    this.#config = config;
+    this.#modules = modules;
+    this.#instance = openInstanceId(config);
+  }
+
+  /**
+   * Opens every listener the configuration asks for, all or none.
+   * @throws UnknownNamespaceError, InvalidConfigError, and what listening throws
+   */
+  static async start(config: Config, modules: RpcRoleModules): Promise<RpcRole> {
+    const rpc = new RpcRole(config, modules);
+    await rpc.#resources.during(() => rpc.#open());
+    return rpc;
+  }
+
+  /** Every method, for programs in this process. */
+  get provider(): InProcessProvider {
+    return this.#provider!;
+  }
+
+  /** Executes on the chain of now. */
+  get execution(): ExecutionPort {
+    return this.#chain!.ports.execution;
+  }
+
+  get listeners(): readonly Listener[] {
+    return describeListeners(this.#server!, this.#config, this.#services!.known);
+  }
+
+  /** Runs `work`, which a call of this node asked for, while no other call is under way. */
+  async whileIdle(work: () => Promise<void>): Promise<void> {
+    invariant(this.#switch !== undefined, "only a dev chain is reset");
+    await this.#switch.whileIdle(work);
+  }
+
+  /** Closes what reads the chain, and serves the one that `open` opens then. For `whileIdle`. */
+  async replaceChain(open: () => Promise<ChainRole>): Promise<void> {
+    await this.#chain!.close();
+    this.#chain = new ChainRpc(this.#config, await open(), this.#services!);
+    this.#switch!.target = this.#chain;
+    this.#instance.renew();
+  }
+
+  async close(): Promise<void> {
+    this.#isListening = false;
+    await this.#resources.close();
+  }
+
+  async #open(): Promise<void> {
+    const config = this.#config;
+    const { role, log, metrics } = this.#modules;
+    const rpcLog = log.child("rpc");
+    this.#services = await this.#openServices();
+    this.#chain = new ChainRpc(config, role, this.#services);
+    this.#resources.add(() => this.#chain!.close());
+    const { ports } = this.#chain;
+    // Only a dev chain can be replaced.
+    if (config.dev && role.devChain) this.#switch = new RpcSwitch(this.#chain);
+    const registry = this.#switch?.registry ?? this.#chain.registry;
+    const jwtSecret = isInMemory(config) ? randomBytes(32) : secretsOf(config);
+    const authentication = createAuthenticator({
+      secret: jwtSecret,
+      ...config.limits.tokens,
+      onBadToken: (source) => this.processes?.countBadToken(source),
+    });
+    const tls = readTls(config);
+    const { serving } = this.#services.lightClients;
+    this.processes = startRpcProcesses(
+      config,
+      { jwtSecret, tls },
+      {
+        core: role,
+        registry,
+        metrics,
+        ports,
+        serving,
+        log: rpcLog,
+        onBadToken: authentication.countBadToken,
+      },
+    );
+    this.#resources.add(() => this.processes?.close());
+    reportSessions(metrics, ports.sessions);
+    this.#resources.add(() => ports.sessions.feeds.close());
+    this.#provider = new InProcessProvider(registry, ports);
+    this.#resources.add(() => this.#provider?.close());
+    const { jsonRpc, ipc, home } = config;
+    if (ipc.enable) makeFolder(home);
+    this.#server = await startRpcServer(
+      {
+        ...(jsonRpc.enable && this.#services.endpoints),
+        ...(ipc.enable && { ipc: { path: join(home, ipc.path) } }),
+        allowedHosts: jsonRpc.vhosts,
+        allowedOrigins: allowedOriginsOf(config),
+        limits: rpcLimitsOf(config),
+        ...(tls && { tls }),
+      },
+      {
+        registry,
+        modules: ports,
+        observer: createRpcObserver(rpcLog, metrics),
+        ...(serving && {
+          admission: createClientAdmission({ serving, nowMs: () => performance.now() }),
+        }),
+        authenticate: authentication.authenticate,
+        connectionWorkers: this.processes,
+        otherRequest: createOtherRequests(config, rpcLog, this.#modules.readiness, ports),
+      },
+    );
+    this.#resources.add(() => this.#server?.close(STOP_GRACE_MS));
+    this.#isListening = true;
+  }
+
+  /** What methods use besides the chain. */
+  async #openServices(): Promise<RpcServices> {
+    const config = this.#config;
+    const resources = this.#resources;
+    const { role, log, metrics, failures, readiness, reset } = this.#modules;
+    const known = [...new Set([...createMethodRegistry(config).keys()].map(namespaceOf))];
+    const endpoints = endpointsOf(config, known);
+    const keys = this.#openKeys();
+    resources.add(() => keys.close());
+    const files = createCallerFiles(config);
+    const runtime = createRuntimePort({ log, files });
+    resources.add(() => runtime.close());
+    const lightClients = createLightClientService(config, { failures, metrics });
+    resources.add(() => lightClients.close());
+    const whisper: WhisperService = await startWhisperService(
+      config,
+      {
+        log: log.child("shh"),
+        failures,
+        metrics,
+        // A chain that can be replaced has no network.
+        networkHosts: () => networkHostsOf(role),
+      },
+      namespacesOf(config.jsonRpc.api, known).includes("shh"),
+    );
+    resources.add(() => whisper.close());
+    const dappDb = openDappDb(config, metrics);
+    resources.add(() => dappDb.close());
+    return {
+      log,
+      failures,
+      metrics,
+      keys,
+      dappDb,
+      runtime,
+      files,
+      lightClients,
+      whisper,
+      instance: this.#instance,
+      endpoints,
+      known,
+      server: () => this.#server,
+      provider: () => (this.#isListening ? this.#provider : undefined),
+      isListening: () => this.#isListening,
+      readiness,
+      reset: (forking) => reset(forking, this.#instance),
+      connectionSessions: lastingConnectionSessions(config, log.child("rpc")),
+    };
+  }
+
+  #openKeys(): AccountManager {
+    const { role, log, metrics } = this.#modules;
+    return openKeys(this.#config, log.child("keystore"), {
+      metrics,
+      publicKeys: new Map(
+        role.opened.devAccounts.map(({ address, privateKey }) => [address, hexToBytes(privateKey)]),
+      ),
+      assertUnlockAllowed: () => {
+        const exposed = exposedUrl(this.#server?.urls ?? {});
+        if (exposed !== undefined && !this.#config.jsonRpc.allowInsecureUnlock) {
+          throw new UnlockForbiddenError(exposed);
+        }
+      },
+    });
+  }
+}
+
+/** Created at the first start of a dev chain, and again after it was deleted to revoke all tokens. The node's key with it: no call of a stranger writes into the home. */
+function secretsOf({ home }: Config): Uint8Array {
+  createNodeKey(home);
+  createJwtSecret(home);
+  return readJwtSecret(home);
+}
+
+/** Where the chain's peers are; none for an engine without a network. */
+function networkHostsOf({ production: { engine } }: ChainRole): readonly string[] {
+  const addresses = engine.network?.peers().map(({ remoteAddress }) => remoteAddress) ?? [];
+  return [...new Set(addresses.map((address) => address.slice(0, address.lastIndexOf(":"))))];
+}
+
+function openDappDb({ home, limits }: Config, metrics: Metrics): DappDb {
+  const directory = join(dataPath(home), "dapp-db");
+  const rejected = metrics.counter({
+    name: "dapp_db_rejected_puts_total",
+    help: "Values of db_putString and db_putHex rejected by a limit.",
+  });
+  return new DappDb(limits.dappDb, {
+    onRefused: () => rejected.add(),
+    exists: () => existsSync(join(directory, "data.mdb")),
+    open: () => openDurableLmdbKv(directory),
+  });
+}

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RpcPorts } from "../../rpc/methods/rpc-ports.ts";
+import { json } from "../../rpc/transport/codec.ts";
+import { inProcessContext } from "../../rpc/transport/dispatch/context.ts";
+import { createRegistry, defineMethod } from "../../rpc/transport/dispatch/method.ts";
+import { RpcSwitch } from "./rpc-switch.ts";
+
+const PORTS = {} as RpcPorts;
+const context = inProcessContext();
+
+function targetOf(handle: () => unknown) {
+  const method = defineMethod({ name: "test_call", params: {}, result: json, handle });
+  return { registry: createRegistry([method]), ports: PORTS };
+}
+
+test("RpcSwitch: work waits for calls under way, and calls that arrive then get the new target", async () => {
+  let end = () => {};
+  const events: string[] = [];
+  const slow = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const rpc = new RpcSwitch(
+    targetOf(async () => {
+      await slow;
+      await rpc.whileIdle(async () => {
+        events.push("work");
+        rpc.target = targetOf(() => "new");
+      });
+      return "asked";
+    }),
+  );
+  const call = () => rpc.registry.get("test_call")!.run(PORTS, [], context);
+  const [first, second] = [call(), call()];
+  end();
+  // Both calls ask for the work, so each waits for the other one and no call waits for itself.
+  assert.deepEqual(await Promise.all([first, second]), ['"asked"', '"asked"']);
+  assert.deepEqual(events, ["work", "work"]);
+  assert.equal(await call(), '"new"');
+});
+
+test("RpcSwitch: a call that throws is not under way afterwards", async () => {
+  const rpc = new RpcSwitch(
+    targetOf(() => {
+      throw new Error("at once");
+    }),
+  );
+  const call = () => rpc.registry.get("test_call")!.run(PORTS, [], context);
+  assert.throws(call);
+  const begin = performance.now();
+  // As the call that asks for it would.
+  await rpc.whileIdle(async () => {});
+  assert.ok(performance.now() - begin < 1_000);
+});

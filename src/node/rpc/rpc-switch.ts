@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RpcPorts } from "../../rpc/methods/rpc-ports.ts";
+import type { JsonText } from "../../rpc/transport/codec.ts";
+import type { Method, Registry } from "../../rpc/transport/dispatch/method.ts";
+
+/** What answers calls: the methods of a chain and the ports to it. */
+export type RpcTarget = { readonly registry: Registry<RpcPorts>; readonly ports: RpcPorts };
+
+/** Calls under way may end in this time before their chain is closed. */
+const DRAIN_MS_MAX = 2_000;
+const DRAIN_STEP_MS = 5;
+
+/**
+ * Methods whose chain can be replaced while listeners and connections stay: calls go to the newest target, and those that arrive during a
+ * replacement wait for its end.
+ */
+export class RpcSwitch {
+  readonly registry: Registry<RpcPorts>;
+  #target: RpcTarget;
+  #running = 0;
+  #exclusive: Promise<void> | undefined;
+
+  constructor(target: RpcTarget) {
+    this.#target = target;
+    this.registry = new Map(
+      Array.from(target.registry, ([name, method]): [string, Method<RpcPorts>] => [
+        name,
+        {
+          ...method,
+          run: (_ports, params, context) =>
+            this.#exclusive === undefined
+              ? this.#run(name, params, context)
+              : this.#exclusive.then(() => this.#run(name, params, context)),
+        },
+      ]),
+    );
+  }
+
+  /** What answers from now on. */
+  set target(target: RpcTarget) {
+    this.#target = target;
+  }
+
+  /** Runs `work` while no other call is under way; those that arrive wait for its end. For a call that changes what all others read. */
+  async whileIdle(work: () => Promise<void>): Promise<void> {
+    // The caller does not read the chain while it waits.
+    this.#running--;
+    try {
+      while (this.#exclusive !== undefined) await this.#exclusive;
+      let end = () => {};
+      this.#exclusive = new Promise((resolve) => {
+        end = resolve;
+      });
+      try {
+        const deadline = performance.now() + DRAIN_MS_MAX;
+        while (this.#running > 0 && performance.now() < deadline) await sleep(DRAIN_STEP_MS);
+        await work();
+      } finally {
+        this.#exclusive = undefined;
+        end();
+      }
+    } finally {
+      this.#running++;
+    }
+  }
+
+  #run(name: string, ...[params, context]: RunArguments): JsonText | Promise<JsonText> {
+    const { registry, ports } = this.#target;
+    this.#running++;
+    let result: JsonText | Promise<JsonText> | undefined;
+    try {
+      result = registry.get(name)!.run(ports, params, context);
+      return result instanceof Promise ? result.finally(() => this.#running--) : result;
+    } finally {
+      if (!(result instanceof Promise)) this.#running--;
+    }
+  }
+}
+
+type RunArguments =
+  Parameters<Method<RpcPorts>["run"]> extends [unknown, ...infer Rest] ? Rest : never;

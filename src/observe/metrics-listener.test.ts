@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { sendHttp } from "../rpc/testing/rpc-client.ts";
+import { createMetrics } from "../telemetry/metrics.ts";
+import { listenMetrics } from "./metrics-listener.ts";
+
+const OPTIONS = {
+  address: { host: "127.0.0.1", port: 0 },
+  allowedHosts: ["localhost", "node"],
+  exposition: (): string | Promise<string> => "",
+  readiness: () => ({ ready: true, head: 7 }),
+};
+
+test("the metrics listener serves counters, life and readiness, and nothing else", async () => {
+  const metrics = createMetrics();
+  metrics.counter({ name: "blocks_total", help: "Blocks." }).add(3);
+  let ready = true;
+  const listener = await listenMetrics({
+    ...OPTIONS,
+    exposition: () => metrics.exposition(),
+    readiness: () => ({ ready, head: 7 }),
+  });
+  const base = listener.url.replace(/\/metrics$/, "");
+  try {
+    assert.match(await (await fetch(listener.url)).text(), /^evmint_blocks_total 3$/m);
+    assert.equal((await fetch(`${base}/livez`)).status, 200);
+    assert.deepEqual(await (await fetch(`${base}/readyz`)).json(), { ready: true, head: 7 });
+    ready = false;
+    assert.equal((await fetch(`${base}/readyz`)).status, 503);
+    assert.equal((await fetch(`${base}/else`)).status, 404);
+    assert.equal((await fetch(listener.url, { method: "POST" })).status, 405);
+  } finally {
+    listener.close();
+  }
+});
+
+test("the metrics listener answers under names that are allowed, and to addresses", async () => {
+  const listener = await listenMetrics(OPTIONS);
+  const base = listener.url.replace(/\/metrics$/, "");
+  const statusOf = async (host: string, path: string) =>
+    (await sendHttp(`${base}${path}`, undefined, { host }, "GET")).status;
+  try {
+    for (const path of ["/metrics", "/livez", "/readyz"]) {
+      for (const host of ["node:6060", "localhost", "127.0.0.1:6060", "[::1]:6060"]) {
+        assert.equal(await statusOf(host, path), 200, `${host}${path}`);
+      }
+      for (const host of ["evil.example", "localhost.", "localhost.evil.example", "a b"]) {
+        assert.equal(await statusOf(host, path), 403, `${host}${path}`);
+      }
+    }
+  } finally {
+    listener.close();
+  }
+});
+
+test("metrics that cannot be read are an answer, not the end of the node", async () => {
+  for (const exposition of [
+    () => Promise.reject(new Error("the process has ended")),
+    () => {
+      throw new Error("a gauge failed");
+    },
+  ]) {
+    const listener = await listenMetrics({ ...OPTIONS, exposition });
+    try {
+      assert.equal((await fetch(listener.url)).status, 503);
+    } finally {
+      listener.close();
+    }
+  }
+});

@@ -1,0 +1,63 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { formatHostPort, type HostPort } from "../config/value-types.ts";
+import type { Readiness } from "../rpc/ports/node.ts";
+import { isHostAllowed } from "../rpc/transport/server/origin.ts";
+import type { MaybePromise } from "../threads/maybe-promise.ts";
+import { answerHealth, JSON_TYPE, sendText } from "./health.ts";
+
+export type MetricsListener = { readonly url: string; close(): void };
+
+export type MetricsListenerOptions = {
+  readonly address: HostPort;
+  /** Names besides IP literals, see `isHostAllowed`: a page whose name is pointed at this machine must not read the metrics. */
+  readonly allowedHosts: readonly string[];
+  readonly exposition: () => MaybePromise<string>;
+  readonly readiness: () => Readiness;
+};
+
+/** Scrapers and probes of one node are few. */
+const CONNECTIONS_MAX = 64;
+
+/** Serves `/metrics` for Prometheus, `/livez` (the process answers) and `/readyz` (it serves its chain). */
+export async function listenMetrics(options: MetricsListenerOptions): Promise<MetricsListener> {
+  const { address, allowedHosts, exposition, readiness } = options;
+  async function sendMetrics(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const type = "text/plain; version=0.0.4; charset=utf-8";
+      sendText(request, response, 200, type, await exposition());
+    } catch {
+      // An RPC process that ends while it is asked has no numbers; the next scrape does without it.
+      sendText(request, response, 503, JSON_TYPE, '{"error":"not available"}');
+    }
+  }
+  const server: Server = createServer({ keepAliveTimeout: 5_000 }, (request, response) => {
+    if (!isHostAllowed(request.headers.host, allowedHosts)) {
+      const text = '{"error":"invalid host specified (json-rpc.vhosts)"}';
+      sendText(request, response, 403, JSON_TYPE, text);
+      return;
+    }
+    if (answerHealth(request, response, readiness)) return;
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      sendText(request, response, 405, JSON_TYPE, '{"error":"method not allowed"}');
+    } else if (request.url === "/metrics") {
+      void sendMetrics(request, response);
+    } else sendText(request, response, 404, JSON_TYPE, '{"error":"not found"}');
+  });
+  server.maxConnections = CONNECTIONS_MAX;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(address.port, address.host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${formatHostPort({ host: address.host, port })}/metrics`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

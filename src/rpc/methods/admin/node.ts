@@ -1,0 +1,70 @@
+import { NodeError } from "../../../errors.ts";
+import type { NodeAdmin } from "../../ports/admin.ts";
+import { boolean, json, lenientInteger, optional, string } from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+
+/** The node cannot or will not do that to itself. */
+export class AdminError extends NodeError {
+  readonly code = "ADMIN_REFUSED";
+}
+
+/** A file name that leads out of where callers may read and write. */
+export class FileNameError extends NodeError {
+  readonly code = "ADMIN_FILE_NAME";
+}
+
+/** `admin_nodeInfo`: who the node is, where it listens and which chain it has. */
+export const nodeInfo = defineMethod({
+  name: "admin_nodeInfo",
+  params: {},
+  result: json,
+  private: true,
+  handle: (_params, { node }: { node: Pick<NodeAdmin, "adminInfo"> }) => node.adminInfo(),
+});
+
+/** `admin_datadir`: absolute path of the home. */
+export const datadir = defineMethod({
+  name: "admin_datadir",
+  params: {},
+  result: string,
+  private: true,
+  handle: (_params, { node }: { node: Pick<NodeAdmin, "dataDirectory"> }) => node.dataDirectory(),
+});
+
+type Modules = { readonly node: Pick<NodeAdmin, "exportChain" | "importChain"> };
+
+/**
+ * `admin_exportChain`: writes blocks `first` to `last`, or all of them, as RLP to a new file of the home's debug folder; gzipped when its name
+ * ends in `.gz`.
+ *
+ * @throws FileNameError, AdminError
+ */
+export const exportChain = defineMethod({
+  name: "admin_exportChain",
+  params: { file: string, first: optional(lenientInteger), last: optional(lenientInteger) },
+  result: boolean,
+  private: true,
+  async handle({ file, first, last }, { node }: Modules) {
+    if (last !== undefined && first === undefined) {
+      throw new AdminError("last cannot be specified without first");
+    }
+    await node.exportChain(file, first, last);
+    return true;
+  },
+});
+
+/**
+ * `admin_importChain`: executes and appends the blocks of such a file; those the chain has already are skipped.
+ *
+ * @throws FileNameError, AdminError
+ */
+export const importChain = defineMethod({
+  name: "admin_importChain",
+  params: { file: string },
+  result: boolean,
+  private: true,
+  async handle({ file }, { node }: Modules) {
+    await node.importChain(file);
+    return true;
+  },
+});

@@ -1,0 +1,94 @@
+import { andThen } from "../../../threads/maybe-promise.ts";
+import type { NodeAdmin } from "../../ports/admin.ts";
+import { boolean, json, string } from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { InvalidParamsError } from "../../transport/errors.ts";
+
+/** `admin_peers`: none, while one validator in this process is the whole network. */
+export const peers = defineMethod({
+  name: "admin_peers",
+  params: {},
+  result: json,
+  private: true,
+  handle: (_params, { node }: { node: Pick<NodeAdmin, "peers"> }) => node.peers(),
+});
+
+/** Hex digits of a CometBFT node id inside an enode URL; the rest of its 128 are zeros. */
+const ID_DIGITS = 40;
+
+/**
+ * `admin_addPeer`: connects to a validator or follower of the network, and again after every restart. Takes the URL that
+ * `admin_nodeInfo` of the other node shows, or `id@host:port`; or the address of a whisper peer (`/ip4/HOST/tcp/PORT/p2p/ID`).
+ *
+ * @throws AdminError: the solo engine has no network
+ */
+export const addPeer = defineMethod({
+  name: "admin_addPeer",
+  params: { url: string },
+  result: boolean,
+  private: true,
+  async handle({ url }, { node }: { node: Pick<NodeAdmin, "addPeer"> }) {
+    await node.addPeer(url.startsWith("/") ? url : peerAddress(url));
+    return true;
+  },
+});
+
+/**
+ * `admin_removePeer`: ends the connection to a node and rejects new ones until `admin_addPeer` names it. CometBFT has no call that ends a
+ * connection: it is restarted, which takes two seconds. Takes an id alone too.
+ *
+ * @throws AdminError: the solo engine has no network
+ */
+export const removePeer = defineMethod({
+  name: "admin_removePeer",
+  params: { url: string },
+  result: boolean,
+  private: true,
+  handle: ({ url }, { node }: { node: Pick<NodeAdmin, "removePeer"> }) =>
+    andThen(node.removePeer(peerId(url)), () => true),
+});
+
+/** `admin_addTrustedPeer`: connects to a node also where there are as many peers as allowed; over restarts too. @throws AdminError */
+export const addTrustedPeer = defineMethod({
+  name: "admin_addTrustedPeer",
+  params: { url: string },
+  result: boolean,
+  private: true,
+  async handle({ url }, { node }: { node: Pick<NodeAdmin, "trustPeer"> }) {
+    await node.trustPeer(peerAddress(url));
+    return true;
+  },
+});
+
+/** `admin_removeTrustedPeer`: ends that; the connection stays. @throws AdminError */
+export const removeTrustedPeer = defineMethod({
+  name: "admin_removeTrustedPeer",
+  params: { url: string },
+  result: boolean,
+  private: true,
+  handle: ({ url }, { node }: { node: Pick<NodeAdmin, "distrustPeer"> }) =>
+    andThen(node.distrustPeer(peerId(url)), () => true),
+});
+
+/** The id alone, of a URL or by itself. @throws InvalidParamsError */
+function peerId(url: string): string {
+  return /^[0-9a-f]{40}$/.test(url) ? url : peerAddress(url).slice(0, ID_DIGITS);
+}
+
+/**
+ * `id@host:port` of a peer.
+ * @throws InvalidParamsError with geth's reasons
+ */
+function peerAddress(url: string): string {
+  const fail = (reason: string) => new InvalidParamsError(`invalid enode: ${reason}`, "url");
+  if (/^[0-9a-f]{40}@[^@/]+:\d{1,5}$/.test(url)) return url;
+  const match = /^([a-z][a-z0-9+.-]*):\/\/(?:([^@/]*)@)?(.*)$/.exec(url);
+  if (match === null) throw fail("missing 'enr:' prefix for base64-encoded record");
+  const [, scheme, id, address] = match;
+  if (scheme !== "enode") throw fail('invalid URL scheme, want "enode"');
+  if (id === undefined || id === "") throw fail("does not contain node ID");
+  if (!/^[0-9a-fA-F]{128}$/.test(id)) {
+    throw fail("invalid public key (wrong length, want 128 hex chars)");
+  }
+  return `${id.slice(0, ID_DIGITS).toLowerCase()}@${address}`;
+}

@@ -1,0 +1,165 @@
+import type { PayloadRequest } from "../../../consensus/block-tester.ts";
+import { ZERO_ADDRESS } from "../../../primitives/address.ts";
+import { ZERO_HASH } from "../../../primitives/hash.ts";
+import { bytesToHex } from "../../../primitives/hex.ts";
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { andThen } from "../../../threads/maybe-promise.ts";
+import type { BuiltPayload, ExecutionPort } from "../../ports/execution.ts";
+import {
+  address,
+  array,
+  data,
+  hash,
+  json,
+  object,
+  optional,
+  type ParamCodec,
+  quantity64,
+  quantityNumber,
+} from "../../transport/codec.ts";
+import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
+import { withdrawal } from "../params/call-arguments.ts";
+import type { RpcPorts } from "../rpc-ports.ts";
+
+export const payloadAttributes = object(
+  "PayloadAttributes",
+  {
+    timestamp: quantityNumber,
+    prevRandao: hash,
+    suggestedFeeRecipient: address,
+    withdrawals: array(withdrawal, "[]*types.Withdrawal"),
+    parentBeaconBlockRoot: hash,
+    targetGasLimit: quantity64,
+  },
+  "engine.PayloadAttributes",
+);
+
+type Attributes = typeof payloadAttributes extends ParamCodec<infer T> ? T : never;
+
+/** null is "fill the block from the pool", which differs from no transactions. */
+export const transactionList: ParamCodec<readonly Uint8Array[] | undefined> = {
+  schema: { oneOf: [{ type: "array", items: data.schema }, { type: "null" }] },
+  decode: (value, field) =>
+    value === null ? undefined : array(data, "[]hexutil.Bytes").decode(value, field),
+};
+
+/** The attributes of the block to build, what is left out being zero. */
+export function attributesOf(
+  { timestamp = 0, prevRandao, suggestedFeeRecipient, ...rest }: Attributes,
+  transactions: readonly Uint8Array[] | undefined,
+  extraData: Uint8Array | undefined,
+): PayloadRequest {
+  return {
+    ...rest,
+    timestamp,
+    prevRandao: prevRandao ?? ZERO_HASH,
+    feeRecipient: suggestedFeeRecipient ?? ZERO_ADDRESS,
+    ...(transactions && { transactions }),
+    ...(extraData && { extraData }),
+  };
+}
+
+/** The envelope of an ExecutionPayloadV3, as `engine_getPayload` gives it. */
+export function payloadJson({ block, requests, value, sidecars }: BuiltPayload) {
+  const { header, hash: blockHash, transactions, withdrawals } = block;
+  const all = (part: "commitments" | "proofs" | "blobs") =>
+    sidecars.flatMap((sidecar) => sidecar[part].map(bytesToHex));
+  return {
+    executionPayload: {
+      parentHash: header.parentHash,
+      feeRecipient: header.coinbase,
+      stateRoot: header.stateRoot,
+      receiptsRoot: header.receiptsRoot,
+      logsBloom: bytesToHex(header.logsBloom),
+      prevRandao: header.mixHash,
+      blockNumber: toQuantity(header.number),
+      gasLimit: toQuantity(header.gasLimit),
+      gasUsed: toQuantity(header.gasUsed),
+      timestamp: toQuantity(header.timestamp),
+      extraData: bytesToHex(header.extraData),
+      baseFeePerGas: toQuantity(header.baseFeePerGas ?? 0n),
+      blockHash,
+      transactions: transactions.map(({ raw }) => bytesToHex(raw)),
+      ...(withdrawals && {
+        withdrawals: withdrawals.map(({ index, validatorIndex, address, amount }) => ({
+          index: toQuantity(index),
+          validatorIndex: toQuantity(validatorIndex),
+          address,
+          amount: toQuantity(amount),
+        })),
+      }),
+      ...(header.excessBlobGas !== undefined && {
+        blobGasUsed: toQuantity(header.blobGasUsed ?? 0n),
+        excessBlobGas: toQuantity(header.excessBlobGas),
+      }),
+    },
+    blockValue: toQuantity(value),
+    blobsBundle: {
+      commitments: all("commitments"),
+      proofs: all("proofs"),
+      blobs: all("blobs"),
+    },
+    executionRequests: requests.map(bytesToHex),
+    shouldOverrideBuilder: false,
+  };
+}
+
+/**
+ * `testing_buildBlockV1`: a block on the head with exactly these transactions, or with the pool's best; nothing is stored.
+ *
+ * @throws PayloadAttributesError, InvalidTransactionError of the first transaction that does not fit
+ * @see execution-apis `src/testing/testing_buildBlockV1.yaml`
+ */
+export const buildBlockV1 = defineMethod({
+  name: "testing_buildBlockV1",
+  params: {
+    parentHash: hash,
+    attributes: payloadAttributes,
+    transactions: transactionList,
+    extraData: optional(data),
+  },
+  example: [
+    SAMPLE.hash,
+    {
+      timestamp: "0x6b000000",
+      prevRandao: SAMPLE.zero,
+      suggestedFeeRecipient: SAMPLE.bob,
+      withdrawals: [],
+      parentBeaconBlockRoot: SAMPLE.zero,
+    },
+    null,
+    "0x",
+  ],
+  result: json,
+  heavy: true,
+  handle(
+    { parentHash, attributes, transactions, extraData },
+    { execution }: { execution: Pick<ExecutionPort, "buildBlock"> },
+  ) {
+    const wanted = { parentHash, ...attributesOf(attributes, transactions, extraData) };
+    return andThen(execution.buildBlock(wanted), payloadJson);
+  },
+});
+
+/**
+ * `testing_commitBlockV1`: builds such a block and makes it the head; its hash.
+ *
+ * @throws as testing_buildBlockV1
+ */
+export const commitBlockV1 = defineMethod({
+  name: "testing_commitBlockV1",
+  params: {
+    attributes: payloadAttributes,
+    transactions: transactionList,
+    extraData: optional(data),
+  },
+  result: hash,
+  private: true,
+  handle: (
+    { attributes, transactions, extraData },
+    { execution }: { execution: Pick<ExecutionPort, "commitBlock"> },
+  ) => execution.commitBlock(attributesOf(attributes, transactions, extraData)),
+});
+
+export const TESTING_METHODS: readonly Method<RpcPorts>[] = [buildBlockV1, commitBlockV1];

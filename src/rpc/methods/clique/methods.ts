@@ -1,0 +1,237 @@
+import { NodeError } from "../../../errors.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { keccak256Hash } from "../../../primitives/keccak.ts";
+import { decodeRlp, encodeRlp } from "../../../primitives/rlp.ts";
+import { andThen } from "../../../threads/maybe-promise.ts";
+import {
+  type BlockSelector,
+  blockNumberOrTag,
+  blockSelector,
+  byHash,
+} from "../../ports/block-selector.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { CliqueSnapshot, ValidatorVoting } from "../../ports/voting.ts";
+import {
+  address,
+  boolean,
+  data,
+  hash,
+  json,
+  nullAs,
+  optional,
+  type ParamCodec,
+} from "../../transport/codec.ts";
+import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import { UnknownBlockError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
+import type { RpcPorts } from "../rpc-ports.ts";
+
+type SnapshotModules = {
+  readonly chain: Pick<ChainView, "header">;
+  readonly node: Pick<ValidatorVoting, "cliqueSnapshot">;
+};
+
+const block = optional(nullAs(blockNumberOrTag, "latest"), "latest");
+
+/** `clique_getSnapshot`: the validators after a block and the votes about others. @throws UnknownBlockError, BlockPrunedError */
+export const getSnapshot = defineMethod({
+  name: "clique_getSnapshot",
+  params: { block },
+  example: ["latest"],
+  result: json,
+  handle: ({ block }, modules: SnapshotModules) => snapshotAt(block, modules),
+});
+
+/** `clique_getSnapshotAtHash`: the same of the block with this hash. */
+export const getSnapshotAtHash = defineMethod({
+  name: "clique_getSnapshotAtHash",
+  params: { hash },
+  example: [SAMPLE.hash],
+  result: json,
+  handle: ({ hash }, modules: SnapshotModules) => snapshotAt(byHash(hash), modules),
+});
+
+/** `clique_getSigners`: the addresses of the validators after a block, ascending. */
+export const getSigners = defineMethod({
+  name: "clique_getSigners",
+  params: { block },
+  example: ["latest"],
+  result: json,
+  handle: async ({ block }, modules: SnapshotModules) =>
+    signersOf(await snapshotAt(block, modules)),
+});
+
+/** `clique_getSignersAtHash`: the same of the block with this hash. */
+export const getSignersAtHash = defineMethod({
+  name: "clique_getSignersAtHash",
+  params: { hash },
+  example: [SAMPLE.hash],
+  result: json,
+  handle: async ({ hash }, modules: SnapshotModules) =>
+    signersOf(await snapshotAt(byHash(hash), modules)),
+});
+
+async function snapshotAt(
+  at: BlockSelector,
+  { chain, node }: SnapshotModules,
+): Promise<CliqueSnapshot> {
+  // The votes of a pending block are not counted yet.
+  const sealed = await chain.header(at === "pending" ? "latest" : at);
+  if (sealed === undefined) throw new UnknownBlockError("unknown block");
+  return node.cliqueSnapshot(sealed.header.number);
+}
+
+function signersOf({ signers }: CliqueSnapshot): readonly Address[] {
+  return Object.keys(signers) as Address[];
+}
+
+type SignerModules = {
+  readonly chain: Pick<ChainView, "header">;
+  readonly node: Pick<ValidatorVoting, "cliqueSigner">;
+};
+
+/** A hash with its prefix. A longer text is RLP. */
+const HASH_CHARACTERS = 66;
+
+/** The bytes are no header and no block. */
+export class HeaderRlpError extends NodeError {
+  readonly code = "CLIQUE_HEADER_RLP";
+}
+
+/** A block selector, or the RLP of a header or a block. */
+const selectorOrRlp: ParamCodec<BlockSelector> = {
+  schema: { title: "block, or RLP of a header or block", type: "string" },
+  decode(value, field) {
+    return typeof value === "string" && value.length > HASH_CHARACTERS
+      ? byHash(hashOfRlp(data.decode(value, field)))
+      : blockSelector.decode(value, field);
+  },
+};
+
+/**
+ * `clique_getSigner`: the validator that proposed a block.
+ *
+ * @throws UnknownBlockError, HeaderRlpError
+ */
+export const getSigner = defineMethod({
+  name: "clique_getSigner",
+  params: { block: selectorOrRlp },
+  example: ["latest"],
+  result: address,
+  async handle({ block }, { chain, node }: SignerModules) {
+    const sealed = await chain.header(block === "pending" ? "latest" : block);
+    if (sealed === undefined) {
+      throw new UnknownBlockError(
+        `missing block ${typeof block === "object" ? block.blockHash : block}`,
+      );
+    }
+    return node.cliqueSigner(sealed.header.number);
+  },
+});
+
+function hashOfRlp(bytes: Uint8Array) {
+  let item: ReturnType<typeof decodeRlp>;
+  try {
+    item = decodeRlp(bytes);
+  } catch (cause) {
+    throw new HeaderRlpError("rlp: not a header or block", {}, { cause });
+  }
+  if (item instanceof Uint8Array) throw new HeaderRlpError("rlp: expected input list");
+  const [first] = item;
+  // A block begins with its header, which is a list; a header begins with the parent's hash.
+  return keccak256Hash(first instanceof Uint8Array ? bytes : encodeRlp(first ?? []));
+}
+
+/** `clique_proposals`: the votes this node casts, by candidate: true adds a validator, false drops one. */
+export const proposals = defineMethod({
+  name: "clique_proposals",
+  params: {},
+  result: json,
+  handle: (_params, { node }: { node: Pick<ValidatorVoting, "cliqueProposals"> }) =>
+    node.cliqueProposals(),
+});
+
+/**
+ * `clique_propose`: votes in the blocks this node proposes that `account` becomes a validator, or is one no longer; until discarded, also
+ * after a restart. CometBFT needs the public key of a new validator: it is found in a transaction of the account, or given as third
+ * parameter.
+ *
+ * @throws UnknownPublicKeyError, WrongPublicKeyError, TooManyProposalsError
+ */
+export const propose = defineMethod({
+  name: "clique_propose",
+  params: { account: address, authorize: boolean, publicKey: optional(data) },
+  result: json,
+  private: true,
+  handle: (
+    { account, authorize, publicKey },
+    { node }: { node: Pick<ValidatorVoting, "cliquePropose"> },
+  ) => andThen(node.cliquePropose(account, authorize, publicKey), () => null),
+});
+
+/** `clique_discard`: casts no more votes about `account`; those in blocks stay. */
+export const discard = defineMethod({
+  name: "clique_discard",
+  params: { account: address },
+  result: json,
+  private: true,
+  handle: ({ account }, { node }: { node: Pick<ValidatorVoting, "cliqueDiscard"> }) =>
+    andThen(node.cliqueDiscard(account), () => null),
+});
+
+/**
+ * `clique_status`: who proposed the 64 blocks before the head, and how many percent of them were made by the validator whose turn it was:
+ * those committed in the first round.
+ */
+export const status = defineMethod({
+  name: "clique_status",
+  params: {},
+  result: json,
+  handle: (_params, { node }: { node: Pick<ValidatorVoting, "cliqueStatus"> }) =>
+    node.cliqueStatus(),
+});
+
+type LightBlockModules = {
+  readonly chain: Pick<ChainView, "header">;
+  readonly node: Pick<ValidatorVoting, "cliqueLightBlock">;
+};
+
+/** One process decides the blocks of this chain: no validators sign them. */
+export class NoSignaturesError extends NodeError {
+  readonly code = "CLIQUE_NO_SIGNATURES";
+  constructor() {
+    super("one process decides the blocks of this chain: no validators sign them");
+  }
+}
+
+/**
+ * `clique_getLightBlock`: CometBFT's header whose app hash is the hash of a block, the validators' signatures over it, and the
+ * validators: `LightBlock`. null until the next block is decided. Not in geth.
+ *
+ * @throws UnknownBlockError, NoSignaturesError on the solo engine, EngineRpcError where CometBFT no longer has the height
+ */
+export const getLightBlock = defineMethod({
+  name: "clique_getLightBlock",
+  params: { block: optional(nullAs(blockNumberOrTag, "latest"), "latest") },
+  example: ["0x1"],
+  result: json,
+  heavy: true,
+  async handle({ block }, { chain, node }: LightBlockModules) {
+    const sealed = await chain.header(block === "pending" ? "latest" : block);
+    if (sealed === undefined) throw new UnknownBlockError("unknown block");
+    return (await node.cliqueLightBlock(sealed.header.number)) ?? null;
+  },
+});
+
+export const CLIQUE_METHODS: readonly Method<RpcPorts>[] = [
+  getSnapshot,
+  getSnapshotAtHash,
+  getSigners,
+  getSignersAtHash,
+  getSigner,
+  getLightBlock,
+  proposals,
+  propose,
+  discard,
+  status,
+];

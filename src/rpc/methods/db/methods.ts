@@ -1,0 +1,80 @@
+import { NodeError } from "../../../errors.ts";
+import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import type { DappStore } from "../../ports/dapp-store.ts";
+import { boolean, data, string } from "../../transport/codec.ts";
+import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import { InvalidParamsError } from "../../transport/errors.ts";
+import type { RpcPorts } from "../rpc-ports.ts";
+
+/** No value has this key. The message is that of the store geth used. */
+export class NoValueError extends NodeError {
+  readonly code = "DAPP_DB_NO_VALUE";
+  constructor() {
+    super("leveldb: not found");
+  }
+}
+
+/** @throws NoValueError, InvalidParamsError */
+export function readValue(
+  node: Pick<DappStore, "getValue">,
+  database: string,
+  key: string,
+): MaybePromise<Uint8Array> {
+  assertNamed(database, key);
+  return andThen(node.getValue(database, key), (value) => {
+    if (value === undefined) throw new NoValueError();
+    return value;
+  });
+}
+
+/** @throws InvalidParamsError */
+export function assertNamed(database: string, key: string): void {
+  if (database === "") throw new InvalidParamsError("Database cannot be blank", "database");
+  if (key === "") throw new InvalidParamsError("Key cannot be blank", "key");
+}
+
+/** `db_putString`: stores a text; false when a limit (`db.*` settings) is exceeded. */
+export const putString = defineMethod({
+  name: "db_putString",
+  params: { database: string, key: string, value: string },
+  result: boolean,
+  private: true,
+  handle({ database, key, value }, { node }: { node: Pick<DappStore, "putValue"> }) {
+    assertNamed(database, key);
+    return node.putValue(database, key, Buffer.from(value));
+  },
+});
+
+/** `db_getString`: the value as text; bytes that are not UTF-8 come as U+FFFD. @throws NoValueError */
+export const getString = defineMethod({
+  name: "db_getString",
+  params: { database: string, key: string },
+  example: ["notes", "greeting"],
+  result: string,
+  handle: ({ database, key }, { node }: { node: Pick<DappStore, "getValue"> }) =>
+    andThen(readValue(node, database, key), (value) => Buffer.from(value).toString()),
+});
+
+/** `db_putHex`: stores bytes, under the same keys as `db_putString`; false when a limit is exceeded. */
+export const putHex = defineMethod({
+  name: "db_putHex",
+  params: { database: string, key: string, value: data },
+  result: boolean,
+  private: true,
+  handle({ database, key, value }, { node }: { node: Pick<DappStore, "putValue"> }) {
+    assertNamed(database, key);
+    return node.putValue(database, key, value);
+  },
+});
+
+/** `db_getHex`: the value as bytes. @throws NoValueError */
+export const getHex = defineMethod({
+  name: "db_getHex",
+  params: { database: string, key: string },
+  example: ["notes", "greeting"],
+  result: data,
+  handle: ({ database, key }, { node }: { node: Pick<DappStore, "getValue"> }) =>
+    readValue(node, database, key),
+});
+
+export const DB_METHODS: readonly Method<RpcPorts>[] = [putString, getString, putHex, getHex];

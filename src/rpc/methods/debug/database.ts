@@ -1,0 +1,217 @@
+import { NodeError } from "../../../errors.ts";
+import { hashFromBytes, hashToBytes, ZERO_HASH } from "../../../primitives/hash.ts";
+import { bytesToHex, type Hex, hexToBytes } from "../../../primitives/hex.ts";
+import { keccak256 } from "../../../primitives/keccak.ts";
+import { decodeRlp, encodeRlp } from "../../../primitives/rlp.ts";
+import { andThen } from "../../../threads/maybe-promise.ts";
+import type { ExecutedBlock } from "../../../types/block.ts";
+import { encodeBlock } from "../../../types/block-codec.ts";
+import { encodeHeader } from "../../../types/header-codec.ts";
+import { storedReceiptItem } from "../../../types/receipt-codec.ts";
+import type { BlockNumberOrTag } from "../../ports/block-selector.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { InspectionPort } from "../../ports/inspection.ts";
+import {
+  data,
+  hash,
+  json,
+  jsonInteger,
+  lenientInteger,
+  rawJson,
+  string,
+} from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { UnknownBlockError } from "../../transport/errors.ts";
+import { blockText } from "../json/block-json.ts";
+import type { Sessions } from "../sessions.ts";
+
+/** @throws UnknownBlockError with geth's text when there is no such block */
+export function assertBlock<T>(found: T | undefined, at: BlockNumberOrTag): asserts found is T {
+  if (found === undefined) throw new UnknownBlockError(`block #${at} not found`);
+}
+
+/** `debug_chaindbProperty`: figures of the block log and its index, for people. */
+export const chaindbProperty = defineMethod({
+  name: "debug_chaindbProperty",
+  params: {},
+  result: string,
+  handle: (_params, { inspection }: { inspection: Pick<InspectionPort, "storeStats"> }) =>
+    inspection.storeStats(),
+});
+
+/** `debug_chaindbCompact`: writes what waits in memory to the index now. */
+export const chaindbCompact = defineMethod({
+  name: "debug_chaindbCompact",
+  params: {},
+  result: json,
+  private: true,
+  heavy: true,
+  async handle(_params, { inspection }: { inspection: Pick<InspectionPort, "compactStore"> }) {
+    await inspection.compactStore();
+    return null;
+  },
+});
+
+/**
+ * `debug_dbGet`: a row of the index (`src/storage/schema.ts` says what is in it), its key as hex or as text.
+ *
+ * @throws DebugError where there is no such row
+ */
+export const dbGet = defineMethod({
+  name: "debug_dbGet",
+  params: { key: string },
+  example: ["0x01666f726d6174"],
+  result: data,
+  handle: ({ key }, { inspection }: { inspection: Pick<InspectionPort, "row"> }) =>
+    andThen(inspection.row(keyBytes(key)), (value) => {
+      if (value === undefined) throw new DebugError("not found");
+      return value;
+    }),
+});
+
+function keyBytes(key: string): Uint8Array {
+  return /^0x(?:[0-9a-f]{2})*$/i.test(key)
+    ? hexToBytes(key.toLowerCase() as Hex)
+    : new TextEncoder().encode(key);
+}
+
+type Modules = { readonly chain: Pick<ChainView, "block" | "head"> };
+
+/** What the append-only files hold of a block, by geth's names. */
+const KINDS: Readonly<Record<string, (executed: ExecutedBlock) => Uint8Array>> = {
+  hashes: ({ block }) => hashToBytes(block.hash),
+  headers: ({ block }) => encodeHeader(block.header),
+  bodies: ({ block }) => {
+    const parts = decodeRlp(encodeBlock(block));
+    return encodeRlp(parts instanceof Uint8Array ? parts : parts.slice(1));
+  },
+  receipts: ({ receipts }) => encodeRlp(receipts.map(storedReceiptItem)),
+};
+
+/**
+ * `debug_dbAncient`: `headers`, `hashes`, `bodies` or `receipts` of a block as geth's append-only files have it; here from the block log.
+ *
+ * @throws DebugError with geth's text for another kind or a block after the head
+ */
+export const dbAncient = defineMethod({
+  name: "debug_dbAncient",
+  params: { kind: string, number: lenientInteger },
+  example: ["headers", 0],
+  result: data,
+  handle({ kind, number }, { chain }: Modules) {
+    const encode = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+    if (encode === undefined) throw new DebugError("unknown table");
+    return andThen(chain.block(number), (executed) => {
+      if (executed === undefined) throw new DebugError("out of bounds");
+      return encode(executed);
+    });
+  },
+});
+
+/** `debug_dbAncients`: number of blocks in the block log: here every block is in the append-only files. */
+export const dbAncients = defineMethod({
+  name: "debug_dbAncients",
+  params: {},
+  result: jsonInteger,
+  handle: (_params, { chain }: Modules) => andThen(chain.head(), ({ header }) => header.number + 1),
+});
+
+const UNDEFINED = "trie flush interval is undefined for path-based scheme";
+
+/**
+ * `debug_getTrieFlushInterval`: as geth with its default store: the trie has no such interval. Here every block is on disk before it is seen, and
+ * trie nodes follow by amount.
+ *
+ * @throws DebugError
+ */
+export const getTrieFlushInterval = defineMethod({
+  name: "debug_getTrieFlushInterval",
+  params: {},
+  result: string,
+  handle() {
+    throw new DebugError(UNDEFINED);
+  },
+});
+
+/** `debug_setTrieFlushInterval`: likewise. @throws DebugError */
+export const setTrieFlushInterval = defineMethod({
+  name: "debug_setTrieFlushInterval",
+  params: { interval: string },
+  result: json,
+  private: true,
+  handle() {
+    throw new DebugError(UNDEFINED);
+  },
+});
+
+/**
+ * `debug_setHead`: removes every block after `number`, for good. Subscribers get the removed logs again with `removed`; transactions of removed
+ * blocks are not pooled again, as in geth.
+ *
+ * @throws DebugError for the head and what is after it
+ */
+export const setHead = defineMethod({
+  name: "debug_setHead",
+  params: { number: lenientInteger },
+  result: json,
+  private: true,
+  heavy: true,
+  async handle({ number }, { inspection }: { inspection: Pick<InspectionPort, "rewind"> }) {
+    await inspection.rewind(number);
+    return null;
+  },
+});
+
+/** Blocks of one ethash epoch (Yellow Paper, appendix J). */
+const EPOCH_BLOCKS = 30_000;
+
+/**
+ * `debug_seedHash`: the ethash seed of a block of the chain: 32 zero bytes, hashed once for each epoch before its own.
+ *
+ * @throws UnknownBlockError
+ */
+export const seedHash = defineMethod({
+  name: "debug_seedHash",
+  params: { number: lenientInteger },
+  example: [0],
+  result: hash,
+  handle: ({ number }, { chain }: { chain: Pick<ChainView, "header"> }) =>
+    andThen(chain.header(number), (sealed) => {
+      assertBlock(sealed, number);
+      let seed = hashToBytes(ZERO_HASH);
+      for (let epoch = Math.floor(number / EPOCH_BLOCKS); epoch > 0; epoch--)
+        seed = keccak256(seed);
+      return hashFromBytes(seed);
+    }),
+});
+
+/** `debug_getBadBlocks`: blocks that were rejected because they break a rule, since the node was started; the newest ones (a hundred), the highest first. */
+export const getBadBlocks = defineMethod({
+  name: "debug_getBadBlocks",
+  params: {},
+  result: rawJson,
+  heavy: true,
+  handle: (
+    _params,
+    {
+      inspection,
+      sessions,
+    }: {
+      inspection: Pick<InspectionPort, "badBlocks">;
+      sessions: { readonly blockJson: Pick<Sessions["blockJson"], "style"> };
+    },
+  ) =>
+    andThen(inspection.badBlocks(), (blocks) => {
+      const entries = blocks.map((executed) => {
+        const { block } = executed;
+        const text = blockText(executed, true, sessions.blockJson.style);
+        return `{"hash":"${block.hash}","block":${text},"rlp":"${bytesToHex(encodeBlock(block))}"}`;
+      });
+      return `[${entries.join(",")}]`;
+    }),
+});
+
+/** A debug method cannot do that now, or not with these parameters. */
+export class DebugError extends NodeError {
+  readonly code = "DEBUG_REJECTED";
+}

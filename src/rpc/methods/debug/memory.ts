@@ -1,0 +1,95 @@
+import { andThen } from "../../../threads/maybe-promise.ts";
+import type { RuntimePort } from "../../ports/runtime.ts";
+import {
+  json,
+  jsonInteger,
+  jsonKind,
+  type ParamCodec,
+  rawJson,
+  typeFault,
+} from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+
+/** `debug_memStats`: memory of the process in the fields of Go's `runtime.MemStats`; what V8 does not count is 0, and `v8` and `process` have the rest. */
+export const memStats = defineMethod({
+  name: "debug_memStats",
+  params: {},
+  result: json,
+  handle: (_params, { runtime }: { runtime: Pick<RuntimePort, "memoryStats"> }) =>
+    runtime.memoryStats(),
+});
+
+/** Go's zero time. */
+const NEVER = "0001-01-01T00:00:00Z";
+
+/** `debug_gcStats`: garbage collections in the fields of Go's `debug.GCStats`: pauses in nanoseconds, newest first. */
+export const gcStats = defineMethod({
+  name: "debug_gcStats",
+  params: {},
+  result: json,
+  handle: (_params, { runtime }: { runtime: Pick<RuntimePort, "gcStats"> }) =>
+    andThen(runtime.gcStats(), ({ lastGcMs, count, pauseTotal, pauses, pauseEndsMs }) => ({
+      LastGC: lastGcMs === undefined ? NEVER : timeText(lastGcMs),
+      NumGC: count,
+      PauseTotal: pauseTotal,
+      Pause: pauses,
+      PauseEnd: pauseEndsMs.map(timeText),
+      PauseQuantiles: null,
+    })),
+});
+
+function timeText(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+/** `debug_freeOSMemory`: collects garbage now. */
+export const freeOsMemory = defineMethod({
+  name: "debug_freeOSMemory",
+  params: {},
+  result: json,
+  private: true,
+  heavy: true,
+  handle: (_params, { runtime }: { runtime: Pick<RuntimePort, "collectGarbage"> }) =>
+    andThen(runtime.collectGarbage(), () => null),
+});
+
+/** `debug_setGCPercent`: percent the heap may grow before the next collection, 100 being V8's own pace; the value before. */
+export const setGcPercent = defineMethod({
+  name: "debug_setGCPercent",
+  params: { percent: jsonInteger },
+  result: jsonInteger,
+  private: true,
+  handle: ({ percent }, { runtime }: { runtime: Pick<RuntimePort, "setGcPercent"> }) =>
+    runtime.setGcPercent(percent),
+});
+
+/** Go's number for no limit, above what a JavaScript number holds exactly. */
+const NO_LIMIT = 2n ** 63n - 1n;
+
+const bytes: ParamCodec<number> = {
+  schema: { type: "integer" },
+  decode(value, field) {
+    if (typeof value === "number" && Number.isInteger(value) && value <= Number(NO_LIMIT)) {
+      return value;
+    }
+    throw typeFault(
+      typeof value === "number" ? `number ${value}` : jsonKind(value),
+      "int64",
+      field,
+    );
+  },
+};
+
+/** `debug_setMemoryLimit`: bytes of heap above which garbage is collected at once; the value before. A negative one only reads it. */
+export const setMemoryLimit = defineMethod({
+  name: "debug_setMemoryLimit",
+  params: { limit: bytes },
+  result: rawJson,
+  private: true,
+  handle: ({ limit }, { runtime }: { runtime: Pick<RuntimePort, "setMemoryLimit"> }) => {
+    const next = limit >= Number(NO_LIMIT) ? Infinity : limit;
+    return andThen(runtime.setMemoryLimit(limit < 0 ? undefined : next), (before) =>
+      before === Infinity ? NO_LIMIT.toString() : String(before),
+    );
+  },
+});

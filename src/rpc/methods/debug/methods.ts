@@ -1,0 +1,125 @@
+import type { Method } from "../../transport/dispatch/method.ts";
+import type { RpcPorts } from "../rpc-ports.ts";
+import {
+  chaindbCompact,
+  chaindbProperty,
+  dbAncient,
+  dbAncients,
+  dbGet,
+  getBadBlocks,
+  getTrieFlushInterval,
+  seedHash,
+  setHead,
+  setTrieFlushInterval,
+} from "./database.ts";
+import { backtraceAt, verbosity, vmodule } from "./logging.ts";
+import { freeOsMemory, gcStats, memStats, setGcPercent, setMemoryLimit } from "./memory.ts";
+import {
+  blockProfile,
+  cpuProfile,
+  goTrace,
+  setBlockProfileRate,
+  startCpuProfile,
+  startGoTrace,
+  stopCpuProfile,
+  stopGoTrace,
+  writeBlockProfile,
+  writeMemProfile,
+} from "./profiles.ts";
+import {
+  getBlockRlp,
+  getHeaderRlp,
+  getRawBlock,
+  getRawHeader,
+  getRawReceipts,
+  getRawTransaction,
+  printBlock,
+} from "./raw.ts";
+import { stacks } from "./stacks.ts";
+import { accountRange, dumpBlock, getAccessibleState, storageRangeAt } from "./state.ts";
+import {
+  executionWitness,
+  executionWitnessByHash,
+  getModifiedAccountsByHash,
+  getModifiedAccountsByNumber,
+  preimage,
+  stateSize,
+} from "./state-changes.ts";
+import {
+  intermediateRoots,
+  standardTraceBadBlockToFile,
+  standardTraceBlockToFile,
+  traceBadBlock,
+  traceBlock,
+  traceBlockByHash,
+  traceBlockByNumber,
+  traceBlockFromFile,
+} from "./trace-blocks.ts";
+import { debugSubscriptions } from "./trace-chain.ts";
+import { traceCall, traceCallMany, traceTransaction } from "./trace-transactions.ts";
+
+/** Methods about the process rather than the chain. */
+export const RUNTIME_METHODS: readonly Method<RpcPorts>[] = [
+  memStats,
+  gcStats,
+  freeOsMemory,
+  setGcPercent,
+  setMemoryLimit,
+  stacks,
+  verbosity,
+  vmodule,
+  backtraceAt,
+  cpuProfile,
+  startCpuProfile,
+  stopCpuProfile,
+  goTrace,
+  startGoTrace,
+  stopGoTrace,
+  blockProfile,
+  setBlockProfileRate,
+  writeBlockProfile,
+  writeMemProfile,
+];
+
+export const DEBUG_METHODS: readonly Method<RpcPorts>[] = [
+  getRawBlock,
+  getRawHeader,
+  getRawReceipts,
+  getRawTransaction,
+  getBlockRlp,
+  getHeaderRlp,
+  printBlock,
+  seedHash,
+  dumpBlock,
+  accountRange,
+  storageRangeAt,
+  getModifiedAccountsByNumber,
+  getModifiedAccountsByHash,
+  preimage,
+  executionWitness,
+  executionWitnessByHash,
+  traceTransaction,
+  traceBlockByNumber,
+  traceBlockByHash,
+  traceBlock,
+  traceCall,
+  traceCallMany,
+  chaindbCompact,
+  chaindbProperty,
+  dbAncient,
+  dbAncients,
+  dbGet,
+  getAccessibleState,
+  stateSize,
+  getBadBlocks,
+  setHead,
+  getTrieFlushInterval,
+  setTrieFlushInterval,
+  intermediateRoots,
+  standardTraceBadBlockToFile,
+  standardTraceBlockToFile,
+  traceBadBlock,
+  traceBlockFromFile,
+  ...debugSubscriptions,
+  ...RUNTIME_METHODS,
+];

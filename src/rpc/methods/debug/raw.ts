@@ -1,0 +1,148 @@
+import { inspect } from "node:util";
+import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
+import { hashToBytes } from "../../../primitives/hash.ts";
+import { bytesToHex } from "../../../primitives/hex.ts";
+import { andThen } from "../../../threads/maybe-promise.ts";
+import { encodeBlock } from "../../../types/block-codec.ts";
+import { encodeHeader } from "../../../types/header-codec.ts";
+import { encodeReceipt } from "../../../types/receipt-codec.ts";
+import { type BlockSelector, blockSelector, byHash } from "../../ports/block-selector.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import { array, data, nullable, string } from "../../transport/codec.ts";
+import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
+import { UnknownBlockError } from "../../transport/errors.ts";
+import { getRawTransactionByHash } from "../eth/transactions.ts";
+import { assertBlock } from "./database.ts";
+import { numberOrTag } from "./state.ts";
+
+/** `debug_getRaw*` ignore `requireCanonical`, as geth does. */
+export function rawSelector(block: BlockSelector): BlockSelector {
+  return typeof block === "object" ? byHash(block.blockHash) : block;
+}
+
+/**
+ * An unknown number is no error for `debug_getRaw*`, an unknown hash is.
+ * @throws UnknownBlockError with geth's text, which prints the hash as a Go byte list
+ */
+export function assertNotByHash(block: BlockSelector, what: "block" | "header"): void {
+  if (typeof block !== "object") return;
+  throw new UnknownBlockError(`${what} #[${hashToBytes(block.blockHash).join(" ")}] not found`);
+}
+
+/**
+ * `debug_getRawHeader`: RLP of the header. An unknown number gives no bytes, `0x`, as in geth.
+ *
+ * @throws UnknownBlockError for an unknown hash
+ */
+export const getRawHeader = defineMethod({
+  name: "debug_getRawHeader",
+  params: { block: blockSelector },
+  example: ["latest"],
+  result: data,
+  handle: ({ block }, { chain }: { chain: Pick<ChainView, "header"> }) =>
+    andThen(chain.header(rawSelector(block)), (sealed) => {
+      if (sealed) return encodeHeader(sealed.header);
+      assertNotByHash(block, "header");
+      return EMPTY_BYTES;
+    }),
+});
+
+/**
+ * `debug_getRawBlock`: RLP of the block. An unknown number gives no bytes, `0x`, as in geth.
+ *
+ * @throws UnknownBlockError for an unknown hash
+ */
+export const getRawBlock = defineMethod({
+  name: "debug_getRawBlock",
+  params: { block: blockSelector },
+  example: ["latest"],
+  result: data,
+  handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
+    andThen(chain.block(rawSelector(block)), (executed) => {
+      if (executed) return encodeBlock(executed.block);
+      assertNotByHash(block, "block");
+      return EMPTY_BYTES;
+    }),
+});
+
+/** `debug_getRawReceipts`: consensus encoding of each receipt; for an unknown number null, for an unknown hash none, as in geth. */
+export const getRawReceipts = defineMethod({
+  name: "debug_getRawReceipts",
+  params: { block: blockSelector },
+  example: ["latest"],
+  result: nullable(array(data)),
+  handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
+    andThen(chain.block(rawSelector(block)), (executed) => {
+      if (executed) return executed.receipts.map(encodeReceipt);
+      return typeof block === "object" ? [] : null;
+    }),
+});
+
+/** `debug_getRawTransaction`: as `eth_getRawTransactionByHash`. */
+export const getRawTransaction = aliasMethod(getRawTransactionByHash, "debug_getRawTransaction");
+
+/**
+ * `debug_getBlockRlp`: RLP of the block, as geth before 1.11 had it; `debug_getRawBlock` is its successor.
+ *
+ * @throws UnknownBlockError
+ */
+export const getBlockRlp = defineMethod({
+  name: "debug_getBlockRlp",
+  params: { block: numberOrTag },
+  example: [0],
+  result: data,
+  handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
+    andThen(chain.block(block), (executed) => {
+      assertBlock(executed, block);
+      return encodeBlock(executed.block);
+    }),
+});
+
+/**
+ * `debug_getHeaderRlp`: RLP of the header, as geth before 1.11 had it; `debug_getRawHeader` is its successor.
+ *
+ * @throws UnknownBlockError
+ */
+export const getHeaderRlp = defineMethod({
+  name: "debug_getHeaderRlp",
+  params: { block: numberOrTag },
+  example: [0],
+  result: data,
+  handle: ({ block }, { chain }: { chain: Pick<ChainView, "header"> }) =>
+    andThen(chain.header(block), (sealed) => {
+      assertBlock(sealed, block);
+      return encodeHeader(sealed.header);
+    }),
+});
+
+/**
+ * `debug_printBlock`: the block's fields as text for people. geth prints its own Go structures, with memory addresses.
+ *
+ * @throws UnknownBlockError
+ */
+export const printBlock = defineMethod({
+  name: "debug_printBlock",
+  params: { block: numberOrTag },
+  example: [0],
+  result: string,
+  handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
+    andThen(chain.block(block), (executed) => {
+      assertBlock(executed, block);
+      const options = {
+        depth: null,
+        maxArrayLength: null,
+        maxStringLength: null,
+        breakLength: 100,
+      };
+      return `${inspect(withHexBytes(executed.block), options)}\n`;
+    }),
+});
+
+function withHexBytes(value: unknown): unknown {
+  if (value instanceof Uint8Array) return bytesToHex(value);
+  if (Array.isArray(value)) return value.map(withHexBytes);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, withHexBytes(field)]),
+  );
+}

@@ -1,0 +1,205 @@
+import type { ExecutionWitness } from "../../../chain/inspect/execution-witness.ts";
+import type { SizeOfKind } from "../../../chain/inspect/state-size.ts";
+import type { Hash } from "../../../primitives/hash.ts";
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { andThen } from "../../../threads/maybe-promise.ts";
+import { headerHash } from "../../../types/header-codec.ts";
+import { blockSelector, byHash } from "../../ports/block-selector.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { InspectionPort } from "../../ports/inspection.ts";
+import {
+  address,
+  array,
+  data,
+  hash,
+  type JsonText,
+  json,
+  lenientInteger,
+  optional,
+  rawJson,
+} from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { UnknownBlockError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
+import { headerText } from "../json/block-json.ts";
+import { joinedJson } from "../json/write.ts";
+import { DebugError } from "./database.ts";
+import { numberOrTag } from "./state.ts";
+
+type ModifiedModules = {
+  readonly chain: Pick<ChainView, "header">;
+  readonly inspection: Pick<InspectionPort, "modifiedAccounts">;
+};
+
+/**
+ * `debug_getModifiedAccountsByNumber`: accounts of block `end` that are not the same in block `start`; with one number, those that this block changed.
+ *
+ * @throws UnknownBlockError, TraceTooLargeError, TracingTimeoutError
+ */
+export const getModifiedAccountsByNumber = defineMethod({
+  name: "debug_getModifiedAccountsByNumber",
+  params: { start: lenientInteger, end: optional(lenientInteger) },
+  example: [0],
+  result: array(address),
+  heavy: true,
+  async handle({ start, end }, { chain, inspection }: ModifiedModules) {
+    if (!(await chain.header(start))) {
+      throw new UnknownBlockError(`start block ${start.toString(16)} not found`);
+    }
+    if (end === undefined) return changedIn(start, inspection);
+    if (!(await chain.header(end))) throw new UnknownBlockError(`end block ${end} not found`);
+    return changedBetween(start, end, inspection);
+  },
+});
+
+/** `debug_getModifiedAccountsByHash`: the same, blocks by their hashes. */
+export const getModifiedAccountsByHash = defineMethod({
+  name: "debug_getModifiedAccountsByHash",
+  params: { start: hash, end: optional(hash) },
+  example: [SAMPLE.hash],
+  result: array(address),
+  heavy: true,
+  async handle({ start, end }, { chain, inspection }: ModifiedModules) {
+    const numberOf = async (blockHash: Hash, which: string): Promise<number> => {
+      const sealed = await chain.header(byHash(blockHash));
+      if (sealed) return sealed.header.number;
+      throw new UnknownBlockError(`${which} block ${blockHash.slice(2)} not found`);
+    };
+    const first = await numberOf(start, "start");
+    if (end === undefined) return changedIn(first, inspection);
+    return changedBetween(first, await numberOf(end, "end"), inspection);
+  },
+});
+
+function changedIn(number: number, inspection: ModifiedModules["inspection"]) {
+  if (number === 0) throw new UnknownBlockError("block 0 has no parent");
+  return inspection.modifiedAccounts(number - 1, number);
+}
+
+function changedBetween(first: number, last: number, inspection: ModifiedModules["inspection"]) {
+  if (first >= last) {
+    throw new UnknownBlockError(
+      `start block height (${first}) must be less than end block height (${last})`,
+    );
+  }
+  return inspection.modifiedAccounts(first, last);
+}
+
+/**
+ * `debug_preimage`: the address or slot that is stored under a hash in the state tries, of now or of an old block. What contracts hash is not recorded:
+ * `keccak256PreimageTracer` shows it.
+ *
+ * @throws DebugError with geth's text where there is none, TracingTimeoutError
+ */
+export const preimage = defineMethod({
+  name: "debug_preimage",
+  params: { hash },
+  example: [SAMPLE.hash],
+  result: data,
+  heavy: true,
+  handle: ({ hash }, { inspection }: { inspection: Pick<InspectionPort, "preimage"> }) =>
+    andThen(inspection.preimage(hash), (found) => {
+      if (found === undefined) throw new DebugError("unknown preimage");
+      return found;
+    }),
+});
+
+/**
+ * `debug_stateSize`: accounts, slots, trie nodes and codes of the state after a block (the newest unless given), with the bytes they
+ * take in geth's database. geth counts along from its start; here the state is walked, within the time of a trace.
+ *
+ * @throws UnknownBlockError, StatePrunedError, TracingTimeoutError
+ */
+export const stateSize = defineMethod({
+  name: "debug_stateSize",
+  params: { block: optional(blockSelector) },
+  example: ["latest"],
+  result: json,
+  heavy: true,
+  handle: (
+    { block = "latest" },
+    { inspection }: { inspection: Pick<InspectionPort, "stateSize"> },
+  ) =>
+    andThen(
+      inspection.stateSize(block),
+      ({ root, number, accounts, slots, accountNodes, storageNodes, codes }) => ({
+        stateRoot: root,
+        blockNumber: toQuantity(number),
+        ...sizeOf("accounts", "accountBytes", accounts),
+        ...sizeOf("storages", "storageBytes", slots),
+        ...sizeOf("accountTrienodes", "accountTrienodeBytes", accountNodes),
+        ...sizeOf("storageTrienodes", "storageTrienodeBytes", storageNodes),
+        ...sizeOf("contractCodes", "contractCodeBytes", codes),
+      }),
+    ),
+});
+
+function sizeOf(countName: string, bytesName: string, { count, bytes }: SizeOfKind) {
+  return { [countName]: toQuantity(count), [bytesName]: toQuantity(bytes) };
+}
+
+type WitnessModules = {
+  readonly chain: Pick<ChainView, "header">;
+  readonly inspection: Pick<InspectionPort, "executionWitness">;
+};
+
+/**
+ * `debug_executionWitness`: what executing a block without a state needs: headers back to the oldest that BLOCKHASH named, codes, and
+ * trie nodes of the parent's state. `keys` is null, as in geth.
+ *
+ * @throws DebugError, TraceTooLargeError
+ */
+export const executionWitness = defineMethod({
+  name: "debug_executionWitness",
+  params: { block: numberOrTag },
+  example: ["0x1"],
+  result: rawJson,
+  heavy: true,
+  async handle({ block }, modules: WitnessModules) {
+    const sealed = await modules.chain.header(block === "pending" ? "latest" : block);
+    if (sealed === undefined) throw new DebugError(`block number ${numberText(block)} not found`);
+    return witnessText(sealed.header.number, modules);
+  },
+});
+
+/** `debug_executionWitnessByHash`: the same, the block by its hash. */
+export const executionWitnessByHash = defineMethod({
+  name: "debug_executionWitnessByHash",
+  params: { blockHash: hash },
+  example: [SAMPLE.hash],
+  result: rawJson,
+  heavy: true,
+  async handle({ blockHash }, modules: WitnessModules) {
+    const sealed = await modules.chain.header(byHash(blockHash));
+    if (sealed === undefined) throw new DebugError(`block hash ${blockHash.slice(2)} not found`);
+    return witnessText(sealed.header.number, modules);
+  },
+});
+
+async function witnessText(number: number, { inspection }: WitnessModules): Promise<JsonText> {
+  if (number === 0) throw new DebugError("block number 0x0 found, but parent missing");
+  return textOf(await inspection.executionWitness(number));
+}
+
+function textOf({ headers, codes, nodes }: ExecutionWitness): JsonText {
+  const style = { nullPowFields: false };
+  const shown = headers.map((header) => headerText({ hash: headerHash(header), header }, style));
+  return joinedJson(
+    `{"headers":[${shown.join(",")}],"codes":`,
+    ...bytesList(codes),
+    ',"state":',
+    ...bytesList(nodes),
+    ',"keys":null}',
+  );
+}
+
+function bytesList(items: readonly Uint8Array[]): readonly string[] {
+  const texts = items.map(
+    (item, i) => `${i === 0 ? "" : ","}"0x${Buffer.from(item).toString("hex")}"`,
+  );
+  return ["[", ...texts, "]"];
+}
+
+function numberText(block: number | string): string {
+  return typeof block === "number" ? `0x${block.toString(16)}` : block;
+}

@@ -1,0 +1,185 @@
+import { ZERO_HASH } from "../../../primitives/hash.ts";
+import { andThen } from "../../../threads/maybe-promise.ts";
+import { NotTraceableError } from "../../../tracing/trace-budget.ts";
+import { blockNumberOrTag } from "../../ports/block-selector.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { ExecutionPort, TraceRequest } from "../../ports/execution.ts";
+import type { InspectionPort } from "../../ports/inspection.ts";
+import {
+  array,
+  data,
+  hash,
+  optional,
+  type ParamCodec,
+  rawJson,
+  string,
+} from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
+import { standardTraceConfig, traceConfig } from "./trace-config.ts";
+import { tracesText } from "./trace-transactions.ts";
+
+/**
+ * `debug_traceBlock`: the same for a block given as RLP, of which only the parent must be known.
+ *
+ * @throws as debug_traceBlockByNumber
+ */
+export const traceBlock = defineMethod({
+  name: "debug_traceBlock",
+  params: { rlp: data, config: optional(traceConfig, {}) },
+  example: ["0xc0"],
+  result: rawJson,
+  heavy: true,
+  handle: (
+    { rlp, config },
+    { execution }: { execution: Pick<ExecutionPort, "traceRawBlock"> },
+    context,
+  ) => andThen(execution.traceRawBlock(rlp, config, context), tracesText),
+});
+
+/**
+ * `debug_traceBlockByNumber`: what happened in each transaction of a block of the chain.
+ *
+ * @throws NotTraceableError, InvalidTracerError, TracingTimeoutError
+ * @see execution-apis `src/debug/tracing.yaml`
+ */
+export const traceBlockByNumber = defineMethod({
+  name: "debug_traceBlockByNumber",
+  params: { block: blockNumberOrTag, config: optional(traceConfig, {}) },
+  example: ["latest", { disableStorage: true }],
+  result: rawJson,
+  heavy: true,
+  async handle(
+    { block, config },
+    {
+      chain,
+      execution,
+    }: {
+      chain: Pick<ChainView, "head" | "oldest">;
+      execution: Pick<ExecutionPort, "traceBlock">;
+    },
+    context,
+  ) {
+    if (block === "pending") {
+      throw new NotTraceableError("tracing on top of pending is not supported");
+    }
+    const number =
+      typeof block === "number"
+        ? block
+        : block === "earliest"
+          ? (await chain.oldest()).block
+          : (await chain.head()).header.number;
+    return tracesText(await execution.traceBlock(number, config, context));
+  },
+});
+
+/**
+ * `debug_traceBlockByHash`: the same, the block by its hash.
+ *
+ * @throws as debug_traceBlockByNumber
+ */
+export const traceBlockByHash = defineMethod({
+  name: "debug_traceBlockByHash",
+  params: { blockHash: hash, config: optional(traceConfig, {}) },
+  example: [SAMPLE.hash, { tracer: "prestateTracer", tracerConfig: { diffMode: true } }],
+  result: rawJson,
+  heavy: true,
+  handle: (
+    { blockHash, config },
+    { execution }: { execution: Pick<ExecutionPort, "traceBlock"> },
+    context,
+  ) => andThen(execution.traceBlock(blockHash, config, context), tracesText),
+});
+
+/**
+ * `debug_traceBlockFromFile`: `debug_traceBlock` of the RLP in a file of the home's debug folder.
+ *
+ * @throws FileNameError, AdminError, and as debug_traceBlock
+ */
+export const traceBlockFromFile = defineMethod({
+  name: "debug_traceBlockFromFile",
+  params: { file: string, config: optional(traceConfig, {}) },
+  result: rawJson,
+  private: true,
+  heavy: true,
+  handle: (
+    { file, config },
+    { inspection }: { inspection: Pick<InspectionPort, "traceBlockFile"> },
+  ) => andThen(inspection.traceBlockFile(file, config), tracesText),
+});
+
+/**
+ * `debug_traceBadBlock`: `debug_traceBlock` of a block that `debug_getBadBlocks` lists.
+ *
+ * @throws NotTraceableError, and as debug_traceBlock
+ */
+export const traceBadBlock = defineMethod({
+  name: "debug_traceBadBlock",
+  params: { blockHash: hash, config: optional(traceConfig, {}) },
+  example: [SAMPLE.hash],
+  result: rawJson,
+  heavy: true,
+  handle: (
+    { blockHash, config },
+    { inspection }: { inspection: Pick<InspectionPort, "traceBadBlock"> },
+  ) => andThen(inspection.traceBadBlock(blockHash, config), tracesText),
+});
+
+type Modules = { readonly inspection: Pick<InspectionPort, "writeStandardTraces"> };
+
+const params = {
+  blockHash: hash,
+  config: optional(standardTraceConfig, {}),
+} satisfies Readonly<Record<string, ParamCodec<unknown>>>;
+
+/**
+ * `debug_standardTraceBlockToFile`: writes a standard trace (EIP-3155) of each transaction of a block, or of `txHash`, below the home's debug folder;
+ * the paths.
+ *
+ * @throws NotTraceableError, TracingTimeoutError, TraceTooLargeError
+ */
+export const standardTraceBlockToFile = defineMethod({
+  name: "debug_standardTraceBlockToFile",
+  params,
+  result: array(string),
+  private: true,
+  heavy: true,
+  handle: ({ blockHash, config }, { inspection }: Modules) =>
+    inspection.writeStandardTraces(blockHash, "chain", withoutZero(config)),
+});
+
+/** `debug_standardTraceBadBlockToFile`: the same for a block that `debug_getBadBlocks` lists. */
+export const standardTraceBadBlockToFile = defineMethod({
+  name: "debug_standardTraceBadBlockToFile",
+  params,
+  result: array(string),
+  private: true,
+  heavy: true,
+  handle: ({ blockHash, config }, { inspection }: Modules) =>
+    inspection.writeStandardTraces(blockHash, "bad", withoutZero(config)),
+});
+
+/** The zero hash names no transaction, as in geth. */
+function withoutZero({
+  txHash,
+  ...request
+}: TraceRequest & { readonly txHash?: typeof ZERO_HASH }) {
+  return txHash === undefined || txHash === ZERO_HASH ? request : { ...request, txHash };
+}
+
+/**
+ * `debug_intermediateRoots`: the state root after each transaction of a block, or of a block that `debug_getBadBlocks` lists.
+ *
+ * @throws NotTraceableError, TracingTimeoutError
+ */
+export const intermediateRoots = defineMethod({
+  name: "debug_intermediateRoots",
+  params: { blockHash: hash, config: optional(traceConfig, {}) },
+  example: [SAMPLE.hash],
+  result: array(hash),
+  heavy: true,
+  handle: (
+    { blockHash },
+    { inspection }: { inspection: Pick<InspectionPort, "intermediateRoots"> },
+  ) => inspection.intermediateRoots(blockHash),
+});

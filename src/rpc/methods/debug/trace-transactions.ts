@@ -1,0 +1,106 @@
+import type { TraceText } from "../../../tracing/json-writer.ts";
+import { NotTraceableError } from "../../../tracing/trace-budget.ts";
+import { blockSelector } from "../../ports/block-selector.ts";
+import type { ExecutionPort, TransactionTrace } from "../../ports/execution.ts";
+import { hash, type JsonText, optional, rawJson } from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
+import { joinedJson } from "../json/write.ts";
+import { callArguments, callBundles, stateContext } from "../params/call-arguments.ts";
+import { traceCallConfig, traceConfig } from "./trace-config.ts";
+
+/** JSON of the traces of a block. */
+export function tracesText(traces: readonly TransactionTrace[]): JsonText {
+  const parts = traces.flatMap((trace, i): readonly JsonText[] => {
+    const head = `${i === 0 ? "" : ","}{"txHash":"${trace.txHash}",`;
+    if ("error" in trace) return [`${head}"error":${JSON.stringify(trace.error)}}`];
+    return [`${head}"result":`, trace.result, "}"];
+  });
+  return joinedJson("[", ...parts, "]");
+}
+
+/**
+ * `debug_traceTransaction`: a mined transaction executed again under the tracer in `config`.
+ *
+ * @throws NotTraceableError, InvalidTracerError, TracingTimeoutError
+ * @see execution-apis `src/debug/tracing.yaml`
+ */
+export const traceTransaction = defineMethod({
+  name: "debug_traceTransaction",
+  params: { transactionHash: hash, config: optional(traceConfig, {}) },
+  example: [SAMPLE.hash, { tracer: "callTracer" }],
+  result: rawJson,
+  heavy: true,
+  handle: (
+    { transactionHash, config },
+    { execution }: { execution: Pick<ExecutionPort, "traceTransaction"> },
+    context,
+  ) => execution.traceTransaction(transactionHash, config, context),
+});
+
+/**
+ * `debug_traceCall`: what would happen in a call on the state after `block`, or before its transaction `txIndex`.
+ *
+ * @throws NotTraceableError, UnknownBlockError, InvalidTracerError, TracingFailedError, TracingTimeoutError
+ */
+export const traceCall = defineMethod({
+  name: "debug_traceCall",
+  params: {
+    request: callArguments,
+    block: optional(blockSelector, "latest"),
+    config: optional(traceCallConfig, { stateOverrides: undefined, blockOverrides: undefined }),
+  },
+  example: [SAMPLE.call, "latest", { tracer: "callTracer" }],
+  result: rawJson,
+  heavy: true,
+  handle(
+    { request, block, config },
+    { execution }: { execution: Pick<ExecutionPort, "traceCall"> },
+    context,
+  ) {
+    if (block === "pending") {
+      throw new NotTraceableError("tracing on top of pending is not supported");
+    }
+    return execution.traceCall(request, block, config, context);
+  },
+});
+
+/**
+ * `debug_traceCallMany`: a trace of each call of `eth_callMany`, in a list for each bundle, as Erigon and reth have it.
+ *
+ * @throws LimitExceededError, NotTraceableError, InvalidTracerError, TracingFailedError, TracingTimeoutError
+ */
+export const traceCallMany = defineMethod({
+  name: "debug_traceCallMany",
+  params: {
+    bundles: callBundles,
+    context: optional(stateContext, {}),
+    config: optional(traceCallConfig, { stateOverrides: undefined, blockOverrides: undefined }),
+  },
+  example: [
+    [{ transactions: [SAMPLE.call, SAMPLE.call] }],
+    { blockNumber: "latest" },
+    { tracer: "callTracer" },
+  ],
+  result: rawJson,
+  heavy: true,
+  async handle(
+    { bundles, context: { blockNumber = "latest", transactionIndex }, config },
+    { execution }: { execution: Pick<ExecutionPort, "traceBundles"> },
+    caller,
+  ) {
+    if (blockNumber === "pending") {
+      throw new NotTraceableError("tracing on top of pending is not supported");
+    }
+    const request = {
+      ...config,
+      ...(transactionIndex !== undefined && { txIndex: transactionIndex }),
+    };
+    const traces = await execution.traceBundles(bundles, blockNumber, request, caller);
+    return listText(traces.map((bundle) => listText(bundle)));
+  },
+});
+
+function listText(items: readonly (TraceText | JsonText)[]): JsonText {
+  return joinedJson("[", ...items.flatMap((item, i) => (i === 0 ? [item] : [",", item])), "]");
+}

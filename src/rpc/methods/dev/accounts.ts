@@ -1,0 +1,167 @@
+import { DevControlError } from "../../../dev/dev-settings.ts";
+import { type Address, addressToBytes, ZERO_ADDRESS } from "../../../primitives/address.ts";
+import { bytesToBigint, concatBytes, leftPad } from "../../../primitives/bytes.ts";
+import { type Hash, hashFromBigint } from "../../../primitives/hash.ts";
+import { keccak256 } from "../../../primitives/keccak.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { ExecutionPort } from "../../ports/execution.ts";
+import { address, boolean, data } from "../../transport/codec.ts";
+import { bothNames, controlMethods, type DevModules, lenientNumber } from "./control-methods.ts";
+
+/** Sets the balance of an account, in wei. */
+export const setBalance = controlMethods({
+  names: bothNames("setBalance", "evm_setAccountBalance", "tenderly_setBalance"),
+  params: { address, balance: lenientNumber },
+  handle: ({ address, balance }, { dev }: DevModules) => dev.edit([{ address, balance }]),
+});
+
+const BALANCE_MAX = 2n ** 256n - 1n;
+
+/** Adds wei to the balance of an account; a sum beyond 2^256 − 1 becomes that, as in anvil. */
+export const addBalance = controlMethods({
+  names: bothNames("addBalance", "tenderly_addBalance"),
+  params: { address, amount: lenientNumber },
+  async handle(
+    { address, amount },
+    { dev, chain }: DevModules & { readonly chain: Pick<ChainView, "account"> },
+  ) {
+    const account = await chain.account(address, "latest");
+    const sum = (account?.balance ?? 0n) + amount;
+    await dev.edit([{ address, balance: sum < BALANCE_MAX ? sum : BALANCE_MAX }]);
+  },
+});
+
+/** Sets the nonce of an account; a lower one than before makes contract addresses collide. */
+export const setNonce = controlMethods({
+  names: bothNames("setNonce", "evm_setAccountNonce"),
+  params: { address, nonce: lenientNumber },
+  handle: ({ address, nonce }, { dev }: DevModules) => dev.edit([{ address, nonce }]),
+});
+
+/** Sets the code of an account; its storage stays. */
+export const setCode = controlMethods({
+  names: bothNames("setCode", "evm_setAccountCode"),
+  params: { address, code: data },
+  handle: ({ address, code }, { dev }: DevModules) => dev.edit([{ address, code }]),
+});
+
+/** Sets one storage slot of an account. */
+export const setStorageAt = controlMethods({
+  names: bothNames("setStorageAt", "evm_setAccountStorageAt"),
+  params: { address, slot: lenientNumber, value: lenientNumber },
+  result: boolean,
+  /** True under every name, as in anvil. */
+  async handle({ address, slot, value }, { dev }: DevModules) {
+    await dev.edit([{ address, storage: new Map([[hashFromBigint(slot), value]]) }]);
+    return true;
+  },
+});
+
+export type TokenModules = DevModules & {
+  readonly execution: Pick<ExecutionPort, "call" | "createAccessList">;
+};
+
+/** A function of a token that reads one word, such as `balanceOf(address)`. */
+export type TokenRead = {
+  readonly token: Address;
+  readonly signature: string;
+  readonly accounts: readonly Address[];
+};
+
+const WORD = 32;
+const FUNDS = 1n << 128n;
+
+/**
+ * Makes a function of a token return `value`: writes the storage slot that it reads. Which one that is, is found by trying: each slot
+ * that the call touches is overridden for one call.
+ *
+ * @throws DevControlError when no slot alone decides the result, as in tokens that compute balances
+ */
+export async function writeTokenWord(
+  { token, signature, accounts }: TokenRead,
+  value: bigint,
+  { execution, dev }: TokenModules,
+): Promise<void> {
+  const selector = keccak256(Buffer.from(signature)).subarray(0, 4);
+  const words = accounts.map((account) => leftPad(addressToBytes(account), WORD));
+  const request = { to: token, data: concatBytes(selector, ...words) };
+  // As of a transaction, which somebody pays for.
+  const stateOverrides = new Map([[ZERO_ADDRESS, { balance: FUNDS }]]);
+  const { accessList } = await execution.createAccessList(request, "latest", { stateOverrides });
+  const slots = accessList.flatMap(({ address, storageKeys }) =>
+    storageKeys.map((slot) => ({ address, slot })),
+  );
+  for (const { address, slot } of slots) {
+    if (!(await returnsWith(address, slot))) continue;
+    await dev.edit([{ address, storage: new Map([[slot, value]]) }]);
+    return;
+  }
+  throw new DevControlError(`no storage slot of ${token} is what ${signature} returns`, {
+    token,
+    signature,
+  });
+
+  async function returnsWith(address: Address, slot: Hash): Promise<boolean> {
+    const stateOverrides = new Map([[address, { stateDiff: new Map([[slot, value]]) }]]);
+    try {
+      const output = await execution.call(request, "latest", { stateOverrides });
+      return output.length === WORD && bytesToBigint(output) === value;
+    } catch {
+      // A slot that decides whether the token works at all, such as a proxy's implementation.
+      return false;
+    }
+  }
+}
+
+/**
+ * Sets the balance of an account in an ERC-20 token, in the token's smallest unit; its total supply stays.
+ *
+ * @throws DevControlError for a token that computes balances
+ */
+export const dealErc20 = controlMethods({
+  names: [...bothNames("dealERC20"), "anvil_dealErc20"],
+  params: { account: address, token: address, balance: lenientNumber },
+  handle: ({ account, token, balance }, modules: TokenModules) =>
+    writeTokenWord(
+      { token, signature: "balanceOf(address)", accounts: [account] },
+      balance,
+      modules,
+    ),
+});
+
+/**
+ * Sets what an account may spend of another's ERC-20 tokens.
+ *
+ * @throws DevControlError for a token that computes allowances
+ */
+export const setErc20Allowance = controlMethods({
+  names: [...bothNames("setERC20Allowance"), "anvil_setErc20Allowance"],
+  params: { owner: address, spender: address, token: address, amount: lenientNumber },
+  handle: ({ owner, spender, token, amount }, modules: TokenModules) =>
+    writeTokenWord(
+      { token, signature: "allowance(address,address)", accounts: [owner, spender] },
+      amount,
+      modules,
+    ),
+});
+
+/** From now on `eth_sendTransaction` sends for this account without a key, for a contract too. */
+export const impersonateAccount = controlMethods({
+  names: bothNames("impersonateAccount"),
+  params: { address },
+  handle: ({ address }, { dev }: DevModules) => dev.impersonate(address, true),
+});
+
+/** Undoes `hardhat_impersonateAccount`. */
+export const stopImpersonatingAccount = controlMethods({
+  names: bothNames("stopImpersonatingAccount"),
+  params: { address },
+  handle: ({ address }, { dev }: DevModules) => dev.impersonate(address, false),
+});
+
+/** Whether every account sends without a key. */
+export const autoImpersonateAccount = controlMethods({
+  names: bothNames("autoImpersonateAccount"),
+  params: { isOn: boolean },
+  handle: ({ isOn }, { dev }: DevModules) => dev.configure({ autoImpersonate: isOn }),
+});

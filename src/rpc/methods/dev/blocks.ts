@@ -1,0 +1,223 @@
+import type { MineRequest } from "../../../dev/dev-chain.ts";
+import { DevControlError } from "../../../dev/dev-settings.ts";
+import { andThen } from "../../../threads/maybe-promise.ts";
+import { byHash } from "../../ports/block-selector.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { NodePort } from "../../ports/node.ts";
+import {
+  address,
+  boolean,
+  hash,
+  jsonInteger,
+  jsonString,
+  nullable,
+  optional,
+  type ParamCodec,
+  string,
+} from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { InvalidValueError } from "../../transport/errors.ts";
+import type { BlockModules } from "../eth/blocks.ts";
+import { BLOCK, listOf } from "../json/schemas.ts";
+import {
+  bothNames,
+  controlMethods,
+  type DevModules,
+  lenientCount,
+  lenientNumber,
+} from "./control-methods.ts";
+
+/** A time in Unix seconds, or `{timestamp?, blocks?}` as ganache has it. */
+const mineOptions: ParamCodec<MineRequest> = {
+  schema: {
+    oneOf: [
+      lenientCount.schema!,
+      {
+        title: "MineOptions",
+        type: "object",
+        properties: { timestamp: lenientCount.schema, blocks: lenientCount.schema },
+      },
+    ],
+  },
+  decode(value, field) {
+    if (typeof value !== "object" || value === null) {
+      return { blocks: 1, timestamp: lenientCount.decode(value, field) };
+    }
+    if (Array.isArray(value)) throw new InvalidValueError("a time or an object is wanted");
+    const { timestamp, blocks } = value as { timestamp?: unknown; blocks?: unknown };
+    return {
+      blocks: blocks == null ? 1 : lenientCount.decode(blocks, "blocks"),
+      ...(timestamp != null && { timestamp: lenientCount.decode(timestamp, "timestamp") }),
+    };
+  },
+};
+
+const evmMineParams = { options: optional(mineOptions, { blocks: 1 }) };
+
+/** `evm_mine`: makes one block now, or as many as asked for; "0x0". */
+export const evmMine = controlMethods({
+  names: ["evm_mine"],
+  params: evmMineParams,
+  result: string,
+  async handle({ options }, { dev }: DevModules) {
+    await dev.mine(options);
+    return "0x0";
+  },
+});
+
+/** The same; the blocks with whole transactions. */
+export const evmMineDetailed = controlMethods({
+  names: ["evm_mine_detailed", "anvil_mine_detailed"],
+  params: evmMineParams,
+  result: { schema: listOf(BLOCK) },
+  async handle({ options }, { dev, chain, sessions }: DevModules & BlockModules) {
+    const blocks = [];
+    for (const hash of await dev.mine(options)) {
+      const block = await chain.block(byHash(hash));
+      if (block) blocks.push(JSON.parse(jsonString(await sessions.blockJson.get(block, "full"))));
+    }
+    return blocks;
+  },
+});
+
+const mineParams = {
+  blocks: optional(lenientCount, 1),
+  intervalSeconds: optional(lenientCount, 0),
+};
+
+/** `hardhat_mine`: makes blocks now, 1 unless more are asked for, with so many seconds between them. */
+export const hardhatMine = controlMethods({
+  names: ["hardhat_mine"],
+  params: mineParams,
+  async handle({ blocks, intervalSeconds }, { dev }: DevModules) {
+    await dev.mine({ blocks, intervalSeconds });
+  },
+});
+
+/** `anvil_mine`: the same; the first block is so many seconds after the head as well. */
+export const anvilMine = controlMethods({
+  names: ["anvil_mine"],
+  params: mineParams,
+  async handle({ blocks, intervalSeconds }, { dev }: DevModules) {
+    await dev.mine({ blocks, intervalSeconds, spacesFirst: true });
+  },
+});
+
+/** Makes one block now, as the clock of interval mining does; true. */
+export const intervalMine = controlMethods({
+  names: ["hardhat_intervalMine"],
+  params: {},
+  result: boolean,
+  async handle(_params, { dev }: DevModules) {
+    await dev.mine({ blocks: 1 });
+    return true;
+  },
+});
+
+/** `miner_start` and `miner_stop`: ganache's names for automatic blocks on and off. */
+export const ganacheMining = [
+  ...controlMethods({
+    names: ["miner_start"],
+    params: {},
+    handle: (_params, { dev }: DevModules) => dev.configure({ automine: true }),
+  }),
+  ...controlMethods({
+    names: ["miner_stop"],
+    params: {},
+    handle: (_params, { dev }: DevModules) => dev.configure({ automine: false }),
+  }),
+];
+
+/** `hardhat_getAutomine`: whether a transaction is mined as soon as it arrives; Ignition then skips waiting for confirmations. */
+export const hardhatGetAutomine = defineMethod({
+  name: "hardhat_getAutomine",
+  params: {},
+  result: boolean,
+  private: true,
+  handle: (_params, { node }: { readonly node: Pick<NodePort, "devChain"> }) =>
+    andThen(node.devChain(), ({ isAutomine }) => isAutomine),
+});
+
+/** Whether a transaction is mined as soon as it arrives. */
+export const setAutomine = controlMethods({
+  names: ["evm_setAutomine", "anvil_setAutomine"],
+  params: { automine: boolean },
+  handle: ({ automine }, { dev }: DevModules) => dev.configure({ automine }),
+});
+
+/** Seconds between two blocks made by the clock, as a JSON integer; null when none are. */
+export const getIntervalMining = controlMethods({
+  names: ["anvil_getIntervalMining"],
+  params: {},
+  result: nullable(jsonInteger),
+  async handle(_params, { dev }: DevModules) {
+    const { intervalMs = 0 } = await dev.settings();
+    return intervalMs === 0 ? null : Math.round(intervalMs / 1000);
+  },
+});
+
+/** Milliseconds between two blocks made by the clock; 0: none are. `anvil_setIntervalMining` takes seconds. */
+export const setIntervalMining = controlMethods({
+  names: ["evm_setIntervalMining"],
+  params: { milliseconds: lenientCount },
+  handle: ({ milliseconds }, { dev }: DevModules) => dev.configure({ intervalMs: milliseconds }),
+});
+
+/** The same in seconds. Transactions wait for the clock from then on. */
+export const setIntervalMiningSeconds = controlMethods({
+  names: ["anvil_setIntervalMining"],
+  params: { seconds: lenientCount },
+  handle: ({ seconds }, { dev }: DevModules) =>
+    dev.configure({ intervalMs: 1000 * seconds, automine: seconds === 0 }),
+});
+
+/** Sets the gas limit of the next and all later blocks; true. */
+export const setBlockGasLimit = controlMethods({
+  names: ["evm_setBlockGasLimit", "anvil_setBlockGasLimit", "hardhat_setBlockGasLimit"],
+  params: { gasLimit: lenientNumber },
+  result: boolean,
+  async handle({ gasLimit }, { dev }: DevModules) {
+    await dev.configure({ gasLimit });
+    return true;
+  },
+});
+
+/** Sets who receives the tips of the next and all later blocks. */
+export const setCoinbase = controlMethods({
+  names: bothNames("setCoinbase"),
+  params: { coinbase: address },
+  handle: ({ coinbase }, { dev }: DevModules) => dev.configure({ coinbase }),
+});
+
+/** Sets the least gas price of the pool, in wei, on a chain before London.
+ *
+ * @throws DevControlError where blocks have a base fee: nothing cheaper is included there anyway
+ */
+export const setMinGasPrice = controlMethods({
+  names: bothNames("setMinGasPrice"),
+  params: { gasPrice: lenientNumber },
+  async handle(
+    { gasPrice },
+    { dev, chain }: DevModules & { readonly chain: Pick<ChainView, "head"> },
+  ) {
+    const { header } = await chain.head();
+    if (header.baseFeePerGas !== undefined) {
+      throw new DevControlError("setMinGasPrice is not supported when EIP-1559 is active");
+    }
+    await dev.configure({ minimumGasPrice: gasPrice });
+  },
+});
+
+/** Sets the base fee of the next block, in wei; the blocks after it follow the fee market. */
+export const setNextBlockBaseFeePerGas = controlMethods({
+  names: bothNames("setNextBlockBaseFeePerGas"),
+  params: { baseFeePerGas: lenientNumber },
+  handle: ({ baseFeePerGas }, { dev }: DevModules) => dev.setNextBlock({ baseFeePerGas }),
+});
+
+/** Sets prevRandao of the next block. */
+export const setPrevRandao = controlMethods({
+  names: bothNames("setPrevRandao"),
+  params: { prevRandao: hash },
+  handle: ({ prevRandao }, { dev }: DevModules) => dev.setNextBlock({ prevRandao }),
+});

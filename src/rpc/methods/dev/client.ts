@@ -1,0 +1,134 @@
+import { FORK_PAUSE_MS } from "../../../dev/fork/fetch-remote-calls.ts";
+import { hardforkAt } from "../../../params/hardforks.ts";
+import { toQuantity } from "../../../primitives/quantity.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { NodePort } from "../../ports/node.ts";
+import { boolean, json, type ParamCodec } from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { InvalidValueError } from "../../transport/errors.ts";
+import { HASH, INTEGER, shape } from "../json/schemas.ts";
+import { bothNames, controlMethods, type DevModules } from "./control-methods.ts";
+
+/** The address of a node of another chain. */
+export const remoteUrl: ParamCodec<string> = {
+  schema: { title: "url", type: "string", pattern: "^https?://" },
+  decode(value, field = "url") {
+    if (typeof value === "string" && /^https?:\/\//.test(value) && URL.canParse(value)) {
+      return value;
+    }
+    throw new InvalidValueError(`${field}: the address of a node over HTTP is wanted`);
+  },
+};
+
+type NodeInfoModules = {
+  readonly chain: Pick<ChainView, "config" | "head" | "suggestTip">;
+  readonly node: Pick<NodePort, "devChain">;
+};
+
+/**
+ * `anvil_nodeInfo`: head, rules and fees in anvil's shape. `currentBlockTimestamp` (Unix seconds) and `chainId` are JSON integers, the
+ * other numbers QUANTITY; the members of `forkConfig` are null where nothing is forked.
+ *
+ * @see Foundry book, anvil reference, `anvil_nodeInfo`
+ */
+export const anvilNodeInfo = defineMethod({
+  name: "anvil_nodeInfo",
+  params: {},
+  result: json,
+  private: true,
+  async handle(_params, { chain, node }: NodeInfoModules) {
+    const { header, hash } = await chain.head();
+    const baseFee = header.baseFeePerGas ?? 0n;
+    const { fork } = await node.devChain();
+    const hardfork = hardforkAt(chain.config, header);
+    return {
+      currentBlockNumber: toQuantity(header.number),
+      currentBlockTimestamp: header.timestamp,
+      currentBlockHash: hash,
+      hardFork: `${hardfork[0]!.toUpperCase()}${hardfork.slice(1)}`,
+      transactionOrder: "fees",
+      environment: {
+        baseFee: toQuantity(baseFee),
+        chainId: Number(chain.config.chainId),
+        gasLimit: toQuantity(header.gasLimit),
+        gasPrice: toQuantity(baseFee + (await chain.suggestTip())),
+      },
+      forkConfig: {
+        forkUrl: fork?.url ?? null,
+        forkBlockNumber: fork?.number ?? null,
+        forkRetryBackoff: fork === undefined ? null : FORK_PAUSE_MS,
+      },
+    };
+  },
+});
+
+const METADATA = shape(
+  "DevMetadata",
+  {
+    clientVersion: { type: "string" },
+    chainId: INTEGER,
+    instanceId: HASH,
+    latestBlockNumber: INTEGER,
+    latestBlockHash: HASH,
+  },
+  {
+    forkedNetwork: shape("ForkedNetwork", {
+      chainId: INTEGER,
+      forkBlockNumber: INTEGER,
+      forkBlockHash: HASH,
+    }),
+  },
+);
+
+type MetadataModules = {
+  readonly chain: Pick<ChainView, "config" | "head">;
+  readonly node: Pick<NodePort, "info" | "devChain">;
+};
+
+/**
+ * `hardhat_metadata`: `{clientVersion, chainId, instanceId, latestBlockNumber, latestBlockHash}`, numbers as JSON integers, and on a fork
+ * `forkedNetwork`: `{chainId, forkBlockNumber, forkBlockHash}`. Hardhat Ignition deletes its journal of a deployment when `instanceId` has changed.
+ *
+ * @see Hardhat Network reference, `hardhat_metadata`
+ */
+export const hardhatMetadata = defineMethod({
+  name: "hardhat_metadata",
+  params: {},
+  result: { ...json, schema: METADATA },
+  private: true,
+  async handle(_params, { chain, node }: MetadataModules) {
+    const { hash, header } = await chain.head();
+    const { clientVersion } = await node.info();
+    const { instanceId, fork } = await node.devChain();
+    const chainId = Number(chain.config.chainId);
+    return {
+      clientVersion,
+      chainId,
+      instanceId,
+      latestBlockNumber: header.number,
+      latestBlockHash: hash,
+      ...(fork && {
+        forkedNetwork: { chainId, forkBlockNumber: fork.number, forkBlockHash: fork.hash },
+      }),
+    };
+  },
+});
+
+/** Whether the node logs a line for each transaction. */
+export const setLoggingEnabled = controlMethods({
+  names: bothNames("setLoggingEnabled"),
+  params: { isOn: boolean },
+  handle: ({ isOn }, { dev }: DevModules) => dev.configure({ logging: isOn }),
+});
+
+/**
+ * The node to ask for the chain that this one forks, in place of those asked until now.
+ *
+ * @throws DevControlError where nothing is forked, or the node has another chain: anvil answers null; ForkRemoteError
+ */
+export const setRpcUrl = controlMethods({
+  // viem calls it by the name of its mode.
+  names: bothNames("setRpcUrl"),
+  params: { url: remoteUrl },
+  handle: ({ url }, { dev }: DevModules) => dev.setForkUrl(url),
+});

@@ -1,0 +1,55 @@
+import { ZERO_ADDRESS } from "../../../primitives/address.ts";
+import { buildTransaction } from "../../../types/transaction/encode.ts";
+import { impersonatingSignature } from "../../../types/transaction/impersonation.ts";
+import { legacyV } from "../../../types/transaction/legacy.ts";
+import { address, boolean, hash, nullable } from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { type DefaultsModules, fillTransactionFields } from "../eth/transaction-defaults.ts";
+import { callArguments } from "../params/call-arguments.ts";
+import { bothNames, controlMethods, type DevModules } from "./control-methods.ts";
+
+/** `eth_sendUnsignedTransaction`: sends for any account, contracts too, without a key; the hash. */
+export const sendUnsignedTransaction = defineMethod({
+  name: "eth_sendUnsignedTransaction",
+  params: { request: callArguments },
+  result: hash,
+  private: true,
+  heavy: true,
+  async handle({ request }, modules: DevModules & DefaultsModules) {
+    const from = request.from ?? ZERO_ADDRESS;
+    const fields = await fillTransactionFields({ ...request, from }, modules);
+    const { r, s, yParity } = impersonatingSignature(from);
+    const v = fields.type === 0 ? legacyV(fields.chainId, yParity) : BigInt(yParity);
+    return modules.dev.submitUnsigned(buildTransaction(fields, { v, r, s }).raw);
+  },
+});
+
+/** Takes a transaction out of the pool; whether it was there. */
+export const dropTransaction = controlMethods({
+  names: ["hardhat_dropTransaction"],
+  params: { hash },
+  result: boolean,
+  handle: ({ hash }, { dev }: DevModules) => dev.drop(hash),
+});
+
+/** The same; the hash, or null when it was not pooled. */
+export const dropTransactionByHash = controlMethods({
+  names: ["anvil_dropTransaction"],
+  params: { hash },
+  result: nullable(hash),
+  handle: async ({ hash }, { dev }: DevModules) => ((await dev.drop(hash)) ? hash : null),
+});
+
+/** Empties the pool. */
+export const dropAllTransactions = controlMethods({
+  names: bothNames("dropAllTransactions"),
+  params: {},
+  handle: (_params, { dev }: DevModules) => dev.dropAll(),
+});
+
+/** Takes the transactions of an account out of the pool. */
+export const removePoolTransactions = controlMethods({
+  names: ["anvil_removePoolTransactions"],
+  params: { address },
+  handle: ({ address }, { dev }: DevModules) => dev.dropAll(address),
+});

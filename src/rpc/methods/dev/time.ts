@@ -1,0 +1,64 @@
+import type { ChainView } from "../../ports/chain-view.ts";
+import { boolean, jsonInteger } from "../../transport/codec.ts";
+import { bothNames, controlMethods, type DevModules, lenientCount } from "./control-methods.ts";
+
+/** The timestamp of block 0, in Unix seconds, as a JSON integer. */
+export const genesisTime = controlMethods({
+  names: ["anvil_getGenesisTime"],
+  params: {},
+  result: jsonInteger,
+  async handle(_params, { chain }: { readonly chain: Pick<ChainView, "header"> }) {
+    const genesis = await chain.header(0);
+    return genesis?.header.timestamp ?? null;
+  },
+});
+
+/** Moves the clock on; the seconds that it is ahead of the system's, as a JSON integer. */
+export const increaseTime = controlMethods({
+  names: ["evm_increaseTime", "anvil_increaseTime"],
+  params: { seconds: lenientCount },
+  result: jsonInteger,
+  handle: ({ seconds }, { dev }: DevModules) => dev.increaseTime(seconds),
+});
+
+/** Sets the clock to Unix seconds; the seconds by which it was moved, as a JSON integer. */
+export const setTime = controlMethods({
+  names: ["evm_setTime", "anvil_setTime"],
+  params: { timestamp: lenientCount },
+  result: jsonInteger,
+  handle: ({ timestamp }, { dev }: DevModules) => dev.setTime(timestamp),
+});
+
+/** Sets the timestamp of the next block, in Unix seconds; the clock goes on from there. */
+export const setNextBlockTimestamp = controlMethods({
+  names: ["evm_setNextBlockTimestamp", "anvil_setNextBlockTimestamp"],
+  params: { timestamp: lenientCount },
+  handle: ({ timestamp }, { dev }: DevModules) => dev.setNextBlock({ timestamp }),
+});
+
+/** From now on each block is so many seconds after the one before, whatever the clock says. */
+export const setBlockTimestampInterval = controlMethods({
+  names: ["anvil_setBlockTimestampInterval", "evm_setBlockTimestampInterval"],
+  params: { seconds: lenientCount },
+  handle: ({ seconds }, { dev }: DevModules) => dev.configure({ timestampInterval: seconds }),
+});
+
+/** The same in milliseconds, as viem asks a node of Hardhat's kind. */
+export const setBlockTimestampIntervalMs = controlMethods({
+  names: ["hardhat_setBlockTimestampInterval"],
+  params: { milliseconds: lenientCount },
+  handle: ({ milliseconds }, { dev }: DevModules) =>
+    dev.configure({ timestampInterval: Math.max(1, Math.round(milliseconds / 1000)) }),
+});
+
+/** Undoes `anvil_setBlockTimestampInterval`; whether there was an interval. */
+export const removeBlockTimestampInterval = controlMethods({
+  names: bothNames("removeBlockTimestampInterval"),
+  params: {},
+  result: boolean,
+  async handle(_params, { dev }: DevModules) {
+    const { timestampInterval } = await dev.settings();
+    await dev.configure({ timestampInterval: undefined });
+    return timestampInterval !== undefined;
+  },
+});

@@ -1,0 +1,134 @@
+import { forkSchedule } from "../../../params/fork-id.ts";
+import { andThen } from "../../../threads/maybe-promise.ts";
+import { blockNumberOrTag, blockSelector } from "../../ports/block-selector.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { InspectionPort } from "../../ports/inspection.ts";
+import {
+  boolean,
+  json,
+  lenientInteger,
+  optional,
+  quantityNumber,
+  rawJson,
+} from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { UnknownBlockError } from "../../transport/errors.ts";
+import { quantityText } from "../json/write.ts";
+import type { Sessions } from "../sessions.ts";
+
+/** `erigon_forks`: the genesis hash, and the blocks and times (Unix seconds) of the forks after genesis (EIP-2124), ascending. */
+export const forks = defineMethod({
+  name: "erigon_forks",
+  params: {},
+  result: json,
+  handle: (_params, { chain }: { chain: Pick<ChainView, "header" | "config" | "genesisHash"> }) =>
+    andThen(chain.header(0), (genesis) => {
+      const { blocks, times } = forkSchedule(chain.config, genesis?.header.timestamp ?? 0);
+      return { genesis: chain.genesisHash, heightForks: blocks, timeForks: times };
+    }),
+});
+
+/**
+ * `erigon_blockNumber`: number of the newest block, or of the one that a tag names.
+ *
+ * @throws UnknownBlockError
+ */
+export const blockNumber = defineMethod({
+  name: "erigon_blockNumber",
+  params: { block: optional(blockNumberOrTag, "latest") },
+  example: ["latest"],
+  result: quantityNumber,
+  handle: ({ block }, { chain }: { chain: Pick<ChainView, "header"> }) =>
+    andThen(chain.header(block), (sealed) => {
+      if (!sealed) throw new UnknownBlockError("header not found");
+      return sealed.header.number;
+    }),
+});
+
+/** `erigon_getBlockByTimestamp`: the newest block whose timestamp is at most `timestamp` (Unix seconds); null where none is. */
+export const getBlockByTimestamp = defineMethod({
+  name: "erigon_getBlockByTimestamp",
+  params: { timestamp: lenientInteger, isFull: boolean },
+  example: [1_700_000_000, false],
+  result: rawJson,
+  async handle(
+    { timestamp, isFull },
+    {
+      chain,
+      sessions,
+    }: {
+      chain: Pick<ChainView, "head" | "header" | "block">;
+      sessions: Pick<Sessions, "blockJson">;
+    },
+  ) {
+    const head = await chain.head();
+    let low = -1;
+    let high = head.header.number;
+    if (head.header.timestamp > timestamp) {
+      while (low + 1 < high) {
+        const middle = Math.floor((low + high) / 2);
+        const sealed = await chain.header(middle);
+        if (sealed && sealed.header.timestamp <= timestamp) low = middle;
+        else high = middle;
+      }
+      high = low;
+    }
+    const executed = high < 0 ? undefined : await chain.block(high);
+    return executed ? sessions.blockJson.get(executed, isFull ? "full" : "hashes") : "null";
+  },
+});
+
+/**
+ * `erigon_getBalanceChangesInBlock`: the new balance, in wei, of each account whose balance a block changed, by address. Empty for
+ * genesis, which has no state before it.
+ *
+ * @throws UnknownBlockError, BlockNotCanonicalError, PendingUnavailableError
+ */
+export const getBalanceChangesInBlock = defineMethod({
+  name: "erigon_getBalanceChangesInBlock",
+  params: { block: blockSelector },
+  example: ["latest"],
+  result: rawJson,
+  heavy: true,
+  async handle(
+    { block },
+    {
+      chain,
+      inspection,
+    }: {
+      chain: Pick<ChainView, "header" | "account">;
+      inspection: Pick<InspectionPort, "modifiedAccounts">;
+    },
+  ) {
+    const sealed = await chain.header(block);
+    if (!sealed) throw new UnknownBlockError("header not found");
+    const { number } = sealed.header;
+    if (number === 0) return "{}";
+    const members: string[] = [];
+    for (const address of await inspection.modifiedAccounts(number - 1, number)) {
+      const before = (await chain.account(address, number - 1))?.balance ?? 0n;
+      const after = (await chain.account(address, number))?.balance ?? 0n;
+      if (before !== after) members.push(`"${address}":${quantityText(after)}`);
+    }
+    return `{${members.join(",")}}`;
+  },
+});
+
+/** Go's names, as Erigon encodes the result; of a node without the cache that Erigon's RPC daemon holds of the state. */
+const NO_CACHE = {
+  RequestCancelled: false,
+  Enabled: false,
+  LatestStateBehind: false,
+  CacheCleared: false,
+  LatestStateID: 0,
+  StateKeysOutOfSync: null,
+  CodeKeysOutOfSync: null,
+};
+
+/** `erigon_cacheCheck`: whether Erigon's cache of the state agrees with the state; there is no such cache here, so `Enabled` is false. */
+export const cacheCheck = defineMethod({
+  name: "erigon_cacheCheck",
+  params: {},
+  result: json,
+  handle: () => NO_CACHE,
+});

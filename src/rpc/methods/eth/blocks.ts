@@ -1,0 +1,165 @@
+import { andThen } from "../../../threads/maybe-promise.ts";
+import { blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import { boolean, hash, nullable, quantityNumber, rawJsonOf } from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
+import { uncleTextAt } from "../json/block-json.ts";
+import { receiptsText } from "../json/receipt-json.ts";
+import { BLOCK, HEADER, listOf, orNull, RECEIPT, UNCLE } from "../json/schemas.ts";
+import type { Sessions } from "../sessions.ts";
+
+/** What the methods ask for that show whole blocks. */
+export type BlockModules = {
+  readonly chain: Pick<ChainView, "block">;
+  readonly sessions: Pick<Sessions, "blockJson">;
+};
+
+export type HeaderModules = {
+  readonly chain: Pick<ChainView, "header">;
+  readonly sessions: Pick<Sessions, "blockJson">;
+};
+
+/** `eth_blockNumber`: number of the newest block. */
+export const blockNumber = defineMethod({
+  name: "eth_blockNumber",
+  params: {},
+  result: quantityNumber,
+  handle: (_params, { chain }: { chain: Pick<ChainView, "head"> }) =>
+    andThen(chain.head(), ({ header }) => header.number),
+});
+
+/** `eth_getBlockByNumber`: the block with transaction hashes, or whole transactions when `isFull`; null beyond the head. */
+export const getBlockByNumber = defineMethod({
+  name: "eth_getBlockByNumber",
+  params: { block: blockNumberOrTag, isFull: boolean },
+  example: ["latest", false],
+  result: rawJsonOf(orNull(BLOCK)),
+  handle: ({ block, isFull }, { chain, sessions: { blockJson } }: BlockModules) =>
+    andThen(chain.block(block), (executed) => {
+      if (!executed) return "null";
+      if (block === "pending") return blockJson.pendingText(executed, isFull);
+      return blockJson.get(executed, isFull ? "full" : "hashes");
+    }),
+});
+
+/** `eth_getBlockByHash`: the block with transaction hashes, or whole transactions when `isFull`; null when unknown. */
+export const getBlockByHash = defineMethod({
+  name: "eth_getBlockByHash",
+  params: { blockHash: hash, isFull: boolean },
+  example: [SAMPLE.hash, true],
+  result: rawJsonOf(orNull(BLOCK)),
+  handle: ({ blockHash, isFull }, { chain, sessions }: BlockModules) =>
+    andThen(chain.block(byHash(blockHash)), (executed) =>
+      executed ? sessions.blockJson.get(executed, isFull ? "full" : "hashes") : "null",
+    ),
+});
+
+/** `eth_getHeaderByNumber`: the block's header; null beyond the head. */
+export const getHeaderByNumber = defineMethod({
+  name: "eth_getHeaderByNumber",
+  params: { block: blockNumberOrTag },
+  example: ["latest"],
+  result: rawJsonOf(orNull(HEADER)),
+  handle: ({ block }, { chain, sessions: { blockJson } }: HeaderModules) =>
+    andThen(chain.header(block), (sealed) => {
+      if (!sealed) return "null";
+      return block === "pending" ? blockJson.pendingHeaderText(sealed) : blockJson.header(sealed);
+    }),
+});
+
+/** `eth_getHeaderByHash`: the block's header; null when unknown. */
+export const getHeaderByHash = defineMethod({
+  name: "eth_getHeaderByHash",
+  params: { blockHash: hash },
+  example: [SAMPLE.hash],
+  result: rawJsonOf(orNull(HEADER)),
+  handle: ({ blockHash }, { chain, sessions }: HeaderModules) =>
+    andThen(chain.header(byHash(blockHash)), (sealed) =>
+      sealed ? sessions.blockJson.header(sealed) : "null",
+    ),
+});
+
+/**
+ * `eth_getBlockReceipts`: every receipt of the block; null when there is no such block.
+ *
+ * @throws BlockNotCanonicalError
+ */
+export const getBlockReceipts = defineMethod({
+  name: "eth_getBlockReceipts",
+  params: { block: blockSelector },
+  example: ["latest"],
+  result: rawJsonOf(orNull(listOf(RECEIPT))),
+  handle: ({ block }, { chain, sessions: { blockJson } }: BlockModules) =>
+    andThen(chain.block(block), (executed) => {
+      if (!executed) return "null";
+      return block === "pending" ? receiptsText(executed) : blockJson.get(executed, "receipts");
+    }),
+});
+
+/** `eth_getBlockTransactionCountByNumber`: how many transactions the block holds; null beyond the head. */
+export const getBlockTransactionCountByNumber = defineMethod({
+  name: "eth_getBlockTransactionCountByNumber",
+  params: { block: blockNumberOrTag },
+  example: ["latest"],
+  result: nullable(quantityNumber),
+  handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
+    andThen(chain.block(block), (executed) => executed?.block.transactions.length ?? null),
+});
+
+/** `eth_getBlockTransactionCountByHash`: how many transactions the block holds; null when unknown. */
+export const getBlockTransactionCountByHash = defineMethod({
+  name: "eth_getBlockTransactionCountByHash",
+  params: { blockHash: hash },
+  example: [SAMPLE.hash],
+  result: nullable(quantityNumber),
+  handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "block"> }) =>
+    andThen(
+      chain.block(byHash(blockHash)),
+      (executed) => executed?.block.transactions.length ?? null,
+    ),
+});
+
+/** `eth_getUncleCountByBlockHash`: number of uncles, which only imported proof-of-work blocks have; null for an unknown block. */
+export const getUncleCountByBlockHash = defineMethod({
+  name: "eth_getUncleCountByBlockHash",
+  params: { blockHash: hash },
+  example: [SAMPLE.hash],
+  result: nullable(quantityNumber),
+  handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "block"> }) =>
+    andThen(chain.block(byHash(blockHash)), (executed) => executed?.block.uncles.length ?? null),
+});
+
+/** `eth_getUncleCountByBlockNumber`: number of uncles, which only imported proof-of-work blocks have; null for an unknown block. */
+export const getUncleCountByBlockNumber = defineMethod({
+  name: "eth_getUncleCountByBlockNumber",
+  params: { block: blockNumberOrTag },
+  example: ["latest"],
+  result: nullable(quantityNumber),
+  handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
+    andThen(chain.block(block), (executed) => executed?.block.uncles.length ?? null),
+});
+
+/** `eth_getUncleByBlockHashAndIndex`: an uncle's header as a block without transactions; null where there is none. */
+export const getUncleByBlockHashAndIndex = defineMethod({
+  name: "eth_getUncleByBlockHashAndIndex",
+  params: { blockHash: hash, index: quantityNumber },
+  example: [SAMPLE.hash, "0x0"],
+  result: rawJsonOf(orNull(UNCLE)),
+  handle: ({ blockHash, index }, { chain, sessions }: BlockModules) =>
+    andThen(chain.block(byHash(blockHash)), (executed) =>
+      uncleTextAt(executed, index, sessions.blockJson.style),
+    ),
+});
+
+/** `eth_getUncleByBlockNumberAndIndex`: an uncle's header as a block without transactions; null where there is none. */
+export const getUncleByBlockNumberAndIndex = defineMethod({
+  name: "eth_getUncleByBlockNumberAndIndex",
+  params: { block: blockNumberOrTag, index: quantityNumber },
+  example: ["latest", "0x0"],
+  result: rawJsonOf(orNull(UNCLE)),
+  handle: ({ block, index }, { chain, sessions }: BlockModules) =>
+    andThen(chain.block(block), (executed) =>
+      uncleTextAt(executed, index, sessions.blockJson.style),
+    ),
+});

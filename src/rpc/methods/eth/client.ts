@@ -1,0 +1,120 @@
+import { type ForkConfig, forkConfigs } from "../../../chain/fork-config.ts";
+import { invariant } from "../../../errors.ts";
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { andThen } from "../../../threads/maybe-promise.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { KeysPort } from "../../ports/keys.ts";
+import type { NodePort } from "../../ports/node.ts";
+import {
+  address,
+  array,
+  json,
+  quantity,
+  quantityNumber,
+  rawJsonOf,
+} from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { syncProgressText } from "../json/block-json.ts";
+import { SYNC_STATUS } from "../json/schemas.ts";
+
+/** `eth_protocolVersion`: the devp2p `eth` version. */
+export const protocolVersion = defineMethod({
+  name: "eth_protocolVersion",
+  params: {},
+  result: quantityNumber,
+  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
+    andThen(node.info(), ({ protocolVersion }) => protocolVersion),
+});
+
+/** `eth_chainId`: the id transactions are signed for (EIP-155, EIP-695). */
+export const chainId = defineMethod({
+  name: "eth_chainId",
+  params: {},
+  result: quantity,
+  handle: (_params, { chain }: { chain: Pick<ChainView, "config"> }) => chain.config.chainId,
+});
+
+/**
+ * `eth_config`: the rules that hold at the head, those of the next fork and of the last one scheduled.
+ * @see EIP-7910
+ */
+export const config = defineMethod({
+  name: "eth_config",
+  params: {},
+  result: json,
+  async handle(_params, { chain }: { chain: Pick<ChainView, "config" | "head" | "header"> }) {
+    const { header } = await chain.head();
+    const genesis = await chain.header(0);
+    invariant(genesis, "there is a genesis block");
+    const { current, next, last } = forkConfigs(chain.config, genesis, header.timestamp);
+    return { current: jsonOf(current), next: jsonOf(next), last: jsonOf(last) };
+  },
+});
+
+function jsonOf(fork: ForkConfig | undefined) {
+  if (!fork) return null;
+  const { blobSchedule, chainId, precompiles, systemContracts, ...rest } = fork;
+  return {
+    ...rest,
+    blobSchedule: blobSchedule
+      ? { ...blobSchedule, baseFeeUpdateFraction: Number(blobSchedule.baseFeeUpdateFraction) }
+      : null,
+    chainId: toQuantity(chainId),
+    precompiles: Object.fromEntries(precompiles),
+    systemContracts: Object.fromEntries(systemContracts),
+  };
+}
+
+/**
+ * `eth_capabilities`: from which block on the node can answer questions of each kind.
+ * @see execution-apis `src/eth/client.yaml`
+ */
+export const capabilities = defineMethod({
+  name: "eth_capabilities",
+  params: {},
+  result: json,
+  handle: (_params, { chain }: { chain: Pick<ChainView, "head" | "oldest"> }) =>
+    andThen(chain.oldest(), ({ block, state, proof }) =>
+      andThen(chain.head(), ({ hash, header }) => ({
+        head: { number: toQuantity(header.number), hash },
+        state: since(state),
+        tx: since(block),
+        logs: since(block),
+        receipts: since(block),
+        blocks: since(block),
+        stateproofs: since(proof),
+      })),
+    ),
+});
+
+function since(number: number) {
+  return { disabled: false, oldestBlock: toQuantity(number) };
+}
+
+/** `eth_syncing`: false, or how far the node has come while it is behind the chain it follows. */
+export const syncing = defineMethod({
+  name: "eth_syncing",
+  params: {},
+  result: rawJsonOf(SYNC_STATUS),
+  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
+    andThen(node.info(), ({ syncProgress }) =>
+      syncProgress === undefined ? "false" : syncProgressText(syncProgress),
+    ),
+});
+
+/** `eth_coinbase`: who receives the fees of the blocks this node makes. */
+export const coinbase = defineMethod({
+  name: "eth_coinbase",
+  params: {},
+  result: address,
+  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
+    andThen(node.info(), ({ coinbase }) => coinbase),
+});
+
+/** `eth_accounts`: the accounts this node can sign for. */
+export const accounts = defineMethod({
+  name: "eth_accounts",
+  params: {},
+  result: array(address),
+  handle: (_params, { keys }: { keys: Pick<KeysPort, "accounts"> }) => keys.accounts(),
+});

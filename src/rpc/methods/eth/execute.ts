@@ -1,0 +1,132 @@
+import type { CallOutcome } from "../../../execution/call/call-many.ts";
+import { blockSelector } from "../../ports/block-selector.ts";
+import type { ExecutionPort } from "../../ports/execution.ts";
+import { data, optional, quantity, rawJson, rawJsonOf } from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
+import { ACCESS_LIST, QUANTITY, shape } from "../json/schemas.ts";
+import { accessListText } from "../json/transaction-json.ts";
+import { dataText, quantityText } from "../json/write.ts";
+import {
+  blockOverrides,
+  callArguments,
+  callBundles,
+  stateContext,
+  stateOverrides,
+} from "../params/call-arguments.ts";
+
+/**
+ * `eth_call`: what a message call returns on the state after `block`. Nothing is written.
+ *
+ * @throws UnknownBlockError, BlockNotCanonicalError, and the executor's
+ */
+export const call = defineMethod({
+  name: "eth_call",
+  params: {
+    request: callArguments,
+    block: optional(blockSelector, "latest"),
+    stateOverrides: optional(stateOverrides),
+    blockOverrides: optional(blockOverrides),
+  },
+  example: [SAMPLE.call, "latest"],
+  result: data,
+  heavy: true,
+  handle: (
+    { request, block, stateOverrides, blockOverrides },
+    { execution }: { execution: Pick<ExecutionPort, "call"> },
+    context,
+  ) => execution.call(request, block, { stateOverrides, blockOverrides }, context),
+});
+
+/**
+ * `eth_callMany`: bundles of calls that see what the ones before did, on the state after a block or before one of its
+ * transactions. Each outcome is `{value}` or `{error}`.
+ *
+ * @throws LimitExceededError, UnknownBlockError, BlockNotCanonicalError, and what is wrong with overrides
+ */
+export const callMany = defineMethod({
+  name: "eth_callMany",
+  params: {
+    bundles: callBundles,
+    context: optional(stateContext, {}),
+    stateOverrides: optional(stateOverrides),
+  },
+  example: [[{ transactions: [SAMPLE.call, SAMPLE.call] }], { blockNumber: "latest" }],
+  result: rawJson,
+  heavy: true,
+  async handle(
+    { bundles, context, stateOverrides },
+    { execution }: { execution: Pick<ExecutionPort, "callMany"> },
+    caller,
+  ) {
+    const { blockNumber: at = "latest", transactionIndex: txIndex } = context;
+    const outcomes = await execution.callMany(bundles, at, { stateOverrides, txIndex }, caller);
+    return `[${outcomes.map((bundle) => `[${bundle.map(outcomeText)}]`)}]`;
+  },
+});
+
+function outcomeText(outcome: CallOutcome): string {
+  return "value" in outcome
+    ? `{"value":${dataText(outcome.value)}}`
+    : `{"error":${JSON.stringify(outcome.error)}}`;
+}
+
+/**
+ * `eth_estimateGas`: a gas limit with which the transaction succeeds on the state after `block`.
+ *
+ * @throws UnknownBlockError, BlockNotCanonicalError, and the executor's
+ */
+export const estimateGas = defineMethod({
+  name: "eth_estimateGas",
+  params: {
+    request: callArguments,
+    block: optional(blockSelector, "latest"),
+    stateOverrides: optional(stateOverrides),
+    blockOverrides: optional(blockOverrides),
+  },
+  example: [SAMPLE.call],
+  result: quantity,
+  heavy: true,
+  handle: (
+    { request, block, stateOverrides, blockOverrides },
+    { execution }: { execution: Pick<ExecutionPort, "estimateGas"> },
+    context,
+  ) => execution.estimateGas(request, block, { stateOverrides, blockOverrides }, context),
+});
+
+/**
+ * `eth_createAccessList`: what a transaction touches (EIP-2930) and the gas it uses with that list. A failing execution is still a
+ * result, with its reason in `error`.
+ */
+export const createAccessList = defineMethod({
+  name: "eth_createAccessList",
+  params: {
+    request: callArguments,
+    block: optional(blockSelector, "latest"),
+    stateOverrides: optional(stateOverrides),
+  },
+  example: [SAMPLE.call, "latest"],
+  result: rawJsonOf(
+    shape(
+      "AccessListResult",
+      { accessList: ACCESS_LIST, gasUsed: QUANTITY },
+      { error: { type: "string" } },
+    ),
+  ),
+  heavy: true,
+  async handle(
+    { request, block, stateOverrides },
+    { execution }: { execution: Pick<ExecutionPort, "createAccessList"> },
+    caller,
+  ) {
+    const overrides = { stateOverrides };
+    const { accessList, gasUsed, error } = await execution.createAccessList(
+      request,
+      block,
+      overrides,
+      caller,
+    );
+    const failure = error === undefined ? "" : `,"error":${JSON.stringify(error)}`;
+    return `{"accessList":${accessListText(accessList)}${failure},"gasUsed":${quantityText(gasUsed)}}`;
+  },
+});

@@ -1,0 +1,154 @@
+import type { FeeHistory } from "../../../chain/fees/fee-history.ts";
+import { blobParamsAt } from "../../../params/blob-schedule.ts";
+import { blobBaseFee as feeAt, nextBaseFee } from "../../../params/fees.ts";
+import { isBlockForkActive } from "../../../params/hardforks.ts";
+import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import { type BlockNumberOrTag, blockNumberOrTag } from "../../ports/block-selector.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import {
+  jsonKind,
+  nullAs,
+  nullable,
+  type ParamCodec,
+  quantity,
+  rawJsonOf,
+  typeFault,
+} from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { InvalidValueError } from "../../transport/errors.ts";
+import { FEE_HISTORY } from "../json/schemas.ts";
+import { quantityText } from "../json/write.ts";
+
+/** `eth_gasPrice`: suggested tip plus the head's base fee, in wei. */
+export const gasPrice = defineMethod({
+  name: "eth_gasPrice",
+  params: {},
+  result: quantity,
+  async handle(_params, { chain }: { chain: Pick<ChainView, "head" | "suggestTip"> }) {
+    const { header } = await chain.head();
+    return (await chain.suggestTip()) + (header.baseFeePerGas ?? 0n);
+  },
+});
+
+/** `eth_maxPriorityFeePerGas`: a tip with which a transaction should be mined soon, in wei. */
+export const maxPriorityFeePerGas = defineMethod({
+  name: "eth_maxPriorityFeePerGas",
+  params: {},
+  result: quantity,
+  handle: (_params, { chain }: { chain: Pick<ChainView, "suggestTip"> }) => chain.suggestTip(),
+});
+
+const NO_BLOCKS = '{"oldestBlock":"0x0","gasUsedRatio":null}';
+
+/** A count as JSON number, decimal or hex string: geth takes all three here and nowhere else. */
+const decimalOrHex: ParamCodec<number> = {
+  decode(value) {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    if (text === "") return 0;
+    if (/^(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20})$/.test(text) && BigInt(text) < 2n ** 64n) {
+      return Number(BigInt(text));
+    }
+    throw new InvalidValueError(`invalid hex or decimal integer ${JSON.stringify(text)}`);
+  },
+};
+
+const percentiles: ParamCodec<readonly number[]> = {
+  decode(value) {
+    if (!Array.isArray(value)) throw typeFault(jsonKind(value), "[]float64");
+    return value.map((item: unknown) => {
+      if (typeof item === "number") return item;
+      // Go reads null as 0.
+      if (item === null) return 0;
+      throw typeFault(jsonKind(item), "float64");
+    });
+  },
+};
+
+/**
+ * `eth_feeHistory`: base fees, fullness and tips of `count` blocks up to `newest`.
+ *
+ * @see EIP-1559; geth `eth/gasprice/feehistory.go` for the shape of an empty answer
+ */
+export const feeHistory = defineMethod({
+  name: "eth_feeHistory",
+  params: { count: decimalOrHex, newest: blockNumberOrTag, percentiles: nullAs(percentiles, []) },
+  example: ["0x5", "latest", [25, 75]],
+  result: rawJsonOf(FEE_HISTORY),
+  heavy: true,
+  handle(
+    { count, newest, percentiles },
+    { chain }: { chain: Pick<ChainView, "head" | "oldest" | "feeHistory"> },
+  ) {
+    if (count === 0) return NO_BLOCKS;
+    return andThen(numberOf(newest, chain), (number) =>
+      andThen(chain.feeHistory(count, number, percentiles), (history) =>
+        history.gasUsedRatio.length === 0 ? NO_BLOCKS : feeHistoryText(history),
+      ),
+    );
+  },
+});
+
+function numberOf(
+  newest: BlockNumberOrTag,
+  chain: Pick<ChainView, "head" | "oldest">,
+): MaybePromise<number | "pending"> {
+  if (typeof newest === "number" || newest === "pending") return newest;
+  return newest === "earliest"
+    ? andThen(chain.oldest(), ({ block }) => block)
+    : andThen(chain.head(), ({ header }) => header.number);
+}
+
+/** The JSON of histories that `ChainView.feeHistory` returns more than once. */
+const texts = new WeakMap<FeeHistory, string>();
+
+function feeHistoryText(history: FeeHistory): string {
+  let text = texts.get(history);
+  if (text === undefined) {
+    text = writeFeeHistory(history);
+    texts.set(history, text);
+  }
+  return text;
+}
+
+function writeFeeHistory(history: FeeHistory): string {
+  const { oldestBlock, reward } = history;
+  const rewards = reward ? `,"reward":[${reward.map(quantitiesText).join(",")}]` : "";
+  return (
+    `{"oldestBlock":${quantityText(oldestBlock)}${rewards}` +
+    `,"baseFeePerGas":${quantitiesText(history.baseFeePerGas)}` +
+    `,"gasUsedRatio":${JSON.stringify(history.gasUsedRatio)}` +
+    `,"baseFeePerBlobGas":${quantitiesText(history.baseFeePerBlobGas)}` +
+    `,"blobGasUsedRatio":${JSON.stringify(history.blobGasUsedRatio)}}`
+  );
+}
+
+function quantitiesText(values: readonly bigint[]): string {
+  return `[${values.map(quantityText).join(",")}]`;
+}
+
+/** `eth_baseFee`: base fee of the next block in wei (EIP-1559), null before London. */
+export const baseFee = defineMethod({
+  name: "eth_baseFee",
+  params: {},
+  result: nullable(quantity),
+  handle: (_params, { chain }: { chain: Pick<ChainView, "config" | "head"> }) =>
+    andThen(chain.head(), ({ header }) =>
+      isBlockForkActive(chain.config, "londonBlock", header.number + 1)
+        ? nextBaseFee(header)
+        : null,
+    ),
+});
+
+/** `eth_blobBaseFee`: price of blob gas in the newest block, in wei (EIP-4844); null before Cancun. */
+export const blobBaseFee = defineMethod({
+  name: "eth_blobBaseFee",
+  params: {},
+  result: nullable(quantity),
+  handle: (_params, { chain }: { chain: Pick<ChainView, "config" | "head"> }) =>
+    andThen(chain.head(), ({ header: { excessBlobGas, timestamp } }) => {
+      const params = blobParamsAt(chain.config, timestamp);
+      return params === undefined || excessBlobGas === undefined
+        ? null
+        : feeAt(excessBlobGas, params);
+    }),
+});

@@ -1,0 +1,182 @@
+import type { CancelToken } from "../../../threads/cancel-token.ts";
+import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import { byHash } from "../../ports/block-selector.ts";
+import type { ChainView, FoundLogs } from "../../ports/chain-view.ts";
+import {
+  boolean,
+  type JsonText,
+  jsonKind,
+  optional,
+  type ParamCodec,
+  rawAsciiJsonOf,
+  schemaOf,
+  string,
+  typeFault,
+} from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { LogLimitError, UnknownBlockError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
+import { either, HASH, LOG, listOf } from "../json/schemas.ts";
+import {
+  assertTermCount,
+  type BlockRange,
+  type LogCriteria,
+  logCriteria,
+  resolveRange,
+} from "../params/log-criteria.ts";
+import type { RpcSettings } from "../rpc-ports.ts";
+import type { Sessions } from "../sessions.ts";
+
+/** null is an id that no filter has, as Go decodes it. */
+export const filterId: ParamCodec<string> = {
+  ...schemaOf(string),
+  decode(value) {
+    if (typeof value === "string") return value;
+    if (value === null) return "";
+    throw typeFault(jsonKind(value), "rpc.ID");
+  },
+};
+
+export type LogModules = {
+  readonly chain: Pick<ChainView, "head" | "oldest" | "header" | "logs">;
+  readonly settings: Pick<RpcSettings, "logLimits">;
+};
+
+/**
+ * `eth_getLogs`: the logs of a range of blocks, or of one by its hash, that match. A range without bounds is the newest
+ * block. One that reaches beyond the newest block is rejected, and so is one with more logs than one answer
+ * holds: the error's data is then a part of it, from its beginning, that can be answered.
+ *
+ * @throws InvalidParamsError, UnknownBlockError, LogFilterTermsError, LogLimitError
+ * @see execution-apis `src/eth/filter.yaml`, EIP-234
+ */
+export const getLogs = defineMethod({
+  name: "eth_getLogs",
+  params: { criteria: logCriteria },
+  example: [{ fromBlock: "0x0", toBlock: "latest", address: SAMPLE.bob }],
+  result: rawAsciiJsonOf(listOf(LOG)),
+  heavy: true,
+  handle({ criteria }, modules: LogModules, context) {
+    assertTermCount(criteria, modules.settings.logLimits.termsMax);
+    return searchLogs(criteria, modules, context);
+  },
+});
+
+/** What `eth_getLogs` answers, for others that answer the same. */
+export function searchLogs(
+  criteria: LogCriteria,
+  { chain, settings }: LogModules,
+  cancel: CancelToken,
+): MaybePromise<JsonText> {
+  return andThen(rangeOf(criteria, chain), (range) =>
+    andThen(chain.logs({ terms: criteria, ...range }, settings.logLimits, cancel), (found) =>
+      completeOf(found, range),
+    ),
+  );
+}
+
+function rangeOf(
+  criteria: LogCriteria,
+  chain: Pick<ChainView, "head" | "header" | "oldest">,
+): MaybePromise<BlockRange> {
+  if (criteria.blockHash === undefined) {
+    return andThen(chain.oldest(), ({ block }) =>
+      andThen(chain.head(), ({ header }) => resolveRange(criteria, block, header.number)),
+    );
+  }
+  return andThen(chain.header(byHash(criteria.blockHash)), (sealed) => {
+    if (sealed === undefined) throw new UnknownBlockError("unknown block");
+    const { number } = sealed.header;
+    return { from: number, to: number };
+  });
+}
+
+function completeOf({ json, end, limit }: FoundLogs, { from, to }: BlockRange): JsonText {
+  if (end > to || limit === undefined) return json;
+  throw new LogLimitError({ limit, from, to: end - 1 });
+}
+
+/**
+ * `eth_newFilter`: id of a filter for logs of blocks yet to come.
+ *
+ * @throws InvalidParamsError, LogFilterTermsError, TooManyError
+ */
+export const newFilter = defineMethod({
+  name: "eth_newFilter",
+  params: { criteria: logCriteria },
+  example: [{ address: SAMPLE.bob }],
+  result: string,
+  handle(
+    { criteria },
+    {
+      sessions,
+      settings,
+    }: {
+      sessions: Pick<Sessions, "filters">;
+      settings: Pick<RpcSettings, "logLimits">;
+    },
+    { connection },
+  ) {
+    assertTermCount(criteria, settings.logLimits.termsMax);
+    return sessions.filters.addLogs(criteria, connection);
+  },
+});
+
+/** `eth_newBlockFilter`: id of a filter for the hashes of blocks yet to come. @throws TooManyError */
+export const newBlockFilter = defineMethod({
+  name: "eth_newBlockFilter",
+  params: {},
+  result: string,
+  handle: (_params, { sessions }: { sessions: Pick<Sessions, "filters"> }, { connection }) =>
+    sessions.filters.addBlocks(connection),
+});
+
+/**
+ * `eth_newPendingTransactionFilter`: id of a filter for transactions that become executable: their hashes, or themselves when
+ * `isFull`.
+ *
+ * @throws TooManyError
+ */
+export const newPendingTransactionFilter = defineMethod({
+  name: "eth_newPendingTransactionFilter",
+  params: { isFull: optional(boolean, false) },
+  example: [true],
+  result: string,
+  handle: ({ isFull }, { sessions }: { sessions: Pick<Sessions, "filters"> }, { connection }) =>
+    sessions.filters.addPending(isFull, connection),
+});
+
+/** `eth_getFilterChanges`: what occurred since the last call. @throws FilterNotFoundError */
+export const getFilterChanges = defineMethod({
+  name: "eth_getFilterChanges",
+  params: { id: filterId },
+  example: ["0x1"],
+  result: rawAsciiJsonOf(either(listOf(LOG), listOf(HASH))),
+  handle: ({ id }, { sessions }: { sessions: Pick<Sessions, "filters"> }) =>
+    sessions.filters.changes(id),
+});
+
+/**
+ * `eth_getFilterLogs`: what `eth_getLogs` answers to the criteria of the filter; changes not yet read stay.
+ *
+ * @throws FilterNotFoundError, FilterKindError, and what `eth_getLogs` throws
+ */
+export const getFilterLogs = defineMethod({
+  name: "eth_getFilterLogs",
+  params: { id: filterId },
+  example: ["0x1"],
+  result: rawAsciiJsonOf(listOf(LOG)),
+  heavy: true,
+  handle: ({ id }, modules: LogModules & { sessions: Pick<Sessions, "filters"> }, context) =>
+    searchLogs(modules.sessions.filters.criteriaOf(id), modules, context),
+});
+
+/** `eth_uninstallFilter`: false when there is no such filter. */
+export const uninstallFilter = defineMethod({
+  name: "eth_uninstallFilter",
+  params: { id: filterId },
+  example: ["0x1"],
+  result: boolean,
+  handle: ({ id }, { sessions }: { sessions: Pick<Sessions, "filters"> }) =>
+    sessions.filters.remove(id),
+});

@@ -1,0 +1,90 @@
+import { andThen } from "../../../threads/maybe-promise.ts";
+import type { NodePort } from "../../ports/node.ts";
+import {
+  boolean,
+  data,
+  hash,
+  type ParamCodec,
+  quantity,
+  string,
+  typeFault,
+} from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { InvalidValueError, NoMiningWorkError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
+import type { Sessions } from "../sessions.ts";
+
+/** `eth_mining`: whether this node makes the next block. */
+export const mining = defineMethod({
+  name: "eth_mining",
+  params: {},
+  result: boolean,
+  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
+    andThen(node.info(), ({ isValidator }) => isValidator),
+});
+
+/** `eth_hashrate`: what miners reported in the last ten seconds, in hashes a second. */
+export const hashrate = defineMethod({
+  name: "eth_hashrate",
+  params: {},
+  result: quantity,
+  handle: (_params, { sessions }: { sessions: Pick<Sessions, "hashrates"> }) =>
+    sessions.hashrates.total(),
+});
+
+const hashrateParam: ParamCodec<bigint> = {
+  decode(value, field) {
+    if (typeof value !== "string") throw typeFault("non-string", "hexutil.Uint64", field);
+    if (!/^0[xX][0-9a-fA-F]{1,64}$/.test(value)) {
+      throw typeFault("invalid hex string", "hexutil.Uint64", field);
+    }
+    const rate = BigInt(value);
+    if (rate >= 2n ** 64n) throw typeFault("hex number > 64 bits", "hexutil.Uint64", field);
+    return rate;
+  },
+};
+
+/** `eth_submitHashrate`: a miner's report, which counts for ten seconds. */
+export const submitHashrate = defineMethod({
+  name: "eth_submitHashrate",
+  params: { rate: hashrateParam, miner: hash },
+  example: ["0x500000", SAMPLE.hash],
+  result: boolean,
+  handle({ rate, miner }, { sessions }: { sessions: Pick<Sessions, "hashrates"> }) {
+    sessions.hashrates.report(miner, rate);
+    return true;
+  },
+});
+
+/**
+ * `eth_getWork`: no block waits for work.
+ *
+ * @throws NoMiningWorkError always
+ */
+export const getWork = defineMethod({
+  name: "eth_getWork",
+  params: {},
+  result: string,
+  handle(): string {
+    throw new NoMiningWorkError();
+  },
+});
+
+const blockNonce: ParamCodec<Uint8Array> = {
+  decode(value, field) {
+    const bytes = data.decode(value, field);
+    if (bytes.length === 8) return bytes;
+    throw new InvalidValueError(
+      `hex string has length ${bytes.length * 2}, want 16 for types.BlockNonce`,
+    );
+  },
+};
+
+/** `eth_submitWork`: false, because no work was given out. */
+export const submitWork = defineMethod({
+  name: "eth_submitWork",
+  params: { nonce: blockNonce, powHash: hash, mixDigest: hash },
+  example: ["0x0000000000000001", SAMPLE.hash, SAMPLE.hash],
+  result: boolean,
+  handle: () => false,
+});

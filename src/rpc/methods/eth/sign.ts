@@ -1,0 +1,143 @@
+import type { Signature } from "../../../crypto/secp256k1.ts";
+import type { CallArguments } from "../../../execution/call/call-arguments.ts";
+import { assertSubmittable } from "../../../mempool/submission.ts";
+import { ZERO_ADDRESS } from "../../../primitives/address.ts";
+import { bigintToFixedBytes, concatBytes } from "../../../primitives/bytes.ts";
+import { keccak256 } from "../../../primitives/keccak.ts";
+import type { TransactionFields } from "../../../types/transaction/codec.ts";
+import { buildTransaction } from "../../../types/transaction/encode.ts";
+import { legacyV } from "../../../types/transaction/legacy.ts";
+import { signingHash } from "../../../types/transaction/signing-hash.ts";
+import type { Transaction } from "../../../types/transaction/transaction.ts";
+import type { KeysPort } from "../../ports/keys.ts";
+import { address, data, type JsonText, json, rawJsonOf } from "../../transport/codec.ts";
+import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
+import { TransactionFieldsError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
+import { SIGNED_TRANSACTION } from "../json/schemas.ts";
+import { signedTransactionText } from "../json/transaction-json.ts";
+import { dataText } from "../json/write.ts";
+import { callArguments } from "../params/call-arguments.ts";
+import type { RpcSettings } from "../rpc-ports.ts";
+import { type DefaultsModules, fillTransactionFields } from "./transaction-defaults.ts";
+import { typedDataHash } from "./typed-data.ts";
+
+/**
+ * The 32 bytes signed for `message` (EIP-191, version 0x45): keccak256(0x19 ‖ chainName ‖ " Signed Message:\n" ‖ length ‖ message).
+ * @param chainName "Ethereum", unless wallets and contracts of the chain agree on another name
+ */
+export function messageHash(chainName: string, message: Uint8Array): Uint8Array {
+  const prefix = Buffer.from(`\u0019${chainName} Signed Message:\n${message.length}`);
+  return keccak256(concatBytes(prefix, message));
+}
+
+/** r ‖ s ‖ v with v 27 or 28: 65 bytes, as wallets expect a message signature. */
+export function signatureBytes({ r, s, yParity }: Signature): Uint8Array {
+  return concatBytes(
+    bigintToFixedBytes(r, 32),
+    bigintToFixedBytes(s, 32),
+    Uint8Array.of(27 + yParity),
+  );
+}
+
+/**
+ * `eth_sign`: signature of an unlocked account over the prefixed message; 65 bytes, v 27 or 28.
+ *
+ * @throws UnknownAccountError, AccountLockedError
+ */
+export const sign = defineMethod({
+  name: "eth_sign",
+  params: { account: address, message: data },
+  example: [SAMPLE.alice, "0x68656c6c6f"],
+  result: data,
+  async handle(
+    { account, message },
+    { keys, settings }: SignerModules & { settings: Pick<RpcSettings, "chainName"> },
+  ) {
+    return signatureBytes(await keys.sign(account, messageHash(settings.chainName, message)));
+  },
+});
+
+/**
+ * `eth_signTypedData_v4`: signature of an unlocked account over EIP-712 data, given as object or as JSON text.
+ *
+ * @throws TypedDataError, UnknownAccountError, AccountLockedError
+ */
+export const signTypedDataV4 = defineMethod({
+  name: "eth_signTypedData_v4",
+  params: { account: address, typedData: json },
+  example: [SAMPLE.alice, SAMPLE.typedData],
+  result: data,
+  async handle({ account, typedData }, { keys }: SignerModules) {
+    return signatureBytes(await keys.sign(account, typedDataHash(typedData)));
+  },
+});
+
+/** The name before versions. */
+export const signTypedData = aliasMethod(signTypedDataV4, "eth_signTypedData");
+
+export type SignTransactionModules = DefaultsModules & {
+  readonly settings: Pick<RpcSettings, "submissionRules">;
+};
+
+/**
+ * `eth_signTransaction`: the signed transaction, which goes nowhere. Gas, price and nonce are never made up here.
+ *
+ * @throws TransactionFieldsError, UnknownAccountError, AccountLockedError, FeeCapExceededError
+ */
+export const signTransaction = defineMethod({
+  name: "eth_signTransaction",
+  params: { request: callArguments },
+  example: [
+    { ...SAMPLE.call, gas: "0x5208", gasPrice: "0x3b9aca00", nonce: "0x0", chainId: "0x7a69" },
+  ],
+  result: rawJsonOf(SIGNED_TRANSACTION),
+  heavy: true,
+  handle({ request }, modules: SignTransactionModules & SignerModules) {
+    const from = request.from ?? ZERO_ADDRESS;
+    return signedTransaction(request, modules, (digest) =>
+      modules.keys.signTransaction(from, digest),
+    );
+  },
+});
+
+/**
+ * `{raw, tx}` of the signed request.
+ * @throws TransactionFieldsError, FeeCapExceededError, and what `sign` throws
+ */
+export async function signedTransaction(
+  request: CallArguments,
+  modules: SignTransactionModules,
+  sign: SignDigest,
+): Promise<JsonText> {
+  if (request.gas === undefined) throw new TransactionFieldsError("gas not specified");
+  if (
+    request.gasPrice === undefined &&
+    (request.maxFeePerGas === undefined || request.maxPriorityFeePerGas === undefined)
+  ) {
+    throw new TransactionFieldsError("missing gasPrice or maxFeePerGas/maxPriorityFeePerGas");
+  }
+  if (request.nonce === undefined) throw new TransactionFieldsError("nonce not specified");
+  const fields = await fillTransactionFields(request, modules);
+  const tx = await signFields(fields, sign);
+  assertSubmittable(tx, modules.settings.submissionRules);
+  return `{"raw":${dataText(tx.raw)},"tx":${signedTransactionText(tx)}}`;
+}
+
+/** What methods ask for that sign with an unlocked account. */
+export type SignerModules = {
+  readonly keys: Pick<KeysPort, "assertKnown" | "sign" | "signTransaction">;
+};
+
+/** Signs 32 bytes with an account that is settled, and may say no. */
+export type SignDigest = (digest: Uint8Array) => Signature | Promise<Signature>;
+
+/** The transaction with a signature. @throws what `sign` throws */
+export async function signFields(
+  fields: TransactionFields,
+  sign: SignDigest,
+): Promise<Transaction> {
+  const { r, s, yParity } = await sign(signingHash(fields));
+  const v = fields.type === 0 ? legacyV(fields.chainId, yParity) : BigInt(yParity);
+  return buildTransaction(fields, { v, r, s });
+}

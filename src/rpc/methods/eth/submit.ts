@@ -1,0 +1,226 @@
+import type { CallArguments } from "../../../execution/call/call-arguments.ts";
+import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
+import { equalBytes } from "../../../primitives/bytes.ts";
+import type { Hash } from "../../../primitives/hash.ts";
+import { buildTransaction, encodePooledTransaction } from "../../../types/transaction/encode.ts";
+import { signingHash } from "../../../types/transaction/signing-hash.ts";
+import type { ChainView, MinedReceipt } from "../../ports/chain-view.ts";
+import type { BlobProver } from "../../ports/tools.ts";
+import {
+  data,
+  hash,
+  jsonUnsigned,
+  optional,
+  quantity,
+  quantity64,
+  rawJsonOf,
+} from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import {
+  ReceiptTimeoutError,
+  RequestTimeoutError,
+  TransactionFieldsError,
+  TransactionNotFoundError,
+} from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
+import { receiptText } from "../json/receipt-json.ts";
+import { RECEIPT, SIGNED_TRANSACTION } from "../json/schemas.ts";
+import { signedTransactionText } from "../json/transaction-json.ts";
+import { dataText } from "../json/write.ts";
+import { callArguments } from "../params/call-arguments.ts";
+import type { Sessions } from "../sessions.ts";
+import { withBlobFields } from "./blob-fields.ts";
+import { type SignDigest, type SignerModules, signFields } from "./sign.ts";
+import { type DefaultsModules, fillTransactionFields } from "./transaction-defaults.ts";
+
+/**
+ * `eth_sendRawTransaction`: hands a signed transaction, a type 3 with its blobs, to the pool; its hash.
+ *
+ * @throws the decoder's, the pool's and the submission rules' rejections
+ */
+export const sendRawTransaction = defineMethod({
+  name: "eth_sendRawTransaction",
+  params: { raw: data },
+  example: [SAMPLE.rawTransaction],
+  result: hash,
+  handle: ({ raw }, { chain }: { chain: Pick<ChainView, "submit"> }) => chain.submit(raw),
+});
+
+/** A waiting call occupies a slot of its connection: twenty seconds where the caller names no time, a minute at most. */
+const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS_MAX = 60_000;
+
+/**
+ * `eth_sendRawTransactionSync`: as `eth_sendRawTransaction`, but answers with the receipt once the transaction is mined.
+ *
+ * @throws ReceiptTimeoutError and what submitting throws
+ * @see EIP-7966
+ */
+export const sendRawTransactionSync = defineMethod({
+  name: "eth_sendRawTransactionSync",
+  params: { raw: data, timeoutMs: optional(jsonUnsigned, 0) },
+  example: [SAMPLE.rawTransaction, 500],
+  result: rawJsonOf(RECEIPT),
+  async handle(
+    { raw, timeoutMs },
+    { chain }: { chain: Pick<ChainView, "submit" | "receipt" | "subscribe"> },
+    { signal },
+  ) {
+    const hash = await chain.submit(raw);
+    const wanted = timeoutMs > 0 ? Math.min(timeoutMs, TIMEOUT_MS_MAX) : TIMEOUT_MS;
+    return receiptText(await receiptOf(hash, wanted, chain, signal));
+  },
+});
+
+/** The receipt of `hash`, as soon as it is in a block. */
+function receiptOf(
+  hash: Hash,
+  timeoutMs: number,
+  chain: Pick<ChainView, "receipt" | "subscribe">,
+  signal: AbortSignal,
+): Promise<MinedReceipt> {
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void): void => {
+      clearTimeout(timer);
+      stop();
+      signal.removeEventListener("abort", onAbort);
+      settle();
+    };
+    const onAbort = () => end(() => reject(new RequestTimeoutError()));
+    const look = async (): Promise<void> => {
+      try {
+        const mined = await chain.receipt(hash);
+        if (mined) end(() => resolve(mined));
+      } catch (error) {
+        end(() => reject(error));
+      }
+    };
+    const stop = chain.subscribe({
+      onBlock({ block }) {
+        if (block.transactions.some((tx) => tx.hash === hash)) void look();
+      },
+    });
+    const timer = setTimeout(
+      () => end(() => reject(new ReceiptTimeoutError(hash, timeoutMs))),
+      timeoutMs,
+    );
+    signal.addEventListener("abort", onAbort);
+    // It may be in a block already; of a later one the event comes after the subscription.
+    void look();
+  });
+}
+
+/** The service's default gas limit; a transaction that needs more gets its estimate. */
+const DEFAULT_GAS = 90_000n;
+
+export type SendModules = DefaultsModules & {
+  readonly chain: Pick<ChainView, "submit">;
+  readonly sessions: Pick<Sessions, "sendLock">;
+};
+
+/**
+ * `eth_sendTransaction`: fills in what is missing, signs with an account of the node and submits; the hash.
+ *
+ * @throws UnknownAccountError, AccountLockedError, TransactionFieldsError, and what estimating and submitting throw
+ */
+export const sendTransaction = defineMethod({
+  name: "eth_sendTransaction",
+  params: { request: callArguments },
+  example: [SAMPLE.call],
+  result: hash,
+  heavy: true,
+  async handle({ request }, modules: SendModules & SignerModules) {
+    const { keys } = modules;
+    const from = request.from ?? ZERO_ADDRESS;
+    await keys.assertKnown(from);
+    return sendSigned(request, from, modules, (digest) => keys.signTransaction(from, digest));
+  },
+});
+
+/**
+ * Fills in what `request` lacks, signs and submits; the hash.
+ *
+ * Without a nonce, transactions of one account go one after the other, so that each sees the nonce of the one before.
+ *
+ * @throws TransactionFieldsError, and what `sign`, estimating and submitting throw
+ */
+export async function sendSigned(
+  request: CallArguments,
+  from: Address,
+  modules: SendModules,
+  sign: SignDigest,
+): Promise<Hash> {
+  if (request.blobVersionedHashes !== undefined) {
+    throw new TransactionFieldsError("signing blob transactions not supported");
+  }
+  async function send() {
+    const fields = await fillTransactionFields({ ...request, from }, modules, DEFAULT_GAS);
+    return modules.chain.submit((await signFields(fields, sign)).raw);
+  }
+  return request.nonce === undefined ? modules.sessions.sendLock.run(from, send) : send();
+}
+
+/**
+ * `eth_fillTransaction`: the transaction with everything filled in but the signature, whose members are 0. Blobs come with
+ * commitments and proofs, in the form of the head's fork.
+ *
+ * @throws TransactionFieldsError, and what estimating throws
+ */
+export const fillTransaction = defineMethod({
+  name: "eth_fillTransaction",
+  params: { request: callArguments },
+  example: [SAMPLE.call],
+  result: rawJsonOf(SIGNED_TRANSACTION),
+  heavy: true,
+  async handle({ request }, modules: DefaultsModules & { readonly tools: BlobProver }) {
+    const { request: withHashes, sidecar } = await withBlobFields(request, modules);
+    const { blobs: _blobs, ...described } = withHashes;
+    const fields = await fillTransactionFields(described, modules);
+    // A legacy transaction says its chain only in a signature's v (EIP-155), which it does not have yet.
+    const unsigned = fields.type === 0 ? { ...fields, chainId: undefined } : fields;
+    const tx = buildTransaction(unsigned, { v: 0n, r: 0n, s: 0n });
+    const raw = dataText(encodePooledTransaction(tx, sidecar));
+    return `{"raw":${raw},"tx":${signedTransactionText(tx, sidecar)}}`;
+  },
+});
+
+/**
+ * `eth_resend`: replaces a pending transaction of an account of the node, which `request` describes, by one with another price or gas
+ * limit; the new hash.
+ *
+ * @throws TransactionFieldsError, TransactionNotFoundError, and what signing and submitting throw
+ */
+export const resend = defineMethod({
+  name: "eth_resend",
+  params: { request: callArguments, gasPrice: optional(quantity), gas: optional(quantity64) },
+  example: [{ ...SAMPLE.call, nonce: "0x0" }, "0x77359400", "0x5208"],
+  result: hash,
+  heavy: true,
+  async handle(
+    { request, gasPrice, gas },
+    modules: DefaultsModules &
+      SignerModules & { readonly chain: Pick<ChainView, "submit" | "poolContentFrom"> },
+  ) {
+    const { keys, chain } = modules;
+    if (request.nonce === undefined) {
+      throw new TransactionFieldsError("missing transaction nonce in transaction spec");
+    }
+    const from = request.from ?? ZERO_ADDRESS;
+    const fields = await fillTransactionFields(request, modules);
+    const described = signingHash(fields);
+    const { pending } = await chain.poolContentFrom(from);
+    const isThere = pending.some(({ tx }) => equalBytes(signingHash(tx), described));
+    if (!isThere) {
+      throw new TransactionNotFoundError(buildTransaction(fields, { v: 0n, r: 0n, s: 0n }).hash);
+    }
+    const priced =
+      gasPrice === undefined || gasPrice === 0n
+        ? fields
+        : "gasPrice" in fields
+          ? { ...fields, gasPrice }
+          : { ...fields, maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice };
+    const replacement = gas === undefined || gas === 0n ? priced : { ...priced, gasLimit: gas };
+    const tx = await signFields(replacement, (digest) => keys.signTransaction(from, digest));
+    return chain.submit(tx.raw);
+  },
+});

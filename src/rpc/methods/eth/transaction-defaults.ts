@@ -1,0 +1,137 @@
+import {
+  assertChainId,
+  type CallArguments,
+  calldataOf,
+  withFeeDefaults,
+} from "../../../execution/call/call-arguments.ts";
+import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
+import { equalBytes } from "../../../primitives/bytes.ts";
+import type { TransactionFields } from "../../../types/transaction/codec.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { ExecutionPort } from "../../ports/execution.ts";
+import { TransactionFieldsError } from "../../transport/errors.ts";
+
+/** What the missing fields of a transaction are taken from. */
+export type DefaultsModules = {
+  readonly chain: Pick<ChainView, "config" | "head" | "nextNonce" | "suggestTip">;
+  readonly execution: Pick<ExecutionPort, "estimateGas">;
+};
+
+/** EIP-7594 wallets attach at most this many. */
+const BLOBS_MAX = 6;
+
+/**
+ * The fields of the transaction that `request` describes, every missing one filled in the order in which geth does it.
+ *
+ * @param gasAtLeast the gas limit is not set below this when it is missing
+ * @throws TransactionFieldsError, InvalidCallArgumentsError with geth's texts, and what estimating gas throws
+ */
+export async function fillTransactionFields(
+  request: CallArguments,
+  modules: DefaultsModules,
+  gasAtLeast = 0n,
+): Promise<TransactionFields> {
+  if (request.blobs !== undefined) {
+    throw new TransactionFieldsError('"blobs" is not supported for this RPC method');
+  }
+  const from = request.from ?? ZERO_ADDRESS;
+  const priced = await withFees(request, modules);
+  const nonce = request.nonce ?? (await modules.chain.nextNonce(from));
+  assertShape(priced);
+  const gas = priced.gas ?? (await estimate(priced, from, modules, gasAtLeast));
+  const { chainId } = modules.chain.config;
+  assertChainId(request, chainId);
+  return toFields({ ...priced, from, nonce, gas, chainId });
+}
+
+/** A request in which nothing is missing that a transaction needs. */
+export type CompleteRequest = CallArguments & {
+  readonly from: Address;
+  readonly nonce: bigint;
+  readonly gas: bigint;
+  readonly chainId: bigint;
+};
+
+/** The transaction fields of a complete request; its type follows from the fields that are there. */
+export function toFields(request: CompleteRequest): TransactionFields {
+  const base = {
+    nonce: request.nonce,
+    gasLimit: request.gas,
+    to: request.to ?? null,
+    value: request.value ?? 0n,
+    data: calldataOf(request),
+    chainId: request.chainId,
+  };
+  const { accessList = [], gasPrice } = request;
+  // A gas price makes it a legacy transaction whatever else there is: geth drops an access list here.
+  if (gasPrice !== undefined) return { type: 0, ...base, gasPrice };
+  const fees = {
+    maxFeePerGas: request.maxFeePerGas ?? 0n,
+    maxPriorityFeePerGas: request.maxPriorityFeePerGas ?? 0n,
+    accessList,
+  };
+  if (request.authorizationList !== undefined) {
+    return { type: 4, ...base, ...fees, authorizationList: request.authorizationList };
+  }
+  if (request.blobVersionedHashes !== undefined) {
+    return {
+      type: 3,
+      ...base,
+      ...fees,
+      maxFeePerBlobGas: request.maxFeePerBlobGas ?? 0n,
+      blobVersionedHashes: request.blobVersionedHashes,
+    };
+  }
+  return { type: 2, ...base, ...fees };
+}
+
+/** The request with every price its type needs, in wei, taken from the head. */
+async function withFees(
+  request: CallArguments,
+  { chain }: DefaultsModules,
+): Promise<CallArguments> {
+  const tip = await chain.suggestTip();
+  const { header } = await chain.head();
+  return withFeeDefaults(request, header, chain.config, () => tip);
+}
+
+/** Fields that cannot go together. */
+function assertShape(request: CallArguments): void {
+  const { data, input, to, blobVersionedHashes } = request;
+  if (data !== undefined && input !== undefined && !equalBytes(data, input)) {
+    throw new TransactionFieldsError(
+      'both "data" and "input" are set and not equal. Please use "input" to pass transaction call data',
+    );
+  }
+  if (blobVersionedHashes?.length === 0) {
+    throw new TransactionFieldsError("need at least 1 blob for a blob transaction");
+  }
+  if (blobVersionedHashes && blobVersionedHashes.length > BLOBS_MAX) {
+    throw new TransactionFieldsError(
+      `too many blobs in transaction (have=${blobVersionedHashes.length}, max=${BLOBS_MAX})`,
+    );
+  }
+  if (to !== undefined) return;
+  if (blobVersionedHashes) throw new TransactionFieldsError('missing "to" in blob transaction');
+  if (calldataOf(request).length === 0) {
+    throw new TransactionFieldsError("contract creation without any data provided");
+  }
+  if (request.authorizationList) {
+    throw new TransactionFieldsError(
+      'authorizationList provided for contract creation, but "to" field is missing',
+    );
+  }
+}
+
+async function estimate(
+  request: CallArguments,
+  from: Address,
+  { execution }: DefaultsModules,
+  gasAtLeast: bigint,
+): Promise<bigint> {
+  const { nonce: _nonce, chainId: _chainId, authorizationList = [], ...call } = request;
+  // A transaction with an empty list is invalid, but its fields can be filled all the same, as in geth.
+  const authorized = authorizationList.length === 0 ? call : { ...call, authorizationList };
+  const gas = await execution.estimateGas({ ...authorized, from }, "latest", {});
+  return gas > gasAtLeast ? gas : gasAtLeast;
+}

@@ -1,0 +1,155 @@
+import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
+import { andThen } from "../../../threads/maybe-promise.ts";
+import { encodePooledTransaction } from "../../../types/transaction/encode.ts";
+import { blockNumberOrTag, byHash } from "../../ports/block-selector.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { KeysPort } from "../../ports/keys.ts";
+import {
+  address,
+  data,
+  hash,
+  quantity64,
+  quantityNumber,
+  rawJsonOf,
+} from "../../transport/codec.ts";
+import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
+import { receiptText } from "../json/receipt-json.ts";
+import { listOf, orNull, RECEIPT, TRANSACTION } from "../json/schemas.ts";
+import { minedTransactionText, transactionText } from "../json/transaction-json.ts";
+
+/** `eth_getTransactionByHash`: the transaction from the chain, or else from the pool, pending or queued; null when unknown. */
+export const getTransactionByHash = defineMethod({
+  name: "eth_getTransactionByHash",
+  params: { transactionHash: hash },
+  example: [SAMPLE.hash],
+  result: rawJsonOf(orNull(TRANSACTION)),
+  handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "transaction" | "pooled"> }) =>
+    andThen(chain.transaction(transactionHash), (mined) => {
+      if (mined) return minedTransactionText(mined);
+      return andThen(chain.pooled(transactionHash), (pooled) => {
+        if (pooled) return transactionText(pooled.tx, pooled.sender);
+        // Where the pool is in another process, a block may have included it between the two looks.
+        return andThen(chain.transaction(transactionHash), (mined) =>
+          mined ? minedTransactionText(mined) : "null",
+        );
+      });
+    }),
+});
+
+/** `eth_getTransactionByBlockHashAndIndex`: a transaction by block and index; null when either does not exist. */
+export const getTransactionByBlockHashAndIndex = defineMethod({
+  name: "eth_getTransactionByBlockHashAndIndex",
+  params: { blockHash: hash, index: quantityNumber },
+  example: [SAMPLE.hash, "0x0"],
+  result: rawJsonOf(orNull(TRANSACTION)),
+  handle: ({ blockHash, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
+    andThen(chain.transactionAt(byHash(blockHash), index), minedTransactionText),
+});
+
+/** `eth_getTransactionByBlockNumberAndIndex`: a transaction by block and index; null when either does not exist. */
+export const getTransactionByBlockNumberAndIndex = defineMethod({
+  name: "eth_getTransactionByBlockNumberAndIndex",
+  params: { block: blockNumberOrTag, index: quantityNumber },
+  example: ["latest", "0x0"],
+  result: rawJsonOf(orNull(TRANSACTION)),
+  handle: ({ block, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
+    andThen(chain.transactionAt(block, index), minedTransactionText),
+});
+
+/** The same under the spelling of the service description. */
+export const getTransactionbyBlockNumberAndIndex = aliasMethod(
+  getTransactionByBlockNumberAndIndex,
+  "eth_getTransactionbyBlockNumberAndIndex",
+);
+
+/** `eth_getTransactionBySenderAndNonce`: the sender's transaction with that nonce, mined or pooled; null when there is none. */
+export const getTransactionBySenderAndNonce = defineMethod({
+  name: "eth_getTransactionBySenderAndNonce",
+  params: { sender: address, nonce: quantity64 },
+  example: [SAMPLE.alice, "0x0"],
+  result: rawJsonOf(orNull(TRANSACTION)),
+  handle: (
+    { sender, nonce },
+    { chain }: { chain: Pick<ChainView, "transactionBySender" | "poolContentFrom"> },
+  ) =>
+    andThen(chain.transactionBySender(sender, nonce), ({ isUsed, mined }) => {
+      // A nonce is also used up by an authorization (EIP-7702) or by a contract that creates another.
+      if (isUsed) return minedTransactionText(mined);
+      return andThen(chain.poolContentFrom(sender), ({ pending, queued }) => {
+        const pooled = [...pending, ...queued].find(({ tx }) => tx.nonce === nonce);
+        return pooled ? transactionText(pooled.tx, sender) : "null";
+      });
+    }),
+});
+
+/** `eth_getTransactionReceipt`: the receipt of a mined transaction; null, at once, for any other. */
+export const getTransactionReceipt = defineMethod({
+  name: "eth_getTransactionReceipt",
+  params: { transactionHash: hash },
+  example: [SAMPLE.hash],
+  result: rawJsonOf(orNull(RECEIPT)),
+  handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "receipt"> }) =>
+    andThen(chain.receipt(transactionHash), (mined) => (mined ? receiptText(mined) : "null")),
+});
+
+/**
+ * `eth_getRawTransactionByHash`: canonical encoding (EIP-2718) of a mined or pooled transaction, a pooled one with its blobs.
+ * Unknown gives no bytes, `0x`, as in geth.
+ */
+export const getRawTransactionByHash = defineMethod({
+  name: "eth_getRawTransactionByHash",
+  params: { transactionHash: hash },
+  example: [SAMPLE.hash],
+  result: data,
+  handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "transaction" | "pooled"> }) =>
+    andThen(chain.transaction(transactionHash), (mined) => {
+      if (mined) return mined.tx.raw;
+      return andThen(chain.pooled(transactionHash), (pooled) => {
+        if (pooled) return encodePooledTransaction(pooled.tx, pooled.sidecar);
+        // Where the pool is in another process, a block may have included it between the two looks.
+        return andThen(chain.transaction(transactionHash), (mined) => mined?.tx.raw ?? EMPTY_BYTES);
+      });
+    }),
+});
+
+/** `eth_getRawTransactionByBlockHashAndIndex`: canonical encoding (EIP-2718); `0x` when block or index does not exist. */
+export const getRawTransactionByBlockHashAndIndex = defineMethod({
+  name: "eth_getRawTransactionByBlockHashAndIndex",
+  params: { blockHash: hash, index: quantityNumber },
+  example: [SAMPLE.hash, "0x0"],
+  result: data,
+  handle: ({ blockHash, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
+    andThen(chain.transactionAt(byHash(blockHash), index), (mined) => mined?.tx.raw ?? EMPTY_BYTES),
+});
+
+/** `eth_getRawTransactionByBlockNumberAndIndex`: canonical encoding (EIP-2718); `0x` when block or index does not exist. */
+export const getRawTransactionByBlockNumberAndIndex = defineMethod({
+  name: "eth_getRawTransactionByBlockNumberAndIndex",
+  params: { block: blockNumberOrTag, index: quantityNumber },
+  example: ["latest", "0x0"],
+  result: data,
+  handle: ({ block, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
+    andThen(chain.transactionAt(block, index), (mined) => mined?.tx.raw ?? EMPTY_BYTES),
+});
+
+/** `eth_pendingTransactions`: the pool's executable transactions of the accounts this node signs for. */
+export const pendingTransactions = defineMethod({
+  name: "eth_pendingTransactions",
+  params: {},
+  result: rawJsonOf(listOf(TRANSACTION)),
+  async handle(
+    _params,
+    {
+      chain,
+      keys,
+    }: { chain: Pick<ChainView, "poolContentFrom">; keys: Pick<KeysPort, "accounts"> },
+  ) {
+    const accounts = await keys.accounts();
+    const contents = await Promise.all(accounts.map((account) => chain.poolContentFrom(account)));
+    const texts = contents
+      .flatMap(({ pending }) => pending)
+      .map(({ tx, sender }) => transactionText(tx, sender));
+    return `[${texts.join(",")}]`;
+  },
+});

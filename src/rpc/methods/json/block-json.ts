@@ -1,0 +1,123 @@
+import type { Hash } from "../../../primitives/hash.ts";
+import type { ExecutedBlock, Withdrawal } from "../../../types/block.ts";
+import { blockSize } from "../../../types/block-codec.ts";
+import type { Header } from "../../../types/header.ts";
+import { headerHash } from "../../../types/header-codec.ts";
+import type { SealedHeader } from "../../ports/chain-view.ts";
+import { minedTransactionOf } from "../../ports/mined.ts";
+import type { SyncProgress } from "../../ports/node.ts";
+import { minedTransactionText } from "./transaction-json.ts";
+import { dataText, plainListText, plainText, quantityText } from "./write.ts";
+
+/** JSON text of a header on its own. */
+export function headerText({ hash, header }: SealedHeader, style: HeaderStyle): string {
+  return `{${headerMembers(header, hash, style)}}`;
+}
+
+/** JSON text of a block, with hashes or with whole transactions. */
+export function blockText(executed: ExecutedBlock, isFull: boolean, style: HeaderStyle): string {
+  const { block } = executed;
+  const transactions = isFull
+    ? `[${block.transactions.map((_, index) => transactionTextAt(executed, index)).join(",")}]`
+    : plainListText(block.transactions.map(({ hash }) => hash));
+  const withdrawals = block.withdrawals
+    ? `,"withdrawals":[${block.withdrawals.map(withdrawalText).join(",")}]`
+    : "";
+  return (
+    `{${headerMembers(block.header, block.hash, style)},"size":${quantityText(blockSize(block))}` +
+    `,"transactions":${transactions},"uncles":${plainListText(block.uncles.map(headerHash))}${withdrawals}}`
+  );
+}
+
+/** Its header and the size of a block that holds nothing else. */
+function uncleText(uncle: Header, style: HeaderStyle): string {
+  const size = blockSize({ header: uncle, transactions: [], uncles: [] });
+  return `{${headerMembers(uncle, headerHash(uncle), style)},"size":${quantityText(size)},"uncles":[]}`;
+}
+
+/** JSON text of the uncle at `index`; null where there is none. */
+export function uncleTextAt(
+  executed: ExecutedBlock | undefined,
+  index: number,
+  style: HeaderStyle,
+): string {
+  const uncle = executed?.block.uncles[index];
+  return uncle ? uncleText(uncle, style) : "null";
+}
+
+function transactionTextAt(executed: ExecutedBlock, index: number): string {
+  return minedTransactionText(minedTransactionOf(executed, index));
+}
+
+function withdrawalText({ index, validatorIndex, address, amount }: Withdrawal): string {
+  return (
+    `{"index":${quantityText(index)},"validatorIndex":${quantityText(validatorIndex)}` +
+    `,"address":"${address}","amount":${quantityText(amount)}}`
+  );
+}
+
+/** How headers are shown. */
+export type HeaderStyle = {
+  /**
+   * `nonce`, `sha3Uncles`, `difficulty` and `totalDifficulty` as null, by the letter of the service description. Off by default:
+   * ethers, alloy, Hardhat and go-ethereum's client each reject some of these nulls.
+   */
+  readonly nullPowFields: boolean;
+  /** The block is not sealed yet: `hash`, `nonce` and `miner` are null. */
+  readonly isPending?: boolean;
+};
+
+const OPTIONAL_MEMBERS = [
+  "baseFeePerGas",
+  "withdrawalsRoot",
+  "blobGasUsed",
+  "excessBlobGas",
+  "parentBeaconBlockRoot",
+  "requestsHash",
+] as const;
+
+/** The members that `header` lacks, as null: geth writes them in `newHeads` notifications and nowhere else. */
+export function absentMembers(header: Header): string {
+  const absent = OPTIONAL_MEMBERS.filter((name) => header[name] === undefined);
+  return absent.map((name) => `,"${name}":null`).join("");
+}
+
+/** The members a header has in JSON, without braces. Optional ones are there when the header has them. */
+export function headerMembers(header: Header, hash: Hash, style: HeaderStyle): string {
+  const { isPending = false, nullPowFields } = style;
+  let text =
+    `"number":${quantityText(header.number)},"hash":${isPending ? "null" : plainText(hash)}` +
+    `,"parentHash":"${header.parentHash}"` +
+    `,"nonce":${isPending || nullPowFields ? "null" : dataText(header.nonce)}` +
+    `,"mixHash":"${header.mixHash}"` +
+    `,"sha3Uncles":${nullPowFields ? "null" : plainText(header.sha3Uncles)}` +
+    `,"logsBloom":${dataText(header.logsBloom)},"stateRoot":"${header.stateRoot}"` +
+    `,"miner":${isPending ? "null" : plainText(header.coinbase)}` +
+    `,"difficulty":${nullPowFields ? "null" : quantityText(header.difficulty)}` +
+    `,"extraData":${dataText(header.extraData)},"gasLimit":${quantityText(header.gasLimit)}` +
+    `,"gasUsed":${quantityText(header.gasUsed)},"timestamp":${quantityText(header.timestamp)}` +
+    `,"transactionsRoot":"${header.transactionsRoot}","receiptsRoot":"${header.receiptsRoot}"`;
+  if (nullPowFields) text += ',"totalDifficulty":null';
+  if (header.baseFeePerGas !== undefined) {
+    text += `,"baseFeePerGas":${quantityText(header.baseFeePerGas)}`;
+  }
+  if (header.withdrawalsRoot !== undefined)
+    text += `,"withdrawalsRoot":"${header.withdrawalsRoot}"`;
+  if (header.blobGasUsed !== undefined) {
+    text += `,"blobGasUsed":${quantityText(header.blobGasUsed)}`;
+  }
+  if (header.excessBlobGas !== undefined) {
+    text += `,"excessBlobGas":${quantityText(header.excessBlobGas)}`;
+  }
+  if (header.parentBeaconBlockRoot !== undefined) {
+    text += `,"parentBeaconBlockRoot":"${header.parentBeaconBlockRoot}"`;
+  }
+  if (header.requestsHash !== undefined) text += `,"requestsHash":"${header.requestsHash}"`;
+  return text;
+}
+
+/** JSON text of how far the node has come. */
+export function syncProgressText(progress: SyncProgress): string {
+  const members = Object.entries(progress).map(([key, value]) => `"${key}":${quantityText(value)}`);
+  return `{${members.join(",")}}`;
+}

@@ -1,0 +1,77 @@
+import { setTimeout } from "node:timers/promises";
+import type { NodeError } from "../../../errors.ts";
+import type { CapacityExceededError } from "../../../les/serving/errors.ts";
+import type { ClientConnection } from "../../../les/serving/light-clients.ts";
+import type { AdmittedCall, ServingPort } from "../../../les/serving-port.ts";
+import type { CallAdmission, Meter } from "../../transport/dispatch/call-admission.ts";
+import type { Connection, RequestContext } from "../../transport/dispatch/context.ts";
+import { RequestTimeoutError } from "../../transport/errors.ts";
+
+/** What reading and answering any call takes besides its handler, in nanoseconds. */
+const COST_MIN = 25_000;
+/** A rejection is answered after this time: 160 callers that retry at once then make 320 requests a second, not thousands. */
+const REJECTED_AFTER_MS = 500;
+const CAPACITY_EXCEEDED: CapacityExceededError["code"] = "LES_CAPACITY_EXCEEDED";
+
+export type ClientAdmissionModules = {
+  readonly serving: ServingPort;
+  /** Monotonic, milliseconds with a fraction. */
+  readonly nowMs: () => number;
+};
+
+/** Serves every caller within its capacity. What a call costs is the time from its begin to its end. */
+export function createClientAdmission({ serving, nowMs }: ClientAdmissionModules): CallAdmission {
+  async function serve<T>(
+    call: AdmittedCall,
+    context: RequestContext,
+    start: (meter: Meter) => T | Promise<T>,
+  ): Promise<T> {
+    let cost = 0;
+    try {
+      if (call.waitMs > 0) {
+        await setTimeout(call.waitMs);
+        if (context.isAborted) throw new RequestTimeoutError();
+      }
+      return await start((work) => {
+        const beginMs = nowMs();
+        const end = () => {
+          cost = Math.max(COST_MIN, (nowMs() - beginMs) * 1e6);
+        };
+        let isPending = false;
+        try {
+          const result = work();
+          if (!(result instanceof Promise)) return result;
+          isPending = true;
+          return result.finally(end);
+        } finally {
+          // Here, and not when the promise of this call settles: other calls may have run until then.
+          if (!isPending) end();
+        }
+      });
+    } finally {
+      serving.charge(call, cost);
+    }
+  }
+
+  return {
+    async run(context, start) {
+      const { source, credential, connection } = context;
+      if (source === undefined) return start((work) => work());
+      const caller = { ...source, subject: credential?.subject };
+      let call: AdmittedCall;
+      try {
+        call = await serving.admit(caller, closable(connection));
+      } catch (error) {
+        // A caller that asks again at once would take more time for rejections than for what it is entitled to.
+        if ((error as NodeError).code === CAPACITY_EXCEEDED) await setTimeout(REJECTED_AFTER_MS);
+        throw error;
+      }
+      context.priority = call.priority;
+      return serve(call, context, start);
+    },
+  };
+}
+
+function closable(connection: Connection | undefined): ClientConnection | undefined {
+  return connection?.overCapacity === undefined ? undefined : (connection as ClientConnection);
+}

@@ -1,0 +1,190 @@
+import { NodeError } from "../../../errors.ts";
+import type { LightClientControl } from "../../../les/port.ts";
+import { type ClientId, parseClientId } from "../../../les/serving/client-id.ts";
+import type {
+  ClientInfo,
+  ClientParameters,
+  ServerInfo,
+} from "../../../les/serving/light-clients.ts";
+import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import {
+  array,
+  json,
+  jsonKind,
+  lenientInteger,
+  optional,
+  type ParamCodec,
+  type ResultCodec,
+  string,
+  typeFault,
+} from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { InvalidValueError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
+
+/** No checkpoint oracle is configured. The text is geth's. */
+export class NoCheckpointOracleError extends NodeError {
+  readonly code = "LES_NO_CHECKPOINT_ORACLE";
+  constructor() {
+    super("checkpoint registrar is not activated");
+  }
+}
+
+/** 64 hex digits with or without `0x`, or an enode URL. */
+export const clientId: ParamCodec<ClientId> = {
+  schema: { title: "client id", type: "string" },
+  decode(value, field) {
+    if (typeof value !== "string") throw typeFault(jsonKind(value), "enode.ID", field);
+    const id = parseClientId(value);
+    if (id === undefined) throw new InvalidValueError("wrong length, want 64 hex chars");
+    return id;
+  },
+};
+
+const INT64_MAX = 2n ** 63n - 1n;
+const INT64 = /^-?(?:0[xX][0-9a-fA-F]{1,16}|[0-9]{1,19})$/;
+
+/** A whole number of 64 bits with its sign: a JSON number up to 2^53 − 1, or a text in hex or decimal. */
+export const int64: ParamCodec<bigint> = {
+  schema: { title: "int64", oneOf: [{ type: "integer" }, { type: "string" }] },
+  decode(value, field) {
+    if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);
+    if (typeof value === "number") {
+      // JSON numbers beyond 2^53 are rounded before they can be read.
+      throw typeFault(`number ${value}`, "int64", field);
+    }
+    if (typeof value !== "string" || !INT64.test(value))
+      throw typeFault(jsonKind(value), "int64", field);
+    const isNegative = value.startsWith("-");
+    const size = BigInt(isNegative ? value.slice(1) : value);
+    if (size > INT64_MAX) throw typeFault(`number ${value}`, "int64", field);
+    return isNegative ? -size : size;
+  },
+};
+
+/** An object of numbers by name; names and values are judged by the handler. */
+export const clientParameters: ParamCodec<ClientParameters> = {
+  schema: { title: "parameters", type: "object" },
+  decode(value, field) {
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return value as ClientParameters;
+    }
+    throw typeFault(jsonKind(value), "map[string]interface {}", field);
+  },
+};
+
+/** Clients by id; `{}` marks the first one that did not fit. Balances are JSON numbers of up to 63 bits. */
+export const clientInfos: ResultCodec<readonly (readonly [ClientId, ClientInfo | undefined])[]> = {
+  schema: { title: "clients by id", type: "object" },
+  encode: (entries) =>
+    `{${entries.map(([id, info]) => `"${id}":${info ? infoJson(info) : "{}"}`).join(",")}}`,
+};
+
+function infoJson({ balance, balanceMeta, connected }: ClientInfo): string {
+  const account = `"pricing/balance":${balance},"pricing/balanceMeta":${JSON.stringify(balanceMeta)},"priority":${balance > 0n}`;
+  if (connected === undefined) return `{"isConnected":false,${account}}`;
+  const { capacity, seconds, negativeBalance } = connected;
+  return `{"isConnected":true,"capacity":${capacity},"connectionTime":${seconds},"pricing/negBalance":${negativeBalance},${account}}`;
+}
+
+type Modules<K extends keyof LightClientControl> = {
+  readonly les: Pick<LightClientControl, K>;
+};
+
+const ZERO_ID = "0".repeat(64);
+
+const ids = array(clientId, "[]enode.ID");
+const balances: ResultCodec<{ readonly before: bigint; readonly after: bigint }> = {
+  schema: { type: "array", items: { type: "integer" } },
+  encode: ({ before, after }) => `[${before},${after}]`,
+};
+const serverInfoResult: ResultCodec<ServerInfo> = {
+  schema: { title: "server info", type: "object" },
+  encode: (info) => JSON.stringify(info),
+};
+
+/** `les_serverInfo`: capacities of this node and of its clients, in cost units a millisecond; a unit is some nanosecond of one thread. */
+export const serverInfo = defineMethod({
+  name: "les_serverInfo",
+  params: {},
+  result: serverInfoResult,
+  handle: (_params, { les }: Modules<"serverInfo">) => les.serverInfo(),
+});
+
+/** `les_clientInfo`: connection, capacity and balances of clients by id; of all that are connected when none is named. */
+export const clientInfo = defineMethod({
+  name: "les_clientInfo",
+  params: { ids },
+  example: [[]],
+  result: clientInfos,
+  handle: (params, { les }: Modules<"clientInfo">) => les.clientInfo(params.ids),
+});
+
+/**
+ * `les_priorityClientInfo`: clients with a positive balance in the order of their ids, from `start` to before `stop`; a `stop` of zeros is the
+ * end. `{}` marks the first client beyond `maxCount`.
+ */
+export const priorityClientInfo = defineMethod({
+  name: "les_priorityClientInfo",
+  params: { start: clientId, stop: clientId, maxCount: lenientInteger },
+  example: [SAMPLE.zero, SAMPLE.zero, 100],
+  result: clientInfos,
+  handle: ({ start, stop, maxCount }, { les }: Modules<"priorityClientInfo">) =>
+    les.priorityClientInfo(start, stop === (ZERO_ID as ClientId) ? undefined : stop, maxCount),
+});
+
+/** `les_addBalance`: adds `value`, which may be negative, to a client's balance; `[before, after]`. @throws BalanceOverflowError */
+export const addBalance = defineMethod({
+  name: "les_addBalance",
+  params: { id: clientId, value: int64, meta: optional(string) },
+  result: balances,
+  private: true,
+  handle: ({ id, value, meta }, { les }: Modules<"addBalance">) => les.addBalance(id, value, meta),
+});
+
+/**
+ * `les_setClientParams`: capacity and prices of clients that are connected; of all of them when none is named.
+ *
+ * @throws ClientNotConnectedError, ClientParameterError, PriorityTooLowError
+ */
+export const setClientParams = defineMethod({
+  name: "les_setClientParams",
+  params: { ids, parameters: clientParameters },
+  result: json,
+  private: true,
+  handle: (params, { les }: Modules<"setClientParameters">) =>
+    nothing(les.setClientParameters(params.ids, params.parameters)),
+});
+
+/** `les_setDefaultParams`: prices of clients that connect from now on. @throws ClientParameterError */
+export const setDefaultParams = defineMethod({
+  name: "les_setDefaultParams",
+  params: { parameters: clientParameters },
+  result: json,
+  private: true,
+  handle: ({ parameters }, { les }: Modules<"setDefaultParameters">) =>
+    nothing(les.setDefaultParameters(parameters)),
+});
+
+/** `les_setConnectedBias`: nanoseconds for which a connected client counts as better than one that wants its place. */
+export const setConnectedBias = defineMethod({
+  name: "les_setConnectedBias",
+  params: { nanoseconds: lenientInteger },
+  result: json,
+  private: true,
+  handle: ({ nanoseconds }, { les }: Modules<"setConnectedBias">) =>
+    nothing(les.setConnectedBias(nanoseconds)),
+});
+
+/** `debug_freezeClient`: calls of the client are rejected for about a second, and until its buffer is an eighth full. */
+export const freezeClient = defineMethod({
+  name: "debug_freezeClient",
+  params: { id: clientId },
+  result: json,
+  private: true,
+  handle: ({ id }, { les }: Modules<"freeze">) => nothing(les.freeze(id)),
+});
+
+function nothing(done: MaybePromise<void>) {
+  return andThen(done, () => null);
+}

@@ -1,0 +1,47 @@
+import { createRegistry, type Method } from "../transport/dispatch/method.ts";
+import { ADMIN_METHODS } from "./admin/methods.ts";
+import { TESTING_METHODS } from "./block-testing/methods.ts";
+import { CLIQUE_METHODS } from "./clique/methods.ts";
+import { DB_METHODS } from "./db/methods.ts";
+import { DEBUG_METHODS } from "./debug/methods.ts";
+import { DEV_METHODS } from "./dev/methods.ts";
+import { ERIGON_METHODS } from "./erigon/methods.ts";
+import { ETH_METHODS } from "./eth/methods.ts";
+import { LES_METHODS } from "./les/methods.ts";
+import { MINER_METHODS } from "./miner/methods.ts";
+import { NET_METHODS } from "./net/methods.ts";
+import { OTS_METHODS } from "./ots/methods.ts";
+import { PERSONAL_METHODS } from "./personal/methods.ts";
+import { RPC_METHODS } from "./rpc/methods.ts";
+import type { RpcPorts } from "./rpc-ports.ts";
+import { SHH_METHODS } from "./shh/methods.ts";
+import { TRACE_METHODS } from "./trace/methods.ts";
+import { TXPOOL_METHODS } from "./txpool/methods.ts";
+import { WEB3_METHODS } from "./web3/methods.ts";
+
+/** Every method of a chain that is not a dev chain; the access policy of a listener says which of them it serves. */
+export const METHODS: readonly Method<RpcPorts>[] = [
+  ...WEB3_METHODS,
+  ...NET_METHODS,
+  ...RPC_METHODS,
+  ...ETH_METHODS,
+  ...DEBUG_METHODS,
+  ...TRACE_METHODS,
+  ...OTS_METHODS,
+  ...ERIGON_METHODS,
+  ...TESTING_METHODS,
+  ...TXPOOL_METHODS,
+  ...PERSONAL_METHODS,
+  ...MINER_METHODS,
+  ...ADMIN_METHODS,
+  ...CLIQUE_METHODS,
+  ...DB_METHODS,
+  ...LES_METHODS,
+  ...SHH_METHODS,
+];
+
+export function createMethodRegistry(options: { readonly dev: boolean }) {
+  if (!options.dev) return createRegistry(METHODS);
+  const devNames = new Set(DEV_METHODS.map(({ name }) => name));
+  return createRegistry([...METHODS.filter(({ name }) => !devNames.has(name)), ...DEV_METHODS]);
+}

@@ -1,0 +1,102 @@
+import { NodeError } from "../../../errors.ts";
+import { ZERO_ADDRESS } from "../../../primitives/address.ts";
+import { andThen } from "../../../threads/maybe-promise.ts";
+import type { MinerSettings } from "../../ports/miner.ts";
+import { address, boolean, json, jsonInteger, optional, quantity } from "../../transport/codec.ts";
+import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import type { RpcPorts } from "../rpc-ports.ts";
+
+/** Rewards of the zero address would be lost. */
+export class InvalidEtherbaseError extends NodeError {
+  readonly code = "MINER_INVALID_ETHERBASE";
+  constructor() {
+    super("invalid etherbase: the zero address");
+  }
+}
+
+/** `miner_setEtherbase`: changes who receives the tips of blocks this node proposes, from the next block on and after a restart. */
+export const setEtherbase = defineMethod({
+  name: "miner_setEtherbase",
+  params: { account: address },
+  result: boolean,
+  private: true,
+  handle({ account }, { node }: { node: Pick<MinerSettings, "setEtherbase"> }) {
+    if (account === ZERO_ADDRESS) throw new InvalidEtherbaseError();
+    return andThen(node.setEtherbase(account), () => true);
+  },
+});
+
+/** `miner_setGasPrice`: writes the lowest gas price the node accepts and proposes to `app.toml`; in force after a restart. */
+export const setGasPrice = defineMethod({
+  name: "miner_setGasPrice",
+  params: { gasPrice: quantity },
+  result: boolean,
+  private: true,
+  handle: ({ gasPrice }, { node }: { node: Pick<MinerSettings, "setMinimumGasPrice"> }) =>
+    andThen(node.setMinimumGasPrice(gasPrice), () => true),
+});
+
+// Methods of proof of work, which callers still know: none of them has an effect.
+
+/** A method that exists in name alone: there is no proof of work. */
+export class UnsupportedFunctionError extends NodeError {
+  readonly code = "MINER_UNSUPPORTED";
+  constructor(name: string) {
+    super(`unsupported rpc function: ${name}`, { name });
+  }
+}
+
+/** `miner_getHashrate`: 0, nothing is hashed. */
+export const getHashrate = defineMethod({
+  name: "miner_getHashrate",
+  params: {},
+  result: jsonInteger,
+  private: true,
+  handle: () => 0,
+});
+
+/** `miner_stop`: nothing happens. */
+export const stop = defineMethod({
+  name: "miner_stop",
+  params: {},
+  result: json,
+  private: true,
+  handle: () => null,
+});
+
+/** `miner_setGasLimit`: false; the target is `consensus.gas-limit`. */
+export const setGasLimit = defineMethod({
+  name: "miner_setGasLimit",
+  params: { gasLimit: optional(json) },
+  result: boolean,
+  private: true,
+  handle: () => false,
+});
+
+/** `miner_setExtra`. @throws UnsupportedFunctionError */
+export const setExtra = unsupported("miner_setExtra");
+
+/** `miner_start`. @throws UnsupportedFunctionError */
+export const start = unsupported("miner_start");
+
+function unsupported(name: string): Method<unknown> {
+  return defineMethod({
+    name,
+    params: { value: optional(json) },
+    result: json,
+    private: true,
+    handle() {
+      throw new UnsupportedFunctionError(name);
+    },
+  });
+}
+
+export const MINER_METHODS: readonly Method<RpcPorts>[] = [
+  getHashrate,
+  setExtra,
+  setGasPrice,
+  start,
+  stop,
+  setGasLimit,
+  setEtherbase,
+];

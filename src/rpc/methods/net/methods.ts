@@ -1,0 +1,34 @@
+import { andThen } from "../../../threads/maybe-promise.ts";
+import type { NodePort } from "../../ports/node.ts";
+import { boolean, jsonInteger, string } from "../../transport/codec.ts";
+import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import type { RpcPorts } from "../rpc-ports.ts";
+
+/** `net_version`: the network id as a decimal string. */
+export const version = defineMethod({
+  name: "net_version",
+  params: {},
+  result: string,
+  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
+    andThen(node.info(), ({ networkId }) => networkId.toString()),
+});
+
+/** `net_listening`: whether the node accepts connections of peers. */
+export const listening = defineMethod({
+  name: "net_listening",
+  params: {},
+  result: boolean,
+  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
+    andThen(node.info(), ({ isListening }) => isListening),
+});
+
+/** `net_peerCount`: connected peers as a JSON integer; geth writes a QUANTITY here, our service does not. */
+export const peerCount = defineMethod({
+  name: "net_peerCount",
+  params: {},
+  result: jsonInteger,
+  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
+    andThen(node.info(), ({ peerCount }) => peerCount),
+});
+
+export const NET_METHODS: readonly Method<RpcPorts>[] = [version, peerCount, listening];

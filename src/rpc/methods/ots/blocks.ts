@@ -1,0 +1,187 @@
+import { blockReward } from "../../../execution/block/rewards.ts";
+import { hardforkAt } from "../../../params/hardforks.ts";
+import { andThen } from "../../../threads/maybe-promise.ts";
+import type { ExecutedBlock } from "../../../types/block.ts";
+import {
+  type BlockNumberOrTag,
+  blockNumberOrTag,
+  blockSelector,
+  byHash,
+} from "../../ports/block-selector.ts";
+import type { ChainConstants, ChainView } from "../../ports/chain-view.ts";
+import { minedReceipts } from "../../ports/mined.ts";
+import {
+  address,
+  boolean,
+  hash,
+  jsonInteger,
+  jsonString,
+  lenientInteger,
+  optional,
+  type ParamCodec,
+  rawJson,
+} from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { InvalidParamsError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
+import { receiptText } from "../json/receipt-json.ts";
+import { quantityText } from "../json/write.ts";
+import type { RpcSettings } from "../rpc-ports.ts";
+import type { Sessions } from "../sessions.ts";
+
+/** Otterscan compares it with what it needs. */
+const API_LEVEL = 8;
+
+/** `ots_getApiLevel`: the version of the `ots` methods that this node has. */
+export const getApiLevel = defineMethod({
+  name: "ots_getApiLevel",
+  params: {},
+  result: jsonInteger,
+  handle: () => API_LEVEL,
+});
+
+/**
+ * `ots_hasCode`: whether an account has code in the state after `block`.
+ *
+ * @throws UnknownBlockError
+ */
+export const hasCode = defineMethod({
+  name: "ots_hasCode",
+  params: { address, block: optional(blockSelector, "latest") },
+  example: [SAMPLE.bob, "latest"],
+  result: boolean,
+  handle: ({ address, block }, { chain }: { chain: Pick<ChainView, "code"> }) =>
+    andThen(chain.code(address, block), (code) => code.length > 0),
+});
+
+/** A block number as JSON number, which Otterscan sends, or as QUANTITY or tag. The pending block counts as the newest. */
+export const otsBlockNumber: ParamCodec<Exclude<BlockNumberOrTag, "pending">> = {
+  schema: blockNumberOrTag.schema ?? {},
+  decode(value, field) {
+    const block =
+      typeof value === "number"
+        ? lenientInteger.decode(value, field)
+        : blockNumberOrTag.decode(value, field);
+    return block === "pending" ? "latest" : block;
+  },
+};
+
+/** @throws InvalidParamsError unless a page of `size` may be asked for */
+export function assertPageSize(
+  size: number,
+  { otsPageSizeMax }: Pick<RpcSettings, "otsPageSizeMax">,
+): void {
+  if (size >= 1 && size <= otsPageSizeMax) return;
+  throw new InvalidParamsError(`page size must be 1 to ${otsPageSizeMax}`, "pageSize");
+}
+
+type BlockObject = Record<string, unknown> & { readonly transactions: readonly unknown[] };
+
+/** The block as `eth_getBlockByNumber` shows it, with the number of its transactions and without its bloom filter. */
+export function blockObject(
+  executed: ExecutedBlock,
+  isFull: boolean,
+  { blockJson }: Pick<Sessions, "blockJson">,
+): BlockObject {
+  const object = JSON.parse(
+    jsonString(blockJson.get(executed, isFull ? "full" : "hashes")),
+  ) as BlockObject;
+  const transactionCount = executed.block.transactions.length;
+  return { ...object, logsBloom: null, transactionCount };
+}
+
+/** `{block, issuance, totalFees}` of a block. */
+export function blockDetails(
+  executed: ExecutedBlock,
+  { config }: ChainConstants,
+  sessions: Pick<Sessions, "blockJson">,
+): string {
+  const { transactions: _, ...block } = blockObject(executed, false, sessions);
+  const { header, uncles } = executed.block;
+  const reward = header.number === 0 ? 0n : blockReward(hardforkAt(config, header));
+  const inclusion = (reward / 32n) * BigInt(uncles.length);
+  const uncleReward = uncles.reduce(
+    (sum, { number }) => sum + (reward * BigInt(number + 8 - header.number)) / 8n,
+    0n,
+  );
+  const minerReward = reward + inclusion;
+  const fees = executed.receipts.reduce(
+    (sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice,
+    0n,
+  );
+  return (
+    `{"block":${JSON.stringify(block)},"issuance":{"blockReward":${quantityText(minerReward)}` +
+    `,"uncleReward":${quantityText(uncleReward)},"issuance":${quantityText(minerReward + uncleReward)}}` +
+    `,"totalFees":${quantityText(fees)}}`
+  );
+}
+
+export type BlockDetailsModules = {
+  readonly chain: Pick<ChainView, "block" | "config" | "genesisHash">;
+  readonly sessions: Pick<Sessions, "blockJson">;
+};
+
+/** `ots_getBlockDetails`: a block without its transactions, what was issued for it and what its transactions paid; null beyond the head. */
+export const getBlockDetails = defineMethod({
+  name: "ots_getBlockDetails",
+  params: { block: otsBlockNumber },
+  example: [0],
+  result: rawJson,
+  handle: ({ block }, { chain, sessions }: BlockDetailsModules) =>
+    andThen(chain.block(block), (executed) =>
+      executed ? blockDetails(executed, chain, sessions) : "null",
+    ),
+});
+
+/** `ots_getBlockDetailsByHash`: as `ots_getBlockDetails`, of the block with this hash; null where there is none. */
+export const getBlockDetailsByHash = defineMethod({
+  name: "ots_getBlockDetailsByHash",
+  params: { blockHash: hash },
+  example: [SAMPLE.hash],
+  result: rawJson,
+  handle: ({ blockHash }, { chain, sessions }: BlockDetailsModules) =>
+    andThen(chain.block(byHash(blockHash)), (executed) =>
+      executed ? blockDetails(executed, chain, sessions) : "null",
+    ),
+});
+
+/** `0x` and a function selector. */
+const SELECTOR_CHARS = 10;
+
+/**
+ * `ots_getBlockTransactions`: a page of a block's transactions with the first four bytes of their input, and their receipts without
+ * logs. Page 0 holds the last transactions of the block; null beyond the head.
+ *
+ * @throws InvalidParamsError for a page that is too large
+ */
+export const getBlockTransactions = defineMethod({
+  name: "ots_getBlockTransactions",
+  params: { block: otsBlockNumber, pageNumber: lenientInteger, pageSize: lenientInteger },
+  example: [0, 0, 25],
+  result: rawJson,
+  async handle(
+    { block, pageNumber, pageSize },
+    {
+      chain,
+      sessions,
+      settings,
+    }: {
+      chain: Pick<ChainView, "block">;
+      sessions: Pick<Sessions, "blockJson">;
+      settings: Pick<RpcSettings, "otsPageSizeMax">;
+    },
+  ) {
+    assertPageSize(pageSize, settings);
+    const executed = await chain.block(block);
+    if (!executed) return "null";
+    const { transactions, ...rest } = blockObject(executed, true, sessions);
+    const end = Math.max(0, transactions.length - pageNumber * pageSize);
+    const start = Math.max(0, end - pageSize);
+    const shown = (transactions as readonly { readonly input: string }[]).slice(start, end);
+    const cut = shown.map((tx) => ({ ...tx, input: tx.input.slice(0, SELECTOR_CHARS) }));
+    const receipts = minedReceipts(executed)
+      .slice(start, end)
+      .map((mined) => ({ ...JSON.parse(receiptText(mined)), logs: null, logsBloom: null }));
+    return JSON.stringify({ fullblock: { ...rest, transactions: cut }, receipts });
+  },
+});

@@ -1,0 +1,180 @@
+import { setImmediate } from "node:timers/promises";
+import type { AddressBlock, AddressQuery } from "../../../chain/addresses/address-index.ts";
+import { UNKNOWN_INDEX } from "../../../chain/addresses/block-addresses.ts";
+import { invariant } from "../../../errors.ts";
+import type { Address } from "../../../primitives/address.ts";
+import type { CancelToken } from "../../../threads/cancel-token.ts";
+import { andThen } from "../../../threads/maybe-promise.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { ExecutionPort } from "../../ports/execution.ts";
+import { address, hash, lenientInteger, nullable, rawJson } from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { RequestTimeoutError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
+import { receiptText } from "../json/receipt-json.ts";
+import { minedTransactionText } from "../json/transaction-json.ts";
+import type { RpcSettings } from "../rpc-ports.ts";
+import { resultOf } from "../trace/blocks.ts";
+import { assertPageSize } from "./blocks.ts";
+import { flatten, type TracedCall } from "./traces.ts";
+
+export type SearchModules = AddressSearchModules & {
+  readonly chain: Pick<ChainView, "addressPage" | "transactionAt" | "receipt">;
+  readonly settings: Pick<RpcSettings, "otsPageSizeMax">;
+};
+
+/**
+ * `{txs, receipts, firstPage, lastPage}`; each receipt has the time of its block.
+ * @param newestFirst the transactions of the page
+ */
+export async function searchResult(
+  newestFirst: readonly Position[],
+  pages: { readonly firstPage: boolean; readonly lastPage: boolean },
+  { chain }: Pick<SearchModules, "chain">,
+): Promise<string> {
+  const txs: string[] = [];
+  const receipts: string[] = [];
+  for (const { number, index } of newestFirst) {
+    const mined = await chain.transactionAt(number, index);
+    // Rolled back since.
+    if (!mined) continue;
+    const receipt = await chain.receipt(mined.tx.hash);
+    invariant(receipt, `transaction ${mined.tx.hash} must have a receipt`);
+    txs.push(minedTransactionText(mined));
+    const { blockTimestamp } = mined.position;
+    receipts.push(`${receiptText(receipt).slice(0, -1)},"timestamp":${blockTimestamp}}`);
+  }
+  return (
+    `{"txs":[${txs.join(",")}],"receipts":[${receipts.join(",")}]` +
+    `,"firstPage":${pages.firstPage},"lastPage":${pages.lastPage}}`
+  );
+}
+
+export type AddressSearchModules = {
+  readonly chain: Pick<ChainView, "addressPage">;
+  readonly execution: Pick<ExecutionPort, "traceBlock">;
+};
+
+/** Where a transaction is. */
+export type Position = { readonly number: number; readonly index: number };
+
+/**
+ * At least `transactionsMin` transactions that have to do with an address, in the order of the query, unless there are fewer. Where
+ * the index knows only that a block changed the account, its execution shows by which transactions.
+ *
+ * @throws AddressIndexOffError, AddressIndexBuildingError, TracingTimeoutError, RequestTimeoutError
+ */
+export async function transactionsOf(
+  query: AddressQuery,
+  { chain, execution }: AddressSearchModules,
+  cancel: Pick<CancelToken, "isAborted">,
+): Promise<{ readonly found: readonly Position[]; readonly isMore: boolean }> {
+  const found: Position[] = [];
+  let rest = query;
+  for (;;) {
+    const { blocks, isMore } = await chain.addressPage({
+      ...rest,
+      transactionsMin: query.transactionsMin - found.length,
+    });
+    for (const block of blocks) {
+      const isKnown = block.entries.every(({ index }) => index !== UNKNOWN_INDEX);
+      if (!isKnown) {
+        // Other work has its turn before a block is executed.
+        await setImmediate();
+        if (cancel.isAborted) throw new RequestTimeoutError();
+      }
+      const indexes = isKnown
+        ? block.entries.map(({ index }) => index)
+        : await tracedIndexes(block, query.address, execution);
+      const inOrder = query.order === "newestFirst" ? [...indexes].reverse() : indexes;
+      found.push(...inOrder.map((index) => ({ number: block.number, index })));
+    }
+    const last = blocks.at(-1);
+    if (!isMore || !last || found.length >= query.transactionsMin) return { found, isMore };
+    const bound =
+      query.order === "newestFirst" ? { to: last.number - 1 } : { from: last.number + 1 };
+    rest = { ...rest, ...bound };
+  }
+}
+
+/** Ascending. */
+async function tracedIndexes(
+  { number, entries }: AddressBlock,
+  address: Address,
+  execution: Pick<ExecutionPort, "traceBlock">,
+): Promise<readonly number[]> {
+  const indexes = new Set(
+    entries.map(({ index }) => index).filter((index) => index !== UNKNOWN_INDEX),
+  );
+  const traces = await execution.traceBlock(number, { tracer: "callTracer" });
+  for (const [index, trace] of traces.entries()) {
+    const calls = [...flatten(JSON.parse(resultOf(trace)) as TracedCall)];
+    if (calls.some(({ call: { from, to } }) => from === address || to === address))
+      indexes.add(index);
+  }
+  return [...indexes].sort((a, b) => a - b);
+}
+
+/**
+ * `ots_searchTransactionsBefore`: transactions that have to do with an address, in blocks before `block` (0: from the newest one), newest
+ * first. A page holds `pageSize` of them or more, because no block is split.
+ *
+ * @throws InvalidParamsError, AddressIndexOffError, AddressIndexBuildingError
+ */
+export const searchTransactionsBefore = defineMethod({
+  name: "ots_searchTransactionsBefore",
+  params: { address, block: lenientInteger, pageSize: lenientInteger },
+  example: [SAMPLE.alice, 0, 25],
+  result: rawJson,
+  heavy: true,
+  async handle({ address, block, pageSize }, modules: SearchModules, context) {
+    assertPageSize(pageSize, modules.settings);
+    const to = block === 0 ? Number.MAX_SAFE_INTEGER : block - 1;
+    const { found, isMore } = await transactionsOf(
+      { address, from: 0, to, order: "newestFirst", transactionsMin: pageSize },
+      modules,
+      context,
+    );
+    return searchResult(found, { firstPage: block === 0, lastPage: !isMore }, modules);
+  },
+});
+
+/**
+ * `ots_searchTransactionsAfter`: as `ots_searchTransactionsBefore`, the transactions in the next blocks after `block` (0: from genesis), newest
+ * first.
+ *
+ * @throws InvalidParamsError, AddressIndexOffError, AddressIndexBuildingError
+ */
+export const searchTransactionsAfter = defineMethod({
+  name: "ots_searchTransactionsAfter",
+  params: { address, block: lenientInteger, pageSize: lenientInteger },
+  example: [SAMPLE.alice, 0, 25],
+  result: rawJson,
+  heavy: true,
+  async handle({ address, block, pageSize }, modules: SearchModules, context) {
+    assertPageSize(pageSize, modules.settings);
+    const { found, isMore } = await transactionsOf(
+      {
+        ...{ address, from: block === 0 ? 0 : block + 1, to: Number.MAX_SAFE_INTEGER },
+        ...{ order: "oldestFirst", transactionsMin: pageSize },
+      },
+      modules,
+      context,
+    );
+    const newestFirst = [...found].reverse();
+    return searchResult(newestFirst, { firstPage: !isMore, lastPage: block === 0 }, modules);
+  },
+});
+
+/** `ots_getTransactionBySenderAndNonce`: hash of the mined transaction of `sender` with that nonce; null where there is none. */
+export const getTransactionBySenderAndNonce = defineMethod({
+  name: "ots_getTransactionBySenderAndNonce",
+  params: { sender: address, nonce: lenientInteger },
+  example: [SAMPLE.alice, 0],
+  result: nullable(hash),
+  handle: ({ sender, nonce }, { chain }: { chain: Pick<ChainView, "transactionBySender"> }) =>
+    andThen(
+      chain.transactionBySender(sender, BigInt(nonce)),
+      ({ mined }) => mined?.tx.hash ?? null,
+    ),
+});

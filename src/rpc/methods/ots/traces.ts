@@ -1,0 +1,209 @@
+import { precompilesAt } from "../../../evm/precompiles/index.ts";
+import { delegationTarget } from "../../../execution/transaction/authorizations.ts";
+import { hardforkAt } from "../../../params/hardforks.ts";
+import type { Address } from "../../../primitives/address.ts";
+import type { Hash } from "../../../primitives/hash.ts";
+import { textString } from "../../../tracing/json-writer.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { ExecutionPort } from "../../ports/execution.ts";
+import { address, hash, rawJson } from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
+import { resultOf } from "../trace/blocks.ts";
+
+/** A frame as `callTracer` shows it. */
+export type TracedCall = {
+  readonly type: string;
+  readonly from: Address;
+  /** Absent for a creation that failed. */
+  readonly to?: Address;
+  readonly value?: string;
+  readonly input: string;
+  readonly output?: string;
+  readonly error?: string;
+  readonly calls?: readonly TracedCall[];
+};
+
+export type CallTreeModules = {
+  readonly chain: Pick<ChainView, "transaction" | "header" | "config" | "genesisHash">;
+  readonly execution: Pick<ExecutionPort, "traceTransaction">;
+};
+
+/** A frame with its depth; 0 is the outermost. */
+export type CallAtDepth = {
+  readonly call: TracedCall;
+  readonly depth: number;
+  readonly isReverted: boolean;
+};
+
+/** The frames of a mined transaction, in the order they began, without those of precompiles; undefined for an unknown transaction. */
+export async function callsOf(
+  transactionHash: Hash,
+  { chain, execution }: CallTreeModules,
+): Promise<readonly CallAtDepth[] | undefined> {
+  const mined = await chain.transaction(transactionHash);
+  if (!mined) return undefined;
+  const sealed = await chain.header(mined.position.blockNumber);
+  if (!sealed) return undefined;
+  const precompiles = precompilesAt(hardforkAt(chain.config, sealed.header));
+  const text = await execution.traceTransaction(transactionHash, { tracer: "callTracer" });
+  return [...flatten(JSON.parse(textString(text)) as TracedCall)].filter(
+    ({ call, depth }) => depth === 0 || call.to === undefined || !precompiles.has(call.to),
+  );
+}
+
+/** `call` and all below it; what a failed frame did is reverted with it. */
+export function* flatten(call: TracedCall, depth = 0, isReverted = false): Generator<CallAtDepth> {
+  const isUndone = isReverted || call.error !== undefined;
+  yield { call, depth, isReverted: isUndone };
+  for (const child of call.calls ?? []) yield* flatten(child, depth + 1, isUndone);
+}
+
+/** They pass no ether on. */
+const WITHOUT_VALUE: ReadonlySet<string> = new Set(["STATICCALL", "DELEGATECALL"]);
+
+/**
+ * `ots_traceTransaction`: the frames of a transaction with their depth, in the order they began; null for an unknown transaction.
+ *
+ * @throws TracingTimeoutError, TraceTooLargeError
+ */
+export const traceTransaction = defineMethod({
+  name: "ots_traceTransaction",
+  params: { transactionHash: hash },
+  example: [SAMPLE.hash],
+  result: rawJson,
+  heavy: true,
+  async handle({ transactionHash }, modules: CallTreeModules) {
+    const calls = await callsOf(transactionHash, modules);
+    if (!calls) return "null";
+    const frames = calls.map(({ call, depth }) => {
+      const { type, from, to = null, value = "0x0", input, output = "0x" } = call;
+      return {
+        type,
+        depth,
+        from,
+        to,
+        value: WITHOUT_VALUE.has(type) ? null : value,
+        input,
+        output,
+      };
+    });
+    return JSON.stringify(frames);
+  },
+});
+
+/** Otterscan's numbers. */
+const TYPES: Readonly<Record<string, number>> = { CALL: 0, SELFDESTRUCT: 1, CREATE: 2, CREATE2: 3 };
+
+/**
+ * `ots_getInternalOperations`: transfers of ether, creations and self-destructions inside a transaction that were not reverted; null for
+ * an unknown transaction.
+ *
+ * @throws TracingTimeoutError, TraceTooLargeError
+ */
+export const getInternalOperations = defineMethod({
+  name: "ots_getInternalOperations",
+  params: { transactionHash: hash },
+  example: [SAMPLE.hash],
+  result: rawJson,
+  heavy: true,
+  async handle({ transactionHash }, modules: CallTreeModules) {
+    const calls = await callsOf(transactionHash, modules);
+    if (!calls) return "null";
+    const operations = calls.flatMap(({ call, depth, isReverted }) => {
+      const { from, to, value = "0x0" } = call;
+      const type = TYPES[call.type];
+      const isTransfer = type !== TYPES["CALL"] || value !== "0x0";
+      if (depth === 0 || isReverted || type === undefined || !isTransfer) return [];
+      return [{ type, from, to, value }];
+    });
+    return JSON.stringify(operations);
+  },
+});
+
+/**
+ * `ots_getTransactionError`: what a transaction reverted with; `0x` where it succeeded or reverted without data, null for an unknown
+ * transaction.
+ *
+ * @throws TracingTimeoutError
+ */
+export const getTransactionError = defineMethod({
+  name: "ots_getTransactionError",
+  params: { transactionHash: hash },
+  example: [SAMPLE.hash],
+  result: rawJson,
+  heavy: true,
+  async handle(
+    { transactionHash },
+    {
+      chain,
+      execution,
+    }: {
+      chain: Pick<ChainView, "receipt">;
+      execution: Pick<ExecutionPort, "traceTransaction">;
+    },
+  ) {
+    const mined = await chain.receipt(transactionHash);
+    if (!mined) return "null";
+    if (mined.receipt.status === 1) return '"0x"';
+    const request = { tracer: "callTracer", tracerConfig: { onlyTopCall: true } };
+    const text = await execution.traceTransaction(transactionHash, request);
+    const { output = "0x", error } = JSON.parse(textString(text)) as TracedCall;
+    return JSON.stringify(error === undefined ? "0x" : output);
+  },
+});
+
+/**
+ * `ots_getContractCreator`: the transaction that created a contract, and the account that did; null for what is no contract now or is
+ * part of genesis.
+ *
+ * @throws TracingTimeoutError
+ */
+export const getContractCreator = defineMethod({
+  name: "ots_getContractCreator",
+  params: { address },
+  example: [SAMPLE.bob],
+  result: rawJson,
+  heavy: true,
+  async handle(
+    { address },
+    {
+      chain,
+      execution,
+    }: {
+      chain: Pick<ChainView, "head" | "code">;
+      execution: Pick<ExecutionPort, "traceBlock">;
+    },
+  ) {
+    const head = (await chain.head()).header.number;
+    const code = await chain.code(address, head);
+    if (code.length === 0 || delegationTarget(code)) return "null";
+    const number = await blockThatCreated(address, head, chain);
+    if (number === 0) return "null";
+    const traces = await execution.traceBlock(number, { tracer: "callTracer" });
+    for (const trace of traces) {
+      for (const { call, isReverted } of flatten(JSON.parse(resultOf(trace)) as TracedCall)) {
+        const isCreation = call.type === "CREATE" || call.type === "CREATE2";
+        if (!isCreation || isReverted || call.to !== address) continue;
+        return JSON.stringify({ hash: trace.txHash, creator: call.from });
+      }
+    }
+    return "null";
+  },
+});
+
+/** By halving: the first block after which there is code, where the contract was created once. */
+async function blockThatCreated(
+  address: Address,
+  head: number,
+  chain: Pick<ChainView, "code">,
+): Promise<number> {
+  let low = -1;
+  let high = head;
+  while (low + 1 < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((await chain.code(address, middle)).length > 0) high = middle;
+    else low = middle;
+  }
+  return high;
+}

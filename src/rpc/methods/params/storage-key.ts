@@ -1,0 +1,23 @@
+import { type Hash, hashFromBigint } from "../../../primitives/hash.ts";
+import { InvalidParamsError } from "../../transport/errors.ts";
+
+/** As nearly all keys are written, a thousand of them in one request. */
+const WORD_PATTERN = /^0x[0-9a-f]{64}$/;
+
+/**
+ * The storage slot a caller names by a hex number of at most 32 bytes; prefix, even length and the number itself may be missing.
+ * @throws InvalidParamsError
+ */
+export function parseStorageKey(key: string): Hash {
+  if (WORD_PATTERN.test(key)) return key as Hash;
+  const digits = /^0[xX]/.test(key) ? key.slice(2) : key;
+  if (digits.length > 64) {
+    throw new InvalidParamsError(
+      `storage key too long (want at most 32 bytes): ${JSON.stringify(key)}`,
+    );
+  }
+  if (!/^[0-9a-fA-F]*$/.test(digits)) {
+    throw new InvalidParamsError(`invalid hex in storage key: ${JSON.stringify(key)}`);
+  }
+  return hashFromBigint(digits === "" ? 0n : BigInt(`0x${digits}`));
+}

@@ -1,0 +1,110 @@
+import { UNLOCK_SECONDS_DEFAULT } from "../../../keystore/account-manager.ts";
+import { checksumAddress } from "../../../primitives/address.ts";
+import { andThen } from "../../../threads/maybe-promise.ts";
+import type { KeysPort } from "../../ports/keys.ts";
+import {
+  address,
+  array,
+  boolean,
+  json,
+  lenientInteger,
+  optional,
+  string,
+} from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { InvalidParamsError } from "../../transport/errors.ts";
+
+/** `personal_listAccounts`: every account of the node, locked ones too. */
+export const listAccounts = defineMethod({
+  name: "personal_listAccounts",
+  params: {},
+  result: array(address),
+  private: true,
+  handle: (_params, { keys }: { keys: Pick<KeysPort, "accounts"> }) => keys.accounts(),
+});
+
+/** `personal_newAccount`: makes a key, encrypted with the passphrase; its address with EIP-55 checksum, as geth has it. */
+export const newAccount = defineMethod({
+  name: "personal_newAccount",
+  params: { passphrase: string },
+  result: string,
+  private: true,
+  handle: async ({ passphrase }, { keys }: { keys: Pick<KeysPort, "create"> }) =>
+    checksumAddress(await keys.create(passphrase)),
+});
+
+/**
+ * `personal_importRawKey`: stores a private key, 64 hex digits with or without 0x, encrypted with the password; its address.
+ *
+ * @throws KeyExistsError, InvalidPrivateKeyError, KeyDerivationBusyError
+ */
+export const importRawKey = defineMethod({
+  name: "personal_importRawKey",
+  params: { privateKey: string, password: string },
+  result: address,
+  private: true,
+  async handle({ privateKey, password }, { keys }: { keys: Pick<KeysPort, "importKey"> }) {
+    const bytes = readPrivateKey(privateKey);
+    try {
+      return await keys.importKey(bytes, password);
+    } finally {
+      bytes.fill(0);
+    }
+  },
+});
+
+/** @throws InvalidParamsError, which never repeats what was given but for one character that is no digit */
+function readPrivateKey(text: string): Uint8Array {
+  const digits = text.replace(/^0[xX]/, "");
+  const odd = /[^0-9a-fA-F]/.exec(digits)?.[0];
+  if (odd !== undefined) {
+    throw new InvalidParamsError(
+      `invalid hex character ${JSON.stringify(odd)} in private key`,
+      "privateKey",
+    );
+  }
+  if (digits.length !== 64) {
+    throw new InvalidParamsError("invalid length, need 256 bits", "privateKey");
+  }
+  return Uint8Array.from(Buffer.from(digits, "hex"));
+}
+
+/** `personal_deriveAccount`: another account of an open HD wallet; `pin` keeps it in the wallet. */
+export const deriveAccount = defineMethod({
+  name: "personal_deriveAccount",
+  params: { url: string, path: string, pin: optional({ decode: json.decode }, false) },
+  result: json,
+  private: true,
+  handle: ({ url, path, pin }, { keys }: { keys: Pick<KeysPort, "deriveAccount"> }) =>
+    keys.deriveAccount(url, path, pin === true),
+});
+
+/** `personal_lockAccount`: forgets the account's key; true whatever the account was. */
+export const lockAccount = defineMethod({
+  name: "personal_lockAccount",
+  params: { account: address },
+  result: boolean,
+  private: true,
+  handle: ({ account }, { keys }: { keys: Pick<KeysPort, "lock"> }) =>
+    andThen(keys.lock(account), () => true),
+});
+
+/**
+ * `personal_unlockAccount`: holds the account's key in memory for `duration` seconds, 300 by default, 0: until the node exits.
+ *
+ * @throws UnlockForbiddenError, WrongPassphraseError, UnknownKeyError, TooManyTriesError, KeyDerivationBusyError
+ */
+export const unlockAccount = defineMethod({
+  name: "personal_unlockAccount",
+  params: {
+    account: address,
+    passphrase: optional(string, ""),
+    duration: optional(lenientInteger, UNLOCK_SECONDS_DEFAULT),
+  },
+  result: boolean,
+  private: true,
+  async handle({ account, passphrase, duration }, { keys }: { keys: Pick<KeysPort, "unlock"> }) {
+    await keys.unlock(account, passphrase, duration);
+    return true;
+  },
+});

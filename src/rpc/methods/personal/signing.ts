@@ -1,0 +1,137 @@
+import { recoverAddress, type Signature } from "../../../crypto/secp256k1.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { bytesToBigint } from "../../../primitives/bytes.ts";
+import type { MaybePromise } from "../../../threads/maybe-promise.ts";
+import type { KeysPort } from "../../ports/keys.ts";
+import { address, data, hash, json, optional, rawJson, string } from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { InvalidSignatureError, TransactionFieldsError } from "../../transport/errors.ts";
+import {
+  messageHash,
+  type SignTransactionModules,
+  signatureBytes,
+  signedTransaction,
+} from "../eth/sign.ts";
+import { type SendModules, sendSigned } from "../eth/submit.ts";
+import { typedDataHash } from "../eth/typed-data.ts";
+import { callArguments } from "../params/call-arguments.ts";
+import type { RpcSettings } from "../rpc-ports.ts";
+
+/** @throws TransactionFieldsError when there is none: `personal` has no default account */
+export function senderOf<T>(from: T | undefined): T {
+  if (from === undefined) throw new TransactionFieldsError("sender not specified");
+  return from;
+}
+
+export type SigningKeys = { readonly keys: Pick<KeysPort, "sign" | "signWithPassphrase"> };
+
+/** With a passphrase the key is decrypted for this one signature; without, the account must be unlocked. */
+export function signWith(
+  { keys }: SigningKeys,
+  account: Address,
+  passphrase: string | undefined,
+  digest: Uint8Array,
+): MaybePromise<Signature> {
+  return passphrase === undefined
+    ? keys.sign(account, digest)
+    : keys.signWithPassphrase(account, passphrase, digest);
+}
+
+/**
+ * `personal_sign`: signature over the prefixed message; 65 bytes, v 27 or 28. With a passphrase the key is decrypted for this one
+ * signature; without, as wallet libraries call it, the account must be unlocked.
+ *
+ * @throws UnknownAccountError, AccountLockedError, and the key store's
+ */
+export const personalSign = defineMethod({
+  name: "personal_sign",
+  params: { message: data, account: address, passphrase: optional(string) },
+  result: data,
+  private: true,
+  async handle(
+    { message, account, passphrase },
+    modules: SigningKeys & { settings: Pick<RpcSettings, "chainName"> },
+  ) {
+    const digest = messageHash(modules.settings.chainName, message);
+    return signatureBytes(await signWith(modules, account, passphrase, digest));
+  },
+});
+
+/** `personal_signTypedData`: as `personal_sign`, over EIP-712 data given as object or as JSON text. */
+export const personalSignTypedData = defineMethod({
+  name: "personal_signTypedData",
+  params: { typedData: json, account: address, passphrase: optional(string) },
+  result: data,
+  private: true,
+  async handle({ typedData, account, passphrase }, modules: SigningKeys) {
+    return signatureBytes(await signWith(modules, account, passphrase, typedDataHash(typedData)));
+  },
+});
+
+/** `personal_signTransaction`: as `eth_signTransaction`, with the key opened by the passphrase for this one signature. */
+export const personalSignTransaction = defineMethod({
+  name: "personal_signTransaction",
+  params: { request: callArguments, passphrase: string },
+  result: rawJson,
+  private: true,
+  handle(
+    { request, passphrase },
+    modules: SignTransactionModules & { keys: Pick<KeysPort, "signWithPassphrase"> },
+  ) {
+    const from = senderOf(request.from);
+    return signedTransaction(request, modules, (digest) =>
+      modules.keys.signWithPassphrase(from, passphrase, digest),
+    );
+  },
+});
+
+type PassphraseModules = { readonly keys: Pick<KeysPort, "assertKnown" | "signWithPassphrase"> };
+
+/**
+ * `personal_sendTransaction`: as `eth_sendTransaction`, with the key opened by the passphrase for this one transaction; the hash.
+ *
+ * @throws WrongPassphraseError, UnknownKeyError, TooManyTriesError, and what `eth_sendTransaction` throws
+ */
+export const personalSendTransaction = defineMethod({
+  name: "personal_sendTransaction",
+  params: { request: callArguments, passphrase: string },
+  result: hash,
+  private: true,
+  async handle({ request, passphrase }, modules: SendModules & PassphraseModules) {
+    const from = senderOf(request.from);
+    // Before anything is estimated for an account that is not here.
+    await modules.keys.assertKnown(from);
+    return sendSigned(request, from, modules, (digest) =>
+      modules.keys.signWithPassphrase(from, passphrase, digest),
+    );
+  },
+});
+
+/**
+ * `personal_ecRecover`: the account whose key made a `personal_sign` signature over `message`.
+ *
+ * @throws InvalidSignatureError
+ */
+export const ecRecover = defineMethod({
+  name: "personal_ecRecover",
+  params: { message: data, signature: data },
+  result: address,
+  private: true,
+  handle({ message, signature }, { settings }: { settings: Pick<RpcSettings, "chainName"> }) {
+    if (signature.length !== 65) {
+      throw new InvalidSignatureError("signature must be 65 bytes long");
+    }
+    const v = signature[64]!;
+    if (v !== 27 && v !== 28) {
+      throw new InvalidSignatureError("invalid Ethereum signature (V is not 27 or 28)");
+    }
+    const signer = recoverAddress(
+      messageHash(settings.chainName, message),
+      bytesToBigint(signature.subarray(0, 32)),
+      bytesToBigint(signature.subarray(32, 64)),
+      v === 27 ? 0 : 1,
+    );
+    if (signer === undefined) throw new InvalidSignatureError("recovery failed");
+    return signer;
+  },
+});

@@ -1,0 +1,28 @@
+import type { SubmissionRules } from "../../mempool/submission.ts";
+import type { LogLimits } from "../ports/chain-view.ts";
+import type { RemotePorts } from "../ports/remote-ports.ts";
+import type { MethodInfo } from "../transport/dispatch/method.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** All that JSON-RPC methods reach; each method asks for the least of it. */
+export type RpcPorts = RemotePorts & {
+  /** What belongs to connections and callers: it lives where the connections are. */
+  readonly sessions: Sessions;
+  /** Plain settings, so that a method needs no port to read one. */
+  readonly settings: RpcSettings;
+};
+
+export type RpcSettings = {
+  readonly logLimits: LogLimits & {
+    /** Addresses, and topics of one position, in a filter; 0: no limit. */ readonly termsMax: number;
+  };
+  /** Blocks that one `trace_filter` may execute again, and bytes of its answer. */
+  readonly traceFilter: { readonly blocksMax: number; readonly bytesMax: number };
+  /** Transactions in a page of an `ots` method. */
+  readonly otsPageSizeMax: number;
+  readonly submissionRules: SubmissionRules;
+  /** The prefix of a signed message is `\x19`, this name, ` Signed Message:\n` (EIP-191). */
+  readonly chainName: string;
+  /** For `rpc_discover`: every method there is. */
+  readonly methods: readonly MethodInfo[];
+};

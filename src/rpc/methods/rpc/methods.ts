@@ -1,0 +1,82 @@
+import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import type { NodePort } from "../../ports/node.ts";
+import { json } from "../../transport/codec.ts";
+import type { AccessPolicy } from "../../transport/dispatch/context.ts";
+import {
+  defineMethod,
+  type Method,
+  type MethodInfo,
+  namespaceOf,
+} from "../../transport/dispatch/method.ts";
+import { mapOf } from "../json/schemas.ts";
+import type { RpcPorts, RpcSettings } from "../rpc-ports.ts";
+
+/** Of the OpenRPC specification. */
+const OPEN_RPC_VERSION = "1.3.2";
+
+export type OpenRpcDocument = ReturnType<typeof openRpcDocument>;
+
+/** The OpenRPC document of `methods`, in order of their names. */
+export function openRpcDocument(
+  methods: readonly MethodInfo[],
+  info: { readonly title: string; readonly version: string },
+) {
+  const sorted = [...methods].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    openrpc: OPEN_RPC_VERSION,
+    info,
+    methods: sorted.map(({ name, params, resultSchema, isPrivate }) => ({
+      name,
+      tags: [{ name: namespaceOf(name) }],
+      paramStructure: "by-position",
+      params: params.map((param) => ({
+        name: param.name,
+        required: param.isRequired,
+        schema: param.schema,
+      })),
+      result: { name: "result", schema: resultSchema },
+      ...(isPrivate && { "x-needs-credential": true }),
+    })),
+  };
+}
+
+export type DiscoverModules = {
+  readonly node: Pick<NodePort, "info">;
+  readonly settings: Pick<RpcSettings, "methods">;
+};
+
+/** `rpc_discover`: the OpenRPC document of the methods enabled where the caller came in. `GET /openrpc.json` answers the same. */
+export const discover = defineMethod({
+  name: "rpc_discover",
+  params: {},
+  result: json,
+  handle: (_params, modules: DiscoverModules, { access }) => documentOfListener(access, modules),
+});
+
+/** The document of the methods that a listener with `access` serves, private ones included. */
+export function documentOfListener(
+  { namespaces, deniedMethods }: AccessPolicy,
+  { node, settings }: DiscoverModules,
+): MaybePromise<OpenRpcDocument> {
+  const served = settings.methods.filter(({ name }) => {
+    const namespace = namespaceOf(name);
+    return (namespace === "rpc" || namespaces.has(namespace)) && !deniedMethods?.has(name);
+  });
+  return andThen(node.info(), ({ clientVersion }) => {
+    const [title = "", version = ""] = clientVersion.split("/");
+    return openRpcDocument(served, { title, version: version.replace(/^v/, "") });
+  });
+}
+
+/** `rpc_modules`: the namespaces enabled where the caller came in, each with version "1.0". */
+export const modules = defineMethod({
+  name: "rpc_modules",
+  params: {},
+  result: { ...json, schema: mapOf({ type: "string" }) },
+  handle: (_params, _modules: unknown, { access }) =>
+    Object.fromEntries(
+      [...new Set([...access.namespaces, "rpc"])].sort().map((name) => [name, "1.0"]),
+    ),
+});
+
+export const RPC_METHODS: readonly Method<RpcPorts>[] = [modules, discover];

@@ -1,0 +1,152 @@
+import type { LogFilter } from "../../../chain/logs/log-filter.ts";
+import type { Address } from "../../../primitives/address.ts";
+import type { ExecutedBlock } from "../../../types/block.ts";
+import type { Log } from "../../../types/receipt.ts";
+import { TooManyError } from "../../transport/errors.ts";
+import { logText } from "../json/receipt-json.ts";
+import type { BlockRange } from "../params/log-criteria.ts";
+import { Audience } from "./audience.ts";
+import type { Notifier } from "./notifier.ts";
+import type { Subscriber } from "./subscriber.ts";
+
+/** The subscribers of one filter. */
+type Entry = {
+  readonly filter: LogFilter;
+  readonly range: BlockRange;
+  readonly terms: number;
+  readonly audience: Audience;
+};
+
+/** A log in its block; its JSON text is made when the first filter matches it. */
+type PlacedLog = { readonly log: Log; readonly index: number; readonly text: () => string };
+
+/** Logs looked at before the notifier looks at its clock. */
+const LOGS_PER_STEP = 1000;
+
+/** The `logs` subscriptions. Equal filters are compared with a log once, and a log is encoded once. */
+export class LogFeed {
+  readonly #notifier: Notifier;
+  readonly #termsMax: number;
+  readonly #entries = new Map<string, Entry>();
+  #terms = 0;
+
+  /** @param options.termsMax addresses and topics of all filters together */
+  constructor(options: { readonly termsMax: number }, notifier: Notifier) {
+    this.#notifier = notifier;
+    this.#termsMax = options.termsMax;
+  }
+
+  /** @throws TooManyError */
+  add(subscriber: Subscriber, filter: LogFilter, range: BlockRange): () => void {
+    const key = keyOf(filter, range);
+    const entry = this.#entries.get(key) ?? this.#open(key, filter, range);
+    const remove = entry.audience.add(subscriber);
+    return () => {
+      remove();
+      if (entry.audience.size > 0 || this.#entries.get(key) !== entry) return;
+      this.#entries.delete(key);
+      this.#terms -= entry.terms;
+    };
+  }
+
+  /** One notification for each log of the block and each subscriber whose filter it matches. */
+  publish(executed: ExecutedBlock, isRemoved = false): void {
+    if (this.#entries.size === 0) return;
+    // Those of now: a later subscriber does not get the logs of this block.
+    const entries = Array.from(this.#entries.values(), ({ filter, range, audience }) => ({
+      filter,
+      range,
+      groups: audience.groups,
+    }));
+    this.#notifier.run(this.#match(entries, executed, isRemoved));
+  }
+
+  #open(key: string, filter: LogFilter, range: BlockRange): Entry {
+    const terms = filter.topics.reduce(
+      (sum, topics) => sum + (topics?.size ?? 0),
+      filter.addresses?.size ?? 0,
+    );
+    if (this.#terms + terms > this.#termsMax) {
+      throw new TooManyError(
+        `too many addresses and topics in the filters of all subscriptions: ${this.#termsMax}`,
+      );
+    }
+    this.#terms += terms;
+    const entry = { filter, range, terms, audience: new Audience() };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  *#match(
+    entries: readonly (Pick<Entry, "filter" | "range"> & Pick<Audience, "groups">)[],
+    executed: ExecutedBlock,
+    isRemoved: boolean,
+  ): Generator<void> {
+    const logs: PlacedLog[] = [];
+    const byAddress = new Map<Address, PlacedLog[]>();
+    for (const placed of placedLogs(executed, isRemoved)) {
+      logs.push(placed);
+      const { address } = placed.log;
+      const known = byAddress.get(address);
+      if (known === undefined) byAddress.set(address, [placed]);
+      else known.push(placed);
+      if (logs.length % LOGS_PER_STEP === 0) yield;
+    }
+    if (logs.length === 0) return;
+    const { number } = executed.block.header;
+    let steps = 0;
+    for (const { filter, range, groups } of entries) {
+      if (number < range.from || number > range.to) continue;
+      steps += byAddress.size;
+      for (const { log, text } of logsAt(filter.addresses, byAddress) ?? logs) {
+        if (filter.matches(log)) this.#notifier.publishTo(groups, text());
+        if (++steps < LOGS_PER_STEP) continue;
+        steps = 0;
+        yield;
+      }
+    }
+  }
+}
+
+/** Equal for filters that match the same logs. */
+function keyOf({ addresses, topics }: LogFilter, { from, to }: BlockRange): string {
+  const terms = topics.map((some) => (some === undefined ? null : [...some].sort()));
+  return JSON.stringify([from, to, addresses === undefined ? null : [...addresses].sort(), terms]);
+}
+
+/** The logs of `addresses` in the order of the block; undefined for any address. */
+function logsAt(
+  addresses: ReadonlySet<Address> | undefined,
+  byAddress: ReadonlyMap<Address, readonly PlacedLog[]>,
+): readonly PlacedLog[] | undefined {
+  if (addresses === undefined) return undefined;
+  const found: (readonly PlacedLog[])[] = [];
+  for (const [address, logs] of byAddress) if (addresses.has(address)) found.push(logs);
+  return found.length <= 1 ? (found[0] ?? []) : found.flat().sort((a, b) => a.index - b.index);
+}
+
+function* placedLogs({ block, receipts }: ExecutedBlock, isRemoved: boolean): Generator<PlacedLog> {
+  const { number, timestamp } = block.header;
+  let logIndex = 0;
+  for (const [transactionIndex, { logs }] of receipts.entries()) {
+    for (const log of logs) {
+      const position = {
+        blockHash: block.hash,
+        blockNumber: number,
+        blockTimestamp: timestamp,
+        transactionHash: block.transactions[transactionIndex]!.hash,
+        transactionIndex,
+        logIndex,
+      };
+      let text: string | undefined;
+      yield {
+        log,
+        index: logIndex++,
+        text: () => {
+          text ??= logText(log, position, isRemoved);
+          return text;
+        },
+      };
+    }
+  }
+}

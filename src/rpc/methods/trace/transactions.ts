@@ -1,0 +1,149 @@
+import { textString } from "../../../tracing/json-writer.ts";
+import { PARITY_TRACE_TYPES, type ParityTraceType } from "../../../tracing/parity/parity-tracer.ts";
+import { NotTraceableError } from "../../../tracing/trace-budget.ts";
+import type { TracerConfig } from "../../../tracing/tracer-config.ts";
+import { blockSelector } from "../../ports/block-selector.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { ExecutionPort, TraceRequest } from "../../ports/execution.ts";
+import {
+  array,
+  data,
+  hash,
+  optional,
+  type ParamCodec,
+  quantityNumber,
+  rawJson,
+  string,
+} from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { InvalidValueError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
+
+const traceType: ParamCodec<ParityTraceType> = {
+  schema: { type: "string", enum: PARITY_TRACE_TYPES },
+  decode(value, field) {
+    const name = string.decode(value, field);
+    const type = PARITY_TRACE_TYPES.find((known) => known === name);
+    if (!type) throw new InvalidValueError(`unknown type of trace ${JSON.stringify(name)}`);
+    return type;
+  },
+};
+
+/** Which parts of a trace to make: any of `trace`, `vmTrace` and `stateDiff`. */
+export const traceTypes = array(traceType, "[]string");
+
+/** The flat list of frames, each with its position in the chain. */
+export const LOCALIZED: TraceRequest = { tracer: "parityTracer" };
+
+/** `{output, stateDiff, trace, vmTrace}` with the parts asked for. */
+export function replayRequest(types: readonly ParityTraceType[]): TraceRequest & {
+  readonly tracerConfig: TracerConfig;
+} {
+  return { tracer: "parityTracer", tracerConfig: { types } };
+}
+
+/**
+ * `trace_transaction`: every frame of a mined transaction, in the order they began; null for an unknown transaction.
+ *
+ * @throws TracingTimeoutError, TraceTooLargeError
+ */
+export const traceTransaction = defineMethod({
+  name: "trace_transaction",
+  params: { transactionHash: hash },
+  example: [SAMPLE.hash],
+  result: rawJson,
+  heavy: true,
+  async handle(
+    { transactionHash },
+    {
+      chain,
+      execution,
+    }: {
+      chain: Pick<ChainView, "transaction">;
+      execution: Pick<ExecutionPort, "traceTransaction">;
+    },
+    context,
+  ) {
+    if (!(await chain.transaction(transactionHash))) return "null";
+    return execution.traceTransaction(transactionHash, LOCALIZED, context);
+  },
+});
+
+/**
+ * `trace_get`: the frame of a mined transaction at a `traceAddress`; the empty list names the outermost one. null where there is none.
+ *
+ * @throws TracingTimeoutError, TraceTooLargeError
+ */
+export const traceGet = defineMethod({
+  name: "trace_get",
+  params: { transactionHash: hash, traceAddress: array(quantityNumber, "[]hexutil.Uint64") },
+  example: [SAMPLE.hash, ["0x0"]],
+  result: rawJson,
+  heavy: true,
+  async handle(
+    { transactionHash, traceAddress },
+    {
+      chain,
+      execution,
+    }: {
+      chain: Pick<ChainView, "transaction">;
+      execution: Pick<ExecutionPort, "traceTransaction">;
+    },
+    context,
+  ) {
+    if (!(await chain.transaction(transactionHash))) return "null";
+    const text = await execution.traceTransaction(transactionHash, LOCALIZED, context);
+    const traces = JSON.parse(textString(text)) as readonly {
+      readonly traceAddress: readonly number[];
+    }[];
+    const wanted = traceAddress.join();
+    return JSON.stringify(traces.find((trace) => trace.traceAddress.join() === wanted) ?? null);
+  },
+});
+
+/**
+ * `trace_replayTransaction`: a mined transaction executed again, with the parts of its trace that `types` names.
+ *
+ * @throws NotTraceableError for an unknown transaction, TracingTimeoutError, TraceTooLargeError
+ */
+export const replayTransaction = defineMethod({
+  name: "trace_replayTransaction",
+  params: { transactionHash: hash, types: traceTypes },
+  example: [SAMPLE.hash, ["stateDiff"]],
+  result: rawJson,
+  heavy: true,
+  async handle(
+    { transactionHash, types },
+    {
+      chain,
+      execution,
+    }: {
+      chain: Pick<ChainView, "transaction">;
+      execution: Pick<ExecutionPort, "traceTransaction">;
+    },
+    context,
+  ) {
+    if (!(await chain.transaction(transactionHash))) {
+      throw new NotTraceableError("transaction not found");
+    }
+    return execution.traceTransaction(transactionHash, replayRequest(types), context);
+  },
+});
+
+/**
+ * `trace_rawTransaction`: what a signed transaction would do after `block`; it is not sent.
+ *
+ * @throws TracingFailedError where it is not valid there, the decoder's rejections, UnknownBlockError, TracingTimeoutError
+ */
+export const traceRawTransaction = defineMethod({
+  name: "trace_rawTransaction",
+  params: { raw: data, types: traceTypes, block: optional(blockSelector, "latest") },
+  example: [SAMPLE.rawTransaction, ["trace"], "latest"],
+  result: rawJson,
+  heavy: true,
+  handle: (
+    { raw, types, block },
+    { execution }: { execution: Pick<ExecutionPort, "traceRawTransaction"> },
+    context,
+  ) => execution.traceRawTransaction(raw, block, replayRequest(types), context),
+});

@@ -1,0 +1,26 @@
+import { keccak256Hash } from "../../../primitives/keccak.ts";
+import { andThen } from "../../../threads/maybe-promise.ts";
+import type { NodePort } from "../../ports/node.ts";
+import { data, hash, string } from "../../transport/codec.ts";
+import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import type { RpcPorts } from "../rpc-ports.ts";
+
+/** `web3_clientVersion`: name, version, system and runtime of this node, separated by slashes. */
+export const clientVersion = defineMethod({
+  name: "web3_clientVersion",
+  params: {},
+  result: string,
+  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
+    andThen(node.info(), ({ clientVersion }) => clientVersion),
+});
+
+/** `web3_sha3`: Keccak-256 of the bytes; despite the name not the standardised SHA3-256. */
+export const sha3 = defineMethod({
+  name: "web3_sha3",
+  params: { input: data },
+  example: ["0x68656c6c6f"],
+  result: hash,
+  handle: ({ input }) => keccak256Hash(input),
+});
+
+export const WEB3_METHODS: readonly Method<RpcPorts>[] = [clientVersion, sha3];

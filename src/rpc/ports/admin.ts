@@ -1,0 +1,41 @@
+import type { MaybePromise } from "../../threads/maybe-promise.ts";
+import type { TcpKind } from "../transport/server/listener.ts";
+
+/** Where and for whom a listener is opened; what is undefined is as configured. */
+export type ListenRequest = {
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  readonly origins: readonly string[] | undefined;
+  readonly namespaces: readonly string[] | undefined;
+  readonly hosts: readonly string[] | undefined;
+};
+
+/** What the operator may ask of the node. */
+export interface NodeAdmin {
+  /** Absolute path of the home. */
+  dataDirectory(): MaybePromise<string>;
+  /** As `admin_nodeInfo` shows it. */
+  adminInfo(): MaybePromise<unknown>;
+  /** As `admin_peers` shows them. */
+  peers(): MaybePromise<readonly unknown[]>;
+  /**
+   * Connects to a peer and stays connected, over restarts too.
+   * @param address `id@host:port` as CometBFT writes it, or the multiaddr of a whisper peer
+   * @throws AdminError where the engine has no network
+   */
+  addPeer(address: string): Promise<void>;
+  /** Ends the connection to a node and rejects new ones, over restarts too. @param id 40 hex digits @throws AdminError */
+  removePeer(id: string): MaybePromise<void>;
+  /** Connects to `id@host:port` also where there are as many peers as allowed. @throws AdminError */
+  trustPeer(address: string): Promise<void>;
+  /** @param id 40 hex digits @throws AdminError */
+  distrustPeer(id: string): MaybePromise<void>;
+  /** @throws AdminError when the listener is open already, may not be opened, or cannot listen */
+  startListener(kind: TcpKind, request: ListenRequest): Promise<void>;
+  /** Does nothing when it is closed. */
+  stopListener(kind: TcpKind): Promise<void>;
+  /** @throws AdminError */
+  exportChain(file: string, first: number | undefined, last: number | undefined): Promise<void>;
+  /** @throws AdminError */
+  importChain(file: string): Promise<void>;
+}

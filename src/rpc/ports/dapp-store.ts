@@ -1,0 +1,9 @@
+import type { MaybePromise } from "../../threads/maybe-promise.ts";
+
+/** Values that programs store with the node, by database and key (`db_*`). */
+export interface DappStore {
+  /** undefined: none was stored */
+  getValue(database: string, key: string): MaybePromise<Uint8Array | undefined>;
+  /** False, with nothing changed, when a limit is exceeded. */
+  putValue(database: string, key: string, value: Uint8Array): MaybePromise<boolean>;
+}

@@ -1,0 +1,56 @@
+import type { LightBlock } from "../../consensus/engine.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { MaybePromise } from "../../threads/maybe-promise.ts";
+
+/** The validator set and the votes about it. */
+export interface ValidatorVoting {
+  /** After block `number`, which must exist. */
+  cliqueSnapshot(number: number): MaybePromise<CliqueSnapshot>;
+  /** The validator that proposed block `number`, which must exist. */
+  cliqueSigner(number: number): MaybePromise<Address>;
+  /**
+   * The header that commits to block `number`, which must exist, with its signatures; undefined until the next block is decided.
+   * @throws NoSignaturesError on the solo engine, EngineRpcError
+   */
+  cliqueLightBlock(number: number): MaybePromise<LightBlock | undefined>;
+  cliqueStatus(): MaybePromise<CliqueStatus>;
+  /** The votes this node casts: true adds a validator, false drops one. */
+  cliqueProposals(): MaybePromise<Readonly<Record<Address, boolean>>>;
+  /**
+   * @param publicKey of the candidate, compressed or not; looked up when undefined
+   * @throws UnknownPublicKeyError, WrongPublicKeyError, TooManyProposalsError
+   */
+  cliquePropose(
+    candidate: Address,
+    authorize: boolean,
+    publicKey: Uint8Array | undefined,
+  ): MaybePromise<void>;
+  cliqueDiscard(candidate: Address): MaybePromise<void>;
+}
+
+/** As geth writes it: numbers are JSON numbers. */
+export type CliqueSnapshot = {
+  readonly number: number;
+  readonly hash: Hash;
+  readonly signers: Readonly<Record<Address, Readonly<Record<string, never>>>>;
+  /** The first block that each signer added by this block helps to decide; null: the state before the block is pruned. Not in geth. */
+  readonly activeFrom: Readonly<Record<Address, number>> | null;
+  /** Proposers of the newest stored blocks, by number in decimal. */
+  readonly recents: Readonly<Record<string, Address>>;
+  readonly votes: readonly {
+    readonly signer: Address;
+    readonly block: number;
+    readonly address: Address;
+    readonly authorize: boolean;
+  }[];
+  readonly tally: Readonly<
+    Record<Address, { readonly authorize: boolean; readonly votes: number }>
+  >;
+};
+
+export type CliqueStatus = {
+  readonly inturnPercent: number;
+  readonly numBlocks: number;
+  readonly sealerActivity: Readonly<Record<Address, number>>;
+};

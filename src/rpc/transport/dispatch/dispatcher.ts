@@ -1,0 +1,357 @@
+import { errorClassOf } from "../../../errors.ts";
+import { opens } from "../auth/credential.ts";
+import type { JsonPart, JsonText } from "../codec.ts";
+import {
+  InvalidRequestError,
+  MethodNotFoundError,
+  NotificationsUnsupportedError,
+  ParseError,
+  RequestTimeoutError,
+  ResponseTooLargeError,
+  TooManyError,
+  UnauthorizedError,
+} from "../errors.ts";
+import type { RpcLimits } from "../limits.ts";
+import type { MemoryBudget } from "../memory-budget.ts";
+import { SharedSlices } from "../shared-slices.ts";
+import { type Answer, BatchAnswer } from "./batch-answer.ts";
+import type { CallAdmission } from "./call-admission.ts";
+import { CallQueue } from "./call-queue.ts";
+import type { RequestContext } from "./context.ts";
+import { toErrorObject } from "./error-codes.ts";
+import { jsonSyntaxError } from "./json-error.ts";
+import { scanJson, skipBlanks } from "./json-scan.ts";
+import { type Message, type RawParams, readMessage } from "./message.ts";
+import type { Method, Registry } from "./method.ts";
+import type { RpcObserver } from "./observer.ts";
+
+/** What goes back for one body: JSON text in pieces, to be written one after the other. */
+export type Reply = {
+  readonly parts: readonly JsonPart[];
+  /** Of all parts, where it is known: it takes long to find for a long string. */
+  readonly byteLength: number | undefined;
+  /** The body was no JSON: nothing after it in a stream can be read. */
+  readonly isParseError: boolean;
+  /** One single call that lacked the credential: HTTP 401. */
+  readonly isUnauthorized: boolean;
+};
+
+/** A message that runs a method. */
+type Runnable = Extract<Message, { readonly method: string }>;
+
+/** Results of fewer bytes are joined with the text around them: one write costs less than the copy. */
+const TEXT_BYTES_MAX = 8 << 10;
+/** Heap of one parsed value, on average: 16 MB of `{"a":1}` become 600 MB. */
+const VALUE_BYTES = 128;
+
+/**
+ * Bodies from here on are parsed in turn. Hostile ones of 5 MB take up to 200 ms each (objects of many keys, numbers of many digits):
+ * twenty that arrived together held up everything else for seconds.
+ */
+const LARGE_BODY_BYTES = 128 << 10;
+
+const OUTPUT_MEMORY = "too much memory in answers, try again later (json-rpc.output-memory-limit)";
+
+/** The one place that knows JSON-RPC 2.0: messages, batches, limits, access, errors, counting. */
+export class Dispatcher<Modules> {
+  readonly #limits: RpcLimits;
+  readonly #observer: RpcObserver;
+  readonly #output: MemoryBudget | undefined;
+  readonly #registry: Registry<Modules>;
+  readonly #modules: Modules;
+  readonly #admission: CallAdmission | undefined;
+  readonly #queue: CallQueue;
+  readonly #batchSlices = new SharedSlices();
+  readonly #parseSlices = new SharedSlices();
+  /** When the last call ended: a batch reads the clock once for each of its calls. */
+  #endedMs = 0;
+
+  constructor(
+    options: {
+      readonly limits: RpcLimits;
+      readonly observer: RpcObserver;
+      /** Answers of all connections that are not sent; absent: not limited. */
+      readonly output?: MemoryBudget;
+    },
+    modules: {
+      readonly registry: Registry<Modules>;
+      readonly modules: Modules;
+      /** Absent: every caller is served alike. */
+      readonly admission?: CallAdmission;
+    },
+  ) {
+    const { limits, observer, output } = options;
+    this.#limits = limits;
+    this.#observer = observer;
+    this.#output = output;
+    this.#registry = modules.registry;
+    this.#modules = modules.modules;
+    this.#admission = modules.admission;
+    this.#queue = new CallQueue({
+      waitingMax: limits.callQueueMax,
+      onWaiting: (count) => observer.waiting(count),
+    });
+  }
+
+  /**
+   * Runs the first JSON value of `body`: a message or a batch. undefined: nothing is to be answered.
+   * Never throws or rejects; synchronous when all its handlers are.
+   */
+  dispatch(body: Buffer, context: RequestContext): Reply | undefined | Promise<Reply | undefined> {
+    if (body.length < LARGE_BODY_BYTES) return this.#run(body, context);
+    const turn = this.#parseSlices.enter();
+    if (turn === undefined) return this.#run(body, context);
+    context.inputBytes = body.length;
+    return turn.then(() => (context.isAborted ? undefined : this.#run(body, context)));
+  }
+
+  #run(body: Buffer, context: RequestContext) {
+    if (skipBlanks(body, 0) === body.length) return undefined;
+    let value: unknown;
+    let ids: readonly (string | undefined)[];
+    try {
+      const scan = scanJson(body, this.#limits);
+      ids = scan.ids;
+      context.inputBytes = body.length + VALUE_BYTES * scan.items;
+      value = JSON.parse(body.toString("utf8", 0, scan.end));
+    } catch (error) {
+      const isParseError = !(error instanceof InvalidRequestError);
+      this.#observer.rejected(context.transport, isParseError ? "parse" : "json");
+      // geth names the fault on connections, not over HTTP.
+      const text = context.transport === "http" ? undefined : jsonSyntaxError(body);
+      const answer = errorAnswer("null", isParseError ? new ParseError(text) : error);
+      return { ...answer, isParseError, isUnauthorized: false };
+    }
+    if (Array.isArray(value)) return this.#dispatchBatch(value, ids, context);
+    return this.#dispatchSingle(this.#read(value, ids[0], context), context);
+  }
+
+  #read(value: unknown, id: string | undefined, context: RequestContext): Message {
+    return readMessage(value, id, this.#limits.idBytesMax, context.transport === "ws");
+  }
+
+  #dispatchSingle(message: Message, context: RequestContext) {
+    const answer = this.#answerTo(message, context, this.#callTimeoutMs(context));
+    if (answer instanceof Promise)
+      return answer.then((done) => this.#singleReply(message, done, context));
+    return this.#singleReply(message, answer, context);
+  }
+
+  #singleReply(
+    message: Message,
+    answer: Answer | undefined,
+    context: RequestContext,
+  ): Reply | undefined {
+    if (answer === undefined) return undefined;
+    const isUnauthorized =
+      message.kind === "call" && this.#lacksCredential(message.method, context);
+    const { parts, byteLength } = answer;
+    return { parts, byteLength, isParseError: false, isUnauthorized };
+  }
+
+  async #dispatchBatch(
+    values: readonly unknown[],
+    ids: readonly (string | undefined)[],
+    context: RequestContext,
+  ): Promise<Reply | undefined> {
+    if (values.length === 0) {
+      return plainReply(errorAnswer("null", new InvalidRequestError("empty batch")).parts);
+    }
+    const messages = values.map((value, index) => this.#read(value, ids[index], context));
+    if (values.length > this.#limits.batchItemsMax) {
+      this.#observer.rejected(context.transport, "batch");
+      return rejectedBatch(messages, new InvalidRequestError("batch too large"));
+    }
+
+    const batch = new BatchAnswer(this.#output);
+    const deadline = performance.now() + this.#callTimeoutMs(context);
+    let isTooLarge = false;
+    await this.#batchSlices.enter();
+    let now = performance.now();
+    for (const message of messages) {
+      if (this.#batchSlices.isOver(now)) {
+        await this.#batchSlices.next();
+        now = performance.now();
+      }
+      const answer = isTooLarge
+        ? this.#unrun(message, new ResponseTooLargeError())
+        : now > deadline || context.isAborted
+          ? this.#unrun(message, new RequestTimeoutError())
+          : this.#answerTo(message, context, deadline - now, now);
+      // Nearly all are synchronous, and a thousand awaits of values take their time.
+      const done = answer instanceof Promise ? await answer : answer;
+      now = Math.max(now, this.#endedMs);
+      if (done !== undefined) batch.add(done);
+      if (batch.isEvicted) {
+        this.#observer.rejected(context.transport, "outputMemory");
+        return rejectedBatch(messages, new TooManyError(OUTPUT_MEMORY));
+      }
+      if (batch.size > this.#limits.batchResponseBytesMax && !isTooLarge) {
+        isTooLarge = true;
+        this.#observer.rejected(context.transport, "batchResponse");
+      }
+    }
+    const parts = batch.end();
+    return parts && plainReply(parts);
+  }
+
+  /** The answer to a call of a batch that is not run any more. */
+  #unrun(message: Message, error: Error): Answer | undefined {
+    if (message.kind === "call") return errorAnswer(message.id, error);
+    return message.kind === "invalid"
+      ? errorAnswer(message.id, new InvalidRequestError())
+      : undefined;
+  }
+
+  #answerTo(
+    message: Message,
+    context: RequestContext,
+    timeoutMs: number,
+    startMs = performance.now(),
+  ): Answer | undefined | Promise<Answer | undefined> {
+    if (message.kind === "response") return undefined;
+    if (message.kind === "invalid") {
+      this.#observer.rejected(context.transport, "request");
+      return errorAnswer(message.id, new InvalidRequestError());
+    }
+    try {
+      const method = this.#available(message.method, context);
+      const result = this.#runMethod(method, message.params, context);
+      if (!(result instanceof Promise)) return this.#succeeded(message, method, startMs, result);
+      return withTimeout(result, timeoutMs, context).then(
+        (done) => this.#succeeded(message, method, startMs, done),
+        (error) => this.#failed(message, startMs, error),
+      );
+    } catch (error) {
+      return this.#failed(message, startMs, error);
+    }
+  }
+
+  #succeeded(
+    message: Runnable,
+    { isAscii }: Method<Modules>,
+    startMs: number,
+    result: JsonText,
+  ): Answer | undefined {
+    this.#ended(message.method, 0, startMs);
+    return message.kind === "call" ? resultAnswer(message.id, result, isAscii) : undefined;
+  }
+
+  #failed(message: Runnable, startMs: number, error: unknown): Answer | undefined {
+    const label = this.#registry.has(message.method) ? message.method : "unknown";
+    const fault = errorClassOf(error);
+    if (fault !== "caller") this.#observer.failed(label, fault, error);
+    this.#ended(label, toErrorObject(error).code, startMs);
+    return message.kind === "call" ? errorAnswer(message.id, error) : undefined;
+  }
+
+  #ended(method: string, errorCode: number, startMs: number): void {
+    this.#endedMs = performance.now();
+    this.#observer.callEnded(method, errorCode, this.#endedMs - startMs);
+  }
+
+  #runMethod(
+    method: Method<Modules>,
+    params: RawParams,
+    context: RequestContext,
+  ): JsonText | Promise<JsonText> {
+    if (this.#admission) {
+      return this.#admission.run(context, (meter) =>
+        this.#start(method, context, () => meter(() => method.run(this.#modules, params, context))),
+      );
+    }
+    if (!method.isHeavy) return method.run(this.#modules, params, context);
+    return this.#start(method, context, () => method.run(this.#modules, params, context));
+  }
+
+  /** Runs `work` at once, or when it is its turn. */
+  #start<T>(
+    { isHeavy }: Method<Modules>,
+    context: RequestContext,
+    work: () => T | Promise<T>,
+  ): T | Promise<T> {
+    return isHeavy ? this.#queue.run(context, work) : work();
+  }
+
+  /** The method, if this caller may run it. */
+  #available(name: string, context: RequestContext): Method<Modules> {
+    if (name.length > this.#limits.methodNameCharsMax) {
+      throw new InvalidRequestError(
+        `method name too long: ${name.length} > ${this.#limits.methodNameCharsMax}`,
+      );
+    }
+    const method = this.#registry.get(name);
+    const { namespaces, deniedMethods } = context.access;
+    if (!method || !(method.namespace === "rpc" || namespaces.has(method.namespace))) {
+      throw new MethodNotFoundError(name);
+    }
+    if (deniedMethods?.has(name)) throw new MethodNotFoundError(name);
+    if (this.#lacksCredential(name, context)) throw new UnauthorizedError();
+    if (method.needsConnection && context.connection === undefined) {
+      throw new NotificationsUnsupportedError();
+    }
+    return method;
+  }
+
+  #lacksCredential(name: string, { access, credential }: RequestContext): boolean {
+    const method = access.isOpen ? undefined : this.#registry.get(name);
+    if (method?.isPrivate !== true) return false;
+    const { namespace } = method;
+    // A token would not help where the method is not served.
+    if (!access.namespaces.has(namespace) || access.deniedMethods?.has(name)) return false;
+    return !opens(credential, namespace);
+  }
+
+  #callTimeoutMs(context: RequestContext): number {
+    return context.transport === "http" ? this.#limits.httpCallTimeoutMs : Number.POSITIVE_INFINITY;
+  }
+}
+
+/** One error in a list, under the id of the first call. */
+function rejectedBatch(messages: readonly Message[], error: Error): Reply {
+  const firstCall = messages.find((message) => message.kind === "call");
+  return plainReply(["[", ...errorAnswer(firstCall?.id ?? "null", error).parts, "]"]);
+}
+
+function plainReply(parts: readonly JsonPart[]): Reply {
+  return { parts, byteLength: undefined, isParseError: false, isUnauthorized: false };
+}
+
+/** @param isAscii whether a result that is a string has as many bytes as letters */
+function resultAnswer(id: string, result: JsonText, isAscii: boolean): Answer {
+  const head = `{"jsonrpc":"2.0","id":${id},"result":`;
+  if (typeof result === "string") {
+    const size = result.length;
+    const byteLength = isAscii ? Buffer.byteLength(head) + size + 1 : undefined;
+    return { parts: [`${head}${result}}`], size, byteLength };
+  }
+  const pieces = result instanceof Uint8Array ? [result] : result;
+  const size = pieces.reduce((sum, { length }) => sum + length, 0);
+  if (size <= TEXT_BYTES_MAX) {
+    const text = Buffer.concat(pieces).toString();
+    return { parts: [`${head}${text}}`], size, byteLength: undefined };
+  }
+  return { parts: [head, ...pieces, "}"], size, byteLength: undefined };
+}
+
+/** The answer with an error object. */
+function errorAnswer(id: string, error: unknown): Answer {
+  const text = JSON.stringify(toErrorObject(error));
+  const parts = [`{"jsonrpc":"2.0","id":${id},"error":${text}}`];
+  return { parts, size: text.length, byteLength: undefined };
+}
+
+function withTimeout(
+  result: Promise<JsonText>,
+  timeoutMs: number,
+  context: RequestContext,
+): Promise<JsonText> {
+  if (timeoutMs === Number.POSITIVE_INFINITY) return result;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new RequestTimeoutError());
+      context.abort();
+    }, timeoutMs);
+    result.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

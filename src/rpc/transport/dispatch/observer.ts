@@ -1,0 +1,30 @@
+import type { ErrorClass } from "../../../error-codes.ts";
+
+/** What the server reports for counting and logging. Called on the hot path: implementations must be quick and never throw. */
+export interface RpcObserver {
+  /** A call or notification ended. `method` is "unknown" for names that are none of ours, `errorCode` 0 for a result. */
+  callEnded(method: string, errorCode: number, milliseconds: number): void;
+  /** A call failed for a reason that is not the caller's. */
+  failed(method: string, fault: Exclude<ErrorClass, "caller">, error: unknown): void;
+  /**
+   * A request, connection or message was rejected before any call; `reason` is one of a fixed few words.
+   * @param subject what was rejected, in the caller's words
+   */
+  rejected(transport: string, reason: string, subject?: string): void;
+  /** Open connections of a transport changed. */
+  connections(transport: string, count: number): void;
+  /** The number of calls that wait for their turn changed. */
+  waiting(count: number): void;
+  /** Bytes in use of a memory budget changed. */
+  memory(budget: "input" | "output", bytes: number): void;
+}
+
+/** Counts and logs nothing. */
+export const SILENT_OBSERVER: RpcObserver = {
+  callEnded() {},
+  failed() {},
+  rejected() {},
+  connections() {},
+  waiting() {},
+  memory() {},
+};

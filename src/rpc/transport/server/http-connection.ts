@@ -1,0 +1,142 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { RpcObserver } from "../dispatch/observer.ts";
+import type { RpcLimits } from "../limits.ts";
+import type { MemoryShare } from "../memory-budget.ts";
+import type { SharedSlices } from "../shared-slices.ts";
+import { clientFault, endWithRejection, endWithStatus, sendRejection } from "./http-rejection.ts";
+import type { ListenerModules } from "./listener.ts";
+import { type PiecewiseReading, readInPieces } from "./read-in-pieces.ts";
+import { INPUT_MEMORY, type Rejection } from "./rejection.ts";
+
+/** A request that node:http has parsed and its answer; heap objects of some 4 KB besides the body. */
+type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse };
+const EXCHANGE_BYTES = 4096;
+
+/** One TCP connection of an HTTP listener: what it holds of the memory budgets, and how it ends. */
+export class HttpConnection {
+  readonly socket: Socket;
+  readonly input: MemoryShare;
+  readonly output: MemoryShare;
+  readonly #observer: RpcObserver;
+  readonly #pipelined: SharedSlices;
+  readonly #headersTimeoutMs: number;
+  /** Requests without a complete answer, in the order of their arrival. */
+  readonly #exchanges = new Set<Exchange>();
+  #pieces: PiecewiseReading | undefined;
+  #begun = 0;
+  #lateRequest: NodeJS.Timeout | undefined;
+  #hasFailed = false;
+  /** No request can follow any more: the connection ends with this status once every complete request has its answer. */
+  #faultStatus: number | undefined;
+
+  constructor(
+    socket: Socket,
+    { httpHeadersTimeoutMs }: RpcLimits,
+    { budgets, observer, pipelined }: Pick<ListenerModules, "budgets" | "observer" | "pipelined">,
+  ) {
+    this.socket = socket;
+    this.#observer = observer;
+    this.#pipelined = pipelined;
+    this.#headersTimeoutMs = httpHeadersTimeoutMs;
+    this.input = budgets.input.open(() => this.#evicted());
+    this.output = budgets.output.open(() => {
+      observer.rejected("http", "outputMemory");
+      socket.destroy();
+    });
+  }
+
+  /** To be called once node:http reads from the socket. @param unread what it reads first */
+  readInPieces(unread?: Buffer): void {
+    // With a listener more than its own, node:http has its parser read from the stream and not from the system.
+    this.socket.on("data", () => {});
+    this.#pieces = readInPieces(this.socket);
+    if (unread) this.#pieces.unread(unread);
+  }
+
+  /** Calls `serve` when it is the turn of this request: the answers to all of one packet could fill the memory unread. */
+  begin(request: IncomingMessage, response: ServerResponse, serve: () => void): void {
+    const exchange = { request, response };
+    this.#exchanges.add(exchange);
+    this.#begun++;
+    this.input.add(EXCHANGE_BYTES);
+    this.#pieces?.expect(Number(request.headers["content-length"] ?? 0));
+    response.once("close", () => {
+      this.#exchanges.delete(exchange);
+      this.input.add(-EXCHANGE_BYTES);
+      if (this.#exchanges.size <= 1) this.#pieces?.release();
+      this.#endAfterFault();
+    });
+    // It may have been rejected while it waited.
+    const serveIfOpen = () => {
+      if (!response.headersSent && !response.destroyed) serve();
+    };
+    if (response.socket) serve();
+    else {
+      this.#pieces?.hold();
+      response.once("socket", () => {
+        if (this.#pipelined.isOver()) void this.#pipelined.next().then(serveIfOpen);
+        else serve();
+      });
+    }
+  }
+
+  /** What node:http emits as `clientError`. */
+  failed(error: NodeJS.ErrnoException): void {
+    // Each piece after the first fault is reported again.
+    if (this.#hasFailed) return;
+    if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && this.#pieces?.isHeld) {
+      this.#failLater(error);
+      return;
+    }
+    this.#hasFailed = true;
+    if (!this.socket.writable || error.code === "ECONNRESET") {
+      this.socket.destroySoon();
+      return;
+    }
+    const { status, reason } = clientFault(error);
+    this.#observer.rejected("http", reason);
+    this.#faultStatus = status;
+    this.#endAfterFault();
+  }
+
+  /** The rest of the late request may be among what is not read because its client waits for an answer. */
+  #failLater(error: NodeJS.ErrnoException): void {
+    const begun = this.#begun;
+    this.#lateRequest = setTimeout(() => {
+      if (this.#begun === begun) this.failed(error);
+    }, this.#headersTimeoutMs);
+  }
+
+  /** The socket is closed, or another protocol's. */
+  close(): void {
+    clearTimeout(this.#lateRequest);
+    this.#pieces?.stop();
+    this.input.close();
+    this.output.close();
+  }
+
+  #endAfterFault(): void {
+    if (this.#faultStatus === undefined || !this.socket.writable) return;
+    let isAnswering = false;
+    for (const { request, response } of this.#exchanges) {
+      if (request.complete && !response.writableFinished) return;
+      isAnswering ||= response.headersSent && !response.writableFinished;
+    }
+    // In the middle of an answer there is no place for another.
+    if (isAnswering) this.socket.destroySoon();
+    else endWithStatus(this.socket, this.#faultStatus);
+  }
+
+  #evicted(): void {
+    this.#observer.rejected("http", INPUT_MEMORY.reason);
+    this.#reject(INPUT_MEMORY);
+  }
+
+  #reject(rejection: Rejection): void {
+    const [current] = this.#exchanges;
+    if (current === undefined) endWithRejection(this.socket, rejection);
+    else if (current.response.headersSent || !current.response.socket) this.socket.destroy();
+    else sendRejection(current.request, current.response, rejection, false);
+  }
+}

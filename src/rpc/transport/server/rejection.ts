@@ -1,0 +1,33 @@
+export type HeaderFields = Readonly<Record<string, string>>;
+
+/** A request rejected before any call of it was run. */
+export type Rejection = {
+  readonly status: number;
+  /** Label of the counter. */
+  readonly reason: string;
+  readonly message: string;
+  readonly headers?: HeaderFields;
+  /** For the log: what was rejected, in the caller's words. */
+  readonly subject?: string | undefined;
+};
+
+/** The JSON-RPC error object sent with an HTTP status other than 200. */
+export function rejectionBody(status: number, message: string): string {
+  const code = status === 401 ? -32001 : status === 503 || status === 429 ? -32005 : -32600;
+  return JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
+}
+
+export const TOO_MANY_CONNECTIONS: Rejection = {
+  status: 503,
+  reason: "connections",
+  message: "too many connections",
+  headers: { "retry-after": "1" },
+};
+
+/** The input budget of all connections is used up, and this one held the most of it. */
+export const INPUT_MEMORY: Rejection = {
+  status: 503,
+  reason: "inputMemory",
+  message: "too much memory in requests, try again later",
+  headers: { "retry-after": "1" },
+};

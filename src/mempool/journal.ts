@@ -19,7 +19,7 @@ export type JournalRecord =
   | { readonly kind: "removed"; readonly hash: Hash };
 
 /** What a file of the journal holds. */
-export type JournalContent = {
+type JournalContent = {
   /** Oldest first. */
   readonly records: readonly JournalRecord[];
   /** Bytes that are no record: the process died while it wrote, or the file was damaged. */
@@ -51,7 +51,7 @@ export function encodeAdded(sender: Address, transaction: Uint8Array): Uint8Arra
   return sealed(body);
 }
 
-export function encodeRemoved(hash: Hash): Uint8Array {
+function encodeRemoved(hash: Hash): Uint8Array {
   const body = Buffer.allocUnsafe(HEADER_LENGTH + 1 + HASH_LENGTH);
   body[HEADER_LENGTH] = REMOVED;
   body.set(hashToBytes(hash), HEADER_LENGTH + 1);
@@ -65,7 +65,7 @@ function sealed(record: Buffer): Uint8Array {
 }
 
 /** A damaged record is skipped by its length; what follows it is read where its own checksum holds. */
-export function decodeJournal(file: Uint8Array): JournalContent {
+function decodeJournal(file: Uint8Array): JournalContent {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.length);
   const records: JournalRecord[] = [];
   let lostBytes = 0;
@@ -99,7 +99,7 @@ function decodeBody(body: Uint8Array): JournalRecord | undefined {
  * The journal of earlier builds, in the form of go-ethereum's `transactions.rlp`: a row of RLP items, a list for a legacy transaction, a
  * string with its network form for any other one.
  */
-export function decodeRlpJournal(bytes: Uint8Array): JournalContent {
+function decodeRlpJournal(bytes: Uint8Array): JournalContent {
   const records: JournalRecord[] = [];
   let at = 0;
   for (let item = itemAt(bytes, at); item !== undefined; item = itemAt(bytes, at)) {

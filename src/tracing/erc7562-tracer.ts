@@ -28,7 +28,7 @@ const IGNORED: ReadonlySet<number> = new Set([
  * `ignoredOpcodes` is a list of QUANTITY; `stackTopItemsSize` is checked and has no effect: nothing that geth shows depends on it.
  * @throws InvalidTracerError with Go's text
  */
-export function readErc7562Config(config: TracerConfig): Erc7562Config {
+function readErc7562Config(config: TracerConfig): Erc7562Config {
   const { withLog } = readSwitches("erc7562Tracer", config, ["withLog"]);
   const size = config["stackTopItemsSize"] ?? 0;
   if (!Number.isSafeInteger(size)) throw fault(size, "stackTopItemsSize", "int");

@@ -40,7 +40,7 @@ export function createTracers(options: { readonly scriptMemoryBytesMax: number }
 }
 
 /** `noopTracer`: runs the transaction and shows nothing. */
-export const noopTracer: TracerFactory = () => ({
+const noopTracer: TracerFactory = () => ({
   hooks: {},
   result: () => "{}",
 });
@@ -48,7 +48,7 @@ export const noopTracer: TracerFactory = () => ({
 const SELECTOR_LENGTH = 4;
 
 /** `4byteTracer`: how often each function selector was called, by selector and length of its arguments. */
-export const fourByteTracer: TracerFactory = (_config, { precompiles }) => {
+const fourByteTracer: TracerFactory = (_config, { precompiles }) => {
   const counts = new Map<string, number>();
   return {
     hooks: {
@@ -67,7 +67,7 @@ export const fourByteTracer: TracerFactory = (_config, { precompiles }) => {
 const KECCAK256 = 0x20;
 
 /** `keccak256PreimageTracer`: what each KECCAK256 was given, by hash. */
-export const keccakPreimageTracer: TracerFactory = (_config, { budget }) => {
+const keccakPreimageTracer: TracerFactory = (_config, { budget }) => {
   const preimages = new Map<string, string>();
   return {
     hooks: {

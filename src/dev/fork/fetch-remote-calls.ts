@@ -19,7 +19,7 @@ import { ANSWER_LIMITS, type JsonLimits, readJson } from "./remote-json.ts";
 import { answerBytesMax, type PlanReads, planPlainReads } from "./remote-results.ts";
 
 /** How a node of the remote chain is reached, taken from the address that an operator gave. */
-export type RemoteEndpoint = Pick<RemoteUrl, "url" | "headers"> & {
+type RemoteEndpoint = Pick<RemoteUrl, "url" | "headers"> & {
   /** For people: see `remoteName`. */
   readonly name: string;
 };

@@ -288,7 +288,7 @@ type ReceiptContext = {
 };
 
 /** The receipt of an executed transaction (Yellow Paper 4.4.1; EIP-658 from Byzantium). */
-export function receiptOf(
+function receiptOf(
   tx: Transaction,
   { outcome, gasUsed, logs, contractAddress }: MessageResult,
   context: ReceiptContext,

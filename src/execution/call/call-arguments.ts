@@ -82,7 +82,7 @@ export function messageFromCall(args: CallArguments, defaults: CallDefaults): Tr
 }
 
 /** @throws InvalidCallArgumentsError when both price forms are there. */
-export function assertOnePriceForm(args: CallArguments): void {
+function assertOnePriceForm(args: CallArguments): void {
   const has1559 = args.maxFeePerGas !== undefined || args.maxPriorityFeePerGas !== undefined;
   if (args.gasPrice !== undefined && has1559) {
     throw new InvalidCallArgumentsError(

@@ -254,7 +254,7 @@ function throwTimeout({ options }: SimulationRun, gasLimit: bigint): never {
 }
 
 /** A log of a simulated call. */
-export type SimulatedLog = {
+type SimulatedLog = {
   readonly log: Log;
   /** In the block; logs taken back by a revert count too, so there may be holes. */
   readonly index: number;
@@ -267,13 +267,13 @@ const ETHER_ADDRESS = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee" as Address;
 const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef" as Hash;
 
 /** Collects the logs of a block's calls; with `traceTransfers` also one for each transfer of ether. */
-export type LogCollector = {
+type LogCollector = {
   readonly tracer: Tracer;
   /** The logs of the call that just ended, and makes ready for the next. */
   take(): readonly SimulatedLog[];
 };
 
-export function createLogCollector(traceTransfers: boolean): LogCollector {
+function createLogCollector(traceTransfers: boolean): LogCollector {
   let count = 0;
   /** One list a frame that is still open; the first takes what the outermost frame leaves. */
   let open: SimulatedLog[][] = [[]];

@@ -232,7 +232,7 @@ function bytesOf(address: Address | undefined): Uint8Array {
 }
 
 /** What a running frame was given, as CALLER, CALLVALUE and CALLDATA show it. */
-export type FrameInput = {
+type FrameInput = {
   readonly caller: Address;
   readonly value: bigint;
   readonly input: Uint8Array;

@@ -115,7 +115,7 @@ function readConfig(config: TracerConfig): {
  * `stateDiff`: every account that changed, by address. Each member is "=" (unchanged), `{"+": new}`, `{"-": old}` or
  * `{"*": {from, to}}`.
  */
-export function stateDiffText(changes: StateChanges, before: StateReader): string {
+function stateDiffText(changes: StateChanges, before: StateReader): string {
   const members: string[] = [];
   for (const change of changes.accounts) {
     const text = accountText(change, changes, before);

@@ -29,7 +29,7 @@ function small(value: () => Operand): Inline {
   };
 }
 
-export const ENVIRONMENT: Readonly<Record<string, Inline>> = {
+const ENVIRONMENT: Readonly<Record<string, Inline>> = {
   ADDRESS: address(i32.load(frame.account), record.key),
   ORIGIN: address(environment.origin),
   CALLER: address(frame.caller),

@@ -4,7 +4,7 @@ import { testBlock, testMessage } from "../../src/evm/testing/environment.ts";
 import { HOT_GAS_PER_BYTE } from "../../src/node/adapters/compiled/hot-tier.ts";
 import { ThreadedCompiler } from "../../src/node/adapters/compiled/threaded-compiler.ts";
 import type { Address } from "../../src/primitives/address.ts";
-import { createMemoryState } from "../../src/state/memory-state.ts";
+import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";

@@ -1,11 +1,9 @@
 import type { AddressIndex } from "../chain/addresses/address-index.ts";
 import { createFeeHistory } from "../chain/fees/fee-history.ts";
 import { createGasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
-import { LogFilter } from "../chain/logs/log-filter.ts";
-import type { LogSource } from "../chain/logs/log-source.ts";
+import { LogFilter, type LogSource } from "../chain/logs/log-filter.ts";
 import type { ChainReader } from "../chain/reader.ts";
-import type { IncludedTransaction } from "../chain/store/block-store.ts";
-import { includedTransaction } from "../chain/store/included-transaction.ts";
+import { type IncludedTransaction, includedTransaction } from "../chain/store/block-store.ts";
 import type { Config } from "../config/config.ts";
 import { invariant } from "../errors.ts";
 import type { PoolContent, PooledTransaction, PoolReader } from "../mempool/pool.ts";
@@ -97,13 +95,8 @@ export function createStoredReads(
   reader: ChainReader,
   slices: SharedSlices,
 ): BlockReads & StateReads {
-  function included(hash: Hash): IncludedTransaction | undefined {
-    const position = reader.transactionPosition(hash);
-    return position && reader.transactionAt(position.number, position.index);
-  }
-
   function headerOf({ blockNumber }: IncludedTransaction): Header {
-    const header = reader.headerAt(blockNumber);
+    const header = reader.header(blockNumber);
     invariant(header, `block ${blockNumber} has a transaction but no header`);
     return header;
   }
@@ -116,11 +109,11 @@ export function createStoredReads(
     blockHashes(first, countMax) {
       const end = Math.min(reader.head().block.header.number + 1, first + countMax);
       const hashes: Hash[] = [];
-      for (let number = first; number < end; number++) hashes.push(reader.hashAt(number)!);
+      for (let number = first; number < end; number++) hashes.push(reader.blockHash(number)!);
       return hashes;
     },
     transaction(hash) {
-      const found = included(hash);
+      const found = reader.transaction(hash);
       return found && minedTransaction(found, headerOf(found));
     },
     transactionAt(at, index) {
@@ -136,7 +129,7 @@ export function createStoredReads(
     transactionBySender(sender, nonce) {
       const number = blockThatUsed(sender, nonce, reader);
       if (number === undefined) return { isUsed: false };
-      const executed = reader.blockByNumber(number)!;
+      const executed = reader.block(number)!;
       const index = executed.block.transactions.findIndex(
         (tx, i) => tx.nonce === nonce && executed.senders[i] === sender,
       );
@@ -145,7 +138,7 @@ export function createStoredReads(
         : { isUsed: true, mined: minedTransactionOf(executed, index) };
     },
     receipt(hash) {
-      const found = included(hash);
+      const found = reader.transaction(hash);
       return found && minedReceipt(found, headerOf(found));
     },
 

@@ -1,4 +1,4 @@
-import type { StatePatches } from "../chain/state-patches.ts";
+import type { StatePatches } from "../chain/reader.ts";
 import type { DevChain } from "../dev/dev-chain.ts";
 import { DevControlError } from "../dev/dev-settings.ts";
 import { dumpAccounts } from "../dev/state-dump.ts";

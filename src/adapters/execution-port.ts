@@ -45,7 +45,7 @@ export function createExecutionReads(
   { reader, execution }: ExecutionCore,
   suggestTip: () => bigint,
 ): ExecutionReads {
-  const blockHash = (number: number) => reader.hashAt(number);
+  const blockHash = (number: number) => reader.blockHash(number);
   /** Of the block of the last call, which mostly is the head again. */
   let last: { readonly header: Header; readonly context: BlockContext } | undefined;
   function targetOf({ executed, state }: ResolvedState): CallTarget {

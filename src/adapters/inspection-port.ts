@@ -1,8 +1,6 @@
-import { findPreimage } from "../chain/inspect/find-preimage.ts";
 import { modifiedAccounts } from "../chain/inspect/modified-accounts.ts";
-import { dumpState } from "../chain/inspect/state-dump.ts";
+import { dumpState, findPreimage, storageRange } from "../chain/inspect/state-dump.ts";
 import { measureState } from "../chain/inspect/state-size.ts";
-import { storageRange } from "../chain/inspect/storage-range.ts";
 import { hashToBytes } from "../primitives/hash.ts";
 import type { BlockSelector } from "../rpc/ports/block-selector.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
@@ -11,7 +9,7 @@ import { UnknownBlockError } from "../rpc/transport/errors.ts";
 import type { StateReader } from "../state/reader.ts";
 import { beginReplay } from "../tracing/trace-block.ts";
 import { createTraceBudget, NotTraceableError, type TraceBudget } from "../tracing/trace-budget.ts";
-import { MissingTrieNodeError } from "../trie/node-source.ts";
+import { MissingTrieNodeError } from "../trie/node-store.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { createBlockInspection } from "./block-inspection.ts";
 import type { CallerFiles } from "./caller-files.ts";
@@ -57,7 +55,7 @@ export function createInspectionPort(
         `transaction index ${index} out of range for block ${block.hash}`,
       );
     }
-    const blockHash = (wanted: number) => reader.hashAt(wanted);
+    const blockHash = (wanted: number) => reader.blockHash(wanted);
     const replay = beginReplay({ block, senders, parentState, blockHash }, execution);
     for (let i = 0; i < index; i++) {
       budget.assertInTime();
@@ -73,8 +71,8 @@ export function createInspectionPort(
       const source = {
         state: reader.stateAt(header.number),
         keys: store.hashedKeys,
-        storageRootOf: (address: Parameters<typeof reader.proofAt>[1]) =>
-          reader.proofAt(header.number, address, []).storageRoot,
+        storageRootOf: (address: Parameters<typeof reader.proof>[0]) =>
+          reader.proof(address, [], header.number).storageRoot,
       };
       const { take, assertInTime } = createBudget();
       const dump = await dumpState(source, { ...request, take, assertInTime });

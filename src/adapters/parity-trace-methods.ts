@@ -16,7 +16,7 @@ export function createParityTraceMethods(
   const targetAt = (at: BlockSelector): CallTarget => {
     const { executed, state } = resolveState(reader, at);
     const { header } = executed.block;
-    return { state, header, blockHash: (number) => reader.hashAt(number) };
+    return { state, header, blockHash: (number) => reader.blockHash(number) };
   };
   return {
     traceCalls(calls, at, request) {

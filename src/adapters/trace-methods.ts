@@ -27,7 +27,7 @@ export function createTraceMethods(
   { gasCap, memoryBytesMax, trace }: Pick<CallLimits, "gasCap" | "memoryBytesMax" | "trace">,
   { reader, execution }: Pick<ChainParts, "reader" | "execution">,
 ): TraceMethods {
-  const blockHash = (number: number) => reader.hashAt(number);
+  const blockHash = (number: number) => reader.blockHash(number);
 
   const optionsOf = traceOptionsFrom({ memoryBytesMax, trace });
 
@@ -99,10 +99,11 @@ export function createTraceMethods(
       const found = reader.transaction(hash);
       if (!found) throw new NotTraceableError("transaction not found");
       const options = optionsOf(request);
-      return replayTo(found.executed, found.index, options.budget).trace(options);
+      const executed = reader.block(found.blockNumber)!;
+      return replayTo(executed, found.index, options.budget).trace(options);
     },
     traceBlock(at, request) {
-      const executed = typeof at === "number" ? reader.blockByNumber(at) : reader.blockByHash(at);
+      const executed = reader.block(at);
       if (!executed) {
         throw new NotTraceableError(`block ${typeof at === "number" ? `#${at}` : at} not found`);
       }
@@ -111,7 +112,7 @@ export function createTraceMethods(
     traceRawBlock(rlp, request) {
       const block = decode(rlp);
       const { parentHash, number } = block.header;
-      if (number > 0 && !reader.blockByHash(parentHash)) {
+      if (number > 0 && !reader.block(parentHash)) {
         throw new NotTraceableError(`parent ${parentHash} not found`);
       }
       return tracesOf(targetOf(block), request);

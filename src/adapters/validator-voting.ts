@@ -42,7 +42,7 @@ export function createValidatorVoting(
       const activeFrom = voting.activeFrom(number);
       return {
         number,
-        hash: chain.hashAt(number)!,
+        hash: chain.blockHash(number)!,
         signers: Object.fromEntries(signers.map(({ address }) => [address, {}])),
         activeFrom: activeFrom ? Object.fromEntries(activeFrom) : null,
         recents: Object.fromEntries(recents),

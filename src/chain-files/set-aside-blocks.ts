@@ -12,10 +12,10 @@ import { exportChainFile } from "./transfer-chain-file.ts";
  */
 export async function setAsideBlocks(
   directory: string,
-  chain: Pick<Chain, "blockByNumber" | "consensusDataOf" | "hashAt">,
+  chain: Pick<Chain, "block" | "consensusDataOf" | "blockHash">,
   { first, last }: { readonly first: number; readonly last: number },
 ): Promise<string> {
-  const path = join(directory, `${first}-${last}-${chain.hashAt(last)!.slice(2, 10)}.rlp.gz`);
+  const path = join(directory, `${first}-${last}-${chain.blockHash(last)!.slice(2, 10)}.rlp.gz`);
   if (existsSync(path)) return path;
   makeFolder(directory);
   const unfinished = join(directory, "unfinished.rlp.gz");

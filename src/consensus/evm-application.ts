@@ -13,8 +13,8 @@ import { type Hash, hashToBytes } from "../primitives/hash.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { TransactionRejection } from "../types/transaction/codec.ts";
 import { decodeTransaction } from "../types/transaction/decode.ts";
-import { TransactionRejection } from "../types/transaction/errors.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 import type {
   Application,

@@ -8,7 +8,7 @@ import { blobBaseFee } from "../params/fees.ts";
 import { BLOCK_RLP_SIZE_MAX, TX_BASE_GAS, TX_GAS_LIMIT_MAX } from "../params/gas.ts";
 import { hardforkAt, isAtLeast } from "../params/hardforks.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { TransactionRejection } from "../types/transaction/errors.ts";
+import { TransactionRejection } from "../types/transaction/codec.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 import { ExecutorFailure, type SetAside } from "./quarantine.ts";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
-import type { StatePatches } from "../chain/state-patches.ts";
+import type { StatePatches } from "../chain/reader.ts";
 import type { BlockMode } from "../consensus/solo/solo-engine.ts";
 import type { PayloadAttributes } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
@@ -11,13 +11,12 @@ import type { BlobVerifier } from "../mempool/submission.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Hash, hashFromBytes } from "../primitives/hash.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../primitives/hex.ts";
-import { mergeChanges } from "../state/patched-state.ts";
+import { mergeChanges } from "../state/state-changes.ts";
 import { decodePooledTransaction } from "../types/transaction/decode.ts";
 import { encodePooledTransaction } from "../types/transaction/encode.ts";
 import { impersonatedSender } from "../types/transaction/impersonation.ts";
 import type { DevJournal, SnapshotRecord } from "./dev-journal.ts";
-import type { DevSettings, NextBlock } from "./dev-settings.ts";
-import { DevControlError } from "./dev-settings.ts";
+import { DevControlError, type DevSettings, type NextBlock } from "./dev-settings.ts";
 import { type AccountEdit, changesOfEdits, restoreDevState } from "./dev-state.ts";
 
 /** Blocks are made for so long before other calls have their turn. */
@@ -218,7 +217,8 @@ export class DevChain {
     return this.#exclusive(async () => {
       const { chain, patches, journal } = this.#modules;
       const snapshot = this.#snapshots.get(id);
-      if (snapshot === undefined || chain.hashAt(snapshot.number) !== snapshot.hash) return false;
+      if (snapshot === undefined || chain.blockHash(snapshot.number) !== snapshot.hash)
+        return false;
       await this.#modules.rewind(snapshot.number);
       journal.append({ kind: "reverted", id });
       for (const other of this.#snapshots.keys()) if (other >= id) this.#snapshots.delete(other);
@@ -258,7 +258,7 @@ export class DevChain {
       }
       const returned: Submission[] = [];
       for (let number = base + 1; number <= base + depth; number++) {
-        const { block, senders } = chain.blockByNumber(number)!;
+        const { block, senders } = chain.block(number)!;
         for (const [i, tx] of block.transactions.entries()) {
           // The sidecar of a blob transaction is gone with its inclusion.
           if (tx.type !== 3) returned.push({ tx, sender: senders[i]! });

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../error-codes.ts";
 import { NodeError } from "../errors.ts";
-import { TransactionRejection } from "../types/transaction/errors.ts";
+import { TransactionRejection } from "../types/transaction/codec.ts";
 
 /** A rule a transaction can break; behind `TX_` stands the name execution-spec-tests give it (`TransactionException`). */
 export type InvalidTransactionCode = Extract<ErrorCode, `TX_${string}`>;

@@ -16,9 +16,12 @@ import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
 import { createFailures, type Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { mergeExpositions } from "../telemetry/merge-expositions.ts";
-import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
-import { renewableMetrics } from "../telemetry/renewable-metrics.ts";
+import {
+  createMetrics,
+  type Metrics,
+  mergeExpositions,
+  renewableMetrics,
+} from "../telemetry/metrics.ts";
 import { ChainRole, type ChainRoleHooks } from "./chain/chain-role.ts";
 import type * as NetworkEngine from "./chain/network-engine.ts";
 import { type Fork, openFork } from "./chain/open-fork.ts";

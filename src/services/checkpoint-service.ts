@@ -45,8 +45,8 @@ export function createCheckpointService(
   const directory = join(dataPath(home), "checkpoints");
   const source = {
     head: () => chain.head().block.header.number,
-    headerAt: chain.headerAt,
-    hashAt: chain.hashAt,
+    headerAt: chain.header,
+    hashAt: chain.blockHash,
   };
   let opened: OpenIndexer | undefined;
   let timer: NodeJS.Timeout | undefined;

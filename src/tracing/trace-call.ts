@@ -7,7 +7,7 @@ import {
 import type { CallArguments } from "../execution/call/call-arguments.ts";
 import { BUNDLE_SECONDS, type CallArgumentsBundle } from "../execution/call/call-many.ts";
 import { applyStateOverrides, type BlockOverrides } from "../execution/call/overrides.ts";
-import { replayChanges } from "../state/replay-changes.ts";
+import { replayChanges } from "../state/state-changes.ts";
 import { createWorldState } from "../state/world-state.ts";
 import type { TraceText } from "./json-writer.ts";
 import { orTracingFailed } from "./trace-budget.ts";

@@ -9,8 +9,8 @@ import { validateHeader } from "../../src/execution/validation/validate-header.t
 import { parseGenesis } from "../../src/params/genesis.ts";
 import { HARDFORKS, type Hardfork, hardforkAt } from "../../src/params/hardforks.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
-import { createMemoryState } from "../../src/state/memory-state.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
+import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import type { Block } from "../../src/types/block.ts";
 import { decodeBlockAt } from "../../src/types/block-codec.ts";

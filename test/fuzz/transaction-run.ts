@@ -9,14 +9,14 @@ import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../src/primitives/hash.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
 import { keccak256Hash } from "../../src/primitives/keccak.ts";
-import { createMemoryState } from "../../src/state/memory-state.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import type { StateChanges } from "../../src/state/reader.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
+import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
 import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
+import { TransactionRejection } from "../../src/types/transaction/codec.ts";
 import { decodeTransaction } from "../../src/types/transaction/decode.ts";
-import { TransactionRejection } from "../../src/types/transaction/errors.ts";
 import type {
   OracleAccount,
   OracleResult,

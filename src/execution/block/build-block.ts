@@ -10,6 +10,7 @@ import type { StateChanges, StateReader } from "../../state/reader.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
 import { orderedTrieRoot } from "../../trie/ordered-trie-root.ts";
 import type { ExecutedBlock, Withdrawal } from "../../types/block.ts";
+import { encodeWithdrawal } from "../../types/block-codec.ts";
 import { EMPTY_BLOOM } from "../../types/bloom.ts";
 import {
   EMPTY_REQUESTS_HASH,
@@ -21,7 +22,6 @@ import type { Header } from "../../types/header.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import { encodeReceipt } from "../../types/receipt-codec.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
-import { encodeWithdrawal } from "../../types/withdrawal-codec.ts";
 import { validateBlockSize } from "../validation/validate-body.ts";
 import { validateHeader } from "../validation/validate-header.ts";
 import {

@@ -1,8 +1,8 @@
 import { type Hash, hashFromBytes } from "../../primitives/hash.ts";
 import { bytesToHex, type Hex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
-import { descend } from "../../trie/descend.ts";
 import { decodeNode } from "../../trie/node.ts";
+import { descend } from "../../trie/proof.ts";
 
 /** One node of a proof, for people who follow it. */
 export type ProofStep = {

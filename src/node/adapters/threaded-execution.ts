@@ -151,7 +151,7 @@ function showsMemory(args: readonly unknown[]): boolean {
 }
 
 function isLightBlock(number: number | undefined, reader: Reader): boolean {
-  const header = number === undefined ? undefined : reader.headerAt(number);
+  const header = number === undefined ? undefined : reader.header(number);
   return header === undefined || header.gasUsed <= FIRST_TRY_BLOCK_GAS_MAX;
 }
 

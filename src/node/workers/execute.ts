@@ -1,18 +1,22 @@
 import { parentPort } from "node:worker_threads";
 import { createExecutionReads } from "../../adapters/execution-port.ts";
-import { createChainReader, knownBlock } from "../../chain/chain-reader.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { createGasPriceOracle } from "../../chain/fees/gas-price-oracle.ts";
-import type { ChainReader, PendingBlock } from "../../chain/reader.ts";
-import { StoreFollower } from "../../chain/store/store-follower.ts";
+import {
+  type ChainReader,
+  createChainReader,
+  knownBlock,
+  type PendingBlock,
+} from "../../chain/reader.ts";
+import { StoreFollower } from "../../chain/store/follow/store-follower.ts";
 import { createEvm } from "../../evm/engine.ts";
 import type { ContractCompiler } from "../../evm/modules/compiled-tier.ts";
 import { garbageCollector } from "../../profiling/garbage-collector.ts";
 import { errorDataOf } from "../../rpc/ports/channel/error-data.ts";
 import { plainData } from "../../rpc/ports/channel/plain-data.ts";
 import type { ExecutionReads } from "../../rpc/ports/execution.ts";
-import { createStateTrie } from "../../state/merkle-state-trie.ts";
-import { replayChanges } from "../../state/replay-changes.ts";
+import { replayChanges } from "../../state/state-changes.ts";
+import { createStateTrie } from "../../state/state-trie.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import { threadData } from "../../threads/native-calls.ts";
 import { TraceTooLargeError } from "../../tracing/trace-budget.ts";

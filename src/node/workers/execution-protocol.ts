@@ -1,5 +1,5 @@
 import type { CallLimits } from "../../adapters/rpc-settings.ts";
-import type { FollowedStore } from "../../chain/store/published-head.ts";
+import type { FollowedStore } from "../../chain/store/follow/published-head.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { ErrorData } from "../../rpc/ports/channel/protocol.ts";

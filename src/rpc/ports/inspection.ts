@@ -1,7 +1,6 @@
 import type { ExecutionWitness } from "../../chain/inspect/execution-witness.ts";
-import type { DumpOptions, StateDump } from "../../chain/inspect/state-dump.ts";
+import type { DumpOptions, StateDump, StorageRange } from "../../chain/inspect/state-dump.ts";
 import type { StateSize } from "../../chain/inspect/state-size.ts";
-import type { StorageRange } from "../../chain/inspect/storage-range.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { MaybePromise } from "../../threads/maybe-promise.ts";

@@ -1,9 +1,9 @@
 import { createLocalChainView } from "../../adapters/chain-view.ts";
-import { AddressIndexOffError } from "../../chain/addresses/address-index-errors.ts";
+import { AddressIndexOffError } from "../../chain/addresses/address-index.ts";
 import type { FeeHistory } from "../../chain/fees/fee-history.ts";
 import { LogIndex } from "../../chain/logs/log-index.ts";
 import type { ChainReader } from "../../chain/reader.ts";
-import { includedTransaction } from "../../chain/store/included-transaction.ts";
+import { includedTransaction } from "../../chain/store/block-store.ts";
 import { PayloadAttributesError } from "../../consensus/block-tester.ts";
 import { VerifiedBlobs } from "../../crypto/kzg/verified-blobs.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
@@ -19,7 +19,7 @@ import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../primitives/hash.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
-import { createMemoryState } from "../../state/memory-state.ts";
+import { createMemoryState } from "../../state/testing/memory-state.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
@@ -33,8 +33,7 @@ import { type FilterOptions, Filters } from "../methods/filters/filters.ts";
 import { BlockJsonCache } from "../methods/json/block-json-cache.ts";
 import { LogTextCache } from "../methods/json/log-text-cache.ts";
 import type { RpcSettings } from "../methods/rpc-ports.ts";
-import type { Sessions } from "../methods/sessions.ts";
-import { HashrateRegistry, KeyedLock, TraceChains } from "../methods/sessions.ts";
+import { HashrateRegistry, KeyedLock, type Sessions, TraceChains } from "../methods/sessions.ts";
 import { EthFeeds } from "../methods/subscriptions/eth-feeds.ts";
 import { LogFeed } from "../methods/subscriptions/log-feed.ts";
 import { Notifier } from "../methods/subscriptions/notifier.ts";
@@ -314,10 +313,9 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     genesisHash: blocks[0]!.block.hash,
     head: () => blocks.at(-1)!,
     oldest: () => ({ block: 0, state: 0, proof: 0 }),
-    blockByNumber: (number) => blocks[number],
-    blockByHash: byHash,
-    headerAt: (number) => blocks[number]?.block.header,
-    hashAt: (number) => blocks[number]?.block.hash,
+    block: (at) => (typeof at === "number" ? blocks[at] : byHash(at)),
+    header: (number) => blocks[number]?.block.header,
+    blockHash: (number) => blocks[number]?.block.hash,
     transactionAt(number, index) {
       const executed = blocks[number];
       return executed && includedTransaction(executed, index);
@@ -333,13 +331,13 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     transaction(wanted) {
       for (const executed of blocks) {
         const index = executed.block.transactions.findIndex(({ hash }) => hash === wanted);
-        if (index >= 0) return { executed, index };
+        if (index >= 0) return includedTransaction(executed, index);
       }
       return undefined;
     },
     stateAt: (number) => states[number]!,
     patchAt: () => undefined,
-    proofAt: (_number, address, slots) => ({
+    proof: (address, slots) => ({
       accountProof: [Uint8Array.of(1)],
       storageRoot: address === CONTRACT ? EMPTY_TRIE_ROOT : undefined,
       storageProofs: slots.map((slot) => ({ slot, value: 9n, proof: [Uint8Array.of(2)] })),

@@ -9,7 +9,7 @@ import {
 import type { CallArguments } from "../../execution/call/call-arguments.ts";
 import { applyMessage } from "../../execution/transaction/apply-message.ts";
 import { messageFromTransaction } from "../../execution/transaction/message.ts";
-import { replayChanges } from "../../state/replay-changes.ts";
+import { replayChanges } from "../../state/state-changes.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import { decodePooledTransaction } from "../../types/transaction/decode.ts";
 import { recoverSender } from "../../types/transaction/sender.ts";

@@ -9,7 +9,7 @@ import { createEvm } from "../../../evm/engine.ts";
 import { testBlock, testMessage } from "../../../evm/testing/environment.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { keccak256Hash } from "../../../primitives/keccak.ts";
-import { createMemoryState } from "../../../state/memory-state.ts";
+import { createMemoryState } from "../../../state/testing/memory-state.ts";
 import { createWorldState } from "../../../state/world-state.ts";
 import { SILENT_LOGGER } from "../../../telemetry/logger.ts";
 import { createMetrics } from "../../../telemetry/metrics.ts";

@@ -8,7 +8,7 @@ import type { LogBlockStore } from "../../../chain/store/log-block-store.ts";
 import { openDiskBlockStore } from "../../../chain/store/open-block-store.ts";
 import { RandomChain } from "../../../chain/testing/random-chain.ts";
 import { loadConfig } from "../../../config/load.ts";
-import { createStateTrie } from "../../../state/merkle-state-trie.ts";
+import { createStateTrie } from "../../../state/state-trie.ts";
 import { FollowedChain } from "./followed-chain.ts";
 
 const BLOCKS = 6;
@@ -97,7 +97,7 @@ describe("FollowedChain", () => {
     const number = followed.read(() => {
       if (++runs === 1) store.rollbackTo(1);
       // Its record is cut off the log, and it was not read before.
-      return followed.reader.blockByNumber(3)?.block.header.number;
+      return followed.reader.block(3)?.block.header.number;
     });
     assert.equal(number, undefined);
     assert.equal(runs, 2);
@@ -113,12 +113,12 @@ describe("FollowedChain", () => {
   });
 
   test("a read of what is in memory is of the chain as it was when its run began", async () => {
-    const hash = followed.read(() => followed.reader.hashAt(4));
+    const hash = followed.read(() => followed.reader.blockHash(4));
     await null;
     let runs = 0;
     const read = () => {
       if (++runs === 1) store.rollbackTo(2);
-      return followed.reader.hashAt(4);
+      return followed.reader.blockHash(4);
     };
     assert.equal(followed.read(read), hash);
     assert.equal(runs, 1);

@@ -1,13 +1,12 @@
 import { createStoredReads } from "../../../adapters/chain-view.ts";
 import { findLogs } from "../../../adapters/log-search.ts";
-import { createChainReader, knownBlock } from "../../../chain/chain-reader.ts";
 import { createChainStateTrie } from "../../../chain/chain-state-trie.ts";
 import { createFeeHistory } from "../../../chain/fees/fee-history.ts";
 import { createGasPriceOracle } from "../../../chain/fees/gas-price-oracle.ts";
 import { LogFilter } from "../../../chain/logs/log-filter.ts";
-import type { ChainReader } from "../../../chain/reader.ts";
+import { type ChainReader, createChainReader, knownBlock } from "../../../chain/reader.ts";
 import { divideCacheSize, FOLLOWER_CACHE_BYTES } from "../../../chain/store/cache-sizes.ts";
-import { StoreFollower } from "../../../chain/store/store-follower.ts";
+import { StoreFollower } from "../../../chain/store/follow/store-follower.ts";
 import type { Limits } from "../../../config/limits.ts";
 import { InvariantError } from "../../../errors.ts";
 import { createEvm } from "../../../evm/engine.ts";
@@ -23,7 +22,7 @@ import type {
   StateReads,
 } from "../../../rpc/ports/chain-view.ts";
 import { SharedSlices } from "../../../rpc/transport/shared-slices.ts";
-import { createStateTrie } from "../../../state/merkle-state-trie.ts";
+import { createStateTrie } from "../../../state/state-trie.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { decodePooledTransaction } from "../../../types/transaction/decode.ts";
 import { recoverSender } from "../../../types/transaction/sender.ts";
@@ -181,7 +180,7 @@ export class FollowedChain {
   emitHead(number: number, hash: Hash): void {
     if (this.#early.delete(hash)) return;
     const executed = this.read(() =>
-      this.reader.hashAt(number) === hash ? this.reader.blockByNumber(number) : undefined,
+      this.reader.blockHash(number) === hash ? this.reader.block(number) : undefined,
     );
     this.#emitted = number;
     if (executed === undefined) this.#skipped.add(hash);

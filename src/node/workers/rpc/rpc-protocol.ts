@@ -1,4 +1,4 @@
-import type { FollowedStore } from "../../../chain/store/published-head.ts";
+import type { FollowedStore } from "../../../chain/store/follow/published-head.ts";
 import type { Config } from "../../../config/config.ts";
 import type { AdmittedCall, CallerIdentity } from "../../../les/serving-port.ts";
 import type { ChainConfig } from "../../../params/chain-config.ts";

@@ -30,8 +30,7 @@ overBothTransports((createTestModules) => {
       now: () => nowMs,
       reader: {
         head: () => blocks.at(-1)!,
-        blockByNumber: (number) => blocks[number],
-        blockByHash: (hash) => blocks.find(({ block }) => block.hash === hash),
+        block: (at) => blocks.find(({ block }) => block.hash === at || block.header.number === at),
       },
     });
     modules.logs.rollback(0, test3.blocks.slice(1))({ ...NO_ROWS });

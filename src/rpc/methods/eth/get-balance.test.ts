@@ -46,7 +46,9 @@ overBothTransports((createTestModules) => {
 
   test("eth_getBalance refuses a known block off the canonical chain only when told to", async () => {
     const [genesis, side] = modules.blocks;
-    const { chain } = createTestModules({ reader: { blockByNumber: () => genesis } });
+    const { chain } = createTestModules({
+      reader: { block: (at) => (typeof at === "number" ? genesis : side) },
+    });
     const selector = { blockHash: side!.block.hash };
     assert.equal(await getBalance.call({ chain }, [ALICE, selector]), "0x1");
     await assert.rejects(

@@ -65,7 +65,7 @@ overBothTransports((createTestModules) => {
       ...rest,
       postState: ZERO_HASH,
     }));
-    const reader = { blockByNumber: () => ({ ...first!, receipts }) };
+    const reader = { block: () => ({ ...first!, receipts }) };
     const [receipt] = (await getBlockReceipts.call(createTestModules({ reader }), ["0x1"])) as [
       Json,
     ];

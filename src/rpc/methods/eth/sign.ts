@@ -7,7 +7,7 @@ import { keccak256 } from "../../../primitives/keccak.ts";
 import type { TransactionFields } from "../../../types/transaction/codec.ts";
 import { buildTransaction } from "../../../types/transaction/encode.ts";
 import { legacyV } from "../../../types/transaction/legacy.ts";
-import { signingHash } from "../../../types/transaction/signing-hash.ts";
+import { signingHash } from "../../../types/transaction/sign.ts";
 import type { Transaction } from "../../../types/transaction/transaction.ts";
 import type { KeysPort } from "../../ports/keys.ts";
 import { address, data, type JsonText, json, rawJsonOf } from "../../transport/codec.ts";

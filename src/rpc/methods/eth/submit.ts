@@ -3,7 +3,7 @@ import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { equalBytes } from "../../../primitives/bytes.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { buildTransaction, encodePooledTransaction } from "../../../types/transaction/encode.ts";
-import { signingHash } from "../../../types/transaction/signing-hash.ts";
+import { signingHash } from "../../../types/transaction/sign.ts";
 import type { ChainView, MinedReceipt } from "../../ports/chain-view.ts";
 import type { BlobProver } from "../../ports/tools.ts";
 import {

@@ -25,7 +25,7 @@ overBothTransports((createTestModules) => {
 
   test("an imported block's uncle is its header with the size of a block that holds nothing", async () => {
     const executed = { ...first!, block: { ...first!.block, uncles: [genesis!.block.header] } };
-    const imported = createTestModules({ reader: { blockByNumber: () => executed } });
+    const imported = createTestModules({ reader: { block: () => executed } });
     const params = ["0x1", "0x0"];
     const uncle = (await getUncleByBlockNumberAndIndex.call(imported, params)) as Record<
       string,

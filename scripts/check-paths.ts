@@ -7,8 +7,8 @@ import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { renderMarkdown } from "./site/markdown.mjs";
 
-/** What a checkout has besides its own files. */
-const IGNORED = new Set(["node_modules", "dist", ".git"]);
+/** What a checkout has besides its own files, with all that is hidden. */
+const IGNORED = new Set(["node_modules", "dist"]);
 const DECISIONS = "docs/adr";
 
 /** A path of the repository in running text. Names in capitals and `*` stand for something: only what is before them is checked. */
@@ -144,7 +144,7 @@ function checkout(): Tree {
   const tree = new Map<string, () => string>();
   const walk = (folder: string): void => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
-      if (IGNORED.has(entry.name)) continue;
+      if (IGNORED.has(entry.name) || entry.name.startsWith(".")) continue;
       const path = posix.join(folder, entry.name);
       if (entry.isDirectory()) walk(path);
       else tree.set(path, () => readFileSync(join(root, path), "utf8"));

@@ -26,14 +26,14 @@ const RESTART_MS_MAX = 30_000;
 /** One that lived so long did not fail at its start. */
 const STABLE_MS = 60_000;
 
-export type RpcProcessesOptions = {
+type RpcProcessesOptions = {
   readonly count: number;
   readonly data: Omit<RpcProcessData, "index" | "count">;
   /** Calls that may wait for their turn in this process. */
   readonly callQueueMax: number;
 };
 
-export type RpcProcessesModules = {
+type RpcProcessesModules = {
   readonly registry: Registry<RpcPorts>;
   readonly ports: RpcPorts;
   /** undefined: callers are served alike */

@@ -243,14 +243,7 @@ export function startRpcProcesses(
   }
   const { directory } = store.followable;
   const head = join(dataPath(config.home), "head");
-  let processes: RpcProcesses | undefined;
-  store.publishToFile(head, (error) => {
-    log.error("the head could not be published to RPC processes: connections move to the chain's", {
-      error,
-    });
-    void processes?.close();
-  });
-  processes = new RpcProcesses(
+  const processes = new RpcProcesses(
     {
       count,
       data: {
@@ -263,5 +256,12 @@ export function startRpcProcesses(
     },
     { ...modules, epoch: () => store.epoch },
   );
+  // Before any of them has started.
+  store.publishToFile(head, (error) => {
+    log.error("the head could not be published to RPC processes: connections move to the chain's", {
+      error,
+    });
+    void processes.close();
+  });
   return processes;
 }

@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { InstanceId } from "../config/instance-id.ts";
 import { clientVersion } from "../config/version.ts";
 import type { DevChain } from "../dev/dev-chain.ts";
-import { remoteName } from "../dev/fork/remote-endpoint.ts";
+import { remoteName } from "../dev/fork/fetch-remote-calls.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { NodeAdmin } from "../rpc/ports/admin.ts";
 import type { ChainView } from "../rpc/ports/chain-view.ts";

@@ -6,7 +6,7 @@ import { type AnyMethod, methodsOf, type PortMethod } from "../rpc/ports/declara
 import type { ExecutionReads, TraceRequest } from "../rpc/ports/execution.ts";
 import type { CancelToken } from "../threads/cancel-token.ts";
 import { plainData } from "../threads/plain-data.ts";
-import { TraceTooLargeError, TracingTimeoutError } from "../tracing/errors.ts";
+import { TraceTooLargeError, TracingTimeoutError } from "../tracing/trace-budget.ts";
 import type { PendingBlockData } from "./execute.thread.ts";
 import type { ExecutionThreads } from "./execution-threads.ts";
 

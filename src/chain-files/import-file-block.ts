@@ -1,6 +1,6 @@
 import { type Chain, importBlock } from "../chain/chain.ts";
-import { voteEffect } from "../consensus/clique/vote-effect.ts";
 import { decodeConsensusData } from "../consensus/consensus-data.ts";
+import { voteEffect } from "../consensus/voting/snapshot-storage.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Address } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";

@@ -4,7 +4,7 @@ import type { Hash } from "../primitives/hash.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { StateReader } from "../state/reader.ts";
-import { textString } from "../tracing/trace-text.ts";
+import { textString } from "../tracing/json-writer.ts";
 
 /** A block that takes longer to trace prints nothing. */
 const TIMEOUT_MS = 2_000;

@@ -5,13 +5,13 @@ import { DEPLOY_FOLDER } from "../../config/deploy-folder.ts";
 import { editAppToml } from "../../config/edit-app-toml.ts";
 import { cometbftPath } from "../../config/home.ts";
 import { parseDuration } from "../../config/value-types.ts";
-import { engineGenesisJson } from "../../consensus/cometbft/engine-genesis.ts";
+import { engineGenesisJson } from "../../consensus/cometbft/home/config.ts";
 import {
   createEngineGenesis,
   createEngineKeys,
   nodeIdOf,
   validatorPublicKey,
-} from "../../consensus/cometbft/engine-home.ts";
+} from "../../consensus/cometbft/home/home.ts";
 import { parseGenesis } from "../../params/genesis.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";

@@ -7,14 +7,7 @@ import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import { decodeHeader, encodeHeader } from "../../types/header-codec.ts";
 import { ForkHeaderError, ForkRemoteError } from "./errors.ts";
-import {
-  addressOf,
-  bigintOf,
-  bytesOf,
-  hashOf,
-  type JsonObject,
-  objectOf,
-} from "./remote-values.ts";
+import { addressOf, bigintOf, bytesOf, hashOf, type JsonObject, objectOf } from "./remote-json.ts";
 
 /** Tables of the store have six bytes for a number; the rest is room for the blocks of this chain. */
 const NUMBER_MAX = 2 ** 47;

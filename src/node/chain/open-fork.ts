@@ -13,9 +13,7 @@ import {
   forkPointPath,
   isInMemory,
 } from "../../config/home.ts";
-import { DevControlError } from "../../dev/errors.ts";
-import { aliasRoot } from "../../dev/fork/alias-root.ts";
-import { cachedCalls, cachedSyncCalls } from "../../dev/fork/cached-calls.ts";
+import { DevControlError } from "../../dev/dev-settings.ts";
 import { chooseForkPoint, planReadsOf } from "../../dev/fork/choose-fork-point.ts";
 import { fetchRemoteCalls } from "../../dev/fork/fetch-remote-calls.ts";
 import {
@@ -24,10 +22,15 @@ import {
   forkCacheName,
   removeUnboundCaches,
 } from "../../dev/fork/fork-cache.ts";
-import { type ForkChoice, loadForkChoice, storeForkChoice } from "../../dev/fork/fork-file.ts";
-import type { ForkAccounts, ForkPoint } from "../../dev/fork/fork-point.ts";
-import { ForkedState } from "../../dev/fork/forked-state.ts";
-import { firstReads, readAhead } from "../../dev/fork/read-ahead.ts";
+import {
+  type ForkAccounts,
+  type ForkChoice,
+  type ForkPoint,
+  loadForkChoice,
+  storeForkChoice,
+} from "../../dev/fork/fork-point.ts";
+import { aliasRoot, ForkedState } from "../../dev/fork/forked-state.ts";
+import { cachedCalls, cachedSyncCalls, firstReads, readAhead } from "../../dev/fork/read-ahead.ts";
 import type { RemoteCalls } from "../../dev/fork/remote-calls.ts";
 import { RemoteState } from "../../dev/fork/remote-state.ts";
 import { RemoteThread } from "../../dev/fork/remote-thread.ts";

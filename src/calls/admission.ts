@@ -39,7 +39,7 @@ type ExecutionInput = {
   readonly cancel?: CancelToken | undefined;
 };
 
-export type AdmissionModules = {
+type AdmissionModules = {
   readonly suggestTip: () => bigint;
   readonly threads: ExecutionThreads;
   /** True while the other threads lack something of the state. */

@@ -33,7 +33,7 @@ import { aliasRoot, ForkedState } from "../../dev/fork/forked-state.ts";
 import { cachedCalls, cachedSyncCalls, firstReads, readAhead } from "../../dev/fork/read-ahead.ts";
 import type { RemoteCalls } from "../../dev/fork/remote-calls.ts";
 import { RemoteState } from "../../dev/fork/remote-state.ts";
-import { startRemoteThread } from "../../dev/fork/remote-thread.ts";
+import { RemoteThread } from "../../dev/fork/remote-thread.ts";
 import { DEV_BALANCE, devAccounts } from "../../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { parseAddress } from "../../primitives/address.ts";
@@ -106,7 +106,7 @@ export async function openFork(
     FORK_CACHE_LIMITS.bytesMax - accountBytes,
   );
   const call = cachedCalls(fetchRemoteCalls(nodes), cache);
-  const thread = startRemoteThread({ urls: nodes.urls, block: point, isVerified }, log);
+  const thread = new RemoteThread({ urls: nodes.urls, block: point, isVerified }, log);
   // The remote node has just answered; without it a restart works with what is known.
   const reads = isNew ? firstReads(header, Math.floor(Date.now() / 1000)) : [];
   await call(reads).catch(() => {});

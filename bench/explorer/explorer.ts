@@ -93,8 +93,8 @@ async function verificationMs(browser: Browser, proof: DeepProof, rounds: number
     write: false,
     stdin: {
       contents: `
-        import { provenAccount } from "./src/explorer/verify/account.ts";
-        import { warmUp } from "./src/explorer/verify/warm-up.ts";
+        import { provenAccount } from "../../src/explorer/verify/account.ts";
+        import { warmUp } from "../../src/explorer/verify/warm-up.ts";
         globalThis.warmUp = () => {
           const started = performance.now();
           warmUp();

@@ -76,16 +76,17 @@ export function createBlockInspection(
         const senders = block.transactions.map((tx) => recoverSender(tx, fork));
         return { block, senders, receipts: [] };
       }),
-    traceBadBlock: (hash, request) => port.traceRawBlock(encodeBlock(badBlock(hash)), request),
-    traceBlockFile(file, request) {
+    traceBadBlock: ({ hash, request }) =>
+      port.traceRawBlock({ rlp: encodeBlock(badBlock(hash)), request }),
+    traceBlockFile({ file, request }) {
       const path = files.forReading(file);
       const { size } = statSync(path);
       if (size > BLOCK_FILE_BYTES_MAX) {
         throw new DebugError(`could not read file: ${size} bytes are no block`);
       }
-      return port.traceRawBlock(readFileSync(path), request);
+      return port.traceRawBlock({ rlp: readFileSync(path), request });
     },
-    intermediateRoots(hash) {
+    intermediateRoots({ hash }) {
       const block = reader.block(hash)?.block ?? badBlocks.get(hash);
       if (block === undefined) throw new NotTraceableError(`block ${hash} not found`);
       const { replay, parent } = replayOf(block);
@@ -104,7 +105,7 @@ export function createBlockInspection(
       }
       return roots;
     },
-    executionWitness(number) {
+    executionWitness({ number }) {
       const executed = reader.block(number)!;
       // Hex digits of the answer, and not the milliseconds of a trace: a block has its own limit of gas.
       const { take } = budgetOf({});
@@ -126,7 +127,7 @@ export function createBlockInspection(
         );
       }
     },
-    writeStandardTraces(hash, which, { txHash, ...request }) {
+    writeStandardTraces({ hash, which, request: { txHash, ...request } }) {
       const block = which === "bad" ? badBlock(hash) : reader.block(hash)?.block;
       if (block === undefined) throw new NotTraceableError(`block ${hash} not found`);
       if (txHash !== undefined && block.transactions.every((tx) => tx.hash !== txHash)) {

@@ -65,7 +65,7 @@ export function createInspectionPort(
   }
 
   return {
-    async dumpState(at, request) {
+    async dumpState({ at, request }) {
       // The nodes of the pending state are not stored; geth shows the state it is built on as well.
       const { header } = known(at === "pending" ? "latest" : at).block;
       const source = {
@@ -78,7 +78,7 @@ export function createInspectionPort(
       const dump = await dumpState(source, { ...request, take, assertInTime });
       return { ...dump, root: header.stateRoot };
     },
-    async stateSize(at) {
+    async stateSize({ at }) {
       const { number, stateRoot } = known(at === "pending" ? "latest" : at).block.header;
       const { assertInTime } = createBudget();
       for (;;) {
@@ -96,15 +96,15 @@ export function createInspectionPort(
         }
       }
     },
-    storageRange(at, txIndex, address, start, slotsMax) {
+    storageRange({ at, txIndex, address, start, slotsMax }) {
       const budget = createBudget();
       const state = stateBefore(known(at), txIndex, budget);
       const range = storageRange(state, address, start, slotsMax);
       budget.take(SLOT_CHARS * range.slots.length);
       return range;
     },
-    preimage: (hash) => findPreimage(hash, store.hashedKeys, createBudget().assertInTime),
-    modifiedAccounts: (first, last) =>
+    preimage: ({ hash }) => findPreimage(hash, store.hashedKeys, createBudget().assertInTime),
+    modifiedAccounts: ({ first, last }) =>
       modifiedAccounts(
         { stateAt: (number) => reader.stateAt(number), changes: (number) => store.changes(number) },
         first,

@@ -78,8 +78,8 @@ export function createNodePort(
     ...admin,
     ...miner,
     ...createValidatorVoting(voting, chain, view, engine.network),
-    getValue: (database, key) => dappDb.get(database, key),
-    putValue: (database, key, value) => dappDb.put(database, key, value),
+    getValue: ({ database, key }) => dappDb.get(database, key),
+    putValue: ({ database, key, value }) => dappDb.put(database, key, value),
   };
 }
 

@@ -53,7 +53,7 @@ export function createConsoleWatch(tracing: Pick<ExecutionPort, "traceTransactio
     async linesOf(hash) {
       const request = { tracer: "callTracer", timeoutMs: TIMEOUT_MS };
       const top = JSON.parse(
-        textString(await tracing.traceTransaction(hash, request)),
+        textString(await tracing.traceTransaction({ hash, request })),
       ) as CallFrame;
       const lines: string[] = [];
       const visit = (call: CallFrame): void => {

@@ -112,10 +112,13 @@ async function reasonOf(
   tracing: Pick<ExecutionPort, "traceTransaction">,
 ): Promise<string> {
   try {
-    const trace = await tracing.traceTransaction(hash, {
-      tracer: "callTracer",
-      tracerConfig: { onlyTopCall: true },
-      timeoutMs: REASON_TIMEOUT_MS,
+    const trace = await tracing.traceTransaction({
+      hash,
+      request: {
+        tracer: "callTracer",
+        tracerConfig: { onlyTopCall: true },
+        timeoutMs: REASON_TIMEOUT_MS,
+      },
     });
     const { error, revertReason, output } = JSON.parse(textString(trace)) as {
       error?: string;

@@ -138,8 +138,8 @@ export function createCheckpointService(
   };
   return {
     latestCheckpoint: () => ready().latest(),
-    checkpoint: (index) => ready().checkpoint(index),
-    proveHash: (index, number) => ready().proveHash(index, number),
+    checkpoint: ({ index }) => ready().checkpoint(index),
+    proveHash: ({ index, number }) => ready().proveHash(index, number),
     checkpointOracle: () => les.checkpointOracle ?? undefined,
     close() {
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-import type * as Replaced from "../../node/adapters/remote-thread.ts";
+import type * as Replaced from "../../dev/fork/remote-thread.ts";
 import { UnsupportedInBrowserError } from "../unsupported.ts";
 
 /** The EVM waits for an answer of the remote chain, which a page must not. */

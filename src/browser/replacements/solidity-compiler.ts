@@ -1,4 +1,4 @@
-import type * as Replaced from "../../node/adapters/solidity-compiler.ts";
+import type * as Replaced from "../../services/solidity-compiler.ts";
 import { UnsupportedInBrowserError } from "../unsupported.ts";
 
 /** The compiler is a package that the operator installs beside the node. */

@@ -33,6 +33,7 @@ import { aliasRoot, ForkedState } from "../../dev/fork/forked-state.ts";
 import { cachedCalls, cachedSyncCalls, firstReads, readAhead } from "../../dev/fork/read-ahead.ts";
 import type { RemoteCalls } from "../../dev/fork/remote-calls.ts";
 import { RemoteState } from "../../dev/fork/remote-state.ts";
+import { startRemoteThread } from "../../dev/fork/remote-thread.ts";
 import { DEV_BALANCE, devAccounts } from "../../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { parseAddress } from "../../primitives/address.ts";
@@ -44,7 +45,6 @@ import { createStateTrie, type StateTrie } from "../../state/state-trie.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { headerHash } from "../../types/header-codec.ts";
-import { startRemoteThread } from "../adapters/remote-thread.ts";
 
 /** One part of so many of the fork's memory is for decoded accounts, the rest for results as they came. */
 const DECODED_SHARE = 4;

@@ -1,4 +1,4 @@
-import { createLocalChainView } from "../../adapters/chain-view.ts";
+import { createLocalChainView, type LocalChainModules } from "../../adapters/chain-view.ts";
 import { AddressIndexOffError } from "../../chain/addresses/address-index.ts";
 import type { FeeHistory } from "../../chain/fees/fee-history.ts";
 import { LogIndex } from "../../chain/logs/log-index.ts";
@@ -71,9 +71,9 @@ const SLOT_ONE = hashFromBigint(1n);
 export type TestBackend = {
   readonly reader: Partial<ChainReader>;
   readonly pool: Partial<PoolReader>;
-  readonly submit: ChainView["submit"];
+  readonly submit: LocalChainModules["submit"];
   readonly suggestTip: () => bigint;
-  readonly feeHistory: (count: number, newest: number | "pending") => FeeHistory;
+  readonly feeHistory: (input: { readonly at: number | "pending" }) => FeeHistory;
   readonly execution: Partial<ExecutionPort>;
   readonly inspection: Partial<InspectionPort>;
   readonly keys: Partial<TestPorts["keys"]>;
@@ -98,13 +98,10 @@ export type TestModules = {
   readonly blocks: readonly ExecutedBlock[];
   readonly pooled: readonly PooledTransaction[];
   readonly submitted: Transaction[];
-  readonly backend: { readonly reader: ChainReader; readonly submit: ChainView["submit"] };
+  readonly backend: { readonly reader: ChainReader; readonly submit: LocalChainModules["submit"] };
   readonly emitter: TestEmitter;
   readonly logs: LogIndex;
 };
-
-/** What `createTestModules` is, directly or over a channel. */
-export type CreateTestModules = (replace?: Partial<TestBackend>) => TestModules;
 
 /** @param connect how the ports are reached; directly if left out */
 export function createTestModules(
@@ -144,7 +141,7 @@ export function createTestModules(
   const backend = {
     submit,
     suggestTip: () => 5n,
-    feeHistory: (_count: number, newest: number | "pending") => ({
+    feeHistory: ({ at: newest }: { readonly at: number | "pending" }) => ({
       oldestBlock: newest === "pending" ? 3 : newest,
       reward: [[1n, 2n]],
       baseFeePerGas: [BASE_FEE, BASE_FEE],
@@ -170,8 +167,10 @@ export function createTestModules(
     execution: { ...executionOf(first), ...replace.execution },
     inspection: { ...TEST_INSPECTION, ...replace.inspection },
     keys: {
-      ...signer,
-      signTransaction: (address, digest) => signer.sign(address, digest),
+      accounts: () => signer.accounts(),
+      assertKnown: ({ address }) => signer.assertKnown(address),
+      sign: ({ address, digest }) => signer.sign(address, digest),
+      signTransaction: ({ address, digest }) => signer.sign(address, digest),
       signWithPassphrase,
       ...replace.keys,
     },
@@ -236,7 +235,7 @@ function sessionsOf(
   };
 }
 
-async function signWithPassphrase(address: Address): Promise<never> {
+async function signWithPassphrase({ address }: { readonly address: Address }): Promise<never> {
   throw new UnknownAccountError(address);
 }
 
@@ -249,7 +248,7 @@ const TEST_TOOLS: ToolsPort = {
       },
     },
   }),
-  proveBlobs: async (blobs) => ({
+  proveBlobs: async ({ blobs }) => ({
     commitments: blobs.map(() => new Uint8Array(48)),
     proofs: blobs.map(() => new Uint8Array(48)),
   }),
@@ -282,8 +281,8 @@ const TEST_INSPECTION: InspectionPort = {
 
 function executionOf(executed: ExecutedBlock): ExecutionPort {
   return {
-    call: (args) => calldataOf(args),
-    callMany: (bundles) =>
+    call: ({ args }) => calldataOf(args),
+    callMany: ({ bundles }) =>
       bundles.map(({ calls }) => calls.map((args) => ({ value: calldataOf(args) }))),
     estimateGas: () => 21_000n,
     createAccessList: () => ({
@@ -295,8 +294,8 @@ function executionOf(executed: ExecutedBlock): ExecutionPort {
     traceBlock: () => [],
     traceRawBlock: () => [],
     traceCall: () => "{}",
-    traceBundles: (bundles) => bundles.map(({ calls }) => calls.map(() => "{}")),
-    traceCalls: (calls) => calls.map(() => "{}"),
+    traceBundles: ({ bundles }) => bundles.map(({ calls }) => calls.map(() => "{}")),
+    traceCalls: ({ calls }) => calls.map(() => "{}"),
     traceRawTransaction: () => "{}",
     buildBlock() {
       throw new PayloadAttributesError("parentHash is not current head");

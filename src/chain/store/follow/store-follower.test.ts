@@ -11,6 +11,12 @@ import { LogFilter } from "../../logs/log-filter.ts";
 import { plain } from "../../testing/plain.ts";
 import { type RandomBlock, RandomChain } from "../../testing/random-chain.ts";
 import type { BlockRecord } from "../block-store.ts";
+import {
+  CACHE_BYTES,
+  type CacheSizes,
+  divideCacheSize,
+  followerCacheSizes,
+} from "../cache-sizes.ts";
 import type { LogBlockStore } from "../log-block-store.ts";
 import { openDiskBlockStore } from "../open-block-store.ts";
 import { PublishedHead } from "./published-head.ts";
@@ -295,5 +301,34 @@ describe("StoreFollower", () => {
       most = Math.max(most, openFiles().length);
     }
     t.diagnostic(`${most} files open at most`);
+  });
+
+  test("has caches of half of cache.size, whatever it is", (t) => {
+    const directory = mkdtempSync(join(tmpdir(), "follower-"));
+    const store = openDiskBlockStore({ directory, createTrie });
+    t.after(() => {
+      store.close();
+      rmSync(directory, { recursive: true, force: true });
+    });
+    const follow = (bytes: number) => {
+      const caches = followerCacheSizes(bytes);
+      const follower = new StoreFollower({ ...store.followable!, createTrie, caches });
+      t.after(() => follower.close());
+      return follower;
+    };
+    const chain = new RandomChain(3);
+    for (let i = 0; i < 3; i++) {
+      const { record, nodes } = chain.next();
+      store.append(record, nodes);
+    }
+    const isCached = (follower: StoreFollower) => {
+      const first = follower.block(1);
+      return follower.block(1) === first;
+    };
+    assert.equal(isCached(follow(CACHE_BYTES)), true);
+    assert.equal(isCached(follow(0)), false);
+    for (const [name, bytes] of Object.entries(followerCacheSizes(CACHE_BYTES))) {
+      assert.equal(bytes, divideCacheSize(CACHE_BYTES / 2)[name as keyof CacheSizes], name);
+    }
   });
 });

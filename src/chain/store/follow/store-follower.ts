@@ -10,7 +10,7 @@ import type { ExecutedBlock } from "../../../types/block.ts";
 import type { Header } from "../../../types/header.ts";
 import type { LogSource } from "../../logs/log-filter.ts";
 import type { IncludedTransaction, ReadableBlockStore } from "../block-store.ts";
-import { divideCacheSize, FOLLOWER_CACHE_BYTES } from "../cache-sizes.ts";
+import { CACHE_BYTES, followerCacheSizes, type StoreCacheSizes } from "../cache-sizes.ts";
 import { BlockIndex } from "../index/block-index.ts";
 import { INDEX_FOLDER } from "../index/index-files.ts";
 import { LOG_FOLDER } from "../log/replace-log.ts";
@@ -24,13 +24,13 @@ import {
   openHeadSource,
 } from "./published-head.ts";
 
-const CACHES = divideCacheSize(FOLLOWER_CACHE_BYTES);
-
 /** How long a follower waits for blocks to be removed: thousands take less than a second. */
 const REMOVAL_MS_MAX = 60_000;
 
 export type StoreFollowerOptions = FollowedStore & {
   readonly createTrie: CreateTrie;
+  /** Those of the default of `cache.size`, unless given. */
+  readonly caches?: StoreCacheSizes;
   /** Blocks the thread for a millisecond. */
   readonly pause?: () => void;
 };
@@ -44,6 +44,7 @@ export type StoreFollowerOptions = FollowedStore & {
  */
 export class StoreFollower implements ReadableBlockStore {
   readonly #options: StoreFollowerOptions;
+  readonly #caches: StoreCacheSizes;
   readonly #published: HeadSource;
   readonly #kv: KvFollower;
   #view: FollowedView;
@@ -53,6 +54,7 @@ export class StoreFollower implements ReadableBlockStore {
   /** @throws KvDamagedError, LogCorruptionError, UnknownFormatError */
   constructor(options: StoreFollowerOptions) {
     this.#options = options;
+    this.#caches = options.caches ?? followerCacheSizes(CACHE_BYTES);
     this.#published = openHeadSource(options);
     this.#kv = openLmdbFollower(join(options.directory, INDEX_FOLDER));
     this.#view = this.#open();
@@ -232,7 +234,7 @@ export class StoreFollower implements ReadableBlockStore {
 
   /** undefined where blocks were removed meanwhile. */
   #viewAt(epoch: number, log: LogFollower): FollowedView | undefined {
-    const index = new BlockIndex(this.#kv, log, { codeBytesMax: CACHES.codes });
+    const index = new BlockIndex(this.#kv, log, { codeBytesMax: this.#caches.codes });
     // Read after the rows, so that the log holds every block that they name.
     const published = this.#published.read();
     if (published.epoch !== epoch) return undefined;
@@ -242,7 +244,7 @@ export class StoreFollower implements ReadableBlockStore {
       log,
       index,
       createTrie,
-      caches: CACHES,
+      caches: this.#caches,
       published: this.#published,
       epoch,
     });

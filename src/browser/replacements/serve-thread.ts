@@ -1,0 +1,2 @@
+/** Calls run on this thread: see `pool.ts`. */
+export function serveThread(): void {}

@@ -9,7 +9,7 @@ const PLATFORM = `${BROWSER}/platform`;
 
 /** Modules of the node that need a process, a port, native code or a file of a package. Each has a replacement of the same name. */
 const REPLACED = [
-  "src/config/version.ts",
+  "src/config/package.ts",
   "src/crypto/kzg/trusted-setup-file.ts",
   "src/crypto/secp256k1-native.ts",
   "src/crypto/wasm-files.ts",

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type OracleOptions, oracleStorage } from "../src/les/oracle/oracle-account.ts";
+import { type OracleOptions, oracleStorage } from "../src/les/oracle.ts";
 import { parseAddress } from "../src/primitives/address.ts";
 
 /** Code and storage of the contract as if its constructor had run. */

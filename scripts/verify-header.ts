@@ -4,9 +4,8 @@
  *     node --import tsx scripts/verify-header.ts URL SECTION CHT_ROOT NUMBER
  */
 import { fileURLToPath } from "node:url";
-import { verifyCanonicalBlock } from "../src/les/checkpoints/canonical-hash-trie.ts";
-import type { Hash } from "../src/primitives/hash.ts";
-import { parseHash } from "../src/primitives/hash.ts";
+import { verifyCanonicalBlock } from "../src/les/checkpoints/checkpoint.ts";
+import { type Hash, parseHash } from "../src/primitives/hash.ts";
 import { hexToBytes } from "../src/primitives/hex.ts";
 import type { Header } from "../src/types/header.ts";
 import { decodeHeader, headerHash } from "../src/types/header-codec.ts";

@@ -1,12 +1,11 @@
 import { Command, CommanderError, Option } from "commander";
 import type { LoadedConfig } from "../config/config.ts";
-import { fateOfKey } from "../config/former-keys.ts";
 import { assertHomeFolder, resolveHome } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
-import { nearest } from "../config/nearest.ts";
+import { packageVersion } from "../config/package.ts";
 import { OPTIONS } from "../config/schema.ts";
+import { fateOfKey, nearest } from "../config/unknown-keys.ts";
 import { boolean } from "../config/value-types.ts";
-import { packageVersion } from "../config/version.ts";
 import { escapeControlsInLines } from "../telemetry/escape-controls.ts";
 import type { AttachOptions } from "./commands/console.ts";
 import type { ExplorerOptions } from "./commands/explorer.ts";
@@ -169,7 +168,7 @@ function addNodeCommands(
     .option("--dev", "the dev chain's home")
     .description("look at disk, memory, limits, clock, ports, secrets and versions")
     .action(async (flags: Flags) => {
-      const { doctor } = await import("./commands/doctor.ts");
+      const { doctor } = await import("./doctor/doctor.ts");
       doctor(load(flags).config, context);
     });
 

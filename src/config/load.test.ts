@@ -5,12 +5,12 @@ import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { parse as parseToml } from "smol-toml";
 import { renderAppToml, setInAppToml } from "./app-toml.ts";
+import { LIMITS } from "./config.ts";
 import { processesFor, workersFor } from "./defaults.ts";
-import { REMOVED_KEYS, REPLACED_KEYS } from "./former-keys.ts";
 import { appTomlPath } from "./home.ts";
-import { LIMITS } from "./limits.ts";
 import { type ConfigSources, loadConfig } from "./load.ts";
 import { environmentName, OPTIONS } from "./schema.ts";
+import { REMOVED_KEYS, REPLACED_KEYS } from "./unknown-keys.ts";
 
 const home = mkdtempSync(join(tmpdir(), "evmint-config-"));
 after(() => rmSync(home, { recursive: true }));

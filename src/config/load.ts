@@ -1,14 +1,19 @@
 import { readFileSync } from "node:fs";
 import { parse as parseToml } from "smol-toml";
 import { positionInAppToml } from "./app-toml.ts";
-import { type Config, describeOrigin, type LoadedConfig, type Origin } from "./config.ts";
+import {
+  type Config,
+  describeOrigin,
+  type LimitChanges,
+  type LoadedConfig,
+  limitsWith,
+  type Origin,
+} from "./config.ts";
 import { InvalidConfigError, UnknownConfigKeyError } from "./errors.ts";
-import { fateOfKey } from "./former-keys.ts";
 import { appTomlPath } from "./home.ts";
-import { type LimitChanges, limitsWith } from "./limits.ts";
-import { nearest } from "./nearest.ts";
-import { environmentName, OPTIONS, type Option, SCHEMA } from "./schema.ts";
-import type { RawValue } from "./value-types.ts";
+import { environmentName, OPTIONS, SCHEMA } from "./schema.ts";
+import { fateOfKey, nearest } from "./unknown-keys.ts";
+import type { Option, RawValue } from "./value-types.ts";
 
 export type ConfigSources = {
   readonly home: string;

@@ -5,7 +5,7 @@ import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
 import type { Checkpoint } from "../les/checkpoints/checkpoint.ts";
 import { CheckpointIndexer } from "../les/checkpoints/checkpoint-indexer.ts";
-import { CheckpointLayoutError, NoCheckpointError } from "../les/checkpoints/errors.ts";
+import { CheckpointLayoutError, NoCheckpointError } from "../les/errors.ts";
 import type { CheckpointReads } from "../les/port.ts";
 import { type Kv, KvCorruptionError, KvDamagedError } from "../storage/kv.ts";
 import { openLmdbKv } from "../storage/lmdb-kv.ts";

@@ -1,14 +1,14 @@
 import type { InProcessProvider } from "../adapters/provider.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { Config } from "../config/config.ts";
-import type { AccountSigner } from "../keystore/account-signer.ts";
+import type { AccountSigner } from "../keystore/accounts.ts";
 import { type Checkpoint, checkpointHash } from "../les/checkpoints/checkpoint.ts";
 import {
   decodeOracleCheckpoint,
   GET_LATEST_CHECKPOINT,
   setCheckpointData,
   voteDigest,
-} from "../les/oracle/oracle-calls.ts";
+} from "../les/oracle.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import type { Logger } from "../telemetry/logger.ts";
 

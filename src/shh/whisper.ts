@@ -2,6 +2,7 @@ import { isPrivateKey, publicKeyFromPrivate } from "../crypto/secp256k1.ts";
 import { concatBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { hexDigits, hexToBytes } from "../primitives/hex.ts";
+import type { MaybePromise } from "../threads/maybe-promise.ts";
 import {
   assertTimely,
   type Envelope,
@@ -283,4 +284,21 @@ export class Whisper {
 /** 65 bytes of an identity. */
 export function identityBytes(identity: Identity): Uint8Array {
   return hexToBytes(identity);
+}
+
+/** Whisper, as `Whisper` has it. Plain data only. */
+export interface ShhPort {
+  newIdentity(): MaybePromise<Identity>;
+  hasIdentity(identity: Identity): MaybePromise<boolean>;
+  /** @throws UnknownIdentityError, WhisperLimitError */
+  post(post: Post): Promise<boolean>;
+  /** @throws UnknownIdentityError, WhisperLimitError */
+  newGroup(from: Identity | undefined, members: readonly Uint8Array[]): Promise<Identity>;
+  /** @throws WhisperLimitError */
+  addToGroup(group: Identity | undefined, who: Uint8Array): Promise<boolean>;
+  /** @throws WhisperLimitError */
+  newMessageFilter(criteria: MessageCriteria): MaybePromise<string>;
+  uninstallMessageFilter(id: string): MaybePromise<boolean>;
+  messageFilterChanges(id: string): MaybePromise<readonly WhisperMessage[]>;
+  messages(id: string): MaybePromise<readonly WhisperMessage[]>;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
-import { SYSTEM_CONTRACTS } from "../../config/genesis/system-contracts.ts";
+import { SYSTEM_CONTRACTS } from "../../config/genesis/predeploys.ts";
 import { createEvm } from "../../evm/engine.ts";
 import { testBlock } from "../../evm/testing/environment.ts";
 import type { GenesisAccount } from "../../params/genesis.ts";

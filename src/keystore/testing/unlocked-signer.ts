@@ -1,6 +1,6 @@
 import { addressFromPrivateKey, type Signature, sign } from "../../crypto/secp256k1.ts";
 import type { Address } from "../../primitives/address.ts";
-import type { AccountSigner } from "../account-signer.ts";
+import type { AccountSigner } from "../accounts.ts";
 import { UnknownAccountError } from "../errors.ts";
 
 /** Signs with keys that are public or held in memory by intent; they stay unlocked, in the order given. */

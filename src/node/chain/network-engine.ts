@@ -11,8 +11,8 @@ import {
   genesisPath,
   setAsidePath,
 } from "../../config/home.ts";
+import { clientVersion } from "../../config/package.ts";
 import { formatHostPort } from "../../config/value-types.ts";
-import { clientVersion } from "../../config/version.ts";
 import type { Application } from "../../consensus/application.ts";
 import { engineChainId } from "../../consensus/chain-start.ts";
 import type { StartingSet } from "../../consensus/clique/starting-set.ts";

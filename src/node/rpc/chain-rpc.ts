@@ -16,7 +16,7 @@ import {
   createFilterSessions,
 } from "../../adapters/sessions.ts";
 import type { Config } from "../../config/config.ts";
-import type { InstanceId } from "../../config/instance-id.ts";
+import type { InstanceId } from "../../config/secrets.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
 import type { Checkpoint } from "../../les/checkpoints/checkpoint.ts";
 import { type ForkedBlocks, forkedMethods } from "../../rpc/methods/dev/forked-methods.ts";

@@ -17,8 +17,13 @@ import { rpcLimitsOf } from "../../adapters/rpc-settings.ts";
 import { lastingConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
 import type { Config } from "../../config/config.ts";
 import { dataPath, isInMemory } from "../../config/home.ts";
-import { type InstanceId, openInstanceId } from "../../config/instance-id.ts";
-import { createJwtSecret, createNodeKey, readJwtSecret } from "../../config/secrets.ts";
+import {
+  createJwtSecret,
+  createNodeKey,
+  type InstanceId,
+  openInstanceId,
+  readJwtSecret,
+} from "../../config/secrets.ts";
 import { invariant } from "../../errors.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
 import { UnlockForbiddenError } from "../../keystore/errors.ts";

@@ -1,5 +1,5 @@
 import type { Signature } from "../../crypto/secp256k1.ts";
-import type { AccountSigner } from "../../keystore/account-signer.ts";
+import type { AccountSigner } from "../../keystore/accounts.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { MaybePromise } from "../../threads/maybe-promise.ts";
 

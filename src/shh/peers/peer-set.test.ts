@@ -6,8 +6,7 @@ import { type SealedEnvelope, sealEnvelope } from "../envelope.ts";
 import { EnvelopePool } from "../envelope-pool.ts";
 import { Identities } from "../identities.ts";
 import { Whisper } from "../whisper.ts";
-import { encodePacket, PACKET, PACKET_BYTES_MAX, PacketReader } from "./frame.ts";
-import type { Peer } from "./peer.ts";
+import { encodePacket, PACKET, PACKET_BYTES_MAX, PacketReader, type Peer } from "./peer.ts";
 import { PeerSet } from "./peer-set.ts";
 
 const NOW_S = 1_000_000;

@@ -8,7 +8,7 @@ import { LogFilter } from "../../../chain/logs/log-filter.ts";
 import type { ChainReader } from "../../../chain/reader.ts";
 import { divideCacheSize, FOLLOWER_CACHE_BYTES } from "../../../chain/store/cache-sizes.ts";
 import { StoreFollower } from "../../../chain/store/store-follower.ts";
-import type { Limits } from "../../../config/limits.ts";
+import type { Limits } from "../../../config/config.ts";
 import { InvariantError } from "../../../errors.ts";
 import { createEvm } from "../../../evm/engine.ts";
 import type { ContractCompiler } from "../../../evm/modules/compiled-tier.ts";

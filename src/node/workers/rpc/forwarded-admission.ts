@@ -1,5 +1,5 @@
+import type { AdmittedCall, CallerIdentity, ServingPort } from "../../../les/port.ts";
 import type { ClientConnection } from "../../../les/serving/light-clients.ts";
-import type { AdmittedCall, CallerIdentity, ServingPort } from "../../../les/serving-port.ts";
 import { errorFromData } from "../../../rpc/ports/channel/error-data.ts";
 import type { Connection } from "../../../rpc/transport/dispatch/context.ts";
 import type { FromWorker, ToWorker } from "./rpc-protocol.ts";

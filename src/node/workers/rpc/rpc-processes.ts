@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { ServingPort } from "../../../les/serving-port.ts";
+import type { ServingPort } from "../../../les/port.ts";
 import type { RpcPorts } from "../../../rpc/methods/rpc-ports.ts";
 import { plainData } from "../../../rpc/ports/channel/plain-data.ts";
 import { CallQueue } from "../../../rpc/transport/dispatch/call-queue.ts";

@@ -1,5 +1,5 @@
 import { InvariantError, invariant } from "../../../errors.ts";
-import type { AdmittedCall, ServingPort } from "../../../les/serving-port.ts";
+import type { AdmittedCall, ServingPort } from "../../../les/port.ts";
 import type { RpcPorts } from "../../../rpc/methods/rpc-ports.ts";
 import { errorDataOf } from "../../../rpc/ports/channel/error-data.ts";
 import { plainData } from "../../../rpc/ports/channel/plain-data.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeSchema, fromJsonValue, toJsonValue } from "./json-values.ts";
+import { describeSchema, fromJsonValue, toJsonValue } from "./methods.ts";
 
 const QUANTITY = { title: "QUANTITY", type: "string" };
 const OPTIONAL_QUANTITY = { oneOf: [QUANTITY, { type: "null" }] };

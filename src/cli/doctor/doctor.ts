@@ -20,9 +20,19 @@ import { openClockStopFile } from "../../consensus/clock-stop-file.ts";
 import { PLAUSIBLE_MS_MAX } from "../../consensus/clock-watch.ts";
 import { engineRpcSocket } from "../../consensus/cometbft/engine-home.ts";
 import { findProgram } from "../../consensus/cometbft/engine-program.ts";
-import { portOwner } from "../port-owner.ts";
-import type { Finding } from "./finding.ts";
-import type { System } from "./system.ts";
+import { escapeControls } from "../../telemetry/escape-controls.ts";
+import type { CliContext } from "../context.ts";
+import { CommandError, portOwner } from "../errors.ts";
+import { type System, thisSystem } from "./system.ts";
+
+/** What a check found. */
+export type Finding = {
+  readonly level: "ok" | "warning" | "fault";
+  /** What was looked at. */
+  readonly subject: string;
+  /** What is so; for warnings and faults also what to do. */
+  readonly text: string;
+};
 
 /** A look at one thing of a home and its machine; nothing is changed. */
 export type Check = (config: Config, system: System, now: () => number) => Finding[];
@@ -217,4 +227,19 @@ function checkSettings(config: Config): Finding[] {
 
 function gibibytes(bytes: number): string {
   return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+}
+
+/** Prints what is well, what is wrong and what to do about it. @throws CommandError for faults */
+export function doctor(
+  config: Config,
+  { stdout, now }: Pick<CliContext, "stdout" | "now">,
+  system: System = thisSystem(),
+): void {
+  const findings = CHECKS.flatMap((check) => check(config, system, now));
+  for (const { level, subject, text } of findings) {
+    // Paths, and names of other programs.
+    stdout.write(`${level.padEnd(8)} ${subject.padEnd(10)} ${escapeControls(text)}\n`);
+  }
+  const faults = findings.filter(({ level }) => level === "fault").length;
+  if (faults > 0) throw new CommandError(`faults found: ${faults}`);
 }

@@ -12,3 +12,6 @@ export function clientVersion(): string {
   const { platform, arch, versions } = process;
   return `Evmint/v${packageVersion()}/${platform}-${arch}/node${versions.node}`;
 }
+
+/** `deploy/` of this package: two folders up from src/config and from dist/bundle alike. */
+export const DEPLOY_FOLDER = new URL("../../deploy/", import.meta.url);

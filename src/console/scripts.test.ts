@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { inspect } from "node:util";
 import { escapeControlsInLines } from "../telemetry/escape-controls.ts";
 import { CONTROL_CHARACTERS } from "../telemetry/testing/control-characters.ts";
-import { isShowable, shownValue } from "./printing.ts";
+import { isShowable, shownValue } from "./scripts.ts";
 
 const COLOR = "\x1b[33m";
 

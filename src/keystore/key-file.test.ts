@@ -6,9 +6,8 @@ import { test } from "node:test";
 import { hexToBytes } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { DEV_ACCOUNTS } from "./dev-accounts.ts";
-import { decryptKey, encryptKey } from "./encryption.ts";
-import { KeyDerivation } from "./key-derivation.ts";
-import { parseKeyFile, renderKeyFile } from "./key-file.ts";
+import { decryptKey, encryptKey, parseKeyFile, renderKeyFile } from "./key-file.ts";
+import { KeyDerivation } from "./passphrases.ts";
 
 const fixtures = process.env["EVMINT_FIXTURES"] ?? "../shared/fixtures";
 const vectors = join(fixtures, "ethereum-tests/KeyStoreTests/basic_tests.json");

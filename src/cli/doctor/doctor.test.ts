@@ -8,9 +8,8 @@ import { clockStopPath, jwtSecretPath } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
 import { createJwtSecret } from "../../config/secrets.ts";
 import { openClockStopFile } from "../../consensus/clock-stop-file.ts";
-import { doctor } from "../commands/doctor.ts";
 import { fakeContext } from "../testing/fake-context.ts";
-import { CHECKS } from "./checks.ts";
+import { CHECKS, doctor } from "./doctor.ts";
 import type { FileSystem, System } from "./system.ts";
 
 const ROOMY: FileSystem = { freeBytes: 2 ** 40, freeFiles: 2 ** 20, isRemote: false };

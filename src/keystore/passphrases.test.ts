@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PassphraseTries } from "./passphrase-tries.ts";
+import { PassphraseTries } from "./passphrases.ts";
 
 class Wrong extends Error {}
 const isWrong = (error: unknown) => error instanceof Wrong;

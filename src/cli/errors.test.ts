@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
-import { portOwner } from "./port-owner.ts";
+import { portOwner } from "./errors.ts";
 
 const skip = process.platform !== "linux" && "only Linux shows who listens";
 

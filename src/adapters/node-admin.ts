@@ -1,5 +1,4 @@
-import type { FileBlock } from "../chain-files/chain-file.ts";
-import { importFileBlock } from "../chain-files/import-file-block.ts";
+import { type FileBlock, importFileBlock } from "../chain-files/chain-file.ts";
 import { exportChainFile, importChainFile } from "../chain-files/transfer-chain-file.ts";
 import { editAppToml } from "../config/app-toml.ts";
 import type { Config } from "../config/config.ts";

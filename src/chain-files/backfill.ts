@@ -13,7 +13,7 @@ import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Genesis } from "../params/genesis.ts";
 import { createStateTrie } from "../state/merkle-state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { importFileBlock } from "./import-file-block.ts";
+import { importFileBlock } from "./chain-file.ts";
 import { ForkedImportError, type ImportSteps, importChainFile } from "./transfer-chain-file.ts";
 
 /** The chain whose older blocks are missing. */

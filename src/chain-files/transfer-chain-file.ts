@@ -1,12 +1,16 @@
+import { existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
 import { NodeError } from "../errors.ts";
 import type { Address } from "../primitives/address.ts";
+import { syncDirectory } from "../storage/log-file.ts";
+import { makeFolder } from "../storage/make-folder.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { type FileBlock, readChainFile } from "./chain-file.ts";
+import { exportFileBlock, type FileBlock, readChainFile } from "./chain-file.ts";
 import { writeChainFile } from "./chain-file-io.ts";
-import { exportFileBlock } from "./import-file-block.ts";
 import { createSenderRecovery, recoverAhead } from "./recover-ahead.ts";
 
 /** A block of the file has a number we hold another block for. */
@@ -104,4 +108,24 @@ export async function exportChainFile(
   }
   await writeChainFile(path, blocks());
   return exported;
+}
+
+/**
+ * Writes blocks `first` to `last`, which exist, to a chain file in `directory`; it is durable when the promise resolves.
+ * @returns its path, which names the last block's hash: the same blocks are written once
+ */
+export async function setAsideBlocks(
+  directory: string,
+  chain: Pick<Chain, "blockByNumber" | "consensusDataOf" | "hashAt">,
+  { first, last }: { readonly first: number; readonly last: number },
+): Promise<string> {
+  const path = join(directory, `${first}-${last}-${chain.hashAt(last)!.slice(2, 10)}.rlp.gz`);
+  if (existsSync(path)) return path;
+  makeFolder(directory);
+  const unfinished = join(directory, "unfinished.rlp.gz");
+  await rm(unfinished, { force: true });
+  await exportChainFile(unfinished, chain, { first, last }, { mayContinue: () => true });
+  await rename(unfinished, path);
+  syncDirectory(directory);
+  return path;
 }

@@ -5,10 +5,9 @@ import { compactIndex } from "../chain/store/index/compact-index.ts";
 import { findIndexFault } from "../chain/store/index/index-files.ts";
 import { adoptBackfilledLog, removeLeftovers } from "../chain/store/log/backfilled-log.ts";
 import { backfill } from "../chain-files/backfill.ts";
-import { type FileBlock, readChainFile } from "../chain-files/chain-file.ts";
+import { type FileBlock, importFileBlock, readChainFile } from "../chain-files/chain-file.ts";
 import { chainFileSize } from "../chain-files/chain-file-io.ts";
 import { exportState } from "../chain-files/export-state.ts";
-import { importFileBlock } from "../chain-files/import-file-block.ts";
 import {
   exportChainFile,
   type ImportSteps,

@@ -1,5 +1,4 @@
-import { FileError } from "../files/file-error.ts";
-import { type FileNode, FileTree, type TreeNode } from "../files/file-tree.ts";
+import { FileError, type FileNode, FileTree, type TreeNode } from "../files/file-tree.ts";
 import { resolve } from "./path.ts";
 import { decodeText, type Encoding, encodeText } from "./text-encodings.ts";
 

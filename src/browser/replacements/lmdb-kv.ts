@@ -1,7 +1,7 @@
 import type * as Replaced from "../../storage/lmdb-kv.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { fileTree } from "../platform/fs.ts";
-import { UnsupportedInBrowserError } from "../unsupported.ts";
+import { UnsupportedInBrowserError } from "../web.ts";
 
 /** LMDB maps files into memory, which pages cannot. The index is in memory instead, as on machines without LMDB. */
 export class NativeStoreMissingError extends UnsupportedInBrowserError {

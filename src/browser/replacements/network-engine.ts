@@ -1,5 +1,5 @@
 import type * as Replaced from "../../node/chain/network-engine.ts";
-import { UnsupportedInBrowserError } from "../unsupported.ts";
+import { UnsupportedInBrowserError } from "../web.ts";
 
 /** CometBFT is a program beside the node. */
 function reject(): never {

@@ -1,5 +1,5 @@
 import type * as Replaced from "../../profiling/runtime-port.ts";
-import { UnsupportedInBrowserError } from "../unsupported.ts";
+import { UnsupportedInBrowserError } from "../web.ts";
 
 function reject(what: string) {
   return () => {

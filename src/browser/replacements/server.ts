@@ -1,5 +1,5 @@
 import type { RpcServer, RpcServerOptions } from "../../rpc/transport/server/server.ts";
-import { UnsupportedInBrowserError } from "../unsupported.ts";
+import { UnsupportedInBrowserError } from "../web.ts";
 
 /** A page accepts no connections: programs in it talk to the provider. @throws UnsupportedInBrowserError */
 export async function startRpcServer({ http, ws, ipc }: RpcServerOptions): Promise<RpcServer> {

@@ -1,7 +1,7 @@
 import { ProviderRpcError } from "../../adapters/provider.ts";
 import { errorDataOf, errorFromData } from "../../rpc/ports/channel/error-data.ts";
 import type { ErrorData } from "../../rpc/ports/channel/protocol.ts";
-import type { HostOptions, NodeHost, ProviderMessage } from "../node-host.ts";
+import type { HostOptions, NodeHost, ProviderMessage } from "../provider.ts";
 
 /** Functions of `NodeHost` that a page calls in its worker. */
 export type HostCall = {

@@ -1,7 +1,6 @@
 import type { DevAccount } from "../../keystore/dev-accounts.ts";
-import type { HostOptions, NodeHost, ProviderMessage } from "../node-host.ts";
-import { UnsupportedInBrowserError } from "../unsupported.ts";
-import { web } from "../web.ts";
+import type { HostOptions, NodeHost, ProviderMessage } from "../provider.ts";
+import { UnsupportedInBrowserError, web } from "../web.ts";
 import {
   fromCrossingError,
   type HostCall,

@@ -1,6 +1,6 @@
 /** The dedicated worker that runs a node for its page. */
 import { startLocalHost } from "../local-host.ts";
-import type { NodeHost } from "../node-host.ts";
+import type { NodeHost } from "../provider.ts";
 import type { MessageTarget } from "../web.ts";
 import { toCrossingError, type WorkerMessage, type WorkerRequest } from "./protocol.ts";
 

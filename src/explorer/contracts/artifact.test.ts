@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
-import { readUpload, sourcesOf } from "./artifact.ts";
-import { compareCode } from "./compare-code.ts";
+import { compareCode, readUpload, sourcesOf } from "./artifact.ts";
 
 const abi = [{ type: "function", name: "f", inputs: [] }];
 const CODE = "0x6001600255";

@@ -1,6 +1,5 @@
 import type { Hex } from "../../primitives/hex.ts";
-import { decodeCall, decodeRevert } from "./abi.ts";
-import { contractAt } from "./abi-store.ts";
+import { contractAt, decodeCall, decodeRevert } from "./contracts.ts";
 import { bytesOfHex, count, ether, percent } from "./format.ts";
 import { HexText } from "./parts.tsx";
 

@@ -5,31 +5,35 @@ import { keccak256Hash, keccak256OfHex } from "../../primitives/keccak.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { TrieAccount } from "../../state/trie-account.ts";
 import type { Header } from "../../types/header.ts";
-import { nodesOf, provenAccount, provenSlot } from "../verify/account.ts";
 import {
+  nodesOf,
+  type ProofStep,
+  proofSteps,
+  provenAccount,
+  provenSlot,
+  warmUp,
+} from "../verify/account.ts";
+import { type Asked, checkChain, checkHeader, headerOf } from "../verify/header.ts";
+import { checkReceipt, checkReceiptsRoot } from "../verify/receipts.ts";
+import {
+  checkTransaction,
+  checkTransactionsRoot,
   gasUsedByEach,
   provenSize,
   type TransactionRow,
   transactionRow,
-} from "../verify/block-body.ts";
-import { checkChain } from "../verify/chain.ts";
-import { type Asked, checkHeader, headerOf } from "../verify/header.ts";
-import type { Json } from "../verify/json.ts";
-import { type ProofStep, proofSteps } from "../verify/proof-steps.ts";
-import { checkReceipt, checkReceiptsRoot } from "../verify/receipts.ts";
-import { checkTransaction, checkTransactionsRoot } from "../verify/transactions.ts";
+} from "../verify/transactions.ts";
 import {
   compare,
+  type Json,
   unverified,
   VERIFIED,
   type Verdict,
   verdictOf,
   worstOf,
 } from "../verify/verdict.ts";
-import { warmUp } from "../verify/warm-up.ts";
-import { call } from "./rpc.ts";
+import { type Block, call, type Receipt, type Transaction } from "./rpc.ts";
 import { CHAIN_READS, TRUST } from "./trust.ts";
-import type { Block, Receipt, Transaction } from "./types.ts";
 
 /** A block and whether its header is what it claims and in the trusted chain. */
 export type CheckedBlock = { readonly block: Block; readonly verdict: Verdict };

@@ -1,7 +1,6 @@
-import { type Argument, decodeLog } from "./abi.ts";
-import { contractAt } from "./abi-store.ts";
+import { type Argument, contractAt, decodeLog } from "./contracts.ts";
 import { AddressText, HexText, Table } from "./parts.tsx";
-import type { Log } from "./types.ts";
+import type { Log } from "./rpc.ts";
 
 /** Arguments of a call or an event, one a line. */
 export function Arguments({ args }: { readonly args: readonly Argument[] }) {

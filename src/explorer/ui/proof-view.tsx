@@ -1,4 +1,4 @@
-import type { ProofStep } from "../verify/proof-steps.ts";
+import type { ProofStep } from "../verify/account.ts";
 import { bytesOfHex } from "./format.ts";
 import { HexText } from "./parts.tsx";
 

@@ -5,8 +5,18 @@ import { logsBloom } from "../../types/bloom.ts";
 import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import { encodeReceipt } from "../../types/receipt-codec.ts";
-import { addressOf, bigintOf, bytesOf, hashOf, type Json, listOf, numberOf } from "./json.ts";
-import { compare, type Verdict, verdictOf } from "./verdict.ts";
+import {
+  addressOf,
+  bigintOf,
+  bytesOf,
+  compare,
+  hashOf,
+  type Json,
+  listOf,
+  numberOf,
+  type Verdict,
+  verdictOf,
+} from "./verdict.ts";
 
 /** Members of a receipt and of its logs that pages show. */
 const SHOWN: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Chain } from "../../chain/chain.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
-import { setAsideBlocks } from "../../chain-files/set-aside-blocks.ts";
+import { setAsideBlocks } from "../../chain-files/transfer-chain-file.ts";
 import type { Config } from "../../config/config.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
 import {

@@ -7,7 +7,7 @@ import type { ChainReader, PendingBlock } from "../../chain/reader.ts";
 import { StoreFollower } from "../../chain/store/store-follower.ts";
 import { createEvm } from "../../evm/engine.ts";
 import type { ContractCompiler } from "../../evm/modules/compiled-tier.ts";
-import { garbageCollector } from "../../profiling/garbage-collector.ts";
+import { garbageCollector } from "../../profiling/garbage-collection.ts";
 import { errorDataOf } from "../../rpc/ports/channel/error-data.ts";
 import { plainData } from "../../rpc/ports/channel/plain-data.ts";
 import type { ExecutionReads } from "../../rpc/ports/execution.ts";

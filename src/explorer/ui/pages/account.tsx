@@ -1,15 +1,14 @@
 import { useState } from "preact/hooks";
 import type { Address } from "../../../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../../primitives/hash.ts";
-import { contractAt } from "../abi-store.ts";
 import { type CheckedAccount, checkAccount, checkBlock, checkSlot } from "../checked.ts";
+import { contractAt } from "../contracts.ts";
 import { age, bytesOfHex, count, decimal, ether } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
 import { AddressText, Failure, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
 import { ProofView } from "../proof-view.tsx";
-import { call } from "../rpc.ts";
+import { type Block, call, type Receipt, type Transaction } from "../rpc.ts";
 import { holdingsOf } from "../tokens.ts";
-import type { Block, Receipt, Transaction } from "../types.ts";
 import { Status } from "./block.tsx";
 import { ContractPanel } from "./contract.tsx";
 

@@ -4,9 +4,8 @@ import { type Asked, checkHeader } from "../../verify/header.ts";
 import { count, dateTime } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
 import { AddressText, Failure, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
-import { call } from "../rpc.ts";
+import { type Block, call } from "../rpc.ts";
 import { TRUST } from "../trust.ts";
-import type { Block } from "../types.ts";
 
 /** What the marks mean, and the block they go back to. */
 export function TrustPage() {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { foldStalls, mergeStalls, type ProfileNode, stallCpuProfile } from "./stall-profile.ts";
+import { foldStalls, mergeStalls, type ProfileNode, stallCpuProfile } from "./recording.ts";
 
 function node(id: number, functionName: string, ...children: readonly number[]): ProfileNode {
   const callFrame = { functionName, scriptId: "1", url: "a.ts", lineNumber: id, columnNumber: 0 };

@@ -8,7 +8,7 @@ import { createNode } from "../index.ts";
 import { openChain } from "../node/chain/open-chain.ts";
 import { nodeOperations } from "../node/operations.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
-import { setAsideBlocks } from "./set-aside-blocks.ts";
+import { setAsideBlocks } from "./transfer-chain-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-aside-"));
 after(() => rmSync(folder, { recursive: true }));

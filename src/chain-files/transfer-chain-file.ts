@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -123,9 +122,9 @@ export async function setAsideBlocks(
   if (existsSync(path)) return path;
   makeFolder(directory);
   const unfinished = join(directory, "unfinished.rlp.gz");
-  await rm(unfinished, { force: true });
+  rmSync(unfinished, { force: true });
   await exportChainFile(unfinished, chain, { first, last }, { mayContinue: () => true });
-  await rename(unfinished, path);
+  renameSync(unfinished, path);
   syncDirectory(directory);
   return path;
 }

@@ -107,7 +107,3 @@ function compressedPublicKey(key: Uint8Array): Uint8Array {
   const prefix = Uint8Array.of((point[63]! & 1) === 0 ? 2 : 3);
   return concatBytes(prefix, point.subarray(0, 32));
 }
-
-export function devPrivateKeys(count: number = DEV_ACCOUNTS.length): Uint8Array[] {
-  return devAccounts(count).map(({ privateKey }) => hexToBytes(privateKey));
-}

@@ -281,11 +281,6 @@ export class Whisper {
   }
 }
 
-/** 65 bytes of an identity. */
-export function identityBytes(identity: Identity): Uint8Array {
-  return hexToBytes(identity);
-}
-
 /** Whisper, as `Whisper` has it. Plain data only. */
 export interface ShhPort {
   newIdentity(): MaybePromise<Identity>;

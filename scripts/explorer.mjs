@@ -67,7 +67,7 @@ export function browserBuild(root) {
   return {
     absWorkingDir: root,
     ...{ bundle: true, format: "esm", platform: "browser", target: "es2022", minify: true },
-    inject: ["src/explorer/browser/buffer.ts"],
+    inject: ["src/browser/platform/buffer.ts"],
     plugins: [replaceModules(root)],
     ...{ legalComments: "none", logLevel: "warning" },
   };

@@ -26,32 +26,11 @@ export type Config = {
   readonly dev: boolean;
 };
 
-/** Where a value came from. */
-export type Origin =
-  | { readonly kind: "default" | "dev" }
-  /** `name`: the flag, the variable, or the file */
-  | { readonly kind: "flag" | "environment" | "file"; readonly name: string };
-
 export type LoadedConfig = {
   readonly config: Config;
-  /** By key. */
-  readonly origins: ReadonlyMap<string, Origin>;
+  /** Where each value came from, by key: `--json-rpc.api`, `environment EVMINT_JSON_RPC_API`, the file's path, `--dev` or `default`. */
+  readonly origins: ReadonlyMap<string, string>;
 };
-
-/** `--json-rpc.api`, `environment EVMINT_JSON_RPC_API`, the file's path, `--dev` or `default`. */
-export function describeOrigin(origin: Origin): string {
-  switch (origin.kind) {
-    case "default":
-      return "default";
-    case "dev":
-      return "--dev";
-    case "flag":
-    case "file":
-      return origin.name;
-    case "environment":
-      return `environment ${origin.name}`;
-  }
-}
 
 /**
  * Fixed limits of a node that tests lower in order to reach them, each a constant beside the code that it bounds. Others of that kind

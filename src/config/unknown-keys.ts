@@ -13,67 +13,27 @@ export const REPLACED_KEYS: Readonly<Record<string, string>> = {
 };
 
 /** Limits that nobody had a reason to change; each is a constant now. By the part of the key before the dot. */
-const FIXED_LIMITS = {
-  mempool: ["lifetime", "blob-verifications", "blob-proofs"],
-  "json-rpc": [
-    "evm-memory-limit",
-    "return-limit",
-    "trace-timeout",
-    "trace-size-limit",
-    "trace-script-memory",
-    "trace-filter-blocks",
-    "bad-blocks-limit",
-    "bad-blocks-size-limit",
-    "trace-chains",
-    "ots-page-size",
-    "logs-size-limit",
-    "logs-work-limit",
-    "filter-terms-limit",
-    "filter-timeout",
-    "filters-limit",
-    "total-filter-terms-limit",
-    "connection-filters-limit",
-    "subscriptions-limit",
-    "total-subscriptions-limit",
-    "subscription-terms-limit",
-    "notification-queue-limit",
-    "fee-history-limit",
-    "batch-response-limit",
-    "depth-limit",
-    "items-limit",
-    "id-limit",
-    "method-name-limit",
-    "ipc-connections-limit",
-    "headers-timeout",
-    "body-timeout",
-    "reply-timeout",
-    "idle-timeout",
-    "ws-ping-interval",
-    "socket-calls-limit",
-    "call-queue-limit",
-    "socket-pause-size",
-    "send-buffer-limit",
-    "notification-buffer-limit",
-    "input-memory-limit",
-    "bad-tokens-limit",
-    "bad-token-pause",
-  ],
-  evm: ["compile-cache-size", "compile-files-size"],
-  consensus: ["clock-jump-limit", "quarantine-size"],
-  dev: ["fork-cache-size"],
-  les: ["section-size", "bloom-section-size", "confirmations"],
-  shh: [
-    "peers-limit",
-    "pool-size",
-    "identities-limit",
-    "filters-limit",
-    "posts-limit",
-    "peer-rate-limit",
-    "ban-time",
-  ],
-  keystore: ["passphrase-tries", "queue-limit"],
-  db: ["name-limit", "key-limit", "value-limit", "database-limit", "databases-limit"],
-} as const;
+const FIXED_LIMITS: Readonly<Record<string, string>> = {
+  mempool: "lifetime blob-verifications blob-proofs",
+  "json-rpc": `
+    evm-memory-limit return-limit trace-timeout trace-size-limit trace-script-memory
+    trace-filter-blocks bad-blocks-limit bad-blocks-size-limit trace-chains ots-page-size
+    logs-size-limit logs-work-limit filter-terms-limit filter-timeout filters-limit
+    total-filter-terms-limit connection-filters-limit subscriptions-limit
+    total-subscriptions-limit subscription-terms-limit notification-queue-limit
+    fee-history-limit batch-response-limit depth-limit items-limit id-limit method-name-limit
+    ipc-connections-limit headers-timeout body-timeout reply-timeout idle-timeout
+    ws-ping-interval socket-calls-limit call-queue-limit socket-pause-size send-buffer-limit
+    notification-buffer-limit input-memory-limit bad-tokens-limit bad-token-pause`,
+  evm: "compile-cache-size compile-files-size",
+  consensus: "clock-jump-limit quarantine-size",
+  dev: "fork-cache-size",
+  les: "section-size bloom-section-size confirmations",
+  shh: `
+    peers-limit pool-size identities-limit filters-limit posts-limit peer-rate-limit ban-time`,
+  keystore: "passphrase-tries queue-limit",
+  db: "name-limit key-limit value-limit database-limit databases-limit",
+};
 
 const IS_FIXED = "the limit is fixed (docs/reference/settings.md has its value); delete the line";
 
@@ -87,7 +47,10 @@ export const REMOVED_KEYS: Readonly<Record<string, string>> = {
   "shh.persist": "identities and groups are always stored, encrypted; delete the line",
   ...Object.fromEntries(
     Object.entries(FIXED_LIMITS).flatMap(([table, names]) =>
-      names.map((name) => [`${table}.${name}`, IS_FIXED]),
+      names
+        .trim()
+        .split(/\s+/)
+        .map((name) => [`${table}.${name}`, IS_FIXED]),
     ),
   ),
 };

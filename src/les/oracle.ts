@@ -1,7 +1,7 @@
 import type { Signature } from "../crypto/secp256k1.ts";
 import { type Address, addressToBytes } from "../primitives/address.ts";
-import { bigintToFixedBytes, bytesToBigint, concatBytes, leftPad } from "../primitives/bytes.ts";
-import { type Hash, hashFromBigint, hashFromBytes, hashToBytes } from "../primitives/hash.ts";
+import { bigintToFixedBytes, bytesToBigint, concatBytes, } from "../primitives/bytes.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../primitives/hash.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { uint64Bytes } from "./checkpoints/checkpoint.ts";
 

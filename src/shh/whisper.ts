@@ -1,7 +1,7 @@
 import { isPrivateKey, publicKeyFromPrivate } from "../crypto/secp256k1.ts";
 import { concatBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { hexDigits, hexToBytes } from "../primitives/hex.ts";
+import { hexDigits, } from "../primitives/hex.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
 import {
   assertTimely,

@@ -210,3 +210,21 @@ function statsOf(node: TreeNode): Stats {
     isDirectory: () => node.kind === "directory",
   };
 }
+
+/** `node:fs/promises` over the same files. */
+export const chmod = async (path: string, mode: number) => chmodSync(path, mode);
+export const lstat = async (path: string) => lstatSync(path);
+export const readdir = async (path: string) => readdirSync(path);
+export const unlink = async (path: string) => unlinkSync(path);
+export const rm = async (...args: Parameters<typeof rmSync>) => rmSync(...args);
+
+export async function open(path: string, flags?: string, mode?: number) {
+  const fd = openSync(path, flags, mode);
+  return {
+    stat: async () => fstatSync(fd),
+    writeFile: async (content: Uint8Array) => writeFileSync(fd, content),
+    sync: async () => fsyncSync(fd),
+    readFile: async (encoding: Encoding) => readFileSync(fd, encoding),
+    close: async () => closeSync(fd),
+  };
+}

@@ -1,3 +1,18 @@
+import { web } from "../web.ts";
+
+/** `node:os` as far as settings and folders need it. */
+export function homedir(): string {
+  return "/home";
+}
+
+export function tmpdir(): string {
+  return "/tmp";
+}
+
+export function availableParallelism(): number {
+  return web.navigator?.hardwareConcurrency ?? 1;
+}
+
 /** `node:net`'s `isIP`, by which settings tell addresses from names. */
 export function isIP(text: string): 0 | 4 | 6 {
   if (isIPv4(text)) return 4;
@@ -18,3 +33,6 @@ function isIPv6(text: string): boolean {
     return false;
   }
 }
+
+/** `node:v8`: a page cannot set flags of its engine, and code works without them. */
+export function setFlagsFromString(_flags: string): void {}

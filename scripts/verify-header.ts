@@ -29,8 +29,10 @@ export async function verifiedHeader(question: HeaderQuestion): Promise<Header> 
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({
-      ...{ jsonrpc: "2.0", id: 1 },
-      ...{ method: "les_getHeaderProof", params: [number, section] },
+      jsonrpc: "2.0",
+      id: 1,
+      method: "les_getHeaderProof",
+      params: [number, section],
     }),
   });
   const { result, error } = (await response.json()) as {
@@ -51,7 +53,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     process.exit(2);
   }
   const header = await verifiedHeader({
-    ...{ url, section: Number(section), chtRoot: parseHash(chtRoot), number: Number(number) },
+    url,
+    section: Number(section),
+    chtRoot: parseHash(chtRoot),
+    number: Number(number),
   });
   console.log(`block ${number} is ${headerHash(header)}, state root ${header.stateRoot}`);
 }

@@ -44,7 +44,12 @@ export async function run([countText = "10000"]: readonly string[]): Promise<voi
       const payload = Buffer.alloc(PAYLOAD_BYTES);
       payload.writeUInt32BE(i);
       await first.post({
-        ...{ from: undefined, to: undefined, topics: [], payload, priority: 0, ttl: 600 },
+        from: undefined,
+        to: undefined,
+        topics: [],
+        payload,
+        priority: 0,
+        ttl: 600,
       });
     }
     const postedMs = performance.now() - begin;

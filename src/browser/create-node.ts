@@ -36,12 +36,13 @@ export type BrowserNode = AsyncDisposable &
 
 const CHAIN_FILE = "chain.rlp";
 
-export function createBrowserNode(host: NodeHost, provider: BrowserProvider): BrowserNode {
+function createBrowserNode(host: NodeHost, provider: BrowserProvider): BrowserNode {
   const request = (call: ProviderRequest) => provider.request(call);
   const rpc = createRpcClient({ request });
   return {
     ...createDevControl(rpc),
-    ...{ provider, rpc },
+    provider,
+    rpc,
     accounts: host.accounts,
     produceBlock: () => host.produceBlock(),
     async exportChain() {

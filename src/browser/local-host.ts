@@ -9,7 +9,7 @@ import { loadQuickJs } from "./replacements/quickjs-file.ts";
 import { isDedicatedWorker, UnsupportedInBrowserError } from "./web.ts";
 
 /** Loads the engine of tracers written in JavaScript where `params` name one by its source. */
-export async function loadScriptEngine(params: readonly unknown[]): Promise<void> {
+async function loadScriptEngine(params: readonly unknown[]): Promise<void> {
   if (params.some(hasScript)) await loadQuickJs();
 }
 

@@ -37,7 +37,7 @@ export type MessageTarget = {
   onmessage: ((event: { readonly data: unknown }) => void) | null;
 };
 
-export type WebWorker = MessageTarget & {
+type WebWorker = MessageTarget & {
   onerror: ((event: { readonly message: string }) => void) | null;
   terminate(): void;
 };

@@ -78,7 +78,7 @@ async function* blocksIn(
 }
 
 /** What a chain file holds of a block. @param consensusData empty: none */
-export function encodeFileBlock(block: Block, consensusData: Uint8Array): Uint8Array {
+function encodeFileBlock(block: Block, consensusData: Uint8Array): Uint8Array {
   const encoded = encodeBlock(block);
   return consensusData.length === 0 ? encoded : concatBytes(encodeRlp(consensusData), encoded);
 }
@@ -151,7 +151,8 @@ function systemUpdateOf(chain: Chain, consensusData: Uint8Array, number: number)
   const { header } = chain.head().block;
   const { proposer, cast } = data;
   const { systemUpdate } = voteEffect(chain.stateAt(header.number), {
-    ...{ proposer, ...cast },
+    proposer,
+    ...cast,
     height: header.number + 1,
   });
   return { systemUpdate };

@@ -402,13 +402,11 @@ test("start --dev takes the port and block 0 by short flags", async () => {
     forkUrls: [],
     forkBlock: null,
     forkVerify: "auto",
-    ...{
-      artifacts: null,
-      clientVersion: null,
-      loadState: null,
-      dumpState: null,
-      stateIntervalMs: null,
-    },
+    artifacts: null,
+    clientVersion: null,
+    loadState: null,
+    dumpState: null,
+    stateIntervalMs: null,
     inMemory: true,
   });
   for (const args of [

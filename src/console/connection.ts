@@ -40,7 +40,7 @@ export type RpcConnection = {
 };
 
 /** One response of a JSON-RPC server, or a notification. */
-export type RpcMessage = {
+type RpcMessage = {
   readonly id: unknown;
   readonly result: unknown;
   readonly error: RpcErrorObject | undefined;
@@ -48,17 +48,17 @@ export type RpcMessage = {
   readonly event: { readonly subscription: string; readonly result: unknown } | undefined;
 };
 
-export type RpcErrorObject = {
+type RpcErrorObject = {
   readonly code: number;
   readonly message: string;
   readonly data: unknown;
 };
 
 /** Answers that a person asked for: as large as a string can be. */
-export const RESPONSE_BYTES_MAX = 512 * 1024 * 1024;
+const RESPONSE_BYTES_MAX = 512 * 1024 * 1024;
 
 /** Decodes what a server sent. @throws ConnectionFailedError for anything but a message of JSON-RPC */
-export function parseMessage(text: string, target: string): RpcMessage {
+function parseMessage(text: string, target: string): RpcMessage {
   const message = objectIn(text);
   const { id, result, params } = message ?? {};
   // Some servers send `"error": null` beside a result.
@@ -67,7 +67,8 @@ export function parseMessage(text: string, target: string): RpcMessage {
     throw new ConnectionFailedError(`${target} does not answer with JSON-RPC`, { target });
   }
   return {
-    ...{ id, result },
+    id,
+    result,
     error: error && { code: error.code, message: error.message, data: error.data },
     event: eventOf(params),
   };
@@ -105,7 +106,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** JSON-RPC over HTTP; there are no notifications. */
-export function connectHttp({ url, headers, origin }: RemoteUrl): RpcConnection {
+function connectHttp({ url, headers, origin }: RemoteUrl): RpcConnection {
   let lastId = 0;
   return {
     target: origin,
@@ -145,7 +146,7 @@ async function readText({ body }: Response, origin: string): Promise<string> {
 }
 
 /** JSON-RPC over WebSocket. @throws ConnectionFailedError */
-export function connectWebSocket({ url, headers, origin }: RemoteUrl): Promise<RpcConnection> {
+function connectWebSocket({ url, headers, origin }: RemoteUrl): Promise<RpcConnection> {
   const socket = new WebSocket(url, { headers, maxPayload: RESPONSE_BYTES_MAX });
   const messages = new MessageExchange(
     origin,
@@ -161,7 +162,7 @@ export function connectWebSocket({ url, headers, origin }: RemoteUrl): Promise<R
 }
 
 /** JSON-RPC over a Unix socket. @throws ConnectionFailedError */
-export function connectIpc(path: string): Promise<RpcConnection> {
+function connectIpc(path: string): Promise<RpcConnection> {
   const socket = connectSocket(path);
   const messages = new MessageExchange(
     path,

@@ -19,7 +19,7 @@ import {
   shownValue,
 } from "./scripts.ts";
 
-export type ConsoleOptions = {
+type ConsoleOptions = {
   /** URL or path of an IPC socket. */
   readonly target: string;
   /** Bearer token for private methods. */
@@ -67,7 +67,7 @@ export async function runConsole(options: ConsoleOptions): Promise<void> {
   }
 }
 
-export type InteractiveOptions = {
+type InteractiveOptions = {
   readonly scope: Scope;
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
@@ -78,13 +78,16 @@ export type InteractiveOptions = {
 };
 
 /** Reads lines until `.exit` or the end of the input. @throws what `preload` throws */
-export async function runInteractive(options: InteractiveOptions): Promise<void> {
+async function runInteractive(options: InteractiveOptions): Promise<void> {
   const { scope, input, output, isTerminal, historyPath, preload } = options;
   const lines = isTerminal ? undefined : createInterface({ input })[Symbol.asyncIterator]();
   const source = isTerminal ? input : new PassThrough();
   // The first prompt waits for the preloaded file.
   const server = start({
-    ...{ prompt: "", input: source, output, terminal: isTerminal },
+    prompt: "",
+    input: source,
+    output,
+    terminal: isTerminal,
     // What is being typed is not evaluated, and its value not written, at each key.
     preview: false,
     writer: (value) => shownValue(value, isTerminal && hasColors(output)),

@@ -21,7 +21,10 @@ test("members and items follow their own schema, and bytes become DATA", () => {
   };
   const value = { value: 1, count: 2, data: new Uint8Array([1, 0xab]), to: null };
   assert.deepEqual(toJsonValue(value, schema), {
-    ...{ value: "0x1", count: 2, data: "0x01ab", to: null },
+    value: "0x1",
+    count: 2,
+    data: "0x01ab",
+    to: null,
   });
   assert.deepEqual(toJsonValue([1, 2n], { type: "array", items: QUANTITY }), ["0x1", "0x2"]);
 });

@@ -65,7 +65,7 @@ function hasType(schema: Schema, type: string): boolean {
 }
 
 /** A method of the OpenRPC document. */
-export type MethodDescription = {
+type MethodDescription = {
   readonly name: string;
   readonly params: readonly {
     readonly name: string;
@@ -152,7 +152,7 @@ function listOf(value: unknown, max: number): readonly unknown[] {
 }
 
 /** A method as a function. Typed without parentheses, the console prints its signature. */
-export type ConsoleMethod = (...values: unknown[]) => Promise<unknown>;
+type ConsoleMethod = (...values: unknown[]) => Promise<unknown>;
 
 /** Functions by namespace and name: `eth.getBalance`. No object in it has a prototype. */
 export type Namespaces = Readonly<Record<string, Readonly<Record<string, ConsoleMethod>>>>;
@@ -163,7 +163,9 @@ const METHOD_NAME = /^([a-z][a-z0-9]*)_([A-Za-z]\w*)$/;
 /** Names that JavaScript looks up by itself, to wait for a value or to print it. */
 const LANGUAGE_NAMES: ReadonlySet<string> = new Set([
   ...Object.getOwnPropertyNames(Object.prototype),
-  ...["prototype", "then", "toJSON"],
+  "prototype",
+  "then",
+  "toJSON",
 ]);
 
 /**
@@ -174,7 +176,10 @@ const TAKEN_NAMESPACES: ReadonlySet<string> = new Set([
   ...LANGUAGE_NAMES,
   ...Object.getOwnPropertyNames(globalThis),
   ...builtinModules.filter((name) => name !== "net"),
-  ...["module", "exports", "require", "global"],
+  "module",
+  "exports",
+  "require",
+  "global",
 ]);
 
 /**

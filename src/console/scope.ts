@@ -4,10 +4,10 @@ import { ConnectionFailedError, type RpcConnection } from "./connection.ts";
 import { namespacesOf, parseMethods } from "./methods.ts";
 import { createScriptConsole, type Print } from "./scripts.ts";
 
-export type Viem = typeof import("viem") & typeof import("viem/accounts");
+type Viem = typeof import("viem") & typeof import("viem/accounts");
 
 /** viem: loading it takes a fifth of a second. The build has it as a file beside the bundle. */
-export function loadViem(): Viem {
+function loadViem(): Viem {
   const load = createRequire(import.meta.url);
   const isSource = import.meta.url.endsWith(".ts");
   return (isSource ? { ...load("viem"), ...load("viem/accounts") } : load("./viem.cjs")) as Viem;
@@ -15,20 +15,46 @@ export function loadViem(): Viem {
 
 /** viem's functions that are names of their own; all others are in `viem`. */
 const VIEM_NAMES = [
-  ...["parseEther", "formatEther", "parseGwei", "formatGwei", "parseUnits", "formatUnits"],
-  ...["parseAbi", "parseAbiItem", "encodeFunctionData", "decodeFunctionData"],
-  ...["decodeFunctionResult", "encodeAbiParameters", "decodeAbiParameters", "decodeEventLog"],
-  ...["keccak256", "toHex", "fromHex", "hexToBigInt", "hexToString", "stringToHex"],
-  ...["getAddress", "isAddress", "zeroAddress", "getContractAddress", "getContract"],
-  ...["privateKeyToAccount", "mnemonicToAccount", "generatePrivateKey"],
+  "parseEther",
+  "formatEther",
+  "parseGwei",
+  "formatGwei",
+  "parseUnits",
+  "formatUnits",
+  "parseAbi",
+  "parseAbiItem",
+  "encodeFunctionData",
+  "decodeFunctionData",
+  "decodeFunctionResult",
+  "encodeAbiParameters",
+  "decodeAbiParameters",
+  "decodeEventLog",
+  "keccak256",
+  "toHex",
+  "fromHex",
+  "hexToBigInt",
+  "hexToString",
+  "stringToHex",
+  "getAddress",
+  "isAddress",
+  "zeroAddress",
+  "getContractAddress",
+  "getContract",
+  "privateKeyToAccount",
+  "mnemonicToAccount",
+  "generatePrivateKey",
 ];
 
 const CLIENT_NAMES = ["publicClient", "walletClient", "testClient"];
 
 /** What a node cannot name a namespace. `rpc` is a function and a namespace. */
 const OWN_NAMES: ReadonlySet<string> = new Set([
-  ...["help", "watch", "viem", "console"],
-  ...[...CLIENT_NAMES, ...VIEM_NAMES],
+  "help",
+  "watch",
+  "viem",
+  "console",
+  ...CLIENT_NAMES,
+  ...VIEM_NAMES,
 ]);
 
 /** EIP-2294 allows less than 64 bits. */

@@ -9,8 +9,17 @@ import type { Scope } from "./scope.ts";
 /** A context for scripts: `scope`, and the globals that scripts expect besides JavaScript's own. */
 export function createScriptContext(scope: Scope): Context {
   const context = createContext({
-    ...{ setTimeout, clearTimeout, setInterval, clearInterval, queueMicrotask },
-    ...{ Buffer, TextEncoder, TextDecoder, URL, fetch, process },
+    setTimeout,
+    clearTimeout,
+    setInterval,
+    clearInterval,
+    queueMicrotask,
+    Buffer,
+    TextEncoder,
+    TextDecoder,
+    URL,
+    fetch,
+    process,
   });
   return addScope(context, scope);
 }

@@ -15,7 +15,7 @@ import type { KeyStore, StoredKey } from "./keystore.ts";
 import type { PassphraseTries } from "./passphrases.ts";
 import type { UnlockedKeys } from "./unlocked-keys.ts";
 
-export type AccountManagerModules = {
+type AccountManagerModules = {
   readonly keyStore: KeyStore;
   readonly hdWallets: HdWallets;
   readonly unlocked: UnlockedKeys;

@@ -6,7 +6,7 @@ import {
 } from "../crypto/secp256k1.ts";
 import type { Address } from "../primitives/address.ts";
 import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../primitives/bytes.ts";
-import { bytesToHex, type Hex, } from "../primitives/hex.ts";
+import { bytesToHex, type Hex } from "../primitives/hex.ts";
 
 /** The phrase every dev node uses; the keys it makes are known to everyone and hold nothing of value on any other chain. */
 export const DEV_PHRASE = "test test test test test test test test test test test junk";

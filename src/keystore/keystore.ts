@@ -23,7 +23,7 @@ export type KeyStoreOptions = {
   readonly allowReadableByOthers: boolean;
 };
 
-export type KeyStoreModules = {
+type KeyStoreModules = {
   readonly log: Logger;
   /** Milliseconds of the Unix clock. */
   readonly now?: () => number;

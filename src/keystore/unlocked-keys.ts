@@ -12,7 +12,7 @@ export type MonotonicClock = {
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
 /** The process's own; a pending task does not keep the process alive. */
-export const SYSTEM_CLOCK: MonotonicClock = {
+const SYSTEM_CLOCK: MonotonicClock = {
   now: () => performance.now(),
   after(ms, task) {
     let timer: NodeJS.Timeout;

@@ -1,18 +1,18 @@
 import type { Signature } from "../crypto/secp256k1.ts";
 import { type Address, addressToBytes } from "../primitives/address.ts";
-import { bigintToFixedBytes, bytesToBigint, concatBytes, } from "../primitives/bytes.ts";
+import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../primitives/hash.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { uint64Bytes } from "./checkpoints/checkpoint.ts";
 
 /** What the oracle contract holds; `height` is 0 while there is no checkpoint. */
-export type OracleCheckpoint = {
+type OracleCheckpoint = {
   readonly sectionIndex: number;
   readonly hash: Hash;
   readonly height: number;
 };
 
-export type OracleVote = {
+type OracleVote = {
   /** A block of the last 256 and its hash. */
   readonly recentNumber: number;
   readonly recentHash: Hash;

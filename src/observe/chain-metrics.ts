@@ -4,7 +4,7 @@ import type { JournaledPool } from "../mempool/journaled-pool.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
 /** What is counted of a chain. */
-export type MeasuredChain = Pick<ChainParts, "chain" | "store"> & {
+type MeasuredChain = Pick<ChainParts, "chain" | "store"> & {
   readonly opened: {
     /** Memory that each cache takes now. */
     readonly cacheBytes: () => CacheSizes;

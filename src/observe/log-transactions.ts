@@ -24,14 +24,14 @@ type CallFrame = {
 };
 
 /** What contracts print with `console.log` of Hardhat and forge-std. */
-export type ConsoleWatch = {
+type ConsoleWatch = {
   /** True when a transaction of the block may print. Looks at code alone: a chain without such contracts pays nothing more. */
   mayPrint(event: BlockCommitted, stateAfter: StateReader): boolean;
   /** Executes the transaction again. */
   linesOf(hash: Hash): Promise<readonly string[]>;
 };
 
-export function createConsoleWatch(tracing: Pick<ExecutionPort, "traceTransaction">): ConsoleWatch {
+function createConsoleWatch(tracing: Pick<ExecutionPort, "traceTransaction">): ConsoleWatch {
   const textOf = createConsoleReader();
   /** A contract that prints was deployed, so any transaction may call it through others. */
   let isAnyDeployed = false;

@@ -12,7 +12,7 @@ import { answerHealth, JSON_TYPE, sendText } from "./health.ts";
  * Answers `/openrpc.json` with what `rpc_discover` answers at the same listener; false for any other request. The text is made
  * once for each listener.
  */
-export function createOpenRpcFile(modules: DiscoverModules): OtherRequest {
+function createOpenRpcFile(modules: DiscoverModules): OtherRequest {
   const texts = new WeakMap<AccessPolicy, Promise<string>>();
   function textOf(access: AccessPolicy): Promise<string> {
     const known = texts.get(access);

@@ -44,7 +44,7 @@ class RejectedCall extends Error {
  * Decodes the calls of a page and writes them again, so that the node reads exactly the methods that were checked here: of two
  * members with one name this parser may take another one than the node's.
  */
-export function forwardedCalls(body: Buffer): ForwardedCalls {
+function forwardedCalls(body: Buffer): ForwardedCalls {
   try {
     const calls = callsIn(body);
     const written = calls.list.map((call) => ({ jsonrpc: "2.0", ...checked(call) }));
@@ -92,7 +92,7 @@ function checked(value: unknown): Call {
   return { id, method, params };
 }
 
-export type ExplorerServerOptions = {
+type ExplorerServerOptions = {
   /** JSON-RPC over HTTP, of the node to look at */
   readonly remote: RemoteUrl;
   readonly host: string;

@@ -20,7 +20,7 @@ type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } }
 type Pause = { readonly nanoseconds: number; readonly endMs: number };
 
 /** Counts garbage collections. A full mark-compact is a collection; scavenges of the young generation are counted apart. */
-export class GcMonitor {
+class GcMonitor {
   readonly #observer: PerformanceObserver;
   #pauses: Pause[] = [];
   #count = 0;
@@ -101,15 +101,22 @@ export function memoryStats(
     Alloc: heap.used_heap_size,
     TotalAlloc: allocatedBytes,
     Sys: memory.rss,
-    ...{ Lookups: 0, Mallocs: 0, Frees: 0 },
+    Lookups: 0,
+    Mallocs: 0,
+    Frees: 0,
     HeapAlloc: heap.used_heap_size,
     HeapSys: heap.total_heap_size,
     HeapIdle: idle,
     HeapInuse: heap.used_heap_size,
     HeapReleased: Math.min(idle, Math.max(0, heap.total_heap_size - heap.total_physical_size)),
     HeapObjects: 0,
-    ...{ StackInuse: 0, StackSys: 0, MSpanInuse: 0, MSpanSys: 0 },
-    ...{ MCacheInuse: 0, MCacheSys: 0, BuckHashSys: 0 },
+    StackInuse: 0,
+    StackSys: 0,
+    MSpanInuse: 0,
+    MSpanSys: 0,
+    MCacheInuse: 0,
+    MCacheSys: 0,
+    BuckHashSys: 0,
     GCSys: heap.malloced_memory,
     OtherSys: memory.external,
     NextGC: heap.heap_size_limit,
@@ -123,7 +130,8 @@ export function memoryStats(
     NumGC: count,
     NumForcedGC: gc.forced,
     GCCPUFraction: uptimeNs === 0 ? 0 : pauseTotal / uptimeNs,
-    ...{ EnableGC: true, DebugGC: false },
+    EnableGC: true,
+    DebugGC: false,
     BySize: Array.from({ length: SIZE_CLASSES }, () => ({ Size: 0, Mallocs: 0, Frees: 0 })),
     v8: { ...heap, scavenges: gc.scavenges, spaces: getHeapSpaceStatistics() },
     process: { ...memory, cpuUsage: process.cpuUsage() },
@@ -146,7 +154,7 @@ const NEVER_PERCENT = 10_000;
 /** Least time between two collections that the memory limit forces: each takes some 50 ms. */
 const LIMIT_PAUSE_MS = 1_000;
 
-export type GarbageCollection = Pick<
+type GarbageCollection = Pick<
   RuntimePort,
   "memoryStats" | "gcStats" | "collectGarbage" | "setGcPercent" | "setMemoryLimit"
 > & { close(): void };

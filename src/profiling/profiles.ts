@@ -27,7 +27,7 @@ const NAMES: Readonly<Record<RecordingKind, string>> = {
   block: "block profiling",
 };
 
-export type Profiles = Pick<
+type Profiles = Pick<
   RuntimePort,
   | "startProfile"
   | "stopProfile"

@@ -14,7 +14,7 @@ export type ProfileNode = {
   readonly children?: readonly number[];
 };
 
-export type CpuProfile = {
+type CpuProfile = {
   readonly nodes: readonly ProfileNode[];
   /** Microseconds */
   readonly startTime: number;
@@ -24,7 +24,7 @@ export type CpuProfile = {
 };
 
 /** Stacks, root first, in which the event loop was held up: how often, and for how long altogether. */
-export type StallProfile = ReadonlyMap<string, Stall>;
+type StallProfile = ReadonlyMap<string, Stall>;
 type Stall = {
   readonly frames: readonly ProfileNode["callFrame"][];
   readonly count: number;
@@ -73,7 +73,11 @@ export function mergeStalls(into: Map<string, Stall>, from: StallProfile): void 
 /** As a CPU profile of DevTools: one sample a stall, each as long as all stalls of its stack. */
 export function stallCpuProfile(stalls: StallProfile): CpuProfile {
   const root: ProfileNode["callFrame"] = {
-    ...{ functionName: "(root)", scriptId: "0", url: "", lineNumber: -1, columnNumber: -1 },
+    functionName: "(root)",
+    scriptId: "0",
+    url: "",
+    lineNumber: -1,
+    columnNumber: -1,
   };
   const nodes: {
     id: number;

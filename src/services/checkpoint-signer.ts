@@ -12,7 +12,7 @@ import {
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
-export type CheckpointSignerModules = {
+type CheckpointSignerModules = {
   readonly chain: Chain;
   readonly keys: Pick<AccountSigner, "sign">;
   readonly provider: Pick<InProcessProvider, "request">;
@@ -49,7 +49,11 @@ export async function voteForCheckpoint(
   // The parent: the head's own hash is not visible to a call on the head.
   const { number, parentHash: recentHash } = chain.head().block.header;
   const data = setCheckpointData({
-    ...{ recentNumber: number - 1, recentHash, hash, sectionIndex, signature },
+    recentNumber: number - 1,
+    recentHash,
+    hash,
+    sectionIndex,
+    signature,
   });
   const transaction = await provider.request({
     method: "eth_sendTransaction",

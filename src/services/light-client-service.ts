@@ -45,7 +45,8 @@ export function createLightClientService(
   const clients = new LightClients(
     { totalCapacity },
     {
-      ...{ nowMs, random: Math.random },
+      nowMs,
+      random: Math.random,
       balances: existsSync(directory) ? readBalances(store()) : new Map(),
       save: (changes) => writeBalances(store(), changes),
     },

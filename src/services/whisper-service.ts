@@ -78,7 +78,8 @@ export async function startWhisperService(
           { identitiesMax: WHISPER_LIMITS.identitiesMax, secret: nodeKey(home) },
           identityFile(whisperIdentitiesPath(home)),
         ),
-        ...{ nowMs, newFilterId: randomId },
+        nowMs,
+        newFilterId: randomId,
         nowSeconds: () => Math.floor(Date.now() / 1000),
         findWork(seed, milliseconds) {
           if (worker.isFull()) throw new WhisperLimitError("too many posts are waiting");

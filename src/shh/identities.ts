@@ -13,7 +13,7 @@ export type IdentityFile = {
   replace(content: Uint8Array): void;
 };
 
-export type IdentitiesOptions = {
+type IdentitiesOptions = {
   /** Identities and groups of this node; each takes part in opening every encrypted message. */
   readonly identitiesMax: number;
   /** 32 bytes: encrypts the file. */
@@ -27,7 +27,7 @@ const NONCE_LENGTH = 12;
 const TAG_LENGTH = 16;
 const ENTRY_LENGTH = 33;
 const KIND = { identity: 0, createdGroup: 1, joinedGroup: 2 } as const;
-export type IdentityKind = keyof typeof KIND;
+type IdentityKind = keyof typeof KIND;
 const KINDS = Object.keys(KIND) as IdentityKind[];
 
 type Entry = Key & { readonly kind: IdentityKind };

@@ -25,7 +25,7 @@ const CURVE = "secp256k1";
 const POINT_LENGTH = 65;
 const IV_LENGTH = 16;
 const TAG_LENGTH = 32;
-export const ECIES_OVERHEAD = POINT_LENGTH + IV_LENGTH + TAG_LENGTH;
+const ECIES_OVERHEAD = POINT_LENGTH + IV_LENGTH + TAG_LENGTH;
 
 /** @param publicKey 65 bytes, a point of the curve */
 export function encryptEcies(publicKey: Uint8Array, plaintext: Uint8Array): Uint8Array {

@@ -498,8 +498,11 @@ describe("Whisper", () => {
     const { clock } = member;
     member.whisper.receive(
       sealEnvelope({
-        ...{ expiry: clock.seconds + 10, ttl: 10, topics: [Uint8Array.of(0x80, 0, 0, 0)] },
-        ...{ data: forged, nonce: 0n },
+        expiry: clock.seconds + 10,
+        ttl: 10,
+        topics: [Uint8Array.of(0x80, 0, 0, 0)],
+        data: forged,
+        nonce: 0n,
       }),
     );
     assert.equal(member.identities.size, count);

@@ -1,7 +1,7 @@
 import { isPrivateKey, publicKeyFromPrivate } from "../crypto/secp256k1.ts";
 import { concatBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { hexDigits, } from "../primitives/hex.ts";
+import { hexDigits } from "../primitives/hex.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
 import {
   assertTimely,
@@ -38,14 +38,14 @@ export const WHISPER_LIMITS = {
   postsMax: 16,
 } as const;
 
-export type WhisperOptions = {
+type WhisperOptions = {
   /** Memory of all envelopes. */
   readonly poolBytesMax: number;
   readonly filtersMax: number;
   readonly filterIdleMs: number;
 };
 
-export type WhisperModules = {
+type WhisperModules = {
   readonly identities: Identities;
   readonly nowSeconds: () => number;
   readonly nowMs: () => number;
@@ -244,7 +244,10 @@ export class Whisper {
   #invite(group: Key, who: Uint8Array): Promise<void> {
     return this.#send({
       ...INVITATION,
-      ...{ from: group, to: who, topics: [INVITATION_TOPIC], payload: group.privateKey },
+      from: group,
+      to: who,
+      topics: [INVITATION_TOPIC],
+      payload: group.privateKey,
     });
   }
 

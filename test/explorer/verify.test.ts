@@ -171,7 +171,9 @@ test("a legacy transaction with a fee that its kind does not have is not verifie
     tx: decodeTransaction(raw),
     sender: OWNER,
     position: {
-      ...{ index: position.index, blockHash: position.hash, blockNumber: position.header.number },
+      index: position.index,
+      blockHash: position.hash,
+      blockNumber: position.header.number,
       blockTimestamp: position.header.timestamp,
       baseFeePerGas: position.header.baseFeePerGas,
     },

@@ -11,7 +11,7 @@ export class FileError extends Error {
   }
 }
 
-export type FileErrorCode =
+type FileErrorCode =
   | "EBADF"
   | "EEXIST"
   | "EISDIR"
@@ -37,7 +37,7 @@ export type FileStore = {
 };
 
 /** Contents that end with the thread. */
-export function createMemoryFileStore(): FileStore {
+function createMemoryFileStore(): FileStore {
   return {
     isDurable: false,
     // As much as an ArrayBuffer may have; what there really is shows only when it is used up.
@@ -59,7 +59,7 @@ export type FileNode = {
   isUnlinked: boolean;
 };
 
-export type DirectoryNode = {
+type DirectoryNode = {
   readonly kind: "directory";
   readonly inode: number;
   mode: number;
@@ -191,8 +191,13 @@ export class FileTree {
 
   #link(parent: DirectoryNode, path: string, content: LogFile, mode = 0o600): FileNode {
     const node: FileNode = {
-      ...{ kind: "file", content, inode: ++this.#inodes, mode, modifiedMs: Date.now() },
-      ...{ openCount: 0, isUnlinked: false },
+      kind: "file",
+      content,
+      inode: ++this.#inodes,
+      mode,
+      modifiedMs: Date.now(),
+      openCount: 0,
+      isUnlinked: false,
     };
     parent.children.set(nameOf(path), node);
     return node;

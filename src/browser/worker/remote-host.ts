@@ -9,7 +9,7 @@ import {
 } from "./protocol.ts";
 
 /** The worker ended, by a fault of its own or because the node was stopped. */
-export class WorkerLostError extends Error {}
+class WorkerLostError extends Error {}
 
 type Waiting = {
   readonly resolve: (result: never) => void;

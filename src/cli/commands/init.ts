@@ -35,7 +35,7 @@ export function renderNetworkFile(network: NetworkFile): string {
 }
 
 /** @throws UsageError, CommandError */
-export function readNetworkFile(path: string): NetworkFile {
+function readNetworkFile(path: string): NetworkFile {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -74,7 +74,7 @@ export type InitOptions = {
 };
 
 /** Enough to deploy and try anything, for accounts named with --fund: a million ether in wei. */
-export const FUNDED_BALANCE = 10n ** 24n;
+const FUNDED_BALANCE = 10n ** 24n;
 
 /** Makes a home: settings, genesis, token secret, key store folder. Never touches one that is there. */
 export function init(options: InitOptions, context: CliContext): void {
@@ -159,7 +159,7 @@ export function genesisText(
   });
 }
 
-export function parseChainId(text: string): bigint {
+function parseChainId(text: string): bigint {
   // EIP-2294 bounds chain ids to 2^63 - 37, so that 2·id + 36 fits the v of a signature.
   const value = /^[1-9]\d{0,18}$/.test(text) ? BigInt(text) : 0n;
   if (value === 0n || value > 2n ** 63n - 37n) {
@@ -168,7 +168,7 @@ export function parseChainId(text: string): bigint {
   return value;
 }
 
-export function parseFunded(text: string): Address {
+function parseFunded(text: string): Address {
   try {
     return parseAddress(text);
   } catch (cause) {

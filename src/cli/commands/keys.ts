@@ -10,7 +10,7 @@ import { UsageError } from "../errors.ts";
 import { openPassphrases, type PassphraseSource } from "../passphrases.ts";
 
 /** What every `keys` command works with. */
-export type KeysSession = {
+type KeysSession = {
   readonly store: KeyStore;
   readonly passphrases: PassphraseSource;
   readonly context: CliContext;

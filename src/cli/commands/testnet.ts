@@ -159,7 +159,7 @@ function numberOf(flag: string, text: string, min: number, max: number): number 
 }
 
 /** Starts every node in the background, and stops all of them when it is stopped. */
-export function startScript(names: readonly string[]): string {
+function startScript(names: readonly string[]): string {
   return `#!/bin/sh
 # Starts the nodes of this folder and stops them with Ctrl-C. EVMINTD names another program than the one on PATH.
 cd "$(dirname "$0")" || exit 1
@@ -172,7 +172,7 @@ wait
 }
 
 /** Containers for the nodes, Prometheus and Grafana; on the host's network, because all nodes know each other by ports of 127.0.0.1. */
-export function composeFile(
+function composeFile(
   nodes: readonly { readonly name: string; readonly httpPort: number }[],
 ): string {
   const services = nodes.map(
@@ -234,7 +234,7 @@ volumes:
 }
 
 /** @param ports where the nodes serve their metrics */
-export function prometheusFile(ports: readonly number[]): string {
+function prometheusFile(ports: readonly number[]): string {
   return `global:
   scrape_interval: 5s
 rule_files: [alerts.yaml]

@@ -112,8 +112,14 @@ test("a disk without room, without room for files, and one of another machine", 
 
 test("a secret that other users can read, of whatever kind", () => {
   const secrets = [
-    ...["config/jwt.hex", "config/node-key.hex", "shh/identities", "keystore/key", "hdwallets/w"],
-    ...["cometbft/config/priv_validator_key.json", "cometbft/config/node_key.json", "tls/key.pem"],
+    "config/jwt.hex",
+    "config/node-key.hex",
+    "shh/identities",
+    "keystore/key",
+    "hdwallets/w",
+    "cometbft/config/priv_validator_key.json",
+    "cometbft/config/node_key.json",
+    "tls/key.pem",
   ];
   for (const secret of secrets) {
     using home = homeWith({ "tls.cert": "tls/cert.pem", "tls.key": "tls/key.pem" });

@@ -36,7 +36,7 @@ import { type Block, call, type Receipt, type Transaction } from "./rpc.ts";
 import { CHAIN_READS, TRUST } from "./trust.ts";
 
 /** A block and whether its header is what it claims and in the trusted chain. */
-export type CheckedBlock = { readonly block: Block; readonly verdict: Verdict };
+type CheckedBlock = { readonly block: Block; readonly verdict: Verdict };
 
 /** @param asked what `block` was asked by */
 export async function checkBlock(block: Block, asked?: Asked): Promise<CheckedBlock> {
@@ -101,7 +101,9 @@ export async function checkBody({ block, verdict }: CheckedBlock): Promise<Check
   const header = headerOf(block);
   const hashes = block.transactions.map((tx) => (typeof tx === "string" ? tx : tx.hash));
   return {
-    ...{ receipts, raws, header },
+    receipts,
+    raws,
+    header,
     transactions: worstOf([
       checkTransactionsRoot(header, raws),
       compare("hashes of the transactions", hashes, raws.map(keccak256Hash)),
@@ -138,7 +140,10 @@ export async function checkMined(tx: Transaction, asked: Hash): Promise<CheckedT
     checkTransaction(tx, raw, position),
   ]);
   return {
-    ...{ tx, block, receipt, blockVerdict: checked.verdict },
+    tx,
+    block,
+    receipt,
+    blockVerdict: checked.verdict,
     txVerdict: worstOf([own, body.transactions]),
     receiptVerdict: worstOf([
       body.receiptsVerdict,
@@ -148,7 +153,7 @@ export async function checkMined(tx: Transaction, asked: Hash): Promise<CheckedT
 }
 
 /** A value the node answers, and whether its proof shows the same. */
-export type Fact<T> = { readonly value: T; readonly verdict: Verdict };
+type Fact<T> = { readonly value: T; readonly verdict: Verdict };
 
 export type CheckedAccount = {
   readonly balance: Fact<Hex>;
@@ -183,8 +188,13 @@ export async function checkAccount(
     const verdict = unverified(`no proof: ${proof.message}`);
     const fact = (value: Hex): Fact<Hex> => ({ value, verdict });
     return {
-      ...{ ...base, balance: fact(balance), nonce: fact(nonce), code: fact(code) },
-      ...{ storageRoot: undefined, steps: [], elapsedMs: 0 },
+      ...base,
+      balance: fact(balance),
+      nonce: fact(nonce),
+      code: fact(code),
+      storageRoot: undefined,
+      steps: [],
+      elapsedMs: 0,
     };
   }
   const started = performance.now();
@@ -200,7 +210,8 @@ export async function checkAccount(
     verdict: worstOf([proven, compare(name, claimed, shown), checked.verdict]),
   });
   return {
-    ...{ ...base, elapsedMs },
+    ...base,
+    elapsedMs,
     balance: fact(balance, "balance", balance, account && toQuantity(account.balance)),
     nonce: fact(nonce, "nonce", nonce, account && toQuantity(account.nonce)),
     code: fact(code, "code hash", codeHash, account?.codeHash),

@@ -38,7 +38,7 @@ export type Recompiled = {
 
 const KEY = "contracts";
 
-export function knownContracts(): readonly KnownContract[] {
+function knownContracts(): readonly KnownContract[] {
   return readStored<KnownContract[]>(KEY) ?? [];
 }
 

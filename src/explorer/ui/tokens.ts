@@ -6,7 +6,7 @@ import { count, decimal } from "./format.ts";
 import { call, callIfOpen, type Log } from "./rpc.ts";
 
 /** A transfer of an ERC-20, ERC-721 or ERC-1155 token, from a log. */
-export type TokenTransfer = {
+type TokenTransfer = {
   readonly token: Address;
   readonly from: string;
   readonly to: string;

@@ -23,7 +23,7 @@ export type Trust = TrustedBlock & {
 };
 
 /** What a node says about which chain it has. */
-export type ChainIdentity = {
+type ChainIdentity = {
   /** QUANTITY */
   readonly chainId: string;
   /** The hash of its header, recomputed; undefined where the node has removed its first blocks. */
@@ -31,7 +31,7 @@ export type ChainIdentity = {
 };
 
 /** What every mark goes back to. */
-export type Anchor =
+type Anchor =
   | { readonly kind: "trusted"; readonly trust: Trust }
   /** Nothing the node shows can be verified; the verdict says why. */
   | { readonly kind: "refused"; readonly verdict: Verdict };
@@ -39,13 +39,13 @@ export type Anchor =
 type Pin = TrustedBlock & ChainIdentity & { readonly since: number };
 
 /** Values by key, of the origin that the pages come from: so each node has its own. */
-export type TrustStorage = {
+type TrustStorage = {
   read<T>(key: string): T | undefined;
   write(key: string, value: unknown): void;
   remove(key: string): void;
 };
 
-export type TrustModules = {
+type TrustModules = {
   readonly storage: TrustStorage;
   /** @throws what the node answers, and NodeError where it contradicts itself */
   readonly identify: () => Promise<ChainIdentity>;
@@ -156,7 +156,7 @@ export function identityOf(chainId: unknown, genesis: Json | null): ChainIdentit
 }
 
 /** The node's block 0 is none. */
-export class UnprovenGenesisError extends NodeError {
+class UnprovenGenesisError extends NodeError {
   readonly code = "EXPLORER_UNPROVEN_GENESIS";
 }
 

@@ -49,7 +49,9 @@ export async function contractInFiles(
     list.includes(nearest as T) ? (nearest as T) : list.find((each) => each.name === name);
   const [own, made] = [named(uploaded), named(compiled)];
   const contract = {
-    ...{ name, abi, match: own === undefined ? ("no code" as const) : matchOf(own) },
+    name,
+    abi,
+    match: own === undefined ? ("no code" as const) : matchOf(own),
     recompiled: made && { match: matchOf(made), compiler: made.compiler },
     sources: inputs.map((input) => sourcesOf(input, name))[0] ?? {},
   };

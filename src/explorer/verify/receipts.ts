@@ -20,8 +20,17 @@ import {
 
 /** Members of a receipt and of its logs that pages show. */
 const SHOWN: ReadonlySet<string> = new Set([
-  ...["transactionHash", "blockNumber", "status", "gasUsed", "effectiveGasPrice"],
-  ...["contractAddress", "logs", "address", "topics", "data", "logIndex"],
+  "transactionHash",
+  "blockNumber",
+  "status",
+  "gasUsed",
+  "effectiveGasPrice",
+  "contractAddress",
+  "logs",
+  "address",
+  "topics",
+  "data",
+  "logIndex",
 ]);
 
 /** What consensus holds of a receipt, from its JSON; its bloom from its logs. @throws InvalidHexError */
@@ -82,7 +91,8 @@ export function checkReceipt(
         effectiveGasPrice: bigintOf(transaction["gasPrice"]),
       },
       transactionHash: hashOf(transaction["hash"]),
-      ...{ from, to },
+      from,
+      to,
       position: {
         index,
         blockHash: hashOf(transaction["blockHash"]),

@@ -73,7 +73,7 @@ export function validatorsHash(validators: readonly Json[]): Hash {
 }
 
 /** What a validator signs who votes for the block of `commit` at `time`. @throws InvalidHexError */
-export function signedBytes(commit: Json, chainId: string, time: unknown): Uint8Array {
+function signedBytes(commit: Json, chainId: string, time: unknown): Uint8Array {
   const signed = encodeMessage(vote, {
     type: PRECOMMIT,
     height: int64Of(commit["height"]),

@@ -27,8 +27,20 @@ import {
 
 /** Members of a transaction that pages show. */
 const SHOWN: ReadonlySet<string> = new Set([
-  ...["hash", "blockHash", "blockNumber", "transactionIndex", "from", "to", "value", "nonce"],
-  ...["gas", "gasPrice", "maxFeePerGas", "maxPriorityFeePerGas", "input", "type"],
+  "hash",
+  "blockHash",
+  "blockNumber",
+  "transactionIndex",
+  "from",
+  "to",
+  "value",
+  "nonce",
+  "gas",
+  "gasPrice",
+  "maxFeePerGas",
+  "maxPriorityFeePerGas",
+  "input",
+  "type",
 ]);
 
 /** Whether `raws`, the transactions of a block in their canonical form, are those its header commits to. */
@@ -58,7 +70,9 @@ export function checkTransaction(
       tx,
       sender: impersonated ?? recoverSender(tx),
       position: {
-        ...{ index, blockHash: hash, blockNumber: header.number },
+        index,
+        blockHash: hash,
+        blockNumber: header.number,
         blockTimestamp: header.timestamp,
         baseFeePerGas: header.baseFeePerGas,
       },

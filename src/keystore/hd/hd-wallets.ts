@@ -22,7 +22,7 @@ import {
 } from "./wallet-file.ts";
 import { WalletVault, type WalletVaultModules } from "./wallet-vault.ts";
 
-export type HdWalletsModules = WalletVaultModules & {
+type HdWalletsModules = WalletVaultModules & {
   /** @throws UnlockForbiddenError while strangers could use the accounts of an open wallet */
   readonly assertUnlockAllowed: () => void;
 };

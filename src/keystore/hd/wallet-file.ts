@@ -9,7 +9,7 @@ import { type KeyStrength, SCRYPT } from "../key-file.ts";
 import type { KeyDerivation } from "../passphrases.ts";
 
 /** Bytes under AES-256-GCM: nonce ‖ ciphertext ‖ tag, as hex. */
-export type Box = string;
+type Box = string;
 
 /** A box whose key is a passphrase under scrypt. */
 export type Seal = {

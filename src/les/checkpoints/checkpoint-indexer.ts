@@ -43,10 +43,10 @@ export type CheckpointOptions = SectionLayout & {
 };
 
 /** What the indexer needs of a header. */
-export type IndexedHeader = { readonly difficulty: bigint; readonly logsBloom: Uint8Array };
+type IndexedHeader = { readonly difficulty: bigint; readonly logsBloom: Uint8Array };
 
 /** Where the indexer reads the canonical chain. */
-export type CheckpointSource = {
+type CheckpointSource = {
   /** Number of the newest block. */
   head(): number;
   /** undefined: not in the chain, or pruned */
@@ -190,7 +190,11 @@ export class CheckpointIndexer {
     const { hash, chtRoot, totalDifficulty } = progress;
     this.#kv.transaction((writer) => {
       writeSection(writer, {
-        ...{ sectionIndex: index, sectionHead: hash, chtRoot, bloomRoot, totalDifficulty },
+        sectionIndex: index,
+        sectionHead: hash,
+        chtRoot,
+        bloomRoot,
+        totalDifficulty,
       });
     });
     this.#sections = index + 1;

@@ -47,7 +47,7 @@ export function checkpointHash(checkpoint: Checkpoint): Hash {
 }
 
 /** What the canonical hash trie stores of a block. */
-export type CanonicalBlock = {
+type CanonicalBlock = {
   readonly hash: Hash;
   /** Sum of the difficulties from genesis to this block; 0 on a chain that began with proof of stake. */
   readonly totalDifficulty: bigint;

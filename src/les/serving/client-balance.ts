@@ -42,7 +42,7 @@ export function requestPrice({ requestCostFactor }: PriceFactors, cost: bigint):
 const BALANCE_MAX = 2n ** 63n - 1n;
 
 /** The price of something by the factors given, times `PRICE_SCALE`. */
-export type PriceOf = (factors: PriceFactors) => bigint;
+type PriceOf = (factors: PriceFactors) => bigint;
 
 /**
  * What a client has paid ahead, and what it owes in rank but never in money. While the positive balance lasts it pays; the rest of the

@@ -18,7 +18,7 @@ import type { ClientId, StoredBalance } from "./client-id.ts";
 const BUFFER_MS = 6000;
 
 /** A token bucket of cost units (1 ≈ 1 ns of one thread) that `capacity` units flow into each millisecond. */
-export class CapacityBucket {
+class CapacityBucket {
   #capacity: number;
   #level: number;
   #updatedMs: number;
@@ -91,13 +91,13 @@ const FREEZE_MS = { min: 700, max: 1300 };
 /** A client that was frozen goes on above this part of its buffer. */
 const THAW_FILL = 1 / 8;
 
-export type LightClientsOptions = {
+type LightClientsOptions = {
   /** Cost units a millisecond of all clients together. */
   readonly totalCapacity: number;
 };
 
 /** Where a balance is stored when it changes. */
-export type LightClientsModules = {
+type LightClientsModules = {
   /** Monotonic, milliseconds with a fraction. */
   readonly nowMs: () => number;
   readonly random: () => number;

@@ -14,7 +14,7 @@ const REDIAL_MS = 5_000;
 const FLUSH_MS = 50;
 const CHECK_MS = 1_000;
 
-export type TransportOptions = {
+type TransportOptions = {
   /** undefined: nobody can connect to this node */
   readonly listen: { readonly host: string; readonly port: number } | undefined;
   /** Addresses to stay connected to. */
@@ -26,7 +26,7 @@ export type TransportOptions = {
   readonly privateKey: Uint8Array;
 };
 
-export type TransportModules = {
+type TransportModules = {
   readonly peers: PeerSet;
   readonly failures: Pick<Failures, "guard">;
   readonly onDialFailed: (address: string, error: unknown) => void;
@@ -192,7 +192,7 @@ function assertAddress(address: string, parse: (text: string) => unknown): void 
 }
 
 /** The parts of libp2p that the transport uses. It takes a fifth of a second and 30 MB. @throws TransportMissingError */
-export async function loadLibp2p() {
+async function loadLibp2p() {
   defineWithResolvers();
   const load = importer();
   try {

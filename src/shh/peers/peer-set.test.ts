@@ -56,7 +56,10 @@ function connect({ peers }: Node, id: string) {
 
 const envelope = (index: number, changes: Partial<SealedEnvelope> = {}) =>
   sealEnvelope({
-    ...{ expiry: NOW_S + 100, ttl: 100, topics: [], nonce: 0n },
+    expiry: NOW_S + 100,
+    ttl: 100,
+    topics: [],
+    nonce: 0n,
     data: Buffer.from(`message ${index}`),
     ...changes,
   });

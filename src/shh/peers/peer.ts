@@ -23,7 +23,7 @@ export const PACKET_BYTES_MAX = 1 << 20;
 
 const LENGTH_BYTES = 4;
 
-export type Packet = { readonly code: number; readonly payload: Uint8Array };
+type Packet = { readonly code: number; readonly payload: Uint8Array };
 
 export function encodePacket({ code, payload }: Packet): Uint8Array {
   const head = Buffer.alloc(LENGTH_BYTES + 1);
@@ -77,7 +77,7 @@ export type PeerOptions = {
   readonly bytesPerSecondMax: number;
 };
 
-export type PeerModules = {
+type PeerModules = {
   readonly whisper: Pick<Whisper, "receive" | "pool">;
   readonly nowMs: () => number;
   /** The peer is dropped for what it did. */

@@ -2,7 +2,6 @@ import { isPrivateKey, publicKeyFromPrivate } from "../crypto/secp256k1.ts";
 import { concatBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { hexDigits } from "../primitives/hex.ts";
-import type { MaybePromise } from "../threads/maybe-promise.ts";
 import {
   assertTimely,
   type Envelope,
@@ -282,21 +281,4 @@ export class Whisper {
     const { hash, expiry, ttl, topics, workProved } = envelope;
     return { ...message, hash, expiry, ttl, sent: expiry - ttl, topics, workProved };
   }
-}
-
-/** Whisper, as `Whisper` has it. Plain data only. */
-export interface ShhPort {
-  newIdentity(): MaybePromise<Identity>;
-  hasIdentity(identity: Identity): MaybePromise<boolean>;
-  /** @throws UnknownIdentityError, WhisperLimitError */
-  post(post: Post): Promise<boolean>;
-  /** @throws UnknownIdentityError, WhisperLimitError */
-  newGroup(from: Identity | undefined, members: readonly Uint8Array[]): Promise<Identity>;
-  /** @throws WhisperLimitError */
-  addToGroup(group: Identity | undefined, who: Uint8Array): Promise<boolean>;
-  /** @throws WhisperLimitError */
-  newMessageFilter(criteria: MessageCriteria): MaybePromise<string>;
-  uninstallMessageFilter(id: string): MaybePromise<boolean>;
-  messageFilterChanges(id: string): MaybePromise<readonly WhisperMessage[]>;
-  messages(id: string): MaybePromise<readonly WhisperMessage[]>;
 }

@@ -1,5 +1,5 @@
 import type { LesPort } from "../../les/port.ts";
-import type { ShhPort } from "../../shh/whisper.ts";
+import type { ShhPort } from "../../shh/port.ts";
 import type { ChainView } from "./chain-view.ts";
 import type { DevPort } from "./dev.ts";
 import type { ExecutionPort } from "./execution.ts";

@@ -46,7 +46,7 @@ export type CheckpointOptions = SectionLayout & {
 type IndexedHeader = { readonly difficulty: bigint; readonly logsBloom: Uint8Array };
 
 /** Where the indexer reads the canonical chain. */
-type CheckpointSource = {
+export type CheckpointSource = {
   /** Number of the newest block. */
   head(): number;
   /** undefined: not in the chain, or pruned */

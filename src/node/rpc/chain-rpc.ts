@@ -31,10 +31,7 @@ import type { RuntimePort } from "../../rpc/ports/runtime.ts";
 import type { Registry } from "../../rpc/transport/dispatch/method.ts";
 import type { EndpointOptions, TcpKind } from "../../rpc/transport/server/listener.ts";
 import type { RpcServer } from "../../rpc/transport/server/server.ts";
-import {
-  type CheckpointService,
-  createCheckpointService,
-} from "../../services/checkpoint-service.ts";
+import { CheckpointService } from "../../services/checkpoint-service.ts";
 import { voteForCheckpoint } from "../../services/checkpoint-signer.ts";
 import type { LightClientService } from "../../services/light-client-service.ts";
 import type { WhisperService } from "../../services/whisper-service.ts";
@@ -129,7 +126,7 @@ export class ChainRpc implements RpcTarget {
       if (caller === undefined) return undefined;
       return voteForCheckpoint(this.#config, checkpoint, { chain, keys, provider: caller, log });
     });
-    return createCheckpointService(
+    return new CheckpointService(
       this.#config,
       { chain, log, failures, metrics, onCheckpoint },
       namespacesOf(this.#config.jsonRpc.api, known).includes("les"),
@@ -167,7 +164,7 @@ export class ChainRpc implements RpcTarget {
         setForkUrl: (url) => setForkUrl(config, opened.fork, url),
       },
       node: this.#createNodePort(chain),
-      les: { ...this.#checkpoints, ...lightClients.control },
+      les: { ...this.#checkpoints.port, ...lightClients.control },
       shh: whisper.port,
       runtime,
       tools: {

@@ -1,7 +1,9 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { chmodSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { AES_GCM_OVERHEAD, decryptAesGcm, encryptAesGcm } from "../../crypto/aes-gcm.ts";
 import type { Address } from "../../primitives/address.ts";
+import { hexDigits } from "../../primitives/hex.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import { InvalidKeyFileError, LooseKeyFileError, WrongPassphraseError } from "../errors.ts";
@@ -21,30 +23,15 @@ export type Seal = {
   readonly box: Box;
 };
 
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-
 export function closeBox(secret: Uint8Array, key: Uint8Array): Box {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv("aes-256-gcm", key, nonce);
-  const bytes = [nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()];
-  return Buffer.concat(bytes).toString("hex");
+  return hexDigits(encryptAesGcm(secret, key));
 }
 
 /** The bytes in `box`; undefined when `key` does not fit. The caller owns and wipes them. */
 export function openBox(box: Box, key: Uint8Array): Uint8Array | undefined {
   const bytes = Buffer.from(box, "hex");
-  if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new InvalidKeyFileError("box too short");
-  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES));
-  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-  const plain = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
-  try {
-    decipher.final();
-    return plain;
-  } catch {
-    plain.fill(0);
-    return undefined;
-  }
+  if (bytes.length < AES_GCM_OVERHEAD) throw new InvalidKeyFileError("box too short");
+  return decryptAesGcm(bytes, key);
 }
 
 /** @throws KeyDerivationBusyError */

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { ifPresent } from "../storage/if-present.ts";
 import { makeFolder } from "../storage/make-folder.ts";
 import { replaceFile } from "../storage/replace-file.ts";
 import { appTomlPath } from "./home.ts";
@@ -98,16 +99,8 @@ function isTable(line: string, group?: string): boolean {
 export function editAppToml(home: string, key: string, value: unknown): void {
   const option = OPTIONS.find((each) => each.key === key)!;
   const path = appTomlPath(home);
-  const text = setInAppToml(readText(path), key, option.type.print(value));
+  const before = ifPresent(() => readFileSync(path, "utf8")) ?? "";
+  const text = setInAppToml(before, key, option.type.print(value));
   makeFolder(dirname(path));
   replaceFile(path, text, 0o644);
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw error;
-  }
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parse as parseToml } from "smol-toml";
+import { ifPresent } from "../storage/if-present.ts";
 import { positionInAppToml } from "./app-toml.ts";
 import { type Config, type LimitChanges, type LoadedConfig, limitsWith } from "./config.ts";
 import { InvalidConfigError, UnknownConfigKeyError } from "./errors.ts";
@@ -129,9 +130,8 @@ function fromFile({ home }: ConfigSources): Map<string, Found> {
  */
 function readText(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return ifPresent(() => readFileSync(path, "utf8")) ?? "";
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
     throw new InvalidConfigError(`${path}: ${(error as Error).message}`, {}, { cause: error });
   }
 }

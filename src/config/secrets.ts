@@ -33,11 +33,12 @@ export function nodeKey(home: string): Uint8Array {
   return readSecret(nodeKeyPath(home));
 }
 
-function createSecret(path: string): void {
+/** Random bytes as hex in a new file; one that is there stays. */
+function createSecret(path: string, mode = 0o600): void {
   makeFolder(dirname(path));
   const text = `0x${randomBytes(SECRET_BYTES).toString("hex")}\n`;
   try {
-    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
+    writeFileSync(path, text, { flag: "wx", mode });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
@@ -101,11 +102,6 @@ function pathOf(home: string): string {
 
 function storedId(home: string): Hash {
   const path = pathOf(home);
-  makeFolder(dataPath(home));
-  try {
-    writeFileSync(path, `0x${randomBytes(32).toString("hex")}\n`, { flag: "wx" });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
+  createSecret(path, 0o666);
   return parseHash(readFileSync(path, "utf8").trim());
 }

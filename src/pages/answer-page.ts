@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { ifPresent } from "../storage/if-present.ts";
 
 /** One file that browsers may get, as `scripts/pages.mjs` has written it. */
 export type Page = {
@@ -30,15 +31,12 @@ export function readPageTable(
   names: readonly string[],
   folder: URL = PAGES_FOLDER,
 ): PageTable | undefined {
-  try {
-    const tables = names.map((name) => readFileSync(new URL(`${name}.json`, folder), "utf8"));
-    return new Map(
-      tables.flatMap((text) => Object.entries(JSON.parse(text) as Record<string, Page>)),
-    );
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+  const read = (name: string) => readFileSync(new URL(`${name}.json`, folder), "utf8");
+  const tables = ifPresent(() => names.map(read));
+  return (
+    tables &&
+    new Map(tables.flatMap((text) => Object.entries(JSON.parse(text) as Record<string, Page>)))
+  );
 }
 
 /**

@@ -2,9 +2,9 @@ import { NodeError } from "../../errors.ts";
 import { HISTORY_STORAGE_ADDRESS } from "../../params/gas.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { InvalidProofError } from "../../trie/proof.ts";
-import { EMPTY_UNCLES_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import { headerHash } from "../../types/header-codec.ts";
+import { type HeaderReaders, headerFromJson } from "../../types/header-json.ts";
 import { provenAccount, provenSlot } from "./account.ts";
 import {
   addressOf,
@@ -22,39 +22,22 @@ import {
   worstOf,
 } from "./verdict.ts";
 
-/** After the merge these have one value, which a node may leave out. */
-const NONCE_AFTER_MERGE = new Uint8Array(8);
+/** Each throws InvalidHexError. */
+const READERS: HeaderReaders = {
+  hash: hashOf,
+  address: addressOf,
+  bytes: bytesOf,
+  word: bigintOf,
+  gas: bigintOf,
+  number: numberOf,
+};
 
 /**
  * The header in a block as `eth_getBlockByNumber` answers it.
  * @throws InvalidHexError
  */
 export function headerOf(block: Json): Header {
-  const optional = <T>(name: keyof Header, read: (value: unknown) => T) =>
-    block[name] === undefined || block[name] === null ? {} : { [name]: read(block[name]) };
-  return {
-    parentHash: hashOf(block["parentHash"]),
-    sha3Uncles: hashOf(block["sha3Uncles"] ?? EMPTY_UNCLES_HASH),
-    coinbase: addressOf(block["miner"]),
-    stateRoot: hashOf(block["stateRoot"]),
-    transactionsRoot: hashOf(block["transactionsRoot"]),
-    receiptsRoot: hashOf(block["receiptsRoot"]),
-    logsBloom: bytesOf(block["logsBloom"]),
-    difficulty: bigintOf(block["difficulty"] ?? "0x0"),
-    number: numberOf(block["number"]),
-    gasLimit: bigintOf(block["gasLimit"]),
-    gasUsed: bigintOf(block["gasUsed"]),
-    timestamp: numberOf(block["timestamp"]),
-    extraData: bytesOf(block["extraData"]),
-    mixHash: hashOf(block["mixHash"]),
-    nonce: (block["nonce"] ?? null) === null ? NONCE_AFTER_MERGE : bytesOf(block["nonce"]),
-    ...optional("baseFeePerGas", bigintOf),
-    ...optional("withdrawalsRoot", hashOf),
-    ...optional("blobGasUsed", bigintOf),
-    ...optional("excessBlobGas", bigintOf),
-    ...optional("parentBeaconBlockRoot", hashOf),
-    ...optional("requestsHash", hashOf),
-  };
+  return headerFromJson(block, READERS);
 }
 
 /** What a block was asked by. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { AES_GCM_OVERHEAD, decryptAesGcm, encryptAesGcm } from "../../crypto/aes-gcm.ts";
 import type { Address } from "../../primitives/address.ts";
 import { hexDigits } from "../../primitives/hex.ts";
+import { ifPresent } from "../../storage/if-present.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import { InvalidKeyFileError, LooseKeyFileError, WrongPassphraseError } from "../errors.ts";
@@ -100,16 +101,12 @@ export class WalletDirectory {
 
   /** Ids of all wallets, ascending. */
   ids(): string[] {
-    try {
-      return readdirSync(this.#path)
-        .filter((name) => name.endsWith(".json"))
-        .map((name) => name.slice(0, -".json".length))
-        .filter((id) => isWalletId(id) && id !== PAIRINGS)
-        .sort();
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-      throw error;
-    }
+    const names = ifPresent(() => readdirSync(this.#path)) ?? [];
+    return names
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => name.slice(0, -".json".length))
+      .filter((id) => isWalletId(id) && id !== PAIRINGS)
+      .sort();
   }
 
   /** @throws InvalidKeyFileError, LooseKeyFileError */
@@ -143,15 +140,9 @@ export class WalletDirectory {
 
   #readJson(name: string): unknown {
     const path = join(this.#path, name);
-    let text: string;
-    let mode: number;
-    try {
-      mode = lstatSync(path).mode & 0o777;
-      text = readFileSync(path, "utf8");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw error;
-    }
+    const mode = ifPresent(() => lstatSync(path).mode & 0o777);
+    const text = ifPresent(() => readFileSync(path, "utf8"));
+    if (mode === undefined || text === undefined) return undefined;
     const isLoose = process.platform !== "win32" && (mode & 0o077) !== 0;
     if (isLoose && !this.#allowReadableByOthers) throw new LooseKeyFileError(path, mode);
     try {

@@ -12,18 +12,18 @@ const REPLACED = [
   "src/config/package.ts",
   "src/crypto/kzg/trusted-setup-file.ts",
   "src/crypto/wasm-files.ts",
-  "src/node/adapters/execution-workers.ts",
-  "src/node/adapters/remote-thread.ts",
-  "src/node/adapters/rpc-processes.ts",
-  "src/node/adapters/solidity-compiler.ts",
   "src/chain-files/chain-file-io.ts",
-  "src/node/workers/serve-tasks.ts",
-  "src/node/workers/task-thread.ts",
+  "src/threads/pool.ts",
   "src/tracing/js/quickjs-file.ts",
 ];
 
 /** Those that do nothing in a page, or that it has not. `absent.ts` has the exports of all. */
 const ABSENT = [
+  "src/calls/execution-threads.ts",
+  "src/dev/fork/remote-thread.ts",
+  "src/processes/rpc-processes.ts",
+  "src/services/solidity-compiler.ts",
+  "src/threads/serve-thread.ts",
   "src/crypto/secp256k1-native.ts",
   "src/node/chain/network-engine.ts",
   "src/observe/metrics-listener.ts",

@@ -31,19 +31,10 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "observe/crash-policy.ts": [1, "ends the process"],
   "profiling/profiles.ts": [2, "resolves a promise; a failure of the other one is thrown by stop"],
   "adapters/provider.ts": [1, "sends notifications: the notifier catches"],
-  "node/workers/execute.ts": [1, "closes files: a failure is caught there"],
-  "node/workers/execution-threads.ts": [2, "ends a thread and rejects its call"],
-  "node/workers/fetch-remote.ts": [1, "counts, in a thread of its own"],
-  "node/workers/rpc/followed-chain.ts": [1, "sets a variable"],
-  "node/workers/rpc/forwarded-calls.ts": [1, "sends a notification: the connection catches"],
-  "node/workers/rpc/outbox.ts": [
-    2,
-    "sends messages, of which a failed one is passed to a callback",
-  ],
-  "node/workers/rpc/rpc-process.ts": [3, "ends a process, or resolves a promise"],
-  "node/workers/rpc/rpc-processes.ts": [1, "starts a process, which emits its errors"],
-  "node/workers/run-in-worker.ts": [1, "rejects a promise"],
-  "node/workers/task-thread.ts": [2, "ends a thread and rejects promises"],
+  "calls/execute.thread.ts": [1, "closes files: a failure is caught there"],
+  "processes/followed-chain.ts": [1, "sets a variable"],
+  "processes/rpc-process.ts": [3, "ends a process, or resolves a promise"],
+  "processes/rpc-processes.ts": [1, "starts a process, which emits its errors"],
   "rpc/transport/dispatch/call-queue.ts": [1, "resolves promises: the calls run behind them"],
   "rpc/transport/dispatch/dispatcher.ts": [1, "rejects a promise and aborts a signal"],
   "rpc/transport/shared-slices.ts": [1, "resolves promises: the steps run behind them"],
@@ -63,6 +54,12 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "threads/native-calls.ts": [1, "resolves a promise"],
   "rpc/methods/subscriptions/eth-feeds.ts": [1, "the promise of the check catches"],
   "rpc/methods/subscriptions/notifier.ts": [1, "each item of work is caught there"],
+  "threads/blocking-thread.ts": [1, "counts, in a thread of its own"],
+  "threads/message-lists.ts": [
+    3,
+    "sends messages, of which a failed one is passed to a callback, or hands them to a channel",
+  ],
+  "threads/pool.ts": [2, "ends a thread and rejects its call"],
 };
 
 const TIMER = /(?<![.\w])(?:setInterval|setTimeout|setImmediate|queueMicrotask)\(/g;

@@ -6,7 +6,7 @@ import { testBlock, testMessage } from "../../src/evm/testing/environment.ts";
 import type { GenesisAccount } from "../../src/params/genesis.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
-import { createMemoryState } from "../../src/state/memory-state.ts";
+import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
 import type { Program } from "./programs.ts";
 

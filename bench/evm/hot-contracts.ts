@@ -1,10 +1,11 @@
 /** What compiled contracts cost: time until one is hot, memory of many, and the longest call while 10,000 contracts are called in turn. */
+
+import { HOT_GAS_PER_BYTE } from "../../src/compiled-contracts/compiled-modules.ts";
+import { ThreadedCompiler } from "../../src/compiled-contracts/threaded-compiler.ts";
 import { createEvm } from "../../src/evm/engine.ts";
 import { testBlock, testMessage } from "../../src/evm/testing/environment.ts";
-import { HOT_GAS_PER_BYTE } from "../../src/node/adapters/compiled/hot-tier.ts";
-import { ThreadedCompiler } from "../../src/node/adapters/compiled/threaded-compiler.ts";
 import type { Address } from "../../src/primitives/address.ts";
-import { createMemoryState } from "../../src/state/memory-state.ts";
+import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";

@@ -48,9 +48,7 @@ export async function run([roundsText = "10"]: readonly string[]): Promise<void>
         worst: Math.max(...later),
       },
       ...Object.entries(pageBytes()).map(([encoding, bytes]) => ({
-        what: `all pages, ${encoding}, bytes`,
-        median: bytes,
-        worst: bytes,
+        ...{ what: `all pages, ${encoding}, bytes`, median: bytes, worst: bytes },
       })),
     ];
     printTable(rows);
@@ -95,8 +93,8 @@ async function verificationMs(browser: Browser, proof: DeepProof, rounds: number
     write: false,
     stdin: {
       contents: `
-        import { provenAccount } from "./src/explorer/verify/account.ts";
-        import { warmUp } from "./src/explorer/verify/account.ts";
+        import { provenAccount } from "../../src/explorer/verify/account.ts";
+        import { warmUp } from "../../src/explorer/verify/account.ts";
         globalThis.warmUp = () => {
           const started = performance.now();
           warmUp();
@@ -108,8 +106,7 @@ async function verificationMs(browser: Browser, proof: DeepProof, rounds: number
           if (nonce !== 7n) throw new Error("another account");
           return performance.now() - started;
         };`,
-      resolveDir: root,
-      loader: "ts",
+      ...{ resolveDir: root, loader: "ts" },
     },
   });
   const [warmUp, first, later]: [number[], number[], number[]] = [[], [], []];

@@ -54,7 +54,7 @@ export async function run([countText = "10000"]: readonly string[]): Promise<voi
     }
     const postedMs = performance.now() - begin;
     while (arrived.count < count) {
-      arrived.count += (await last.messageFilterChanges(filter)).length;
+      arrived.count += (await last.messageFilterChanges({ id: filter })).length;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     const totalMs = performance.now() - begin;

@@ -3,9 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findLogs } from "../../src/adapters/log-search.ts";
-import { LogFilter, type LogFilterOptions } from "../../src/chain/logs/log-filter.ts";
+import {
+  LOG_CHUNK_BLOCKS,
+  LogFilter,
+  type LogFilterOptions,
+} from "../../src/chain/logs/log-filter.ts";
 import { LogIndex, type LogMergeLimits } from "../../src/chain/logs/log-index.ts";
-import { LOG_CHUNK_BLOCKS } from "../../src/chain/logs/log-source.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../src/primitives/hash.ts";
 import { jsonString } from "../../src/rpc/transport/codec.ts";

@@ -8,7 +8,7 @@ import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { getTransactionReceipt } from "../../src/rpc/methods/eth/transactions.ts";
 import { inProcessContext } from "../../src/rpc/transport/dispatch/context.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { createTransferChain } from "./transfer-chain.ts";
 
@@ -53,10 +53,10 @@ export async function run([transfersText = "2000"]: readonly string[]): Promise<
           getTransactionReceipt.run(rpc, [hashOf(oldBlock(i), (i * 7) % transfers)], context),
         ),
       },
-      { work: "one header", micros: cpuEach(READS, (i) => store.headerAt(oldBlock(i))) },
+      { work: "one header", micros: cpuEach(READS, (i) => store.header(oldBlock(i))) },
       {
         work: "one of the last 256 hashes",
-        micros: cpuEach(READS, (i) => store.hashAt(oldBlock(i))),
+        micros: cpuEach(READS, (i) => store.blockHash(oldBlock(i))),
       },
       { work: "decode the block", micros: cpuEach(20, () => decodeBlockRecord(payload)) },
       { work: "encode the block", micros: cpuEach(40, () => encodeBlockRecord(record, new Set())) },
@@ -72,9 +72,9 @@ export async function run([transfersText = "2000"]: readonly string[]): Promise<
 /** What `eth_getTransactionReceipt` reads of `store`, without a pool or a running chain. */
 function chainViewOf(store: BlockStore) {
   const reader = {
-    transactionPosition: (hash: Hash) => store.transaction(hash),
+    transactionPosition: (hash: Hash) => store.transactionPosition(hash),
     transactionAt: (number: number, index: number) => store.transactionAt(number, index),
-    headerAt: (number: number) => store.headerAt(number),
+    header: (number: number) => store.header(number),
   };
   return createLocalChainView({ reader } as unknown as LocalChainModules);
 }

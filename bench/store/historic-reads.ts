@@ -15,7 +15,7 @@ import { LogFilter } from "../../src/chain/logs/log-filter.ts";
 import { encodeBlockRecord } from "../../src/chain/records/block-record.ts";
 import type { LogBlockStore } from "../../src/chain/store/log-block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
 import { openBlockLog } from "../../src/storage/block-log.ts";
 import { openLogDirectory } from "../../src/storage/log-file.ts";
 import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
@@ -141,7 +141,7 @@ async function measure(
           LOG_LIMITS,
         ),
       "first proof at a block": (account, i) =>
-        trie.prove(store.headerAt(busy - BUSY_EVERY * i)!.stateRoot, addressOf(account), []),
+        trie.prove(store.header(busy - BUSY_EVERY * i)!.stateRoot, addressOf(account), []),
     };
     const run = work[read]!;
     const times: number[] = [];

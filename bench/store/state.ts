@@ -14,11 +14,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CACHE_BYTES, divideCacheSize } from "../../src/chain/store/cache-sizes.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import type { StateChanges } from "../../src/state/reader.ts";
-import type { KnownState, StateTrie } from "../../src/state/state-trie.ts";
+import { createStateTrie, type KnownState, type StateTrie } from "../../src/state/state-trie.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
-import { META_OFFSET, PAGE_SIZE, TREE_OFFSET } from "../../src/storage/lmdb-format.ts";
+import { META_OFFSET, PAGE_SIZE, TREE_OFFSET } from "../../src/storage/lmdb-pages.ts";
 import { printTable, updateResult } from "../support/report.ts";
 import { addressOf, createTransferChain } from "./transfer-chain.ts";
 
@@ -233,7 +232,7 @@ function knownOf(store: Store, { accounts }: StateChanges): KnownState | undefin
 
 function headOf(store: Store) {
   const head = store.head();
-  return head === undefined ? undefined : store.headerAt(head);
+  return head === undefined ? undefined : store.header(head);
 }
 
 /** Milliseconds of the first proof of one account at blocks all over the chain: nothing of them is in memory. */
@@ -243,7 +242,7 @@ function oldProofs(store: Store, accounts: number): Row {
   const times: number[] = [];
   for (let i = 0; i < PROOFS; i++) {
     const number = base + Math.floor((blocks * (i + 0.5)) / PROOFS);
-    const root = store.headerAt(number)!.stateRoot;
+    const root = store.header(number)!.stateRoot;
     const address = addressOf((i * 7919) % accounts);
     times.push(
       cpuMs(() => {

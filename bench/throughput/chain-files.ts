@@ -27,7 +27,7 @@ import { parseGenesis } from "../../src/params/genesis.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { encodeBlock } from "../../src/types/block-codec.ts";
 import { decodeTransaction } from "../../src/types/transaction/decode.ts";

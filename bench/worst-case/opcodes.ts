@@ -10,7 +10,7 @@ import type { Hardfork } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { bigintToFixedBytes } from "../../src/primitives/bytes.ts";
 import { hashFromBigint } from "../../src/primitives/hash.ts";
-import { createMemoryState } from "../../src/state/memory-state.ts";
+import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
 import { leastMs, onceMs } from "./cpu-time.ts";
 

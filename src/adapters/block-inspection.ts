@@ -40,7 +40,7 @@ export function createBlockInspection(
     files,
   }: Modules,
 ): BlockInspection {
-  const blockHash = (number: number) => reader.hashAt(number);
+  const blockHash = (number: number) => reader.blockHash(number);
 
   function badBlock(hash: Hash): Block {
     const block = badBlocks.get(hash);
@@ -58,8 +58,8 @@ export function createBlockInspection(
   function replayOf(block: Block) {
     const { number, parentHash } = block.header;
     if (number === 0) throw new NotTraceableError("genesis is not traceable");
-    const parent = reader.headerAt(number - 1);
-    if (parent === undefined || reader.hashAt(number - 1) !== parentHash) {
+    const parent = reader.header(number - 1);
+    if (parent === undefined || reader.blockHash(number - 1) !== parentHash) {
       throw new NotTraceableError(`parent ${parentHash} not found`);
     }
     const target = { block, parentState: reader.stateAt(number - 1), blockHash };
@@ -73,17 +73,18 @@ export function createBlockInspection(
         const senders = block.transactions.map((tx) => recoverSender(tx, fork));
         return { block, senders, receipts: [] };
       }),
-    traceBadBlock: (hash, request) => port.traceRawBlock(encodeBlock(badBlock(hash)), request),
-    traceBlockFile(file, request) {
+    traceBadBlock: ({ hash, request }) =>
+      port.traceRawBlock({ rlp: encodeBlock(badBlock(hash)), request }),
+    traceBlockFile({ file, request }) {
       const path = files.forReading(file);
       const { size } = statSync(path);
       if (size > BLOCK_FILE_BYTES_MAX) {
         throw new DebugError(`could not read file: ${size} bytes are no block`);
       }
-      return port.traceRawBlock(readFileSync(path), request);
+      return port.traceRawBlock({ rlp: readFileSync(path), request });
     },
-    intermediateRoots(hash) {
-      const block = reader.blockByHash(hash)?.block ?? badBlocks.get(hash);
+    intermediateRoots({ hash }) {
+      const block = reader.block(hash)?.block ?? badBlocks.get(hash);
       if (block === undefined) throw new NotTraceableError(`block ${hash} not found`);
       const { replay, parent } = replayOf(block);
       const budget = budgetOf({});
@@ -101,8 +102,8 @@ export function createBlockInspection(
       }
       return roots;
     },
-    executionWitness(number) {
-      const executed = reader.blockByNumber(number)!;
+    executionWitness({ number }) {
+      const executed = reader.block(number)!;
       // Hex digits of the answer, and not the milliseconds of a trace: a block has its own limit of gas.
       const { take } = budgetOf({});
       const evm = createEvm();
@@ -123,8 +124,8 @@ export function createBlockInspection(
         );
       }
     },
-    writeStandardTraces(hash, which, { txHash, ...request }) {
-      const block = which === "bad" ? badBlock(hash) : reader.blockByHash(hash)?.block;
+    writeStandardTraces({ hash, which, request: { txHash, ...request } }) {
+      const block = which === "bad" ? badBlock(hash) : reader.block(hash)?.block;
       if (block === undefined) throw new NotTraceableError(`block ${hash} not found`);
       if (txHash !== undefined && block.transactions.every((tx) => tx.hash !== txHash)) {
         throw new NotTraceableError(`transaction ${txHash} not found in block`);

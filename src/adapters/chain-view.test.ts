@@ -5,9 +5,9 @@ import { call } from "../rpc/methods/eth/execute.ts";
 import { feeHistory } from "../rpc/methods/eth/fees.ts";
 import { getLogs } from "../rpc/methods/eth/filters.ts";
 import { getBalance } from "../rpc/methods/eth/state.ts";
-import { plainData } from "../rpc/ports/channel/plain-data.ts";
 import { ALICE, createTestModules } from "../rpc/testing/test-chain.ts";
 import { inProcessContext } from "../rpc/transport/dispatch/context.ts";
+import { plainData } from "../threads/plain-data.ts";
 
 test("in the chain's thread a method answers in the turn it is called", () => {
   const modules = createTestModules();
@@ -26,14 +26,17 @@ test("in the chain's thread a method answers in the turn it is called", () => {
 test("blockHashes ends at the head and at its limit", () => {
   const { chain, blocks } = createTestModules();
   const hashes = blocks.map(({ block }) => block.hash);
-  assert.deepEqual(chain.blockHashes(0, 10), hashes);
-  assert.deepEqual(chain.blockHashes(1, 1), hashes.slice(1, 2));
-  assert.deepEqual(chain.blockHashes(3, 10), []);
+  assert.deepEqual(chain.blockHashes({ first: 0, countMax: 10 }), hashes);
+  assert.deepEqual(chain.blockHashes({ first: 1, countMax: 1 }), hashes.slice(1, 2));
+  assert.deepEqual(chain.blockHashes({ first: 3, countMax: 10 }), []);
 });
 
 test("a log search passes over blocks after the head", async () => {
   const { chain, settings } = createTestModules();
-  const found = await chain.logs({ terms: {}, from: 1, to: 1_000 }, settings.logLimits);
+  const found = await chain.logs({
+    query: { terms: {}, from: 1, to: 1_000 },
+    limits: settings.logLimits,
+  });
   assert.deepEqual([found.count, found.end, found.limit], [10, 3, undefined]);
 });
 
@@ -56,8 +59,8 @@ test("what the pool holds leaves it as plain data, whatever class the pool gives
     },
   });
   const plain = { tx: pooled[0]!.tx, sender: pooled[0]!.sender };
-  assert.deepEqual(plainData(await chain.pooled(plain.tx.hash)), plain);
-  assert.deepEqual(plainData(await chain.poolContentFrom(ALICE)), {
+  assert.deepEqual(plainData(await chain.pooled({ hash: plain.tx.hash })), plain);
+  assert.deepEqual(plainData(await chain.poolContentFrom({ address: ALICE })), {
     pending: [plain],
     queued: [plain],
   });

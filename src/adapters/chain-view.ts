@@ -1,11 +1,9 @@
 import type { AddressIndex } from "../chain/addresses/address-index.ts";
 import { createFeeHistory } from "../chain/fees/fee-history.ts";
 import { createGasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
-import { LogFilter } from "../chain/logs/log-filter.ts";
-import type { LogSource } from "../chain/logs/log-source.ts";
+import { LogFilter, type LogSource } from "../chain/logs/log-filter.ts";
 import type { ChainReader } from "../chain/reader.ts";
-import type { IncludedTransaction } from "../chain/store/block-store.ts";
-import { includedTransaction } from "../chain/store/included-transaction.ts";
+import { type IncludedTransaction, includedTransaction } from "../chain/store/block-store.ts";
 import type { Config } from "../config/config.ts";
 import { invariant } from "../errors.ts";
 import type { PoolContent, PooledTransaction, PoolReader } from "../mempool/pool.ts";
@@ -27,7 +25,7 @@ import { SharedSlices } from "../rpc/transport/shared-slices.ts";
 import type { Account } from "../state/account.ts";
 import type { StateReader } from "../state/reader.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { andThen } from "../threads/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../threads/maybe-promise.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { findLogs } from "./log-search.ts";
@@ -42,7 +40,7 @@ export type LocalChainModules = FeeReads &
     readonly logs: LogSource;
     readonly logTexts: LogTextCache;
     readonly addresses: Pick<AddressIndex, "search">;
-    readonly submit: ChainView["submit"];
+    readonly submit: (transaction: Uint8Array | PooledTransaction) => MaybePromise<Hash>;
   };
 
 /** `ChainView` in the chain's own thread: every answer is synchronous, except log searches and proofs that take longer than a slice. */
@@ -55,34 +53,33 @@ export function createLocalChainView(modules: LocalChainModules): ChainView {
 
     ...createStoredReads(reader, slices),
 
-    logs({ terms, from, to }, limits, cancel) {
+    logs({ query: { terms, from, to }, limits, cancel }) {
       const range = { from, to: Math.min(to, reader.head().block.header.number) };
       return findLogs(logs, new LogFilter(terms), range, limits, cancel, slices, logTexts);
     },
 
     addressPage: (query) => modules.addresses.search(query),
 
-    pooled(hash) {
+    pooled({ hash }) {
       const pooled = pool.get(hash);
       return pooled && plainPooled(pooled);
     },
-    nextNonce: (address) => pool.nonceOf(address),
+    nextNonce: ({ address }) => pool.nonceOf(address),
     poolContent() {
       const { pending, queued } = pool.content();
       const plain = (lists: PoolContent["pending"]) =>
         new Map(Array.from(lists, ([address, list]) => [address, list.map(plainPooled)]));
       return { pending: plain(pending), queued: plain(queued) };
     },
-    poolContentFrom(address) {
+    poolContentFrom({ address }) {
       const { pending, queued } = pool.contentFrom(address);
       return { pending: pending.map(plainPooled), queued: queued.map(plainPooled) };
     },
     poolCounts: () => pool.counts(),
 
     suggestTip: () => modules.suggestTip(),
-    feeHistory: (blockCount, newest, percentiles) =>
-      modules.feeHistory(blockCount, newest, percentiles),
-    submit: (transaction) => modules.submit(transaction),
+    feeHistory: (input) => modules.feeHistory(input),
+    submit: ({ transaction }) => modules.submit(transaction),
     subscribe: (listener) => modules.subscribe(listener),
   };
 }
@@ -97,13 +94,8 @@ export function createStoredReads(
   reader: ChainReader,
   slices: SharedSlices,
 ): BlockReads & StateReads {
-  function included(hash: Hash): IncludedTransaction | undefined {
-    const position = reader.transactionPosition(hash);
-    return position && reader.transactionAt(position.number, position.index);
-  }
-
   function headerOf({ blockNumber }: IncludedTransaction): Header {
-    const header = reader.headerAt(blockNumber);
+    const header = reader.header(blockNumber);
     invariant(header, `block ${blockNumber} has a transaction but no header`);
     return header;
   }
@@ -111,19 +103,19 @@ export function createStoredReads(
   return {
     head: () => sealedHeader(reader.head()),
     oldest: () => reader.oldest(),
-    header: (at) => findHeader(reader, at),
-    block: (at) => findBlock(reader, at),
-    blockHashes(first, countMax) {
+    header: ({ at }) => findHeader(reader, at),
+    block: ({ at }) => findBlock(reader, at),
+    blockHashes({ first, countMax }) {
       const end = Math.min(reader.head().block.header.number + 1, first + countMax);
       const hashes: Hash[] = [];
-      for (let number = first; number < end; number++) hashes.push(reader.hashAt(number)!);
+      for (let number = first; number < end; number++) hashes.push(reader.blockHash(number)!);
       return hashes;
     },
-    transaction(hash) {
-      const found = included(hash);
+    transaction({ hash }) {
+      const found = reader.transaction(hash);
       return found && minedTransaction(found, headerOf(found));
     },
-    transactionAt(at, index) {
+    transactionAt({ at, index }) {
       if (at === "pending") {
         const executed = findBlock(reader, at)!;
         const found = includedTransaction(executed, index);
@@ -133,10 +125,10 @@ export function createStoredReads(
       const found = sealed && reader.transactionAt(sealed.header.number, index);
       return found && minedTransaction(found, sealed.header);
     },
-    transactionBySender(sender, nonce) {
+    transactionBySender({ sender, nonce }) {
       const number = blockThatUsed(sender, nonce, reader);
       if (number === undefined) return { isUsed: false };
-      const executed = reader.blockByNumber(number)!;
+      const executed = reader.block(number)!;
       const index = executed.block.transactions.findIndex(
         (tx, i) => tx.nonce === nonce && executed.senders[i] === sender,
       );
@@ -144,27 +136,27 @@ export function createStoredReads(
         ? { isUsed: true }
         : { isUsed: true, mined: minedTransactionOf(executed, index) };
     },
-    receipt(hash) {
-      const found = included(hash);
+    receipt({ hash }) {
+      const found = reader.transaction(hash);
       return found && minedReceipt(found, headerOf(found));
     },
 
-    account: (address, at) => resolveState(reader, at).state.account(address),
-    code(address, at) {
+    account: ({ address, at }) => resolveState(reader, at).state.account(address),
+    code({ address, at }) {
       const { state } = resolveState(reader, at);
       return codeOf(state, state.account(address));
     },
-    accountWithCode(address, at) {
+    accountWithCode({ address, at }) {
       const { state } = resolveState(reader, at);
       const account = state.account(address);
       return { account, code: codeOf(state, account) };
     },
-    storage: (address, slot, at) => resolveState(reader, at).state.storage(address, slot),
-    storageValues(slots, at) {
+    storage: ({ address, slot, at }) => resolveState(reader, at).state.storage(address, slot),
+    storageValues({ slots, at }) {
       const { state } = resolveState(reader, at);
       return slots.map(([address, keys]) => keys.map((key) => state.storage(address, key)));
     },
-    proof(address, slots, at) {
+    proof({ address, slots, at }) {
       if (at === "pending") throw new PendingProofError();
       const { executed, state } = resolveState(reader, at);
       const account = state.account(address);
@@ -223,7 +215,7 @@ export function createChainView(
     pool: mempool,
     logs: store.logs,
     addresses: store.addressIndex,
-    feeHistory: (blockCount, newest, percentiles) =>
+    feeHistory: ({ blockCount, at: newest, percentiles }) =>
       feeHistory(Math.min(blockCount, feeHistoryBlocksMax), newest, percentiles),
     subscribe: (listener) => subscribe(listener, log, { chain, mempool }),
   });

@@ -1,4 +1,4 @@
-import type { StatePatches } from "../chain/state-patches.ts";
+import type { StatePatches } from "../chain/reader.ts";
 import type { DevChain } from "../dev/dev-chain.ts";
 import { DevControlError } from "../dev/errors.ts";
 import { dumpAccounts } from "../dev/state-dump.ts";
@@ -44,19 +44,19 @@ export function createDevPort(
     settings: () => dev().settings,
     configure: (changes) => dev().configure(changes),
     setNextBlock: (next) => dev().setNextBlock(next),
-    increaseTime: (seconds) => dev().increaseTime(seconds),
-    setTime: (timestamp) => dev().setTime(timestamp),
-    edit: (edits) => dev().edit(edits),
+    increaseTime: ({ seconds }) => dev().increaseTime(seconds),
+    setTime: ({ timestamp }) => dev().setTime(timestamp),
+    edit: ({ edits }) => dev().edit(edits),
     mine: async (request) => dev().mine(request),
     snapshot: () => dev().snapshot(),
-    revert: async (id) => dev().revert(id),
-    rollback: async (depth) => dev().rollback(depth),
-    reorg: async (depth, transactions) => dev().reorg(depth, transactions),
-    impersonate(address, isOn) {
+    revert: async ({ id }) => dev().revert(id),
+    rollback: async ({ depth }) => dev().rollback(depth),
+    reorg: async ({ depth, transactions }) => dev().reorg(depth, transactions),
+    impersonate({ address, isOn }) {
       const others = (dev().settings.impersonated ?? []).filter((other) => other !== address);
       dev().configure({ impersonated: isOn ? [...others, address] : others });
     },
-    submitUnsigned(raw) {
+    submitUnsigned({ raw }) {
       dev();
       const tx = decodeTransaction(raw);
       const sender = impersonatedSender(tx);
@@ -64,8 +64,8 @@ export function createDevPort(
       modules.mempool.add({ tx, sender });
       return tx.hash;
     },
-    drop: (hash) => dev().drop(hash),
-    dropAll: (sender) => dev().dropAll(sender && ((other) => other === sender)),
+    drop: ({ hash }) => dev().drop(hash),
+    dropAll: ({ sender }) => dev().dropAll(sender && ((other) => other === sender)),
     dumpState() {
       dev();
       return dumpAccounts(addresses(), chain);

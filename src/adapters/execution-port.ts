@@ -6,15 +6,14 @@ import { callMany } from "../execution/call/call-many.ts";
 import { createAccessList } from "../execution/call/create-access-list.ts";
 import { estimateGas } from "../execution/call/estimate-gas.ts";
 import { simulate } from "../execution/simulate/simulate.ts";
-import type { CallOverrides, ExecutionPort, ExecutionReads } from "../rpc/ports/execution.ts";
+import type { CallOverrides, ExecutionPort } from "../rpc/ports/execution.ts";
 import type { StateReader } from "../state/reader.ts";
 import { beginReplay } from "../tracing/trace-block.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
-import { createParityTraceMethods } from "./parity-trace-methods.ts";
 import type { ChainParts } from "./parts.ts";
 import { type ResolvedState, resolveState } from "./resolve.ts";
-import type { CallLimits } from "./rpc-settings.ts";
+import type { CallLimits, LimitedReads } from "./rpc-settings.ts";
 import { createTraceMethods } from "./trace-methods.ts";
 
 /** `ExecutionPort` on this thread, over the chain of `core`. */
@@ -39,13 +38,13 @@ export function createExecutionPort(
 /** What executions run on and with. */
 export type ExecutionCore = Pick<ChainParts, "reader" | "execution">;
 
-/** All that needs no writer of the chain, on this thread. */
+/** All that needs no writer of the chain, on this thread. @param own limits of calls that are given none */
 export function createExecutionReads(
-  limits: CallLimits,
+  own: CallLimits,
   { reader, execution }: ExecutionCore,
   suggestTip: () => bigint,
-): ExecutionReads {
-  const blockHash = (number: number) => reader.hashAt(number);
+): LimitedReads {
+  const blockHash = (number: number) => reader.blockHash(number);
   /** Of the block of the last call, which mostly is the head again. */
   let last: { readonly header: Header; readonly context: BlockContext } | undefined;
   function targetOf({ executed, state }: ResolvedState): CallTarget {
@@ -55,16 +54,16 @@ export function createExecutionReads(
     }
     return { state, header, blockHash, context: last.context };
   }
-  const plainOptions: SingleCallOptions = {
-    gasCap: limits.gasCap,
-    memoryBytesMax: limits.memoryBytesMax,
-    returnBytesMax: limits.returnBytesMax,
-    ...(limits.timeoutMs > 0 && { timeoutMs: limits.timeoutMs }),
-  };
-  function optionsOf({ stateOverrides, blockOverrides }: CallOverrides): SingleCallOptions {
-    if (!stateOverrides && !blockOverrides) return plainOptions;
+  /** Of the limits of the last call. */
+  let plain = { limits: own, options: plainOptions(own) };
+  function optionsOf(
+    { stateOverrides, blockOverrides }: CallOverrides,
+    limits: CallLimits,
+  ): SingleCallOptions {
+    if (plain.limits !== limits) plain = { limits, options: plainOptions(limits) };
+    if (!stateOverrides && !blockOverrides) return plain.options;
     return {
-      ...plainOptions,
+      ...plain.options,
       ...(stateOverrides && { stateOverrides }),
       ...(blockOverrides && { blockOverrides }),
     };
@@ -80,22 +79,32 @@ export function createExecutionReads(
   }
 
   return {
-    call: (args, at, overrides) =>
-      call(args, targetOf(resolveState(reader, at)), execution, optionsOf(overrides)),
-    estimateGas: (args, at, overrides) =>
-      estimateGas(args, targetOf(resolveState(reader, at)), execution, optionsOf(overrides)),
-    createAccessList: (args, at, overrides) =>
+    call: ({ args, at, overrides }, limits = own) =>
+      call(args, targetOf(resolveState(reader, at)), execution, optionsOf(overrides, limits)),
+    estimateGas: ({ args, at, overrides }, limits = own) =>
+      estimateGas(
+        args,
+        targetOf(resolveState(reader, at)),
+        execution,
+        optionsOf(overrides, limits),
+      ),
+    createAccessList: ({ args, at, overrides }, limits = own) =>
       createAccessList(args, targetOf(resolveState(reader, at)), execution, {
-        ...optionsOf(overrides),
+        ...optionsOf(overrides, limits),
         suggestTip,
       }),
-    callMany(bundles, at, { stateOverrides, txIndex }) {
+    callMany({ bundles, at, request: { stateOverrides, txIndex } }, limits = own) {
       const resolved = resolveState(reader, at);
       const target = targetOf(resolved);
       const state = txIndex === undefined ? target.state : stateBefore(resolved.executed, txIndex);
-      return callMany(bundles, { ...target, state }, execution, optionsOf({ stateOverrides }));
+      return callMany(
+        bundles,
+        { ...target, state },
+        execution,
+        optionsOf({ stateOverrides }, limits),
+      );
     },
-    simulate({ blocks, validation, traceTransfers }, at) {
+    simulate({ request: { blocks, validation, traceTransfers }, at }, limits = own) {
       const { executed, state, changes } = resolveState(reader, at);
       const { hash, header } = executed.block;
       // The trie nodes of the pending block are not stored, so its changes are applied again to the head.
@@ -113,9 +122,13 @@ export function createExecutionReads(
         ...(timeoutMs > 0 && { timeoutMs }),
       });
     },
-    ...createTraceMethods(limits, { reader, execution }),
-    ...createParityTraceMethods(limits, { reader, execution }),
+    ...createTraceMethods(own, { reader, execution }),
   };
+}
+
+function plainOptions(limits: CallLimits): SingleCallOptions {
+  const { gasCap, timeoutMs, memoryBytesMax, returnBytesMax } = limits;
+  return { gasCap, memoryBytesMax, returnBytesMax, ...(timeoutMs > 0 && { timeoutMs }) };
 }
 
 /** The methods that build blocks, in the chain's thread. */

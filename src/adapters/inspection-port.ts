@@ -1,8 +1,6 @@
-import { findPreimage } from "../chain/inspect/find-preimage.ts";
 import { modifiedAccounts } from "../chain/inspect/modified-accounts.ts";
-import { dumpState } from "../chain/inspect/state-dump.ts";
+import { dumpState, findPreimage, storageRange } from "../chain/inspect/state-dump.ts";
 import { measureState } from "../chain/inspect/state-size.ts";
-import { storageRange } from "../chain/inspect/storage-range.ts";
 import { hashToBytes } from "../primitives/hash.ts";
 import type { BlockSelector } from "../rpc/ports/block-selector.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
@@ -12,7 +10,7 @@ import type { StateReader } from "../state/reader.ts";
 import { NotTraceableError } from "../tracing/errors.ts";
 import { beginReplay } from "../tracing/trace-block.ts";
 import { createTraceBudget, type TraceBudget } from "../tracing/trace-budget.ts";
-import { MissingTrieNodeError } from "../trie/node-source.ts";
+import { MissingTrieNodeError } from "../trie/node-store.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { createBlockInspection } from "./block-inspection.ts";
 import type { CallerFiles } from "./caller-files.ts";
@@ -58,7 +56,7 @@ export function createInspectionPort(
         `transaction index ${index} out of range for block ${block.hash}`,
       );
     }
-    const blockHash = (wanted: number) => reader.hashAt(wanted);
+    const blockHash = (wanted: number) => reader.blockHash(wanted);
     const replay = beginReplay({ block, senders, parentState, blockHash }, execution);
     for (let i = 0; i < index; i++) {
       budget.assertInTime();
@@ -68,20 +66,20 @@ export function createInspectionPort(
   }
 
   return {
-    async dumpState(at, request) {
+    async dumpState({ at, request }) {
       // The nodes of the pending state are not stored; geth shows the state it is built on as well.
       const { header } = known(at === "pending" ? "latest" : at).block;
       const source = {
         state: reader.stateAt(header.number),
         keys: store.hashedKeys,
-        storageRootOf: (address: Parameters<typeof reader.proofAt>[1]) =>
-          reader.proofAt(header.number, address, []).storageRoot,
+        storageRootOf: (address: Parameters<typeof reader.proof>[0]) =>
+          reader.proof(address, [], header.number).storageRoot,
       };
       const { take, assertInTime } = createBudget();
       const dump = await dumpState(source, { ...request, take, assertInTime });
       return { ...dump, root: header.stateRoot };
     },
-    async stateSize(at) {
+    async stateSize({ at }) {
       const { number, stateRoot } = known(at === "pending" ? "latest" : at).block.header;
       const { assertInTime } = createBudget();
       for (;;) {
@@ -99,15 +97,15 @@ export function createInspectionPort(
         }
       }
     },
-    storageRange(at, txIndex, address, start, slotsMax) {
+    storageRange({ at, txIndex, address, start, slotsMax }) {
       const budget = createBudget();
       const state = stateBefore(known(at), txIndex, budget);
       const range = storageRange(state, address, start, slotsMax);
       budget.take(SLOT_CHARS * range.slots.length);
       return range;
     },
-    preimage: (hash) => findPreimage(hash, store.hashedKeys, createBudget().assertInTime),
-    modifiedAccounts: (first, last) =>
+    preimage: ({ hash }) => findPreimage(hash, store.hashedKeys, createBudget().assertInTime),
+    modifiedAccounts: ({ first, last }) =>
       modifiedAccounts(
         { stateAt: (number) => reader.stateAt(number), changes: (number) => store.changes(number) },
         first,

@@ -15,10 +15,10 @@ export function createKeysPort(
   const isImpersonated = (address: Address) => devChain?.isImpersonated(address) ?? false;
   return {
     accounts: () => keys.accounts(),
-    assertKnown(address) {
+    assertKnown({ address }) {
       if (!isImpersonated(address)) return keys.assertKnown(address);
     },
-    async signTransaction(address, digest) {
+    async signTransaction({ address, digest }) {
       try {
         return await keys.sign(address, digest);
       } catch (error) {
@@ -26,29 +26,29 @@ export function createKeysPort(
         throw error;
       }
     },
-    sign: (address, digest) => keys.sign(address, digest),
-    signWithPassphrase: (address, passphrase, digest) =>
+    sign: ({ address, digest }) => keys.sign(address, digest),
+    signWithPassphrase: ({ address, passphrase, digest }) =>
       keys.signWithPassphrase(address, passphrase, digest),
-    unlock: (address, passphrase, seconds) => keys.unlock(address, passphrase, seconds),
-    lock: (address) => keys.lock(address),
-    create: (passphrase) => keys.create(passphrase),
-    importKey: (privateKey, passphrase) => keys.importKey(privateKey, passphrase),
+    unlock: ({ address, passphrase, seconds }) => keys.unlock(address, passphrase, seconds),
+    lock: ({ address }) => keys.lock(address),
+    create: ({ passphrase }) => keys.create(passphrase),
+    importKey: ({ privateKey, passphrase }) => keys.importKey(privateKey, passphrase),
     wallets: () => keys.wallets(),
-    async openWallet(url, passphrase) {
+    async openWallet({ url, passphrase }) {
       await (await keys.hdWalletsFor(url, undefined))?.open(url, passphrase);
     },
-    async deriveAccount(url, path, isPinned) {
+    async deriveAccount({ url, path, isPinned }) {
       const wallets = await keys.hdWalletsFor(url, "not supported");
       return wallets!.derive(url, path, isPinned);
     },
-    async initializeWallet(url) {
+    async initializeWallet({ url }) {
       const wallets = await keys.hdWalletsFor(
         url,
         "specified wallet does not support initialization",
       );
       return wallets!.initialize(url);
     },
-    async unpairWallet(url, password) {
+    async unpairWallet({ url, password }) {
       const wallets = await keys.hdWalletsFor(url, "specified wallet does not support pairing");
       await wallets!.unpair(url, password);
     },

@@ -1,5 +1,4 @@
-import type { LogFilter } from "../chain/logs/log-filter.ts";
-import { LOG_CHUNK_BLOCKS, type LogSource } from "../chain/logs/log-source.ts";
+import { LOG_CHUNK_BLOCKS, type LogFilter, type LogSource } from "../chain/logs/log-filter.ts";
 import { LogListWriter } from "../rpc/methods/json/log-list.ts";
 import type { LogTextCache } from "../rpc/methods/json/log-text-cache.ts";
 import type { BlockRange } from "../rpc/methods/params/log-criteria.ts";

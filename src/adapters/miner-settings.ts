@@ -15,12 +15,12 @@ export function createMinerSettings(
   log: Logger,
 ): MinerSettings {
   return {
-    setMinimumGasPrice(wei) {
+    setMinimumGasPrice({ wei }) {
       const { key } = SCHEMA.mempool.minimumGasPriceWei;
       editAppToml(home, key, wei);
       log.info("minimum gas price set, in force after a restart", { key, wei });
     },
-    setEtherbase(account) {
+    setEtherbase({ account }) {
       const { key } = SCHEMA.consensus.feeRecipient;
       editAppToml(home, key, account);
       feeRecipient.value = account;

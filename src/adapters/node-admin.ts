@@ -98,20 +98,20 @@ export function createNodeAdmin(
     dataDirectory: () => config.home,
     peers: () => (engine.network?.peers() ?? []).map(peerObject),
 
-    async addPeer(address) {
+    async addPeer({ address }) {
       if (!address.startsWith("/")) return changePeers((network) => network.addPeer(address));
       await modules.whisper().addPeer(address);
       if (!config.shh.peers.includes(address)) {
         editAppToml(config.home, "shh.peers", [...config.shh.peers, address]);
       }
     },
-    removePeer: (id) => changePeers((network) => network.removePeer(id)),
-    trustPeer: (address) => changePeers((network) => network.trustPeer(address)),
-    distrustPeer: (id) => changePeers((network) => network.distrustPeer(id)),
+    removePeer: ({ id }) => changePeers((network) => network.removePeer(id)),
+    trustPeer: ({ address }) => changePeers((network) => network.trustPeer(address)),
+    distrustPeer: ({ id }) => changePeers((network) => network.distrustPeer(id)),
 
     adminInfo: () => describeNode(config, { chain, engine }, server(), modules.whisper()),
 
-    async startListener(kind, request) {
+    async startListener({ kind, request }) {
       const open = server();
       if (open === undefined) throw new AdminError("the node is still starting");
       const endpoint = endpointOf(endpoints[kind], request, modules.known);
@@ -145,11 +145,11 @@ export function createNodeAdmin(
       }
     },
 
-    async stopListener(kind) {
+    async stopListener({ kind }) {
       await server()?.shut(kind);
     },
 
-    async exportChain(file, first, last) {
+    async exportChain({ file, first, last }) {
       const head = chain.head().block.header.number;
       const from = first ?? 0;
       const to = last ?? head;
@@ -164,7 +164,7 @@ export function createNodeAdmin(
       );
     },
 
-    async importChain(file) {
+    async importChain({ file }) {
       const path = files.forReading(file);
       await production.withoutEngine("an import", async () => {
         await importChainFile(

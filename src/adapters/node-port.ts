@@ -78,19 +78,16 @@ export function createNodePort(
     ...admin,
     ...miner,
     ...createValidatorVoting(voting, chain, view, engine.network),
-    getValue: (database, key) => dappDb.get(database, key),
-    putValue: (database, key, value) => dappDb.put(database, key, value),
+    getValue: ({ database, key }) => dappDb.get(database, key),
+    putValue: ({ database, key, value }) => dappDb.put(database, key, value),
   };
 }
 
 /** CometBFT does not tell how far its peers are: the rest is estimated from the age of the head and the pace of the last blocks. */
-function syncProgressOf(
-  { head, headerAt }: Pick<Chain, "head" | "headerAt">,
-  startingBlock: number,
-) {
+function syncProgressOf({ head, header }: Pick<Chain, "head" | "header">, startingBlock: number) {
   const { number, timestamp } = head().block.header;
   const first = Math.max(0, number - PACE_BLOCKS);
-  const seconds = timestamp - (headerAt(first)?.timestamp ?? timestamp);
+  const seconds = timestamp - (header(first)?.timestamp ?? timestamp);
   const secondsPerBlock = number > first && seconds > 0 ? seconds / (number - first) : 1;
   const ageSeconds = Math.max(0, Date.now() / 1000 - timestamp);
   return {

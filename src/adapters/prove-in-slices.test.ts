@@ -26,8 +26,8 @@ function setup() {
       }),
   });
   const reader = {
-    hashAt: () => state.hash,
-    proofAt(number: number, _address: string, slots: readonly Hash[]) {
+    blockHash: () => state.hash,
+    proof(_address: string, slots: readonly Hash[], number: number) {
       assert.equal(number, 7);
       state.nowMs += slots.length;
       state.longestMs = Math.max(state.longestMs, state.nowMs - begunMs);

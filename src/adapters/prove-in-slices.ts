@@ -15,21 +15,21 @@ const SLOTS_PER_STEP = 32;
  * @throws UnknownBlockError when the block is rolled back meanwhile: its trie is no longer stored
  */
 export function proveInSlices(
-  reader: Pick<ChainReader, "proofAt" | "hashAt">,
+  reader: Pick<ChainReader, "proof" | "blockHash">,
   block: Block,
   { address, slots }: { readonly address: Address; readonly slots: readonly Hash[] },
   slices: SharedSlices,
 ): MaybePromise<AccountProof> {
   const { number } = block.header;
-  if (slots.length <= SLOTS_PER_STEP) return reader.proofAt(number, address, slots);
+  if (slots.length <= SLOTS_PER_STEP) return reader.proof(address, slots, number);
 
   async function proveAll(): Promise<AccountProof> {
     const parts: AccountProof[] = [];
     await slices.enter();
     for (let start = 0; start < slots.length; start += SLOTS_PER_STEP) {
       if (slices.isOver()) await slices.next();
-      if (reader.hashAt(number) !== block.hash) throw new UnknownBlockError("header not found");
-      parts.push(reader.proofAt(number, address, slots.slice(start, start + SLOTS_PER_STEP)));
+      if (reader.blockHash(number) !== block.hash) throw new UnknownBlockError("header not found");
+      parts.push(reader.proof(address, slots.slice(start, start + SLOTS_PER_STEP), number));
     }
     const storageProofs = parts.flatMap((part) => part.storageProofs);
     return { ...parts[0]!, storageProofs };

@@ -25,8 +25,8 @@ export function findByNumber(
   chain: ChainReader,
   selector: BlockNumberOrTag,
 ): ExecutedBlock | undefined {
-  if (typeof selector === "number") return chain.blockByNumber(selector);
-  if (selector === "earliest") return chain.blockByNumber(chain.oldest().block);
+  if (typeof selector === "number") return chain.block(selector);
+  if (selector === "earliest") return chain.block(chain.oldest().block);
   if (selector !== "pending") return chain.head();
   const pending = chain.pending();
   if (pending === undefined) throw new PendingUnavailableError("block");
@@ -39,9 +39,9 @@ export function findByNumber(
  */
 export function findBlock(chain: ChainReader, selector: BlockSelector): ExecutedBlock | undefined {
   if (typeof selector !== "object") return findByNumber(chain, selector);
-  const executed = chain.blockByHash(selector.blockHash);
+  const executed = chain.block(selector.blockHash);
   if (executed && selector.requireCanonical) {
-    const canonical = chain.blockByNumber(executed.block.header.number);
+    const canonical = chain.block(executed.block.header.number);
     if (canonical?.block.hash !== selector.blockHash) throw new BlockNotCanonicalError();
   }
   return executed;
@@ -54,8 +54,8 @@ export function findBlock(chain: ChainReader, selector: BlockSelector): Executed
 export function findHeader(chain: ChainReader, selector: BlockSelector): SealedHeader | undefined {
   const number = numberOf(chain, selector);
   if (number !== undefined) {
-    const header = chain.headerAt(number);
-    const hash = chain.hashAt(number);
+    const header = chain.header(number);
+    const hash = chain.blockHash(number);
     return header && hash && { hash, header };
   }
   const executed = findBlock(chain, selector);

@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { SubmissionRules } from "../mempool/submission.ts";
 import type { RpcSettings } from "../rpc/methods/rpc-ports.ts";
+import type { ExecutionReads } from "../rpc/ports/execution.ts";
 import type { MethodInfo } from "../rpc/transport/dispatch/method.ts";
 import type { RpcLimits } from "../rpc/transport/limits.ts";
 
@@ -20,6 +21,14 @@ export type CallLimits = {
     readonly bytesMax: number;
     readonly scriptMemoryBytesMax: number;
   };
+};
+
+/** Reads of `ExecutionPort` of which each call may be given limits of its own. */
+export type LimitedReads = {
+  readonly [Name in keyof ExecutionReads]: (
+    input: Parameters<ExecutionReads[Name]>[0],
+    limits?: CallLimits,
+  ) => ReturnType<ExecutionReads[Name]>;
 };
 
 export function callLimitsOf({ jsonRpc, limits }: Pick<Config, "jsonRpc" | "limits">): CallLimits {

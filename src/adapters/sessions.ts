@@ -3,6 +3,7 @@ import { Filters } from "../rpc/methods/filters/filters.ts";
 import { BlockJsonCache } from "../rpc/methods/json/block-json-cache.ts";
 import type { RpcSettings } from "../rpc/methods/rpc-ports.ts";
 import {
+  type ConnectionSessions,
   HashrateRegistry,
   KeyedLock,
   type Sessions,
@@ -18,11 +19,6 @@ import type { NodePort } from "../rpc/ports/node.ts";
 import type { RemotePorts } from "../rpc/ports/remote-ports.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-
-export type ConnectionSessions = Pick<
-  Sessions,
-  "subscriptions" | "feeds" | "traceChains" | "blockJson"
->;
 
 /** What they learn from. */
 export type ConnectionPorts = {

@@ -24,11 +24,11 @@ export function createStoreInspection(
       // A part at a time, so that other calls have their turn.
       while (store.mergeSome()) await setImmediate();
     },
-    row(key) {
+    row({ key }) {
       if (key.length === 0 || key.length > KEY_BYTES_MAX) return undefined;
       return store.row(key);
     },
-    async rewind(number) {
+    async rewind({ number }) {
       if (head() <= number) throw new DebugError("not allowed to rewind to a future block");
       await production.rewind(number);
     },

@@ -1,13 +1,10 @@
 import type { CallTarget } from "../execution/call/call.ts";
 import type { BlockSelector } from "../rpc/ports/block-selector.ts";
-import type {
-  CallOverrides,
-  ExecutionPort,
-  TraceRequest,
-  TransactionTrace,
-} from "../rpc/ports/execution.ts";
+import type { CallOverrides, TraceRequest, TransactionTrace } from "../rpc/ports/execution.ts";
 import { NotTraceableError } from "../tracing/errors.ts";
 import { createTracers } from "../tracing/native-tracers.ts";
+import { traceCalls } from "../tracing/parity/trace-calls.ts";
+import { traceRawTransaction } from "../tracing/parity/trace-raw-transaction.ts";
 import { type BlockToTrace, beginReplay, traceBlock } from "../tracing/trace-block.ts";
 import { createTraceBudget, type TraceBudget } from "../tracing/trace-budget.ts";
 import { traceBundles } from "../tracing/trace-bundles.ts";
@@ -17,21 +14,35 @@ import type { Block, ExecutedBlock } from "../types/block.ts";
 import { decodeBlock } from "../types/block-codec.ts";
 import type { ChainParts } from "./parts.ts";
 import { findBlock, resolveState } from "./resolve.ts";
-import type { CallLimits } from "./rpc-settings.ts";
+import type { CallLimits, LimitedReads } from "./rpc-settings.ts";
 
 type TraceMethods = Pick<
-  ExecutionPort,
-  "traceTransaction" | "traceBlock" | "traceRawBlock" | "traceCall" | "traceBundles"
+  LimitedReads,
+  | "traceTransaction"
+  | "traceBlock"
+  | "traceRawBlock"
+  | "traceCall"
+  | "traceBundles"
+  | "traceCalls"
+  | "traceRawTransaction"
 >;
 
-/** The tracing part of `ExecutionPort`, on this thread. */
+/** The tracing part of `ExecutionPort`, on this thread. @param own limits of calls that are given none */
 export function createTraceMethods(
-  { gasCap, memoryBytesMax, trace }: Pick<CallLimits, "gasCap" | "memoryBytesMax" | "trace">,
+  own: CallLimits,
   { reader, execution }: Pick<ChainParts, "reader" | "execution">,
 ): TraceMethods {
-  const blockHash = (number: number) => reader.hashAt(number);
+  const blockHash = (number: number) => reader.blockHash(number);
 
-  const optionsOf = traceOptionsFrom({ memoryBytesMax, trace });
+  const tracers = createTracers({ scriptMemoryBytesMax: own.trace.scriptMemoryBytesMax });
+  /** With a budget of its own. */
+  function optionsOf(request: TraceRequest, { memoryBytesMax, trace }: CallLimits): TraceOptions {
+    const budget = createTraceBudget({
+      timeoutMs: Math.min(request.timeoutMs ?? trace.timeoutMs, trace.timeoutMsMax),
+      charsMax: trace.bytesMax,
+    });
+    return { ...request, tracers, budget, memoryBytesMax };
+  }
 
   function targetOf(block: Block, senders?: ExecutedBlock["senders"]): BlockToTrace {
     const { number } = block.header;
@@ -44,6 +55,11 @@ export function createTraceMethods(
     };
   }
 
+  function targetAt(at: BlockSelector): CallTarget {
+    const { executed, state } = resolveState(reader, at);
+    return { state, header: executed.block.header, blockHash };
+  }
+
   /** The block executed up to transaction `index`, which is not. */
   function replayTo({ block, senders }: ExecutedBlock, index: number, budget: TraceBudget) {
     const replay = beginReplay(targetOf(block, senders), execution);
@@ -54,15 +70,20 @@ export function createTraceMethods(
     return replay;
   }
 
-  function tracesOf(target: BlockToTrace, request: TraceRequest): TransactionTrace[] {
-    const results = traceBlock(target, optionsOf(request), execution);
+  function tracesOf(
+    target: BlockToTrace,
+    request: TraceRequest,
+    limits: CallLimits,
+  ): TransactionTrace[] {
+    const results = traceBlock(target, optionsOf(request, limits), execution);
     return target.block.transactions.map(({ hash }, i) => ({ txHash: hash, ...results[i]! }));
   }
 
   /** What calls on the state of a block, or before its transaction `txIndex`, are traced with. */
   function onState(
     at: BlockSelector,
-    request: TraceRequest & CallOverrides & { readonly txIndex?: number },
+    request: TraceRequest & CallOverrides & { readonly txIndex?: number | undefined },
+    limits: CallLimits,
   ) {
     if (!findBlock(reader, at)) {
       const name = typeof at === "object" ? at.blockHash : `#${at}`;
@@ -77,7 +98,7 @@ export function createTraceMethods(
         `transaction index ${txIndex} out of range for block ${executed.block.hash}`,
       );
     }
-    const traceOptions = optionsOf(rest);
+    const traceOptions = optionsOf(rest, limits);
     const target: CallTarget = {
       state:
         txIndex === undefined
@@ -89,7 +110,7 @@ export function createTraceMethods(
     const config = { ...execution.config, ...rest.configOverrides };
     const options = {
       ...traceOptions,
-      gasCap,
+      gasCap: limits.gasCap,
       ...(stateOverrides && { stateOverrides }),
       ...(blockOverrides && { blockOverrides }),
     };
@@ -97,53 +118,43 @@ export function createTraceMethods(
   }
 
   return {
-    traceTransaction(hash, request) {
+    traceTransaction({ hash, request }, limits = own) {
       const found = reader.transaction(hash);
       if (!found) throw new NotTraceableError("transaction not found");
-      const options = optionsOf(request);
-      return replayTo(found.executed, found.index, options.budget).trace(options);
+      const options = optionsOf(request, limits);
+      const executed = reader.block(found.blockNumber)!;
+      return replayTo(executed, found.index, options.budget).trace(options);
     },
-    traceBlock(at, request) {
-      const executed = typeof at === "number" ? reader.blockByNumber(at) : reader.blockByHash(at);
+    traceBlock({ at, request }, limits = own) {
+      const executed = reader.block(at);
       if (!executed) {
         throw new NotTraceableError(`block ${typeof at === "number" ? `#${at}` : at} not found`);
       }
-      return tracesOf(targetOf(executed.block, executed.senders), request);
+      return tracesOf(targetOf(executed.block, executed.senders), request, limits);
     },
-    traceRawBlock(rlp, request) {
+    traceRawBlock({ rlp, request }, limits = own) {
       const block = decode(rlp);
       const { parentHash, number } = block.header;
-      if (number > 0 && !reader.blockByHash(parentHash)) {
+      if (number > 0 && !reader.block(parentHash)) {
         throw new NotTraceableError(`parent ${parentHash} not found`);
       }
-      return tracesOf(targetOf(block), request);
+      return tracesOf(targetOf(block), request, limits);
     },
-    traceCall(args, at, request) {
-      const { target, modules, options } = onState(at, request);
+    traceCall({ args, at, request }, limits = own) {
+      const { target, modules, options } = onState(at, request, limits);
       return traceCall(args, target, modules, options);
     },
-    traceBundles(bundles, at, request) {
-      const { target, modules, options } = onState(at, request);
+    traceBundles({ bundles, at, request }, limits = own) {
+      const { target, modules, options } = onState(at, request, limits);
       return traceBundles(bundles, target, modules, options);
     },
+    traceCalls({ calls, at, request }, limits = own) {
+      const options = { ...optionsOf(request, limits), gasCap: limits.gasCap };
+      return traceCalls(calls, targetAt(at), execution, options);
+    },
+    traceRawTransaction: ({ raw, at, request }, limits = own) =>
+      traceRawTransaction(raw, targetAt(at), execution, optionsOf(request, limits)),
   };
-}
-
-/** The options of one traced request, with a budget of its own. */
-export function traceOptionsFrom({
-  memoryBytesMax,
-  trace,
-}: Pick<CallLimits, "memoryBytesMax" | "trace">): (request: TraceRequest) => TraceOptions {
-  const tracers = createTracers({ scriptMemoryBytesMax: trace.scriptMemoryBytesMax });
-  return (request) => ({
-    ...request,
-    tracers,
-    budget: createTraceBudget({
-      timeoutMs: Math.min(request.timeoutMs ?? trace.timeoutMs, trace.timeoutMsMax),
-      charsMax: trace.bytesMax,
-    }),
-    memoryBytesMax,
-  });
 }
 
 function decode(rlp: Uint8Array): Block {

@@ -25,24 +25,24 @@ export function createValidatorVoting(
       (signer) => signer.address === address && signer.publicKey.length > 0,
     );
     if (known) return known.publicKey;
-    const nonce = (await view.account(address, "latest"))?.nonce ?? 0n;
+    const nonce = (await view.account({ address, at: "latest" }))?.nonce ?? 0n;
     // Authorizations of EIP-7702 raise the nonce without a transaction.
     for (const used of new Set(nonce > 0n ? [0n, nonce - 1n] : [])) {
-      const { mined } = await view.transactionBySender(address, used);
+      const { mined } = await view.transactionBySender({ sender: address, nonce: used });
       if (mined) return recoverSenderKey(mined.tx);
     }
     return undefined;
   }
 
   return {
-    cliqueSnapshot(number) {
+    cliqueSnapshot({ number }) {
       const snapshot = voting.snapshotAt(number);
       const { signers, votes } = snapshot;
       const recents = voting.recentSigners(number, Math.floor(signers.length / 2) + 1);
       const activeFrom = voting.activeFrom(number);
       return {
         number,
-        hash: chain.hashAt(number)!,
+        hash: chain.blockHash(number)!,
         signers: Object.fromEntries(signers.map(({ address }) => [address, {}])),
         activeFrom: activeFrom ? Object.fromEntries(activeFrom) : null,
         recents: Object.fromEntries(recents),
@@ -53,8 +53,8 @@ export function createValidatorVoting(
         tally: Object.fromEntries(tallyOf(snapshot)),
       };
     },
-    cliqueSigner: (number) => voting.signerOf(number),
-    async cliqueLightBlock(number) {
+    cliqueSigner: ({ number }) => voting.signerOf(number),
+    async cliqueLightBlock({ number }) {
       if (network === undefined) throw new NoSignaturesError();
       return network.lightBlock(number + 1);
     },
@@ -70,10 +70,10 @@ export function createValidatorVoting(
       Object.fromEntries(
         voting.proposals.all().map(({ candidate, authorize }) => [candidate, authorize]),
       ),
-    async cliquePropose(candidate, authorize, publicKey) {
+    async cliquePropose({ candidate, authorize, publicKey }) {
       const key = authorize ? (publicKey ?? (await findPublicKey(candidate))) : undefined;
       voting.propose(candidate, authorize, key);
     },
-    cliqueDiscard: (candidate) => voting.proposals.discard(candidate),
+    cliqueDiscard: ({ candidate }) => voting.proposals.discard(candidate),
   };
 }

@@ -3,5 +3,5 @@ export { main } from "../cli/main.ts";
 export { loadConfig } from "../config/load.ts";
 export { createNode, ProviderRpcError } from "../index.ts";
 export { startNode } from "../node/start-node.ts";
-export { runWorkerEntry } from "../node/workers/worker-entries.ts";
 export { SILENT_LOGGER } from "../telemetry/logger.ts";
+export { runWorkerEntry } from "./entries.ts";

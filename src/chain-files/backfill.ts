@@ -5,13 +5,13 @@ import { type Chain, createChain } from "../chain/chain.ts";
 import { createChainStateTrie } from "../chain/chain-state-trie.ts";
 import { genesisState } from "../chain/genesis-block.ts";
 import type { CacheSizes } from "../chain/store/cache-sizes.ts";
-import { BACKFILL_FOLDER } from "../chain/store/log/backfilled-log.ts";
+import { BACKFILL_FOLDER } from "../chain/store/log/replace-log.ts";
 import type { LogBlockStore } from "../chain/store/log-block-store.ts";
 import { openDiskBlockStore } from "../chain/store/open-block-store.ts";
 import { invariant } from "../errors.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Genesis } from "../params/genesis.ts";
-import { createStateTrie } from "../state/merkle-state-trie.ts";
+import { createStateTrie } from "../state/state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { importFileBlock } from "./chain-file.ts";
 import { ForkedImportError, type ImportSteps, importChainFile } from "./transfer-chain-file.ts";
@@ -70,7 +70,7 @@ export async function backfill(
     if (head() < base - 1) return { ...counts, isComplete: false };
     dropDifferent(chain, opened, base);
     if (head() === base - 1) {
-      const { block } = opened.chain.blockByNumber(base)!;
+      const { block } = opened.chain.block(base)!;
       const ours = block.header.parentHash;
       const theirs = chain.head().block.hash;
       isOfOtherChain = ours !== theirs;
@@ -114,7 +114,7 @@ function openTarget(
 /** Removes copies of blocks that were rolled back since an earlier call made them. */
 function dropDifferent(chain: Chain, opened: BackfilledChain, base: number): void {
   const { number } = chain.head().block.header;
-  if (number >= base && opened.chain.hashAt(number) !== chain.hashAt(number)) {
+  if (number >= base && opened.chain.blockHash(number) !== chain.blockHash(number)) {
     chain.rollbackTo(base - 1);
   }
 }
@@ -123,7 +123,7 @@ function copyBlock(chain: Chain, { store }: Pick<BackfilledChain, "store">, numb
   const record = {
     ...store.block(number)!,
     changes: store.changes(number),
-    consensusData: store.consensusData(number),
+    consensusData: store.consensusDataOf(number),
   };
   const { root, nodes } = chain.stateTrie.update(
     chain.head().block.header.stateRoot,

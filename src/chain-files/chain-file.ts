@@ -1,5 +1,5 @@
 import type { Chain } from "../chain/chain.ts";
-import { importBlock } from "../chain/import-block.ts";
+import { importBlock } from "../chain/chain.ts";
 import { voteEffect } from "../consensus/clique/vote-effect.ts";
 import { decodeConsensusData } from "../consensus/consensus-data.ts";
 import { NodeError } from "../errors.ts";
@@ -160,12 +160,12 @@ function systemUpdateOf(chain: Chain, consensusData: Uint8Array, number: number)
 
 /** Block `number` as a chain file holds it. */
 export function exportFileBlock(
-  chain: Pick<Chain, "blockByNumber" | "consensusDataOf">,
+  chain: Pick<Chain, "block" | "consensusDataOf">,
   number: number,
 ): Uint8Array {
   const data = chain.consensusDataOf(number);
   const hasVote = decodeConsensusData(data)?.cast !== undefined;
-  return encodeFileBlock(chain.blockByNumber(number)!.block, hasVote ? data : EMPTY_BYTES);
+  return encodeFileBlock(chain.block(number)!.block, hasVote ? data : EMPTY_BYTES);
 }
 
 function consensusDataIn(consensusData: Uint8Array, number: number) {

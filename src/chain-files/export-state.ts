@@ -23,14 +23,14 @@ export async function exportState(
   const source = {
     state: chain.stateAt(number),
     keys: store.hashedKeys,
-    storageRootOf: (address: Parameters<typeof chain.proofAt>[1]) =>
-      chain.proofAt(number, address, []).storageRoot,
+    storageRootOf: (address: Parameters<typeof chain.proof>[0]) =>
+      chain.proof(address, [], number).storageRoot,
   };
   const whole = { accountsMax: PAGE, withCode: true, withStorage: true };
   const withoutLimit = { take() {}, assertInTime() {} };
   const descriptor = openSync(file, "wx", 0o600);
   try {
-    writeSync(descriptor, `${JSON.stringify({ root: chain.headerAt(number)!.stateRoot })}\n`);
+    writeSync(descriptor, `${JSON.stringify({ root: chain.header(number)!.stateRoot })}\n`);
     let written = 0;
     for (let start: Uint8Array | undefined = EMPTY_BYTES; start !== undefined; ) {
       const { accounts, next } = await dumpState(source, { ...whole, ...withoutLimit, start });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { genesisHeader } from "../chain/genesis-block.ts";
 import { addressFromPrivateKey } from "../crypto/secp256k1.ts";
 import { allForksAtGenesis } from "../params/dev-chain.ts";
 import { parseGenesis } from "../params/genesis.ts";
@@ -7,7 +8,6 @@ import { bigintToFixedBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import type { Block } from "../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
-import { genesisHeader } from "../types/genesis-header.ts";
 import { headerHash } from "../types/header-codec.ts";
 import { buildTransaction } from "../types/transaction/encode.ts";
 import { signTransaction } from "../types/transaction/sign.ts";

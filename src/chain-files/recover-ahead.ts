@@ -1,11 +1,10 @@
-import type { RecoverInput, RecoverResult } from "../node/workers/recover-senders.ts";
-import { TaskThread } from "../node/workers/task-thread.ts";
-import { WorkerTaskError } from "../node/workers/worker-task-error.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import { hardforkAt } from "../params/hardfork-at.ts";
 import { ADDRESS_LENGTH, type Address, addressFromBytes } from "../primitives/address.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { Pool } from "../threads/pool.ts";
 import type { Block } from "../types/block.ts";
+import type { senderRecovery } from "../types/transaction/recover-senders.thread.ts";
 
 /** Recovers the senders of blocks in threads of its own. */
 export type SenderRecovery = {
@@ -15,7 +14,7 @@ export type SenderRecovery = {
 };
 
 /** Far more than a task takes on a machine that swaps: it fails only where the thread hangs. */
-const THREAD_LIMITS = { timeoutMs: 120_000, heapMegabytesMax: 256, waitingMax: Infinity };
+const RECOVERY_MS_MAX = 120_000;
 
 /** A block of fewer transactions is not worth the message to a thread. */
 const TRANSACTIONS_MIN = 4;
@@ -26,10 +25,13 @@ export function createSenderRecovery(
   config: ChainConfig,
   { threadCount, log }: { readonly threadCount: number; readonly log: Logger },
 ): SenderRecovery {
-  const threads = Array.from(
-    { length: threadCount },
-    () => new TaskThread<RecoverInput, RecoverResult>("recover-senders", THREAD_LIMITS),
-  );
+  const threads = new Pool<typeof senderRecovery>({
+    entry: "types/transaction/recover-senders.thread",
+    count: threadCount,
+    waitingMax: Number.POSITIVE_INFINITY,
+    heapMegabytesMax: 256,
+    onLost: (error) => log.warn("sender recovery failed", { error }),
+  });
   return {
     async recover({ header, transactions }) {
       if (transactions.length < TRANSACTIONS_MIN) return [];
@@ -37,21 +39,17 @@ export function createSenderRecovery(
       const parts: Promise<Uint8Array>[] = [];
       for (let at = 0; at < transactions.length; at += PART_LENGTH) {
         const part = packed(transactions.slice(at, at + PART_LENGTH));
-        const thread = threads.reduce((a, b) => (b.waiting < a.waiting ? b : a));
-        parts.push(thread.run({ transactions: part, hardfork }));
+        const options = { timeoutMs: RECOVERY_MS_MAX };
+        parts.push(threads.call("recover", { transactions: part, hardfork }, options));
       }
       try {
         return firstSenders(await Promise.all(parts));
-      } catch (error) {
-        if (!(error instanceof WorkerTaskError)) throw error;
+      } catch {
         // The executor recovers them: slower, with the same outcome.
-        if (error.isThreadLost) log.warn("sender recovery failed", { error });
         return [];
       }
     },
-    async close() {
-      await Promise.all(threads.map((thread) => thread.close()));
-    },
+    close: () => threads.close(),
   };
 }
 

@@ -53,7 +53,7 @@ test("blocks that cannot be written are an error, and no file", async () => {
   const directory = join(folder, "failed");
   const broken = {
     ...chain,
-    blockByNumber() {
+    block() {
       throw new Error("the log is damaged");
     },
   };

@@ -61,12 +61,12 @@ export async function importChainFile(
   try {
     const blocks = recoverAhead(readChainFile(path), recovery, {
       ahead: BLOCKS_AHEAD * threadCount,
-      isWanted: ({ header }) => chain.hashAt(header.number) === undefined,
+      isWanted: ({ header }) => chain.blockHash(header.number) === undefined,
     });
     for await (const { senders, ...fileBlock } of blocks) {
       if (!mayContinue()) break;
       const { header, hash } = fileBlock.block;
-      const known = chain.hashAt(header.number);
+      const known = chain.blockHash(header.number);
       if (known === undefined) {
         importBlock(fileBlock, senders);
         imported++;
@@ -92,7 +92,7 @@ export async function importChainFile(
  */
 export async function exportChainFile(
   path: string,
-  chain: Pick<Chain, "blockByNumber" | "consensusDataOf">,
+  chain: Pick<Chain, "block" | "consensusDataOf">,
   { first, last }: { readonly first: number; readonly last: number },
   { mayContinue, onBlock }: { readonly mayContinue: () => boolean; readonly onBlock?: () => void },
 ): Promise<number> {
@@ -115,10 +115,10 @@ export async function exportChainFile(
  */
 export async function setAsideBlocks(
   directory: string,
-  chain: Pick<Chain, "blockByNumber" | "consensusDataOf" | "hashAt">,
+  chain: Pick<Chain, "block" | "consensusDataOf" | "blockHash">,
   { first, last }: { readonly first: number; readonly last: number },
 ): Promise<string> {
-  const path = join(directory, `${first}-${last}-${chain.hashAt(last)!.slice(2, 10)}.rlp.gz`);
+  const path = join(directory, `${first}-${last}-${chain.blockHash(last)!.slice(2, 10)}.rlp.gz`);
   if (existsSync(path)) return path;
   makeFolder(directory);
   const unfinished = join(directory, "unfinished.rlp.gz");

@@ -1,9 +1,7 @@
 import type { Hash } from "../primitives/hash.ts";
-import { createStateTrie, type StateTrieOptions } from "../state/merkle-state-trie.ts";
-import type { StateTrie } from "../state/state-trie.ts";
-import { createNodeCache, type NodeCache } from "../trie/node-cache.ts";
-import { MissingTrieNodeError } from "../trie/node-source.ts";
-import type { TrieNodeReader } from "../trie/node-store.ts";
+import { createStateTrie, type StateTrie, type StateTrieOptions } from "../state/state-trie.ts";
+import { ChunkedNodeCache, type NodeCache } from "../trie/node-cache.ts";
+import { MissingTrieNodeError, type TrieNodeReader } from "../trie/node-store.ts";
 import type { BlockStore } from "./store/block-store.ts";
 
 /** For the nodes of all old states together: some hundred proofs. */
@@ -32,7 +30,7 @@ export function createChainStateTrie(
     if (number === undefined) return undefined;
     const nodes = store.trieNodesAt(number);
     if (computed?.root !== root || computed.nodes !== nodes) {
-      oldNodes ??= createNodeCache(OLD_NODES_BYTES);
+      oldNodes ??= new ChunkedNodeCache(OLD_NODES_BYTES);
       computed = { root, nodes, trie: createStateTrie(nodes, { cache: oldNodes }) };
     }
     return computed.trie;

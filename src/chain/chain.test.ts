@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InvariantError } from "../errors.ts";
 import { allForksAtGenesis } from "../params/dev-chain.ts";
-import { createStateTrie } from "../state/merkle-state-trie.ts";
+import { createStateTrie } from "../state/state-trie.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import { createChain } from "./chain.ts";
 import { createMemoryBlockStore } from "./store/open-block-store.ts";

@@ -1,15 +1,25 @@
 import { invariant } from "../errors.ts";
+import type { ExecutionModules, SystemUpdate } from "../execution/block/block-execution.ts";
+import { executeBlock } from "../execution/block/execute-block.ts";
+import { InvalidBlockError } from "../execution/errors.ts";
+import { validateBody } from "../execution/validation/validate-body.ts";
+import { validateHeader } from "../execution/validation/validate-header.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
+import type { Address } from "../primitives/address.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { StateTrie } from "../state/state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { NodeBatch } from "../trie/node-batch.ts";
-import type { ExecutedBlock } from "../types/block.ts";
-import { createChainReader, knownBlock } from "./chain-reader.ts";
-import type { BlockCommitted, ChainReader } from "./reader.ts";
-import type { RemoteChain } from "./remote-chain.ts";
-import { nextRollback } from "./rollback-part.ts";
-import type { StatePatches } from "./state-patches.ts";
+import type { Block, ExecutedBlock } from "../types/block.ts";
+import {
+  type BlockCommitted,
+  type ChainReader,
+  createChainReader,
+  knownBlock,
+  type RemoteChain,
+  type StatePatches,
+} from "./reader.ts";
 import type { BlockRecord, BlockStore } from "./store/block-store.ts";
 import { StatePrunedError } from "./store/store-errors.ts";
 
@@ -77,7 +87,7 @@ export function createChain(modules: {
       head: () => head,
     }),
     stateTrie,
-    consensusDataOf: (number) => store.consensusData(number),
+    consensusDataOf: (number) => store.consensusDataOf(number),
     commit(record, nodes) {
       invariant(
         record.block.header.parentHash === head.block.hash,
@@ -112,4 +122,62 @@ export function createChain(modules: {
       return () => rollbackListeners.delete(listener);
     },
   };
+}
+
+/** Removed at a time: listeners get blocks whole, and each removal syncs the block log. */
+const PART_BLOCKS = 1_024;
+const PART_TRANSACTIONS = 4_096;
+
+/** The block to remove the newest ones back to, on the way from `head` to block `number`: what is removed at a time fits into memory. */
+export function nextRollback(
+  store: Pick<BlockStore, "block">,
+  head: number,
+  number: number,
+): number {
+  let last = head;
+  for (let transactions = 0; last > number && head - last < PART_BLOCKS; last--) {
+    transactions += store.block(last)!.block.transactions.length;
+    if (transactions > PART_TRANSACTIONS && last < head) break;
+  }
+  return last;
+}
+
+/**
+ * Validates and executes `block`, which must follow the head, and makes it the head.
+ * @param known what the engine stored with the block, what it changed in the state, and the senders of the first transactions
+ * @throws InvalidBlockError, and what a malformed transaction throws; the chain is then as before
+ */
+export function importBlock(
+  chain: Chain,
+  block: Block,
+  execution: ExecutionModules,
+  known: {
+    readonly data: Uint8Array;
+    readonly systemUpdate?: SystemUpdate;
+    readonly senders?: readonly Address[];
+  } = { data: EMPTY_BYTES },
+): void {
+  const { block: parent } = chain.head();
+  if (block.header.parentHash !== parent.hash) {
+    throw new InvalidBlockError("BLOCK_UNKNOWN_PARENT", "unknown ancestor", {
+      parentHash: block.header.parentHash,
+      head: parent.hash,
+    });
+  }
+  // Our own chains make several blocks a second, and what was exported has to come in again.
+  const rules = { isEqualTimeAllowed: true };
+  validateHeader(block.header, parent.header, chain.config, rules);
+  validateBody(block, chain.config, (hash) => chain.block(hash)?.block);
+  const outcome = executeBlock(
+    block,
+    {
+      header: parent.header,
+      state: chain.stateAt(parent.header.number),
+      blockHash: (number) => chain.blockHash(number),
+    },
+    execution,
+    known,
+  );
+  const { senders, receipts, changes, trie } = outcome;
+  chain.commit({ block, senders, receipts, changes, consensusData: known.data }, trie.nodes);
 }

@@ -1,10 +1,19 @@
+import { INITIAL_BASE_FEE } from "../params/fees.ts";
 import type { Genesis } from "../params/genesis.ts";
+import { isBlockForkActive, isTimeForkActive } from "../params/hardfork-at.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import { hashFromBytes } from "../primitives/hash.ts";
-import { changesOfAlloc } from "../state/genesis-alloc.ts";
+import { type Hash, hashFromBytes, ZERO_HASH } from "../primitives/hash.ts";
 import type { StateChanges } from "../state/reader.ts";
+import { changesOfAlloc } from "../state/state-changes.ts";
 import { HASH_ONLY } from "../trie/ordered-trie-root.ts";
-import { genesisHeader } from "../types/genesis-header.ts";
+import { BLOOM_LENGTH } from "../types/bloom.ts";
+import {
+  EMPTY_REQUESTS_HASH,
+  EMPTY_TRIE_ROOT,
+  EMPTY_UNCLES_HASH,
+  EMPTY_WITHDRAWALS_ROOT,
+} from "../types/constants.ts";
+import type { Header } from "../types/header.ts";
 import { headerHash } from "../types/header-codec.ts";
 import { encodeChanges } from "./records/changes-record.ts";
 import { StateEntries } from "./records/state-entries.ts";
@@ -45,4 +54,43 @@ export function genesisState(genesis: Genesis): GenesisState {
 export function stateRootOf(changes: StateChanges): Uint8Array {
   const entries = new StateEntries(encodeChanges(changes), 0);
   return buildStateTrie(entries, stateKeys(entries), () => HASH_ONLY);
+}
+
+/** What geth takes for a gas limit of 0. */
+const DEFAULT_GAS_LIMIT = 4_712_388n;
+
+/**
+ * The header of block 0 over the state `genesis.alloc` gives. Which optional fields it has follows from the fork times
+ * alone, as in geth: also a chain that starts before the merge has withdrawals in block 0 when Shanghai is at time 0.
+ */
+export function genesisHeader(genesis: Genesis, stateRoot: Hash): Header {
+  const { config, timestamp } = genesis;
+  const isLondon = isBlockForkActive(config, "londonBlock", 0);
+  const since = (field: "shanghaiTime" | "cancunTime" | "pragueTime") =>
+    isLondon && isTimeForkActive(config, field, timestamp);
+  return {
+    parentHash: genesis.parentHash,
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    coinbase: genesis.coinbase,
+    stateRoot,
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: new Uint8Array(BLOOM_LENGTH),
+    difficulty: genesis.difficulty,
+    number: 0,
+    gasLimit: genesis.gasLimit === 0n ? DEFAULT_GAS_LIMIT : genesis.gasLimit,
+    gasUsed: genesis.gasUsed,
+    timestamp,
+    extraData: genesis.extraData,
+    mixHash: genesis.mixHash,
+    nonce: genesis.nonce,
+    ...(isLondon && { baseFeePerGas: genesis.baseFeePerGas ?? INITIAL_BASE_FEE }),
+    ...(since("shanghaiTime") && { withdrawalsRoot: EMPTY_WITHDRAWALS_ROOT }),
+    ...(since("cancunTime") && {
+      blobGasUsed: genesis.blobGasUsed ?? 0n,
+      excessBlobGas: genesis.excessBlobGas ?? 0n,
+      parentBeaconBlockRoot: ZERO_HASH,
+    }),
+    ...(since("pragueTime") && { requestsHash: EMPTY_REQUESTS_HASH }),
+  };
 }

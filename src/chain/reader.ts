@@ -1,11 +1,17 @@
+import { invariant } from "../errors.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
+import { HISTORY_STORAGE_ADDRESS } from "../params/gas.ts";
+import { hardforkAt } from "../params/hardfork-at.ts";
+import { isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
+import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../state/reader.ts";
-import type { AccountProof } from "../state/state-trie.ts";
+import { patchedState, type StatePatch, statePatch } from "../state/state-changes.ts";
+import type { AccountProof, StateTrie } from "../state/state-trie.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
-import type { IncludedTransaction } from "./store/block-store.ts";
+import type { IncludedTransaction, ReadableBlockStore } from "./store/block-store.ts";
+import { StatePrunedError } from "./store/store-errors.ts";
 
 /**
  * The canonical chain, for reading. Every block is final, so `safe` and `finalized` are the head. Blocks older than the oldest one are
@@ -16,25 +22,23 @@ export interface ChainReader {
   readonly genesisHash: Hash;
   head(): ExecutedBlock;
   oldest(): OldestBlocks;
-  blockByNumber(number: number): ExecutedBlock | undefined;
-  blockByHash(hash: Hash): ExecutedBlock | undefined;
+  block(at: number | Hash): ExecutedBlock | undefined;
   /** The header of a block without the rest of it, and its hash alone: some microseconds each. */
-  headerAt(number: number): Header | undefined;
-  hashAt(number: number): Hash | undefined;
+  header(number: number): Header | undefined;
+  blockHash(number: number): Hash | undefined;
   /** One transaction of a block with its receipt, without decoding the others. */
   transactionAt(number: number, index: number): IncludedTransaction | undefined;
   /** Number of the block with this hash. */
   numberOf(blockHash: Hash): number | undefined;
-  /** Block and index of an included transaction. */
+  /** An included transaction with its receipt; likewise its block and its index there alone. */
+  transaction(hash: Hash): IncludedTransaction | undefined;
   transactionPosition(hash: Hash): { readonly number: number; readonly index: number } | undefined;
-  /** An included transaction with its whole block; `transactionAt` is cheaper. */
-  transaction(hash: Hash): { readonly executed: ExecutedBlock; readonly index: number } | undefined;
   /** The state after the block; `number` is at most the head's. */
   stateAt(number: number): StateReader;
   /** What was set by hand after the block, on a dev chain: `stateAt` has it, the header's state root has not. */
   patchAt(number: number): StateChanges | undefined;
   /** EIP-1186 proof against the state root of block `number`. */
-  proofAt(number: number, address: Address, slots: readonly Hash[]): AccountProof;
+  proof(address: Address, slots: readonly Hash[], number: number): AccountProof;
   /**
    * A block really built on the head from the pool, and the state after it. Cached until head or pool change.
    * undefined when no valid block can be built, say because a system contract is missing.
@@ -58,3 +62,140 @@ export type PendingBlock = {
 
 /** Published once a block is on disk and readable: the only source of events. */
 export type BlockCommitted = { readonly executed: ExecutedBlock; readonly changes: StateChanges };
+
+/** The chain that this one continues from a block on, for what is not stored here. */
+export type RemoteChain = {
+  /** `state`, the stored one after block `number`, over the remote chain's state at the fork. */
+  under(number: number, state: StateReader): StateReader;
+  /** Hash of a block before the fork; undefined: none */
+  hashAt(number: number): Hash | undefined;
+};
+
+type Entry = { readonly changes: StateChanges; readonly patch: StatePatch };
+
+/**
+ * What callers of a dev chain set by hand, by the number of the block after which it was set. Reads of that state have it, and it is
+ * part of what the next block changes; the block's own state root stays as it is.
+ */
+export class StatePatches {
+  readonly #byNumber = new Map<number, Entry>();
+
+  get size(): number {
+    return this.#byNumber.size;
+  }
+
+  at(number: number): StateChanges | undefined {
+    return this.#byNumber.get(number)?.changes;
+  }
+
+  /** `state`, which is the one after block `number`, with what was set by hand. */
+  over(number: number, state: StateReader): StateReader {
+    const entry = this.#byNumber.get(number);
+    return entry === undefined ? state : patchedState(state, entry.patch);
+  }
+
+  /** @param changes undefined: none */
+  set(number: number, changes: StateChanges | undefined): void {
+    if (changes === undefined) this.#byNumber.delete(number);
+    else this.#byNumber.set(number, { changes, patch: statePatch(changes) });
+  }
+
+  /** The blocks after `number` are gone. */
+  dropAfter(number: number): void {
+    for (const patched of this.#byNumber.keys()) {
+      if (patched > number) this.#byNumber.delete(patched);
+    }
+  }
+}
+
+/** The reads of a chain over its store. @param modules.head the newest block */
+export function createChainReader({
+  config,
+  genesisHash,
+  store,
+  stateTrie,
+  head,
+  patches,
+  remote,
+}: {
+  readonly config: ChainConfig;
+  readonly genesisHash: Hash;
+  readonly store: ReadableBlockStore;
+  readonly stateTrie: Pick<StateTrie, "prove">;
+  readonly head: () => ExecutedBlock;
+  readonly patches?: StatePatches | undefined;
+  readonly remote?: RemoteChain | undefined;
+}): Omit<ChainReader, "pending"> {
+  const storedState = (number: number) => {
+    const state = store.stateAt(number);
+    return remote === undefined ? state : remote.under(number, state);
+  };
+  const ancestorHash = (number: number) => {
+    const isAncestor = number < (store.base() ?? 0);
+    if (!isAncestor) return undefined;
+    return remote ? remote.hashAt(number) : hashFromHistory(number, store, config);
+  };
+  return {
+    config,
+    genesisHash,
+    head,
+    oldest: () => ({
+      block: store.base() ?? 0,
+      state: store.stateBase(),
+      proof: store.proofBase(),
+    }),
+    block(at) {
+      const number = typeof at === "number" ? at : store.numberOf(at);
+      return number === undefined ? undefined : store.block(number);
+    },
+    header: (number) => store.header(number),
+    blockHash: (number) => ancestorHash(number) ?? store.blockHash(number),
+    transactionAt: (number, index) => store.transactionAt(number, index),
+    numberOf: (hash) => store.numberOf(hash),
+    transactionPosition: (hash) => store.transactionPosition(hash),
+    transaction(hash) {
+      const position = store.transactionPosition(hash);
+      return position && store.transactionAt(position.number, position.index);
+    },
+    stateAt(number) {
+      const state = storedState(number);
+      return patches === undefined ? state : patches.over(number, state);
+    },
+    patchAt: (number) => patches?.at(number),
+    proof(address, slots, number) {
+      const { stateRoot } = knownBlock(store, number).block.header;
+      const base = store.proofBase();
+      if (number < base) throw new StatePrunedError({ number, base, root: stateRoot });
+      return stateTrie.prove(stateRoot, address, slots);
+    },
+  };
+}
+
+/** EIP-2935: its contract stores the hashes of so many blocks. */
+const HISTORY_SERVE_WINDOW = 8_191;
+
+/** Hash of a block before the base of a store, which BLOCKHASH still reaches: from the oldest state. undefined where that has none. */
+function hashFromHistory(
+  number: number,
+  store: Pick<ReadableBlockStore, "base" | "stateBase" | "header" | "stateAt">,
+  config: ChainConfig,
+): Hash | undefined {
+  if (number >= (store.base() ?? 0)) return undefined;
+  const oldest = store.stateBase();
+  if (number < oldest - HISTORY_SERVE_WINDOW) return undefined;
+  const header = store.header(oldest);
+  if (header === undefined || !isAtLeast(hardforkAt(config, header), "prague")) return undefined;
+  const slot = hashFromBigint(BigInt(number % HISTORY_SERVE_WINDOW));
+  const hash = store.stateAt(oldest).storage(HISTORY_STORAGE_ADDRESS, slot);
+  return hash === 0n ? undefined : hashFromBigint(hash);
+}
+
+/** A block that must be in the store. */
+export function knownBlock(
+  store: Pick<ReadableBlockStore, "block">,
+  number: number | undefined,
+): ExecutedBlock {
+  const executed = number === undefined ? undefined : store.block(number);
+  invariant(executed, `block ${number} must be in the store`);
+  return executed;
+}

@@ -104,12 +104,12 @@ export const SCHEMA = {
     }),
     workers: option("json-rpc.workers", integer(0, 64), DEFAULTS.rpcWorkers, {
       description:
-        "Threads for calls and traces that take long; 0 runs them on the chain's thread.",
+        "Threads for calls and traces that take long, divided among the processes that serve connections, each of which has at least one; 0 runs such calls on the thread that was asked.",
     }),
     processes: option("json-rpc.processes", integer(0, 64), DEFAULTS.rpcProcesses, {
       dev: DEFAULTS.rpcProcessesDev,
       description:
-        "Processes that serve HTTP and WebSocket connections beside the chain's, each with a thread for long calls; 0 serves them in the chain's.",
+        "Processes that serve HTTP and WebSocket connections beside the chain's; 0 serves them in the chain's.",
     }),
     callGasMax: option("json-rpc.gas-cap", gas, DEFAULTS.rpcCallGasMax, {
       description: "Gas one eth_call or eth_estimateGas may use; 0 is no cap.",
@@ -372,7 +372,7 @@ export const SCHEMA = {
   cache: {
     bytes: option("cache.size", byteSize, CACHE_BYTES, {
       description:
-        "Memory for what was read of the chain: half for nodes of the state trie, 20 % for accounts and slots, 20 % for blocks, 10 % for code. Each RPC thread or process has up to 128 MiB of its own.",
+        "Memory for what was read of the chain: half for nodes of the state trie, 20 % for accounts and slots, 20 % for blocks, 10 % for code. Each RPC thread or process has half as much of its own, without trie nodes.",
     }),
   },
   state: {

@@ -23,7 +23,7 @@ export function createBlockFactory(
   execution: ExecutionModules,
   { beforeTransaction, override = (attributes) => attributes }: BlockFactoryHooks = {},
 ): BeginBlock {
-  const blockHash: BlockHashes = (number) => chain.hashAt(number);
+  const blockHash: BlockHashes = (number) => chain.blockHash(number);
   return (attributes) => {
     const { hash, header } = chain.head().block;
     const { number } = header;

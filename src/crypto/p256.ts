@@ -1,10 +1,9 @@
 import { bytesToBigint } from "../primitives/bytes.ts";
 import { i32 } from "../wasm/code.ts";
-import { compileModule } from "../wasm/compile.ts";
 import { call } from "../wasm/function.ts";
 import { ModuleBuilder } from "../wasm/module.ts";
-import { defineField, fieldShape } from "./field/field.ts";
-import { fieldConstantsSize, fieldMemory } from "./field/field-memory.ts";
+import { defineField } from "./field/field.ts";
+import { type FieldExports, type FieldMemory, FieldSpace } from "./field/field-memory.ts";
 import { TERM_COORDINATES, writeNonAdjacentForm } from "./field/msm.ts";
 import { definePoints, POINT_SCRATCH } from "./field/points.ts";
 import { invertModulo } from "./modular.ts";
@@ -21,12 +20,6 @@ const FIXED_WINDOW = 8;
 const KEY_WINDOW = 5;
 const POSITIONS = 257;
 const COORDINATE_LENGTH = 32;
-const PAGE = 0x10000;
-
-type Verifier = {
-  /** True when the x coordinate of u1 · G + u2 · (x, y) is `r` modulo the group order. */
-  hasX(u1: bigint, u2: bigint, x: bigint, y: bigint, r: bigint): boolean;
-};
 
 let verifier: Verifier | undefined;
 
@@ -51,7 +44,7 @@ export function verifyP256(
   const inverse = invertModulo(s, ORDER);
   const u1 = (bytesToBigint(digest) * inverse) % ORDER;
   const u2 = (r * inverse) % ORDER;
-  verifier ??= createVerifier();
+  verifier ??= new Verifier();
   return verifier.hasX(u1, u2, x, y, r);
 }
 
@@ -60,138 +53,142 @@ function isOnCurve(x: bigint, y: bigint): boolean {
   return x < MODULUS && y < MODULUS && (y * y - (x * x - 3n) * x - B) % MODULUS === 0n;
 }
 
-type Exports = Readonly<Record<string, (...pointers: number[]) => number>>;
+const COORDINATES = 3;
 
-function createVerifier(): Verifier {
-  const shape = fieldShape(MODULUS);
-  const { size } = shape;
-  const term = TERM_COORDINATES * size;
-  let top = 0;
-  const reserve = (length: number) => {
-    const address = top;
-    top += length;
-    return address;
-  };
-  const constants = reserve(fieldConstantsSize(shape));
-  const one = reserve(size);
-  const zero = reserve(size);
-  const scratch = reserve(POINT_SCRATCH * size);
-  const sum = reserve(3 * size);
-  const twice = reserve(3 * size);
-  const candidate = reserve(size);
+/** Emitted WebAssembly with a table of multiples of the generator. */
+class Verifier {
+  readonly #space = new FieldSpace(MODULUS);
+  readonly #size = this.#space.shape.size;
+  readonly #term = TERM_COORDINATES * this.#size;
+  readonly #one = this.#space.reserve(1);
+  readonly #sum = this.#space.reserve(COORDINATES);
+  readonly #twice = this.#space.reserve(COORDINATES);
+  readonly #candidate = this.#space.reserve(1);
   /** Odd multiples from 1 on, each x, y, z and −y. */
-  const fixedTable = reserve(term << (FIXED_WINDOW - 2));
-  const keyTable = reserve(term << (KEY_WINDOW - 2));
+  readonly #fixedTable = this.#space.reserve(TERM_COORDINATES << (FIXED_WINDOW - 2));
+  readonly #keyTable = this.#space.reserve(TERM_COORDINATES << (KEY_WINDOW - 2));
+  readonly #wasm: FieldExports;
+  readonly #field: FieldMemory;
+  readonly #bytes: Uint8Array;
+  readonly #fixedDigits = new Int16Array(POSITIONS);
+  readonly #keyDigits = new Int16Array(POSITIONS);
 
-  const module = new ModuleBuilder();
-  const fp = defineField(module, shape);
-  const points = definePoints(module, fp, scratch, one, -3);
-  module.export("mul", fp.mul);
-  module.export("reduce", fp.reduce);
-  for (const [name, ref] of Object.entries(points)) module.export(name, ref);
-  module.export(
-    "negate",
-    module.define(["i32"], [], (f, p) =>
+  constructor() {
+    const module = this.#defineModule();
+    const { wasm, field, bytes } = this.#space.instantiate(module, COORDINATE_LENGTH);
+    this.#wasm = wasm;
+    this.#field = field;
+    this.#bytes = bytes;
+    field.set(this.#one, 1n);
+    this.#writeTable(this.#fixedTable, FIXED_WINDOW, GENERATOR_X, GENERATOR_Y);
+    for (let at = this.#fixedTable; at < this.#keyTable; at += this.#term) this.#normalize(at);
+  }
+
+  #defineModule(): ModuleBuilder {
+    const module = new ModuleBuilder();
+    const { shape } = this.#space;
+    const size = this.#size;
+    const fp = defineField(module, shape);
+    const zero = this.#space.reserve(1);
+    const scratch = this.#space.reserve(POINT_SCRATCH);
+    const points = definePoints(module, fp, scratch, this.#one, -3);
+    for (const [name, ref] of Object.entries(points)) module.export(name, ref);
+    module.export("mul", fp.mul);
+    module.export("reduce", fp.reduce);
+    module.export("isZero", fp.isZero);
+    const negate = module.define(["i32"], [], (f, p) =>
       f.do(call(fp.sub, i32.add(p!, 3 * size), zero, i32.add(p!, size))),
-    ),
-  );
-  // hasX(p, x): 1 when p, not infinity, has the affine coordinate x
-  module.export(
-    "hasX",
-    module.define(["i32", "i32"], ["i32"], (f, p, x) => {
+    );
+    module.export("negate", negate);
+    // hasX(p, x): 1 when p, not infinity, has the affine coordinate x
+    const hasX = module.define(["i32", "i32"], ["i32"], (f, p, x) => {
       f.do(
         call(fp.sqr, scratch, i32.add(p!, 2 * size)),
         call(fp.mul, scratch, scratch, x!),
         call(fp.sub, scratch, scratch, p!),
       );
       f.return(call(fp.isZero, scratch));
-    }),
-  );
-  module.export("isZero", fp.isZero);
+    });
+    module.export("hasX", hasX);
+    return module;
+  }
 
-  const memory = new WebAssembly.Memory({ initial: Math.ceil(top / PAGE) });
-  const instance = new WebAssembly.Instance(compileModule(module.bytes()), {
-    host: { memory },
-  });
-  const wasm = instance.exports as Exports;
-  const double = wasm["double"]!;
-  const add = wasm["add"]!;
-  const addAffine = wasm["addAffine"]!;
-  const negate = wasm["negate"]!;
-  const field = fieldMemory(shape, COORDINATE_LENGTH, memory, constants, {
-    mul: wasm["mul"]!,
-    reduce: wasm["reduce"]!,
-  });
-  const bytes = new Uint8Array(memory.buffer);
-  field.set(one, 1n);
-
-  const setTerm = (address: number, x: bigint, y: bigint) => {
-    field.set(address, x);
-    field.set(address + size, y);
-    bytes.copyWithin(address + 2 * size, one, one + size);
-    negate(address);
-  };
-  /** The odd multiples of (x, y), in Jacobian coordinates. */
-  const writeTable = (table: number, window: number, x: bigint, y: bigint) => {
-    setTerm(table, x, y);
-    double(twice, table);
-    for (let at = table + term; at < table + (term << (window - 2)); at += term) {
-      add(at, twice, at - term, at - term + size);
-      negate(at);
+  /** True when the x coordinate of u1 · G + u2 · (x, y) is `r` modulo the group order. */
+  hasX(u1: bigint, u2: bigint, x: bigint, y: bigint, r: bigint): boolean {
+    const sum = this.#sum;
+    const fixedDigits = this.#fixedDigits;
+    const keyDigits = this.#keyDigits;
+    const wasm = this.#wasm;
+    const [double, add, addAffine] = [wasm["double"]!, wasm["add"]!, wasm["addAffine"]!];
+    this.#writeTable(this.#keyTable, KEY_WINDOW, x, y);
+    fixedDigits.fill(0);
+    keyDigits.fill(0);
+    writeNonAdjacentForm(fixedDigits, u1, FIXED_WINDOW);
+    writeNonAdjacentForm(keyDigits, u2, KEY_WINDOW);
+    this.#bytes.fill(0, sum, sum + COORDINATES * this.#size);
+    for (let position = POSITIONS - 1; position >= 0; position--) {
+      double(sum, sum);
+      const fixed = fixedDigits[position]!;
+      if (fixed !== 0) {
+        const p = this.#entry(this.#fixedTable, fixed);
+        addAffine(sum, sum, p, this.#signedY(p, fixed));
+      }
+      const own = keyDigits[position]!;
+      if (own !== 0) {
+        const p = this.#entry(this.#keyTable, own);
+        add(sum, sum, p, this.#signedY(p, own));
+      }
     }
-  };
-  const coordinate = (address: number) => {
-    const encoded = new Uint8Array(COORDINATE_LENGTH);
-    field.write(address, encoded, 0);
-    return bytesToBigint(encoded);
-  };
-  const normalize = (address: number) => {
-    const [x, y, z] = [0, 1, 2].map((i) => coordinate(address + i * size)) as [
-      bigint,
-      bigint,
-      bigint,
-    ];
-    const inverse = invertModulo(z, MODULUS);
-    const square = inverse * inverse;
-    setTerm(address, (x * square) % MODULUS, (y * square * inverse) % MODULUS);
-  };
-  writeTable(fixedTable, FIXED_WINDOW, GENERATOR_X, GENERATOR_Y);
-  for (let at = fixedTable; at < keyTable; at += term) normalize(at);
+    if (wasm["isZero"]!(sum + 2 * this.#size) === 1) return false;
+    // The coordinate is below p, which exceeds n: it may be r or r + n.
+    for (let value = r; value < MODULUS; value += ORDER) {
+      this.#field.set(this.#candidate, value);
+      if (wasm["hasX"]!(sum, this.#candidate) === 1) return true;
+    }
+    return false;
+  }
 
-  const fixedDigits = new Int16Array(POSITIONS);
-  const keyDigits = new Int16Array(POSITIONS);
-  const entry = (table: number, digit: number) => table + (Math.abs(digit) >> 1) * term;
+  /** Address of the multiple that `digit` stands for, but for its sign. */
+  #entry(table: number, digit: number): number {
+    return table + (Math.abs(digit) >> 1) * this.#term;
+  }
+
   /** The address of y, or for a negative digit that of −y. */
-  const signedY = (entry: number, digit: number) => entry + (digit > 0 ? 1 : 3) * size;
+  #signedY(entry: number, digit: number): number {
+    return entry + (digit > 0 ? 1 : 3) * this.#size;
+  }
 
-  return {
-    hasX(u1, u2, x, y, r) {
-      writeTable(keyTable, KEY_WINDOW, x, y);
-      fixedDigits.fill(0);
-      keyDigits.fill(0);
-      writeNonAdjacentForm(fixedDigits, u1, FIXED_WINDOW);
-      writeNonAdjacentForm(keyDigits, u2, KEY_WINDOW);
-      bytes.fill(0, sum, sum + 3 * size);
-      for (let position = POSITIONS - 1; position >= 0; position--) {
-        double(sum, sum);
-        const fixed = fixedDigits[position]!;
-        if (fixed !== 0) {
-          const p = entry(fixedTable, fixed);
-          addAffine(sum, sum, p, signedY(p, fixed));
-        }
-        const own = keyDigits[position]!;
-        if (own !== 0) {
-          const p = entry(keyTable, own);
-          add(sum, sum, p, signedY(p, own));
-        }
-      }
-      if (wasm["isZero"]!(sum + 2 * size) === 1) return false;
-      // The coordinate is below p, which exceeds n: it may be r or r + n.
-      for (let value = r; value < MODULUS; value += ORDER) {
-        field.set(candidate, value);
-        if (wasm["hasX"]!(sum, candidate) === 1) return true;
-      }
-      return false;
-    },
-  };
+  /** The odd multiples of (x, y), in Jacobian coordinates. */
+  #writeTable(table: number, window: number, x: bigint, y: bigint): void {
+    const term = this.#term;
+    this.#setTerm(table, x, y);
+    this.#wasm["double"]!(this.#twice, table);
+    for (let at = table + term; at < table + (term << (window - 2)); at += term) {
+      this.#wasm["add"]!(at, this.#twice, at - term, at - term + this.#size);
+      this.#wasm["negate"]!(at);
+    }
+  }
+
+  #setTerm(address: number, x: bigint, y: bigint): void {
+    const size = this.#size;
+    this.#field.set(address, x);
+    this.#field.set(address + size, y);
+    this.#bytes.copyWithin(address + 2 * size, this.#one, this.#one + size);
+    this.#wasm["negate"]!(address);
+  }
+
+  /** Makes the coordinates of a term affine. */
+  #normalize(address: number): void {
+    const x = this.#coordinate(address);
+    const y = this.#coordinate(address + this.#size);
+    const inverse = invertModulo(this.#coordinate(address + 2 * this.#size), MODULUS);
+    const square = inverse * inverse;
+    this.#setTerm(address, (x * square) % MODULUS, (y * square * inverse) % MODULUS);
+  }
+
+  #coordinate(address: number): bigint {
+    const encoded = new Uint8Array(COORDINATE_LENGTH);
+    this.#field.write(address, encoded, 0);
+    return bytesToBigint(encoded);
+  }
 }

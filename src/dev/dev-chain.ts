@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
-import type { StatePatches } from "../chain/state-patches.ts";
+import type { StatePatches } from "../chain/reader.ts";
 import type { BlockMode } from "../consensus/solo/block-time.ts";
 import type { PayloadAttributes } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
@@ -11,7 +11,7 @@ import type { BlobVerifier } from "../mempool/submission.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Hash, hashFromBytes } from "../primitives/hash.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../primitives/hex.ts";
-import { mergeChanges } from "../state/patched-state.ts";
+import { mergeChanges } from "../state/state-changes.ts";
 import { decodePooledTransaction } from "../types/transaction/decode.ts";
 import { encodePooledTransaction } from "../types/transaction/encode.ts";
 import { impersonatedSender } from "../types/transaction/impersonation.ts";
@@ -219,7 +219,8 @@ export class DevChain {
     return this.#exclusive(async () => {
       const { chain, patches, journal } = this.#modules;
       const snapshot = this.#snapshots.get(id);
-      if (snapshot === undefined || chain.hashAt(snapshot.number) !== snapshot.hash) return false;
+      if (snapshot === undefined || chain.blockHash(snapshot.number) !== snapshot.hash)
+        return false;
       await this.#modules.rewind(snapshot.number);
       journal.append({ kind: "reverted", id });
       for (const other of this.#snapshots.keys()) if (other >= id) this.#snapshots.delete(other);
@@ -259,7 +260,7 @@ export class DevChain {
       }
       const returned: Submission[] = [];
       for (let number = base + 1; number <= base + depth; number++) {
-        const { block, senders } = chain.blockByNumber(number)!;
+        const { block, senders } = chain.block(number)!;
         for (const [i, tx] of block.transactions.entries()) {
           // The sidecar of a blob transaction is gone with its inclusion.
           if (tx.type !== 3) returned.push({ tx, sender: senders[i]! });

@@ -1,6 +1,6 @@
 import type { Chain } from "../chain/chain.ts";
-import { mergeChanges } from "../state/patched-state.ts";
 import type { StateChanges } from "../state/reader.ts";
+import { mergeChanges } from "../state/state-changes.ts";
 import type { DevRecord, SnapshotRecord } from "./dev-journal.ts";
 import type { DevSettings } from "./dev-settings.ts";
 
@@ -17,7 +17,7 @@ type Patch = { readonly hash: string; readonly changes: StateChanges };
 /** What the records of a journal come to on this chain. What was set on blocks that are gone is gone with them. */
 export function restoreDevState(
   records: Iterable<DevRecord>,
-  { head, hashAt }: Pick<Chain, "head" | "hashAt">,
+  { head, blockHash }: Pick<Chain, "head" | "blockHash">,
 ): DevState {
   const snapshots = new Map<number, SnapshotRecord>();
   const patches = new Map<number, Patch>();
@@ -59,7 +59,7 @@ export function restoreDevState(
 
   const headNumber = head().block.header.number;
   const onChain = [...patches].filter(
-    ([number, { hash }]) => number <= headNumber && hashAt(number) === hash,
+    ([number, { hash }]) => number <= headNumber && blockHash(number) === hash,
   );
   const { nextBlock, ...lasting } = settings;
   return {

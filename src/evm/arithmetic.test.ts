@@ -6,7 +6,7 @@ import { bytesToBigint, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
-import { createMemoryState } from "../state/memory-state.ts";
+import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
 import { testBlock, testMessage } from "./testing/environment.ts";

@@ -4,7 +4,7 @@ import { bls12_381 } from "@noble/curves/bls12-381.js";
 import { type Address, parseAddress } from "../primitives/address.ts";
 import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hexToBytes } from "../primitives/hex.ts";
-import { createMemoryState } from "../state/memory-state.ts";
+import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
 import { precompilesAt } from "./precompiles/index.ts";

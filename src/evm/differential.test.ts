@@ -6,7 +6,7 @@ import { HARDFORKS, type Hardfork } from "../params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { bytesToHex } from "../primitives/hex.ts";
-import { createMemoryState } from "../state/memory-state.ts";
+import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
 import type { BlockContext, Evm, ExecuteOptions } from "./evm.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ZERO_ADDRESS } from "../primitives/address.ts";
 import { type Hash, ZERO_HASH } from "../primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
-import { createMemoryState } from "../state/memory-state.ts";
+import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
 import { testBlock, testMessage } from "./testing/environment.ts";

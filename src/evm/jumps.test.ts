@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
 import type { Address } from "../primitives/address.ts";
 import { bytesToHex } from "../primitives/hex.ts";
-import { createMemoryState } from "../state/memory-state.ts";
+import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
 import type { ExecuteOptions } from "./evm.ts";

@@ -19,12 +19,15 @@ export interface CheckpointReads {
   /** @throws NoCheckpointError */
   latestCheckpoint(): MaybePromise<Checkpoint>;
   /** @throws NoCheckpointError */
-  checkpoint(index: number): MaybePromise<Checkpoint>;
+  checkpoint(input: { readonly index: number }): MaybePromise<Checkpoint>;
   /**
    * Nodes that prove the hash of block `number` under the `chtRoot` of section `index`.
    * @throws NoCheckpointError
    */
-  proveHash(index: number, number: number): MaybePromise<readonly Uint8Array[]>;
+  proveHash(input: {
+    readonly index: number;
+    readonly number: number;
+  }): MaybePromise<readonly Uint8Array[]>;
   /** undefined: no contract is configured */
   checkpointOracle(): MaybePromise<Address | undefined>;
 }
@@ -32,25 +35,30 @@ export interface CheckpointReads {
 /** Who is served, for what price. As `LightClients` has them. */
 export interface LightClientControl {
   serverInfo(): MaybePromise<ServerInfo>;
-  clientInfo(ids: readonly ClientId[]): MaybePromise<readonly (readonly [ClientId, ClientInfo])[]>;
-  priorityClientInfo(
-    start: ClientId,
-    stop: ClientId | undefined,
-    maxCount: number,
-  ): MaybePromise<readonly (readonly [ClientId, ClientInfo | undefined])[]>;
+  clientInfo(input: {
+    readonly ids: readonly ClientId[];
+  }): MaybePromise<readonly (readonly [ClientId, ClientInfo])[]>;
+  priorityClientInfo(input: {
+    readonly start: ClientId;
+    readonly stop: ClientId | undefined;
+    readonly maxCount: number;
+  }): MaybePromise<readonly (readonly [ClientId, ClientInfo | undefined])[]>;
   /** @throws BalanceOverflowError */
-  addBalance(
-    id: ClientId,
-    amount: bigint,
-    meta: string | undefined,
-  ): MaybePromise<{ readonly before: bigint; readonly after: bigint }>;
+  addBalance(input: {
+    readonly id: ClientId;
+    readonly amount: bigint;
+    readonly meta: string | undefined;
+  }): MaybePromise<{ readonly before: bigint; readonly after: bigint }>;
   /** @throws ClientNotConnectedError, ClientParameterError, PriorityTooLowError */
-  setClientParameters(ids: readonly ClientId[], parameters: ClientParameters): MaybePromise<void>;
+  setClientParameters(input: {
+    readonly ids: readonly ClientId[];
+    readonly parameters: ClientParameters;
+  }): MaybePromise<void>;
   /** @throws ClientParameterError */
-  setDefaultParameters(parameters: ClientParameters): MaybePromise<void>;
-  setConnectedBias(ns: number): MaybePromise<void>;
+  setDefaultParameters(input: { readonly parameters: ClientParameters }): MaybePromise<void>;
+  setConnectedBias(input: { readonly ns: number }): MaybePromise<void>;
   /** @throws ClientNotConnectedError */
-  freeze(id: ClientId): MaybePromise<void>;
+  freeze(input: { readonly id: ClientId }): MaybePromise<void>;
 }
 
 /** Who makes a call: plain data. */

@@ -4,9 +4,12 @@ import { INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../params/gas.ts";
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import { maxFeePerGasOf, maxPriorityFeeOf } from "../types/transaction/fees.ts";
-import { isTransactionTypeSupported, transactionTypeSince } from "../types/transaction/fork.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
-import type { Transaction } from "../types/transaction/transaction.ts";
+import {
+  isTransactionTypeSupported,
+  type Transaction,
+  transactionTypeSince,
+} from "../types/transaction/transaction.ts";
 import type { Submission } from "./pool.ts";
 import { reject } from "./rejection.ts";
 import type { PoolRules } from "./rules.ts";

@@ -1,9 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
 import { divideCacheSize } from "../chain/store/cache-sizes.ts";
-import { compactIndex } from "../chain/store/index/compact-index.ts";
-import { findIndexFault } from "../chain/store/index/index-files.ts";
-import { adoptBackfilledLog, removeLeftovers } from "../chain/store/log/backfilled-log.ts";
+import { compactIndex, findIndexFault } from "../chain/store/index/index-files.ts";
+import { adoptBackfilledLog, removeLeftovers } from "../chain/store/log/replace-log.ts";
 import { backfill } from "../chain-files/backfill.ts";
 import { type FileBlock, importFileBlock, readChainFile } from "../chain-files/chain-file.ts";
 import { chainFileSize } from "../chain-files/chain-file-io.ts";

@@ -12,13 +12,17 @@ import { createArtifactLog } from "../observe/artifact-log.ts";
 import { declareChainMetrics } from "../observe/chain-metrics.ts";
 import { logBlocks, logTransactions } from "../observe/log-transactions.ts";
 import { listenMetrics, type MetricsListener } from "../observe/metrics-listener.ts";
+import type { RpcProcesses } from "../processes/rpc-processes.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
 import { createFailures, type Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { mergeExpositions } from "../telemetry/merge-expositions.ts";
-import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
-import { renewableMetrics } from "../telemetry/renewable-metrics.ts";
+import {
+  createMetrics,
+  type Metrics,
+  mergeExpositions,
+  renewableMetrics,
+} from "../telemetry/metrics.ts";
 import { ChainRole, type ChainRoleHooks } from "./chain/chain-role.ts";
 import type * as NetworkEngine from "./chain/network-engine.ts";
 import { type Fork, openFork } from "./chain/open-fork.ts";
@@ -28,7 +32,6 @@ import { finishReset } from "./dev/reset-home.ts";
 import { Resources } from "./resources.ts";
 import { RpcRole } from "./rpc/rpc-role.ts";
 import type { ChainStatus, RunningNode } from "./types.ts";
-import type { RpcProcesses } from "./workers/rpc/rpc-processes.ts";
 
 export type NodeHooks = Omit<ChainRoleHooks, "onFatal" | "fork">;
 

@@ -78,7 +78,7 @@ export function createArtifactLog(
 
   async function trace<T>(hash: Hash, tracer: string, tracerConfig = {}): Promise<T> {
     const request = { tracer, tracerConfig, timeoutMs: TIMEOUT_MS };
-    return JSON.parse(textString(await tracing.traceTransaction(hash, request))) as T;
+    return JSON.parse(textString(await tracing.traceTransaction({ hash, request }))) as T;
   }
 
   /** `src/Token.sol:52` */

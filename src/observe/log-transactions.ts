@@ -59,7 +59,7 @@ function createConsoleWatch(tracing: Pick<ExecutionPort, "traceTransaction">): C
     async linesOf(hash) {
       const request = { tracer: "callTracer", timeoutMs: TIMEOUT_MS };
       const top = JSON.parse(
-        textString(await tracing.traceTransaction(hash, request)),
+        textString(await tracing.traceTransaction({ hash, request })),
       ) as CallFrame;
       const lines: string[] = [];
       const visit = (call: CallFrame): void => {
@@ -176,10 +176,13 @@ async function reasonOf(
   tracing: Pick<ExecutionPort, "traceTransaction">,
 ): Promise<string> {
   try {
-    const trace = await tracing.traceTransaction(hash, {
-      tracer: "callTracer",
-      tracerConfig: { onlyTopCall: true },
-      timeoutMs: REASON_TIMEOUT_MS,
+    const trace = await tracing.traceTransaction({
+      hash,
+      request: {
+        tracer: "callTracer",
+        tracerConfig: { onlyTopCall: true },
+        timeoutMs: REASON_TIMEOUT_MS,
+      },
     });
     const { error, revertReason, output } = JSON.parse(textString(trace)) as {
       error?: string;

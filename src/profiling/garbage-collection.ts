@@ -198,7 +198,7 @@ export function createGarbageCollection(
     },
     gcStats: () => gc.stats(),
     collectGarbage: force,
-    setGcPercent(next) {
+    setGcPercent({ percent: next }) {
       const before = percent;
       percent = next;
       const growth = next < 0 ? NEVER_PERCENT : next === DEFAULT_PERCENT ? 0 : Math.max(1, next);
@@ -206,7 +206,7 @@ export function createGarbageCollection(
       setFlagsFromString(`--heap-growing-percent=${growth}`);
       return before;
     },
-    setMemoryLimit(bytes) {
+    setMemoryLimit({ bytes }) {
       const before = limit;
       if (bytes !== undefined) limit = bytes;
       return before;

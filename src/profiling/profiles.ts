@@ -109,27 +109,27 @@ export function createProfiles(
   }
 
   return {
-    startProfile: start,
-    stopProfile: stop,
-    async recordProfile(kind, file, seconds) {
+    startProfile: ({ kind, file }) => start(kind, file),
+    stopProfile: ({ kind }) => stop(kind),
+    async recordProfile({ kind, file, seconds }) {
       if (seconds > SECONDS_MAX) throw new DebugError(`at most ${SECONDS_MAX} seconds`);
       await start(kind, file);
       await sleep(seconds * 1000);
       // Stopped meanwhile by another call.
       if (running.has(kind)) await stop(kind);
     },
-    async writeHeapProfile(file) {
+    async writeHeapProfile({ file }) {
       const { to, written } = openFile(files.forWriting(file));
       await Promise.all([pipeline(getHeapSnapshot(), to), written]);
     },
-    async setBlockProfileRate(nanoseconds) {
+    async setBlockProfileRate({ nanoseconds }) {
       const ended = fold;
       fold = undefined;
       await ended?.stop();
       stallNs = nanoseconds;
       if (nanoseconds > 0) fold = await beginFolding();
     },
-    async writeBlockProfile(file) {
+    async writeBlockProfile({ file }) {
       const { to, written } = openFile(files.forWriting(file));
       // What is being recorded belongs to it.
       if (fold !== undefined) {

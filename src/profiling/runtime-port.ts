@@ -44,13 +44,13 @@ export function createRuntimePort(modules: {
     ...garbageCollection,
     ...profiles,
     stacks,
-    setVerbosity: (level) => root().setLevel(levelNumbered(level)),
-    setFileLevels(rules) {
+    setVerbosity: ({ level }) => root().setLevel(levelNumbered(level)),
+    setFileLevels({ rules }) {
       if (!root().setFileLevels(rules)) {
         throw new DebugError("expect comma-separated list of filename=N");
       }
     },
-    setBacktraceAt(at) {
+    setBacktraceAt({ position: at }) {
       if (!root().setBacktraceAt(at)) throw new DebugError("expect file.ts:234");
     },
     close() {

@@ -62,14 +62,14 @@ export class CheckpointService {
     this.#isOn = isOn;
     this.#source = {
       head: () => chain.head().block.header.number,
-      headerAt: chain.headerAt,
-      hashAt: chain.hashAt,
+      headerAt: chain.header,
+      hashAt: chain.blockHash,
     };
     this.#work = failures.guard("checkpoints", () => this.#workForSlice());
     this.port = {
       latestCheckpoint: () => this.#ready().latest(),
-      checkpoint: (index) => this.#ready().checkpoint(index),
-      proveHash: (index, number) => this.#ready().proveHash(index, number),
+      checkpoint: ({ index }) => this.#ready().checkpoint(index),
+      proveHash: ({ index, number }) => this.#ready().proveHash(index, number),
       checkpointOracle: () => les.checkpointOracle ?? undefined,
     };
     this.#unsubscribe = [

@@ -51,14 +51,14 @@ export class LightClientService {
     this.#clients = clients;
     this.control = {
       serverInfo: () => clients.serverInfo(),
-      clientInfo: (ids) => clients.clientInfo(ids),
-      priorityClientInfo: (start, stop, maxCount) =>
+      clientInfo: ({ ids }) => clients.clientInfo(ids),
+      priorityClientInfo: ({ start, stop, maxCount }) =>
         clients.priorityClientInfo(start, stop, maxCount),
-      addBalance: (id, amount, meta) => clients.addBalance(id, amount, meta),
-      setClientParameters: (ids, parameters) => clients.setClientParameters(ids, parameters),
-      setDefaultParameters: (parameters) => clients.setDefaultParameters(parameters),
-      setConnectedBias: (ns) => clients.setConnectedBias(ns),
-      freeze: (id) => clients.freeze(id),
+      addBalance: ({ id, amount, meta }) => clients.addBalance(id, amount, meta),
+      setClientParameters: ({ ids, parameters }) => clients.setClientParameters(ids, parameters),
+      setDefaultParameters: ({ parameters }) => clients.setDefaultParameters(parameters),
+      setConnectedBias: ({ ns }) => clients.setConnectedBias(ns),
+      freeze: ({ id }) => clients.freeze(id),
     };
     if (les.serve === 0) return;
     this.serving = createServing(clients, metrics);

@@ -3,26 +3,25 @@ import { dirname } from "node:path";
 import type { Config } from "../config/config.ts";
 import { whisperIdentitiesPath } from "../config/home.ts";
 import { nodeKey } from "../config/secrets.ts";
-import type { WhisperWorkInput } from "../node/workers/find-whisper-work.ts";
-import { TaskThread } from "../node/workers/task-thread.ts";
 import { randomId } from "../rpc/methods/filters/random-id.ts";
 import { PeerAddressError, WhisperLimitError } from "../shh/errors.ts";
+import type { WhisperWork } from "../shh/find-work.thread.ts";
 import { Identities, type IdentityFile } from "../shh/identities.ts";
 import { startTransport, type WhisperTransport } from "../shh/peers/libp2p-transport.ts";
 import { PeerSet } from "../shh/peers/peer-set.ts";
 import type { ShhPort } from "../shh/port.ts";
-import type { Work } from "../shh/proof-of-work.ts";
 import { WHISPER_LIMITS, Whisper } from "../shh/whisper.ts";
 import { makeFolder } from "../storage/make-folder.ts";
 import { replaceFile } from "../storage/replace-file.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { declareGauges, type Metrics } from "../telemetry/metrics.ts";
+import { Pool } from "../threads/pool.ts";
 
 /** The historic nodes' interval. */
 const SWEEP_MS = 800;
 /** Of the work for one post, which takes ten seconds at most, and the start of the thread. */
-const WORK_LIMITS = { timeoutMs: 30_000, heapMegabytesMax: 64 };
+const WORK_MS_MAX = 30_000;
 
 type WhisperConfig = Pick<Config, "home" | "shh" | "limits">;
 
@@ -38,20 +37,22 @@ type WhisperServiceModules = {
 export class WhisperService {
   readonly port: ShhPort = {
     newIdentity: () => this.#whisper().newIdentity(),
-    hasIdentity: (identity) => this.#whisper().hasIdentity(identity),
+    hasIdentity: ({ identity }) => this.#whisper().hasIdentity(identity),
     post: async (post) => this.#whisper().post(post),
-    newGroup: async (from, members) => this.#whisper().newGroup(from, members),
-    addToGroup: async (group, who) => this.#whisper().addToGroup(group, who),
+    newGroup: async ({ from, members }) => this.#whisper().newGroup(from, members),
+    addToGroup: async ({ group, who }) => this.#whisper().addToGroup(group, who),
     newMessageFilter: (criteria) => this.#whisper().newFilter(criteria),
-    uninstallMessageFilter: (id) => this.#whisper().uninstallFilter(id),
-    messageFilterChanges: (id) => this.#whisper().filterChanges(id),
-    messages: (id) => this.#whisper().messages(id),
+    uninstallMessageFilter: ({ id }) => this.#whisper().uninstallFilter(id),
+    messageFilterChanges: ({ id }) => this.#whisper().filterChanges(id),
+    messages: ({ id }) => this.#whisper().messages(id),
   };
   readonly #config: WhisperConfig;
   readonly #modules: WhisperServiceModules;
-  readonly #worker = new TaskThread<WhisperWorkInput, Work>("find-whisper-work", {
-    ...WORK_LIMITS,
+  readonly #worker = new Pool<WhisperWork>({
+    entry: "shh/find-work.thread",
+    count: 1,
     waitingMax: WHISPER_LIMITS.postsMax,
+    heapMegabytesMax: 64,
   });
   #started: { readonly whisper: Whisper; readonly timer: NodeJS.Timeout } | undefined;
   #peers: PeerSet | undefined;
@@ -128,7 +129,7 @@ export class WhisperService {
         nowSeconds: () => Math.floor(Date.now() / 1000),
         findWork: (seed, milliseconds) => {
           if (this.#worker.isFull()) throw new WhisperLimitError("too many posts are waiting");
-          return this.#worker.run({ seed, milliseconds });
+          return this.#worker.call("find", { seed, milliseconds }, { timeoutMs: WORK_MS_MAX });
         },
         onFailure: (error) => failures.report("whisper", error),
       },

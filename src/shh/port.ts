@@ -6,16 +6,22 @@ import type { Post, WhisperMessage } from "./whisper.ts";
 /** Whisper, as `Whisper` has it. Plain data only. */
 export interface ShhPort {
   newIdentity(): MaybePromise<Identity>;
-  hasIdentity(identity: Identity): MaybePromise<boolean>;
+  hasIdentity(input: { readonly identity: Identity }): MaybePromise<boolean>;
   /** @throws UnknownIdentityError, WhisperLimitError */
   post(post: Post): Promise<boolean>;
   /** @throws UnknownIdentityError, WhisperLimitError */
-  newGroup(from: Identity | undefined, members: readonly Uint8Array[]): Promise<Identity>;
+  newGroup(input: {
+    readonly from: Identity | undefined;
+    readonly members: readonly Uint8Array[];
+  }): Promise<Identity>;
   /** @throws WhisperLimitError */
-  addToGroup(group: Identity | undefined, who: Uint8Array): Promise<boolean>;
+  addToGroup(input: {
+    readonly group: Identity | undefined;
+    readonly who: Uint8Array;
+  }): Promise<boolean>;
   /** @throws WhisperLimitError */
   newMessageFilter(criteria: MessageCriteria): MaybePromise<string>;
-  uninstallMessageFilter(id: string): MaybePromise<boolean>;
-  messageFilterChanges(id: string): MaybePromise<readonly WhisperMessage[]>;
-  messages(id: string): MaybePromise<readonly WhisperMessage[]>;
+  uninstallMessageFilter(input: { readonly id: string }): MaybePromise<boolean>;
+  messageFilterChanges(input: { readonly id: string }): MaybePromise<readonly WhisperMessage[]>;
+  messages(input: { readonly id: string }): MaybePromise<readonly WhisperMessage[]>;
 }

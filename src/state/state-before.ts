@@ -1,9 +1,8 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Account } from "./account.ts";
-import { type AccountOverlay, loadedOf } from "./account-overlay.ts";
+import { type AccountOverlay, loadedOf, type Undo } from "./account-overlay.ts";
 import type { StateReader } from "./reader.ts";
-import type { Undo } from "./undo.ts";
 
 export type StateBeforeModules = Pick<StateReader, "code"> & {
   readonly base: StateReader;

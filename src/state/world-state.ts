@@ -11,11 +11,11 @@ import {
   loadedOf,
   NO_SLOTS,
   overlayHasStorage,
+  type Undo,
   writtenOf,
 } from "./account-overlay.ts";
 import type { AccountChange, StateChanges, StateReader } from "./reader.ts";
 import { StateBefore } from "./state-before.ts";
-import type { Undo } from "./undo.ts";
 
 /**
  * A state being changed on top of one that is not: transactions run on it one after the other.

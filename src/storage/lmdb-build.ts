@@ -6,12 +6,16 @@ import type { KvLoad, SortedRows } from "./kv.ts";
 import {
   BIG_DATA,
   BIG_DATA_LENGTH,
+  branchPages,
+  metaPage,
   NODE_HEADER,
   overflowPages,
   PAGE_HEADER,
   PAGE_SIZE,
-} from "./lmdb-format.ts";
-import { branchPages, metaPage, type PageRef, putPageHeader, TRANSACTION } from "./lmdb-pages.ts";
+  type PageRef,
+  putPageHeader,
+  TRANSACTION,
+} from "./lmdb-pages.ts";
 import { CHECKSUM_LENGTH, writeChecksum } from "./lmdb-row.ts";
 
 /** Pages written to the file together. */
@@ -73,7 +77,8 @@ export class LmdbBuild implements KvLoad {
     this.#flush();
     const empty = metaPage({ number: 0, pages: FIRST_PAGE, tree: undefined });
     const filled = metaPage({
-      ...{ number: 1, pages: this.#pages },
+      number: 1,
+      pages: this.#pages,
       tree: leaves === 0 ? undefined : { ...tree, root: level[0]!.page },
     });
     writeFully(this.#fd, Buffer.concat([empty, filled]), 0);

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { mulberry32 } from "../chain/testing/random-chain.ts";
-import { fileSums } from "./file-sums.ts";
 import { findLmdbFault } from "./lmdb-check.ts";
 import { openLmdbKv } from "./lmdb-kv.ts";
 import { isLmdbRowIntact } from "./lmdb-row.ts";
+import { fileSums } from "./replace-file.ts";
 
 const PAGE = 4096;
 const check = (path: string) => findLmdbFault(path, { isRowIntact: isLmdbRowIntact });

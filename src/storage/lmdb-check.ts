@@ -12,10 +12,10 @@ import {
   PAGE_SIZE,
   TREE_OFFSET,
   VERSION,
-} from "./lmdb-format.ts";
+} from "./lmdb-pages.ts";
 
 /**
- * Checks a data file (lmdb-format.ts) without LMDB, which ends the process on pages that are not its own.
+ * Checks a data file (lmdb-pages.ts) without LMDB, which ends the process on pages that are not its own.
  *
  * Each page holds its own number, no page is newer than the one that refers to it, keys ascend between the keys
  * of their branch, every row carries a checksum, each tree has the pages and entries that its meta page counts,

@@ -13,7 +13,6 @@ import type { Database, RangeOptions } from "lmdb";
 import { invariant, NodeError } from "../errors.ts";
 import { hexDigits } from "../primitives/hex.ts";
 import { nativeCall } from "../threads/native-calls.ts";
-import { commitAgain } from "./commit-again.ts";
 import {
   type Kv,
   KvCorruptionError,
@@ -137,10 +136,12 @@ class LmdbKv implements Kv, KvWriter {
   #open(): Database<Buffer, Uint8Array> {
     const { open } = loadLmdb();
     const options = {
-      ...{ path: this.#directory, noSubdir: false },
+      path: this.#directory,
+      noSubdir: false,
       ...this.#options,
       ...FREE_LIST,
-      ...({ keyEncoding: "binary", encoding: "binary" } as const),
+      keyEncoding: "binary" as const,
+      encoding: "binary" as const,
     };
     return this.#translatingErrors(() => nativeCall(() => open<Buffer, Uint8Array>(options)));
   }
@@ -311,5 +312,21 @@ function assertIsLmdb(path: string): void {
     if (!isLmdb) throw new KvDamagedError("index is not an LMDB file", { path });
   } finally {
     closeSync(file);
+  }
+}
+
+/** LMDB's code of a transaction that it has aborted. */
+const BAD_TRANSACTION = -30782;
+
+/**
+ * Commits a transaction a second time where LMDB aborted the first. Its list of free pages can need no change, and have no row yet: then lmdb-js 3
+ * reads the length of that row from memory that it has not set, and takes 0 for a fault. The list is read again for the next transaction.
+ */
+export function commitAgain<T>(commit: () => T): T {
+  try {
+    return commit();
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code !== BAD_TRANSACTION) throw error;
+    return commit();
   }
 }

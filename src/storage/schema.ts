@@ -35,7 +35,7 @@ export const TABLE = {
   // 0x0c was the checkpoints of format 2.
   /** first 16 bytes of a state root → number of the first block that has it; each block */
   stateRoot: 0x0d,
-  /** term (log-terms.ts) ‖ chunk of 65,536 blocks u32 big-endian → offsets in it (offset-set.ts); log merge */
+  /** term (log-filter.ts) ‖ chunk of 65,536 blocks u32 big-endian → offsets in it (offset-set.ts); log merge */
   logPosting: 0x0e,
   /** block number → its logs (block-logs.ts); log merge; absent: it has none */
   blockLogs: 0x0f,

@@ -8,7 +8,7 @@ import { messageFromTransaction } from "../execution/transaction/message.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { Address } from "../primitives/address.ts";
 import type { StateReader } from "../state/reader.ts";
-import { replayChanges } from "../state/replay-changes.ts";
+import { replayChanges } from "../state/state-changes.ts";
 import { createWorldState, type WorldState } from "../state/world-state.ts";
 import type { Block } from "../types/block.ts";
 import { recoverSender } from "../types/transaction/sender.ts";

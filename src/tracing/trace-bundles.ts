@@ -7,7 +7,7 @@ import {
 } from "../execution/call/call.ts";
 import { BUNDLE_SECONDS, type CallArgumentsBundle } from "../execution/call/call-many.ts";
 import { applyStateOverrides } from "../execution/call/state-overrides.ts";
-import { replayChanges } from "../state/replay-changes.ts";
+import { replayChanges } from "../state/state-changes.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { orTracingFailed } from "./errors.ts";
 import { type TraceOptions, traceMessage } from "./trace-message.ts";

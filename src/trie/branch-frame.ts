@@ -1,6 +1,7 @@
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { allocateShared } from "../primitives/slab.ts";
-import { BRANCH_ITEMS, HASH_LENGTH } from "./node.ts";
+import { BRANCH_ITEMS, type BranchNode, HASH_LENGTH, readItems } from "./node.ts";
+import type { Subtrie } from "./subtrie.ts";
 import type { UnhashedNodes } from "./unhashed-nodes.ts";
 
 const CHILDREN = 16;
@@ -10,7 +11,7 @@ const CHILDREN = 16;
  * no item of the branch moves. There is one frame for each depth of a descent, used again by every branch there.
  */
 export class BranchFrame {
-  /** RLP of the branch before the change, a view. */
+  /** RLP of the node before the change, a view. */
   rlp: Uint8Array = EMPTY_BYTES;
   /** Where each of the 17 items begins in `rlp`, and where the last one ends. */
   readonly offsets = new Int32Array(BRANCH_ITEMS + 1);
@@ -26,14 +27,37 @@ export class BranchFrame {
   leaves = 0;
   readonly leafKeys: Uint8Array[] = new Array(CHILDREN).fill(EMPTY_BYTES);
   readonly leafValues: Uint8Array[] = new Array(CHILDREN).fill(EMPTY_BYTES);
+  /** bit n: child n became `subtries[n]`, perhaps without a hash; undefined where it was deleted */
+  subtrieBits = 0;
+  subtries: (Subtrie | undefined)[] = [];
 
-  /** Begins a change of the branch whose items were read to `offsets`. */
-  begin(rlp: Uint8Array, firstUnhashed: number): void {
+  /**
+   * Reads where the items of `rlp` begin to `offsets`; true for a branch.
+   * @throws InvalidRlpError
+   */
+  open(rlp: Uint8Array): boolean {
     this.rlp = rlp;
+    return readItems(rlp, this.offsets) === BRANCH_ITEMS;
+  }
+
+  /** Begins a change of the branch that was opened. */
+  begin(firstUnhashed: number): void {
     this.firstUnhashed = firstUnhashed;
     this.hashed = 0;
     this.unhashed = 0;
     this.leaves = 0;
+    this.subtrieBits = 0;
+    this.subtries = [];
+  }
+
+  /** The branch before the change, as an object of its own. */
+  oldBranch(): BranchNode {
+    return { kind: "branch", rlp: this.rlp, offsets: this.offsets.slice() };
+  }
+
+  setSubtrie(child: number, subtrie: Subtrie | undefined): void {
+    this.subtries[child] = subtrie;
+    this.subtrieBits |= 1 << child;
   }
 
   /** @param offset of the hash in `bytes` */
@@ -76,9 +100,8 @@ export class BranchFrame {
     this.leaves |= 1 << child;
   }
 
-  /** Adds the RLP with the new hashes to `nodes`; its number there. */
-  write(nodes: UnhashedNodes, path: Uint8Array, depth: number): number {
-    const number = nodes.count;
+  /** Adds the RLP with the new hashes to `nodes`. */
+  write(nodes: UnhashedNodes, path: Uint8Array, depth: number): void {
     const start = nodes.add(path, depth, this.rlp.length);
     nodes.bytes.set(this.rlp, start);
     for (let rest = this.hashed; rest !== 0; rest &= rest - 1) {
@@ -92,7 +115,6 @@ export class BranchFrame {
       nodes.refer(this.unhashedChildren[child]!, start + this.offsets[child]! + 1);
     }
     this.unhashed = 0;
-    return number;
   }
 }
 

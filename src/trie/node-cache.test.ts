@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { keccak256 } from "../primitives/keccak.ts";
-import { createNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
+import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
 
 const hashOf = (n: number) => keccak256(Uint8Array.of(n >> 8, n & 255));
 const nodeOf = (n: number) => new Uint8Array(100 + (n % 400)).fill(n & 255);
 
 test("get finds the node that was set last, and what fits beside it", () => {
-  const cache = createNodeCache(NODE_CACHE_BYTES_MIN);
+  const cache = new ChunkedNodeCache(NODE_CACHE_BYTES_MIN);
   for (let n = 0; n < 5_000; n++) {
     cache.set(hashOf(n), nodeOf(n));
     assert.deepEqual(cache.get(hashOf(n)), nodeOf(n));
@@ -25,7 +25,7 @@ test("get finds the node that was set last, and what fits beside it", () => {
 
 test("bytes never exceed the size and reach nearly all of it", () => {
   for (const size of [NODE_CACHE_BYTES_MIN, 3_000_000, 20 << 20]) {
-    const cache = createNodeCache(size);
+    const cache = new ChunkedNodeCache(size);
     for (let n = 0; n < size / 100; n++) {
       cache.set(keccak256(Uint8Array.of(n >> 16, n >> 8, n)), nodeOf(n));
       if (n % 997 === 0) assert.ok(cache.bytes <= size);
@@ -35,7 +35,7 @@ test("bytes never exceed the size and reach nearly all of it", () => {
 });
 
 test("add takes hash and RLP as they are in a batch", () => {
-  const cache = createNodeCache(NODE_CACHE_BYTES_MIN);
+  const cache = new ChunkedNodeCache(NODE_CACHE_BYTES_MIN);
   for (let n = 0; n < 1_000; n++) {
     const entry = Buffer.concat([Uint8Array.of(1, 2, 3), hashOf(n), nodeOf(n), Uint8Array.of(9)]);
     cache.add(entry, 3, entry.length - 1);
@@ -47,7 +47,7 @@ test("add takes hash and RLP as they are in a batch", () => {
 });
 
 test("a node that is used stays while others come and go", () => {
-  const cache = createNodeCache(NODE_CACHE_BYTES_MIN);
+  const cache = new ChunkedNodeCache(NODE_CACHE_BYTES_MIN);
   cache.set(hashOf(0), nodeOf(0));
   for (let n = 1; n < 5_000; n++) {
     cache.set(hashOf(n), nodeOf(n));
@@ -59,7 +59,7 @@ test("a node that is used stays while others come and go", () => {
 });
 
 test("nodes that are not taken outlast many that are", () => {
-  const cache = createNodeCache(1 << 20);
+  const cache = new ChunkedNodeCache(1 << 20);
   const start = 10_000;
   const count = 500;
   for (let n = 0; n < count; n++) cache.set(hashOf(start + n), nodeOf(n));
@@ -76,7 +76,7 @@ test("nodes that are not taken outlast many that are", () => {
 
 test("get makes a node that was taken stay again", () => {
   for (const isWanted of [true, false]) {
-    const cache = createNodeCache(1 << 20);
+    const cache = new ChunkedNodeCache(1 << 20);
     cache.set(hashOf(0), nodeOf(0));
     cache.take(hashOf(0), 0);
     if (isWanted) assert.deepEqual(cache.get(hashOf(0)), nodeOf(0));
@@ -89,7 +89,7 @@ test("get makes a node that was taken stay again", () => {
 });
 
 test("a view stays what it was after its node has left the cache", () => {
-  const cache = createNodeCache(NODE_CACHE_BYTES_MIN);
+  const cache = new ChunkedNodeCache(NODE_CACHE_BYTES_MIN);
   cache.set(hashOf(7), nodeOf(7));
   const view = cache.get(hashOf(7));
   for (let n = 100; n < 5_000; n++) cache.set(hashOf(n), nodeOf(n));
@@ -98,18 +98,18 @@ test("a view stays what it was after its node has left the cache", () => {
 });
 
 test("get tells hashes apart that differ in their last byte only", () => {
-  const cache = createNodeCache(NODE_CACHE_BYTES_MIN);
+  const cache = new ChunkedNodeCache(NODE_CACHE_BYTES_MIN);
   const hash = hashOf(1);
   cache.set(hash, Uint8Array.of(1));
   assert.equal(cache.get(hash.with(31, hash[31]! ^ 1)), undefined);
 });
 
 test("a node too long for a chunk is not cached", () => {
-  const cache = createNodeCache(NODE_CACHE_BYTES_MIN);
+  const cache = new ChunkedNodeCache(NODE_CACHE_BYTES_MIN);
   cache.set(hashOf(1), new Uint8Array(4_096));
   assert.equal(cache.get(hashOf(1)), undefined);
 });
 
-test("createNodeCache rejects a size that holds no node", () => {
-  assert.throws(() => createNodeCache(1_000), { name: "InvariantError" });
+test("ChunkedNodeCache rejects a size that holds no node", () => {
+  assert.throws(() => new ChunkedNodeCache(1_000), { name: "InvariantError" });
 });

@@ -46,75 +46,118 @@ const NODE_ROOM = LENGTH_PREFIX + HASH_LENGTH + LENGTH_LIMIT;
  *     node    length of the RLP u16 little-endian ‖ hash 32 ‖ RLP
  *
  * A view of a dropped chunk stays valid; it keeps that chunk alive, so views are for the time of an update.
- * @param bytesMax of chunks and index together, NODE_CACHE_BYTES_MIN at least
  */
-export function createNodeCache(bytesMax: number): NodeCache {
-  invariant(bytesMax >= NODE_CACHE_BYTES_MIN, "a cache has room for the longest node");
-  const places = 2 ** Math.floor(Math.log2(bytesMax / (NODE_BYTES + WORDS * 4)));
-  const index = new Int32Array(places * WORDS);
-  const setMask = places / WAYS - 1;
-  const bytes = bytesMax - index.byteLength;
-  const chunkCount = Math.max(CHUNKS, Math.ceil(bytes / CHUNK_BYTES_MAX));
-  const chunkBytes = Math.floor(bytes / chunkCount);
-  const chunks: Uint8Array[] = [];
+export class ChunkedNodeCache implements NodeCache {
+  readonly #index: Int32Array;
+  readonly #setMask: number;
+  readonly #chunkCount: number;
+  readonly #chunkBytes: number;
+  readonly #chunks: Uint8Array[] = [];
   /** Where the nodes of each chunk end. */
-  const ends = new Int32Array(chunkCount);
+  readonly #ends: Int32Array;
   /** How much of a chunk that went was still wanted, in the mean of as many as there are. */
-  let wantedShare = 0;
+  #wantedShare = 0;
   /** Number of the chunk that is being filled, from 1; its array is `chunks[filling % chunkCount]`. */
-  let filling = 0;
-  let chunk = new Uint8Array(0);
-  let used = 0;
+  #filling = 0;
+  #chunk = new Uint8Array(0);
+  #used = 0;
 
-  const find = (hash: Uint8Array, offset = 0): number => {
+  /** @param bytesMax of chunks and index together, NODE_CACHE_BYTES_MIN at least */
+  constructor(bytesMax: number) {
+    invariant(bytesMax >= NODE_CACHE_BYTES_MIN, "a cache has room for the longest node");
+    const places = 2 ** Math.floor(Math.log2(bytesMax / (NODE_BYTES + WORDS * 4)));
+    this.#index = new Int32Array(places * WORDS);
+    this.#setMask = places / WAYS - 1;
+    const bytes = bytesMax - this.#index.byteLength;
+    this.#chunkCount = Math.max(CHUNKS, Math.ceil(bytes / CHUNK_BYTES_MAX));
+    this.#chunkBytes = Math.floor(bytes / this.#chunkCount);
+    this.#ends = new Int32Array(this.#chunkCount);
+  }
+
+  get bytes(): number {
+    return this.#index.byteLength + Math.min(this.#filling, this.#chunkCount) * this.#chunkBytes;
+  }
+
+  get(hash: Uint8Array): Uint8Array | undefined {
+    const at = this.#find(hash);
+    if (at < 0) return undefined;
+    const rlp = this.#viewAt(at);
+    if (this.#index[at + 2]! <= this.#filling - this.#chunkCount / 2) this.#write(at, hash, rlp);
+    else this.#index[at + 3]! &= ~TAKEN;
+    return rlp;
+  }
+
+  take(bytes: Uint8Array, start: number): Uint8Array | undefined {
+    const at = this.#find(bytes, start);
+    if (at < 0) return undefined;
+    this.#index[at + 3]! |= TAKEN;
+    return this.#viewAt(at);
+  }
+
+  set(hash: Uint8Array, rlp: Uint8Array): void {
+    if (rlp.length >= LENGTH_LIMIT || this.#find(hash) >= 0) return;
+    this.#write(this.#oldestOf(word(hash, 0)), hash, rlp);
+  }
+
+  add(bytes: Uint8Array, start: number, end: number): void {
+    const length = end - start - HASH_LENGTH;
+    if (length >= LENGTH_LIMIT) return;
+    const to = this.#reserve(length);
+    this.#chunk.set(bytes.subarray(start, end), to);
+    this.#refer(this.#oldestOf(word(bytes, start)), to, length);
+  }
+
+  #find(hash: Uint8Array, offset = 0): number {
+    const index = this.#index;
     const first = word(hash, offset);
     const second = word(hash, offset + 4);
-    const start = (first & setMask) * WAYS * WORDS;
+    const start = (first & this.#setMask) * WAYS * WORDS;
     for (let at = start; at < start + WAYS * WORDS; at += WORDS) {
       if (index[at] !== first || index[at + 1] !== second) continue;
       const number = index[at + 2]!;
-      if (number === 0 || number <= filling - chunkCount) continue;
-      const bytes = chunks[number % chunkCount]!;
+      if (number === 0 || number <= this.#filling - this.#chunkCount) continue;
+      const bytes = this.#chunks[number % this.#chunkCount]!;
       const from = startOf(index[at + 3]!);
       let same = 8;
       while (same < HASH_LENGTH && bytes[from + same] === hash[offset + same]) same++;
       if (same === HASH_LENGTH) return at;
     }
     return -1;
-  };
+  }
 
   /** The place for a new hash: of its set, one whose node was taken, or the one whose chunk is the oldest. */
-  const oldestOf = (first: number): number => {
-    const start = (first & setMask) * WAYS * WORDS;
+  #oldestOf(first: number): number {
+    const index = this.#index;
+    const start = (first & this.#setMask) * WAYS * WORDS;
     let oldest = start;
     for (let at = start; at < start + WAYS * WORDS; at += WORDS) {
       if (index[at + 3]! < 0) return at;
       if (index[at + 2]! < index[oldest + 2]!) oldest = at;
     }
     return oldest;
-  };
+  }
 
   /** Begins a chunk, in place of the oldest one. */
-  const beginChunk = (): void => {
-    ends[filling % chunkCount] = used;
-    filling++;
-    const oldest = chunks[filling % chunkCount];
-    chunk = new Uint8Array(chunkBytes);
-    chunks[filling % chunkCount] = chunk;
-    used = 0;
-    if (oldest !== undefined) moveFrom(oldest, ends[filling % chunkCount]!);
-  };
+  #beginChunk(): void {
+    this.#ends[this.#filling % this.#chunkCount] = this.#used;
+    this.#filling++;
+    const oldest = this.#chunks[this.#filling % this.#chunkCount];
+    this.#chunk = new Uint8Array(this.#chunkBytes);
+    this.#chunks[this.#filling % this.#chunkCount] = this.#chunk;
+    this.#used = 0;
+    if (oldest !== undefined) this.#moveFrom(oldest, this.#ends[this.#filling % this.#chunkCount]!);
+  }
 
   /** Moves nodes of the chunk that goes to the one that begins, its last ones first: those before have been moved already. */
-  const moveFrom = (bytes: Uint8Array, end: number): void => {
+  #moveFrom(bytes: Uint8Array, end: number): void {
     const places: number[] = [];
     let wanted = 0;
     for (let at = 0; at < end; ) {
       const start = at + LENGTH_PREFIX;
       const length = bytes[at]! | (bytes[at + 1]! << 8);
-      const place = placeOf(
+      const place = this.#placeOf(
         word(bytes, start),
-        filling - chunkCount,
+        this.#filling - this.#chunkCount,
         (start << LENGTH_BITS) | length,
       );
       const next = start + HASH_LENGTH + length;
@@ -124,92 +167,66 @@ export function createNodeCache(bytesMax: number): NodeCache {
       }
       at = next;
     }
-    wantedShare += (wanted / chunkBytes - wantedShare) / chunkCount;
-    const share = wantedShare < MOVED_SHARE ? 1 : MOVED_SHARE;
-    const movedMax = Math.min(chunkBytes * share, chunkBytes - NODE_ROOM);
+    this.#wantedShare += (wanted / this.#chunkBytes - this.#wantedShare) / this.#chunkCount;
+    const share = this.#wantedShare < MOVED_SHARE ? 1 : MOVED_SHARE;
+    const movedMax = Math.min(this.#chunkBytes * share, this.#chunkBytes - NODE_ROOM);
     for (let i = places.length - 1; i >= 0; i--) {
-      const node = index[places[i]! + 3]!;
+      const node = this.#index[places[i]! + 3]!;
       const start = startOf(node) - LENGTH_PREFIX;
       const size = LENGTH_PREFIX + HASH_LENGTH + lengthOf(node);
-      if (used + size > movedMax) return;
-      chunk.set(bytes.subarray(start, start + size), used);
-      refer(places[i]!, used + LENGTH_PREFIX, lengthOf(node));
-      used += size;
+      if (this.#used + size > movedMax) return;
+      this.#chunk.set(bytes.subarray(start, start + size), this.#used);
+      this.#refer(places[i]!, this.#used + LENGTH_PREFIX, lengthOf(node));
+      this.#used += size;
     }
-  };
+  }
 
   /** The place of the index that refers to `node` of that chunk, -1 where none does. @param first word of its hash */
-  const placeOf = (first: number, number: number, node: number): number => {
-    const start = (first & setMask) * WAYS * WORDS;
+  #placeOf(first: number, number: number, node: number): number {
+    const index = this.#index;
+    const start = (first & this.#setMask) * WAYS * WORDS;
     for (let at = start; at < start + WAYS * WORDS; at += WORDS) {
       if (index[at + 2] === number && index[at + 3] === node) return at;
     }
     return -1;
-  };
+  }
 
   /** Room for a node of `length` bytes with its hash. */
-  const reserve = (length: number): number => {
+  #reserve(length: number): number {
     const needed = LENGTH_PREFIX + HASH_LENGTH + length;
-    if (used + needed > chunk.length) beginChunk();
-    chunk[used] = length & 255;
-    chunk[used + 1] = length >> 8;
-    const start = used + LENGTH_PREFIX;
-    used += needed;
+    if (this.#used + needed > this.#chunk.length) this.#beginChunk();
+    this.#chunk[this.#used] = length & 255;
+    this.#chunk[this.#used + 1] = length >> 8;
+    const start = this.#used + LENGTH_PREFIX;
+    this.#used += needed;
     return start;
-  };
+  }
 
   /** Lets the place `at` of the index refer to the node that was written at `start` of the chunk. */
-  const refer = (at: number, start: number, length: number): void => {
-    index[at] = word(chunk, start);
-    index[at + 1] = word(chunk, start + 4);
-    index[at + 2] = filling;
+  #refer(at: number, start: number, length: number): void {
+    const index = this.#index;
+    index[at] = word(this.#chunk, start);
+    index[at + 1] = word(this.#chunk, start + 4);
+    index[at + 2] = this.#filling;
     index[at + 3] = (start << LENGTH_BITS) | length;
-  };
+  }
 
-  const write = (at: number, hash: Uint8Array, rlp: Uint8Array): void => {
-    const start = reserve(rlp.length);
-    for (let i = 0; i < HASH_LENGTH; i++) chunk[start + i] = hash[i]!;
-    chunk.set(rlp, start + HASH_LENGTH);
-    refer(at, start, rlp.length);
-  };
+  #write(at: number, hash: Uint8Array, rlp: Uint8Array): void {
+    const start = this.#reserve(rlp.length);
+    for (let i = 0; i < HASH_LENGTH; i++) this.#chunk[start + i] = hash[i]!;
+    this.#chunk.set(rlp, start + HASH_LENGTH);
+    this.#refer(at, start, rlp.length);
+  }
 
   /** RLP of the node that the place `at` of the index refers to. */
-  const viewAt = (at: number): Uint8Array => {
-    const node = index[at + 3]!;
+  #viewAt(at: number): Uint8Array {
+    const node = this.#index[at + 3]!;
     const from = startOf(node) + HASH_LENGTH;
-    return chunks[index[at + 2]! % chunkCount]!.subarray(from, from + lengthOf(node));
-  };
-
-  return {
-    get bytes() {
-      return index.byteLength + Math.min(filling, chunkCount) * chunkBytes;
-    },
-    get(hash) {
-      const at = find(hash);
-      if (at < 0) return undefined;
-      const rlp = viewAt(at);
-      if (index[at + 2]! <= filling - chunkCount / 2) write(at, hash, rlp);
-      else index[at + 3]! &= ~TAKEN;
-      return rlp;
-    },
-    take(bytes, start) {
-      const at = find(bytes, start);
-      if (at < 0) return undefined;
-      index[at + 3]! |= TAKEN;
-      return viewAt(at);
-    },
-    set(hash, rlp) {
-      if (rlp.length >= LENGTH_LIMIT || find(hash) >= 0) return;
-      write(oldestOf(word(hash, 0)), hash, rlp);
-    },
-    add(bytes, start, end) {
-      const length = end - start - HASH_LENGTH;
-      if (length >= LENGTH_LIMIT) return;
-      const to = reserve(length);
-      chunk.set(bytes.subarray(start, end), to);
-      refer(oldestOf(word(bytes, start)), to, length);
-    },
-  };
+    return this.#chunks[this.#index[at + 2]! % this.#chunkCount]!.subarray(
+      from,
+      from + lengthOf(node),
+    );
+  }
 }
 
 function startOf(node: number): number {

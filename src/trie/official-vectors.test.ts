@@ -7,7 +7,7 @@ import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { NodeBatch } from "./node-batch.ts";
-import { createNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
+import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
 import { createMemoryNodes } from "./testing/memory-nodes.ts";
 import { createTrie } from "./trie.ts";
 
@@ -60,7 +60,7 @@ for (const file of FILES) {
 
 function rootOf(entries: readonly [Uint8Array, Uint8Array | undefined][], inOne = false): string {
   const nodes = createMemoryNodes();
-  const trie = createTrie(nodes, createNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
+  const trie = createTrie(nodes, new ChunkedNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
   let root = EMPTY_TRIE_ROOT_BYTES;
   for (const batch of inOne ? [entries] : entries.map((entry) => [entry])) {
     const keys = batch.map(([key]) => key);

@@ -7,8 +7,9 @@ import { bytesToHex } from "../primitives/hex.ts";
 import { encodeRlp } from "../primitives/rlp.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
+import { updateTrie } from "./in-place-update.ts";
 import { HASH_ONLY, orderedTrieRoot } from "./ordered-trie-root.ts";
-import { unhashed, updateTrie } from "./trie-update.ts";
+import { withUnhashedNodes } from "./unhashed-nodes.ts";
 
 test("orderedTrieRoot of nothing is the empty root", () => {
   assert.equal(orderedTrieRoot([]), EMPTY_TRIE_ROOT);
@@ -33,7 +34,9 @@ test("orderedTrieRoot agrees with @ethereumjs/mpt after each of 300 values of al
 function insertedRoot(values: readonly Uint8Array[]): string {
   const keys = values.map((_, index) => encodeRlp(bigintToBytes(BigInt(index))));
   const changes = { keys, valueOf: (index: number) => values[index] };
-  return hashFromBytes(updateTrie(undefined, EMPTY_TRIE_ROOT_BYTES, changes, HASH_ONLY));
+  return hashFromBytes(
+    updateTrie(EMPTY_TRIE_ROOT_BYTES, { source: undefined, changes, sink: HASH_ONLY }),
+  );
 }
 
 /** Values of 32 bytes to `lengthMax`, all different. */
@@ -61,5 +64,5 @@ test("orderedTrieRoot of values above and below the length that is hashed alone"
 test("orderedTrieRoot of more nodes than are hashed together", () => {
   const values = longValues(9_000, 700);
   assert.equal(orderedTrieRoot(values), insertedRoot(values));
-  assert.equal(unhashed.count, 0);
+  withUnhashedNodes(({ count }) => assert.equal(count, 0));
 });

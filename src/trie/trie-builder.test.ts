@@ -5,8 +5,8 @@ import { bytesToHex } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { byKey } from "../storage/row-order.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
+import { updateTrie } from "./in-place-update.ts";
 import { TrieBuilder } from "./trie-builder.ts";
-import { updateTrie } from "./trie-update.ts";
 import type { EntrySink } from "./unhashed-nodes.ts";
 
 /** Keys that share long prefixes, so that extensions and nodes below 32 bytes occur. */
@@ -56,7 +56,11 @@ test("TrieBuilder gives the root and the nodes of an update of the empty trie, i
 
       const updated = collecting();
       const changes = { keys: leaves.map((leaf) => leaf.key), ...values };
-      const expected = updateTrie(undefined, EMPTY_TRIE_ROOT_BYTES, changes, updated.sink);
+      const expected = updateTrie(EMPTY_TRIE_ROOT_BYTES, {
+        source: undefined,
+        changes,
+        sink: updated.sink,
+      });
       assert.equal(bytesToHex(root), bytesToHex(expected));
       assert.deepEqual(built.nodes.toSorted(), updated.nodes.toSorted());
       const rows = built.nodes.map((node) => `${node.split(" ")[0]}10`);

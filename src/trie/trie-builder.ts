@@ -1,9 +1,7 @@
-import { keccakMessage } from "../primitives/keccak.ts";
 import { copyShared } from "../primitives/slab.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
-import { HASH_LENGTH } from "./node.ts";
-import { type EncodedNode, encodeBranch, encodeLeaf, encodeShortNode } from "./node-encoder.ts";
-import type { NodeSink } from "./trie-update.ts";
+import { encodeBranch, encodeLeaf, encodeShortNode } from "./node-encoder.ts";
+import { type NodeSink, NodeWriter } from "./subtrie.ts";
 
 /** Bytes of every key: a keccak256. */
 export const TRIE_KEY_LENGTH = 32;
@@ -21,9 +19,9 @@ type OpenBranch = {
  * their parent, which is the order of their rows (trie-node-table.ts). In memory are the branches on the way to the last leaf alone.
  */
 export class TrieBuilder {
-  readonly #sink: Pick<NodeSink, "add">;
   /** The nibbles of the last key. */
   readonly #path = new Uint8Array(NIBBLES);
+  readonly #writer: NodeWriter;
   readonly #key = new Uint8Array(TRIE_KEY_LENGTH);
   /** The value of the last key; undefined before the first. */
   #value: Uint8Array | undefined;
@@ -31,7 +29,7 @@ export class TrieBuilder {
   readonly #open: OpenBranch[] = [];
 
   constructor(sink: Pick<NodeSink, "add">) {
-    this.#sink = sink;
+    this.#writer = new NodeWriter(this.#path, sink);
   }
 
   /**
@@ -52,11 +50,7 @@ export class TrieBuilder {
   /** The root of the trie with these leaves; nothing may be added afterwards. */
   finish(): Uint8Array {
     if (this.#value === undefined) return EMPTY_TRIE_ROOT_BYTES;
-    const reference = this.#close(-1)!;
-    if (reference.length === HASH_LENGTH) return reference;
-    // A root has its hash however short it is.
-    keccakMessage.set(reference);
-    return this.#sink.add(this.#path, 0, keccakMessage, reference.length);
+    return this.#writer.root(this.#close(-1)!);
   }
 
   #sharedNibbles(keys: Uint8Array, offset: number): number {
@@ -72,7 +66,7 @@ export class TrieBuilder {
   #close(depth: number): Uint8Array | undefined {
     let parent = this.#parent(depth);
     const start = (parent?.depth ?? -1) + 1;
-    let reference = this.#reference(encodeLeaf(this.#key, start, this.#value!), start);
+    let reference = this.#writer.reference(encodeLeaf(this.#key, start, this.#value!), start);
     while (parent !== undefined) {
       const nibble = this.#path[parent.depth]!;
       parent.references[nibble] = reference;
@@ -97,16 +91,9 @@ export class TrieBuilder {
   /** Reference of a branch, with the extension from `start` where there is one. */
   #branch({ depth, references, changed }: OpenBranch, start: number): Uint8Array {
     const branch = encodeBranch({ old: undefined, changed, references, value: undefined });
-    const payload = this.#reference(branch, depth);
+    const payload = this.#writer.reference(branch, depth);
     if (depth === start) return payload;
     const path = this.#path.slice(start, depth);
-    return this.#reference(encodeShortNode({ kind: "extension", path, payload }), start);
-  }
-
-  /** How a parent refers to the node just encoded at `depth`. */
-  #reference({ bytes, length }: EncodedNode, depth: number): Uint8Array {
-    return length < HASH_LENGTH
-      ? copyShared(bytes, 0, length)
-      : this.#sink.add(this.#path, depth, bytes, length);
+    return this.#writer.reference(encodeShortNode({ kind: "extension", path, payload }), start);
   }
 }

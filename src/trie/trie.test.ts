@@ -9,9 +9,8 @@ import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { childReference, decodeNode, HASH_LENGTH } from "./node.ts";
 import { NodeBatch } from "./node-batch.ts";
-import { createNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
-import { MissingTrieNodeError } from "./node-source.ts";
-import type { TrieNode, TrieNodeReader } from "./node-store.ts";
+import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
+import { MissingTrieNodeError, type TrieNode, type TrieNodeReader } from "./node-store.ts";
 import { InvalidProofError, verifyProof } from "./proof.ts";
 import { createMemoryNodes } from "./testing/memory-nodes.ts";
 import { NO_CACHE } from "./testing/no-cache.ts";
@@ -22,7 +21,7 @@ type Entry = readonly [key: Uint8Array, value: Uint8Array | undefined];
 /** A trie that keeps what it makes. The smallest cache there is, so that most nodes come from the store. */
 function keepingTrie() {
   const nodes = createMemoryNodes();
-  const trie = createTrie(nodes, createNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
+  const trie = createTrie(nodes, new ChunkedNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
   return {
     ...trie,
     nodes,
@@ -125,7 +124,7 @@ for (const [name, key] of Object.entries({ nearKey, hashedKey, lateKey })) {
             return newest && bytesToHex(newest.hash) === bytesToHex(hash) ? newest.rlp : undefined;
           },
         };
-        const trie = createTrie(nodes, createNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
+        const trie = createTrie(nodes, new ChunkedNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
         let root = EMPTY_TRIE_ROOT_BYTES;
         for (const batch of all) {
           const entries = distinct(batch);
@@ -197,7 +196,7 @@ test("what is known of values, true or not, changes neither roots nor entries", 
 test("a leaf whose value is known is not read, and a leaf of such an update is not cached", () => {
   const keys = Array.from({ length: 4_000 }, (_, n) => keccak256(Uint8Array.of(n & 255, n >> 8)));
   const stored = createMemoryNodes();
-  const cache = createNodeCache(64 << 20);
+  const cache = new ChunkedNodeCache(64 << 20);
   const built = new NodeBatch();
   const first = { keys, valueOf: (n: number) => new Uint8Array(40).fill(1 + (n & 1)) };
   const { root } = createTrie(stored, cache, EMPTY_BYTES).update(
@@ -214,7 +213,7 @@ test("a leaf whose value is known is not read, and a leaf of such an update is n
       return rlp;
     },
   };
-  const trie = createTrie(reader, createNodeCache(64 << 20), EMPTY_BYTES);
+  const trie = createTrie(reader, new ChunkedNodeCache(64 << 20), EMPTY_BYTES);
   const turn = (by: number) => ({
     keys,
     valueOf: (_: number, old: Uint8Array | undefined) => old?.map((byte) => byte + 1),
@@ -328,7 +327,11 @@ test("an older root keeps its values and proofs after updates on top of it", () 
 });
 
 test("a pruned node is a MissingTrieNodeError", () => {
-  const trie = createTrie(createMemoryNodes(), createNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
+  const trie = createTrie(
+    createMemoryNodes(),
+    new ChunkedNodeCache(NODE_CACHE_BYTES_MIN),
+    EMPTY_BYTES,
+  );
   assert.throws(() => trie.get(keccak256(EMPTY_BYTES), Uint8Array.of(1)), MissingTrieNodeError);
   const changes = { keys: [Uint8Array.of(1)], valueOf: () => undefined };
   assert.throws(

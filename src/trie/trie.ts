@@ -1,12 +1,13 @@
 import { equalBytes } from "../primitives/bytes.ts";
 import { copyShared } from "../primitives/slab.ts";
-import { descend } from "./descend.ts";
+import { updateTrie } from "./in-place-update.ts";
 import type { NodeBatch } from "./node-batch.ts";
 import type { NodeCache } from "./node-cache.ts";
 import { leafWithHash } from "./node-encoder.ts";
-import { createNodeSource } from "./node-source.ts";
-import type { TrieNodeReader } from "./node-store.ts";
-import { type TrieChanges, updateTrie } from "./trie-update.ts";
+import { createNodeSource, type TrieNodeReader } from "./node-store.ts";
+import { descend } from "./proof.ts";
+import type { NodeSink } from "./subtrie.ts";
+import type { TrieChanges } from "./trie-update.ts";
 
 export type TrieUpdate = {
   /** 32 bytes */
@@ -47,7 +48,7 @@ export function createTrie(nodes: TrieNodeReader, cache: NodeCache, owner: Uint8
     update(root, changes, batch) {
       // The next update will know the value of a leaf as this one does, and the cache has room for more branches.
       const cachesLeaves = changes.knownValue === undefined;
-      const next = updateTrie(source, root, changes, {
+      const sink: NodeSink = {
         add(path, depth, rlp, length) {
           const hash = batch.add(owner, path, depth, rlp, length);
           batch.cacheLast(cache);
@@ -58,7 +59,8 @@ export function createTrie(nodes: TrieNodeReader, cache: NodeCache, owner: Uint8
           if (cachesLeaves || !isLeaf) batch.cacheLast(cache);
         },
         replace: (path, depth, hash) => batch.replace(owner, path, depth, hash),
-      });
+      };
+      const next = updateTrie(root, { source, changes, sink });
       return { root: next, isSame: equalBytes(next, root) };
     },
     prove(root, key) {

@@ -149,3 +149,16 @@ export class UnhashedNodes {
     for (let node = first; node < end; node++) order[groups[this.#group(node)]!++] = node;
   }
 }
+
+/** One for all updates of a thread: their memory is compiled into the module that hashes them. It is empty between two of them. */
+const nodesOfThread = new UnhashedNodes();
+
+/** Calls `use` with the nodes without a hash of this thread; those that it leaves there are forgotten. */
+export function withUnhashedNodes<Result>(use: (nodes: UnhashedNodes) => Result): Result {
+  const first = nodesOfThread.count;
+  try {
+    return use(nodesOfThread);
+  } finally {
+    nodesOfThread.truncate(first);
+  }
+}

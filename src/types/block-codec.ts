@@ -1,3 +1,5 @@
+import { addressToBytes } from "../primitives/address.ts";
+import { bigintToBytes } from "../primitives/bytes.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import {
   decodeRlpAt,
@@ -5,16 +7,16 @@ import {
   encodeRlp,
   encodeRlpListOf,
   InvalidRlpError,
+  type RlpItem,
   rlpItemEnd,
   rlpListBounds,
   rlpListLength,
 } from "../primitives/rlp.ts";
-import type { Block } from "./block.ts";
+import type { Block, Withdrawal } from "./block.ts";
 import { decodeHeader, encodeHeader, headerItem, readHeader } from "./header-codec.ts";
 import { InvalidEncodingError, StructReader } from "./rlp-struct.ts";
 import { decodeTransaction } from "./transaction/decode.ts";
 import type { Transaction } from "./transaction/transaction.ts";
-import { readWithdrawal, withdrawalItem } from "./withdrawal-codec.ts";
 
 /**
  * A block on the wire (Yellow Paper 4.4.3; EIP-2718, 4895):
@@ -112,4 +114,27 @@ function readTransactions(list: Uint8Array): readonly Transaction[] {
 /** A legacy transaction's `raw` is RLP already, a typed one's becomes a string. */
 function encodeTransactionItem(tx: Transaction): Uint8Array {
   return tx.type === 0 ? tx.raw : encodeRlp(tx.raw);
+}
+
+/** RLP of a withdrawal (EIP-4895): the value under its index in the withdrawals trie. */
+export function encodeWithdrawal(withdrawal: Withdrawal): Uint8Array {
+  return encodeRlp(withdrawalItem(withdrawal));
+}
+
+export function withdrawalItem({ index, validatorIndex, address, amount }: Withdrawal): RlpItem {
+  return [
+    bigintToBytes(index),
+    bigintToBytes(validatorIndex),
+    addressToBytes(address),
+    bigintToBytes(amount),
+  ];
+}
+
+export function readWithdrawal(reader: StructReader): Withdrawal {
+  return {
+    index: reader.uint("Index", 64),
+    validatorIndex: reader.uint("Validator", 64),
+    address: reader.address("Address"),
+    amount: reader.uint("Amount", 64),
+  };
 }

@@ -1,5 +1,3 @@
-import { pushSigned, pushUnsigned } from "./leb128.ts";
-
 /**
  * Expressions of WebAssembly, written the way they are read: `i64.add(a, i64.mul(b, 3n))`. An expression appends the
  * instructions that leave one value; they are those of the specification, section 5.4.
@@ -129,9 +127,7 @@ export const i64 = {
   add: binary("i64", 0x7c),
   sub: binary("i64", 0x7d),
   mul: binary("i64", 0x7e),
-  divS: binary("i64", 0x7f),
   divU: binary("i64", 0x80),
-  remS: binary("i64", 0x81),
   remU: binary("i64", 0x82),
   and: binary("i64", 0x83),
   or: binary("i64", 0x84),
@@ -230,3 +226,52 @@ export const memory = {
   /** fill(to, byte, length), a statement */
   fill: onRange(0xfc, 0x0b, 0x00),
 } as const;
+
+/** Appends the unsigned LEB128 form of `value` (WebAssembly specification 5.2.2); `value` < 2^53. */
+export function pushUnsigned(out: number[], value: number): void {
+  let rest = value;
+  while (rest >= 0x80) {
+    out.push((rest % 0x80) | 0x80);
+    rest = Math.floor(rest / 0x80);
+  }
+  out.push(rest);
+}
+
+/** Appends the signed LEB128 form of `value`. */
+export function pushSigned(out: number[], value: number | bigint): void {
+  if (value >= -0x40 && value < 0x40) {
+    out.push(Number(value) & 0x7f);
+    return;
+  }
+  if (value >= -0x8000_0000 && value <= 0x7fff_ffff) pushSigned32(out, Number(value));
+  else pushSignedLong(out, BigInt(value));
+}
+
+function pushSigned32(out: number[], value: number): void {
+  let rest = value;
+  for (;;) {
+    const byte = rest & 0x7f;
+    rest >>= 7;
+    const isLast = byte & 0x40 ? rest === -1 : rest === 0;
+    out.push(isLast ? byte : byte | 0x80);
+    if (isLast) return;
+  }
+}
+
+function pushSignedLong(out: number[], value: bigint): void {
+  let rest = value;
+  for (;;) {
+    const byte = Number(rest & 0x7fn);
+    rest >>= 7n;
+    const isLast = byte & 0x40 ? rest === -1n : rest === 0n;
+    out.push(isLast ? byte : byte | 0x80);
+    if (isLast) return;
+  }
+}
+
+/** The unsigned LEB128 form of `value`. */
+export function unsigned(value: number): number[] {
+  const out: number[] = [];
+  pushUnsigned(out, value);
+  return out;
+}

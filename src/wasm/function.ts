@@ -1,6 +1,13 @@
 import { invariant } from "../errors.ts";
-import { type Code, type Local, type Operand, pushOperand, type ValueType } from "./code.ts";
-import { pushUnsigned, unsigned } from "./leb128.ts";
+import {
+  type Code,
+  type Local,
+  type Operand,
+  pushOperand,
+  pushUnsigned,
+  unsigned,
+  type ValueType,
+} from "./code.ts";
 
 export type Signature = {
   readonly params: readonly ValueType[];

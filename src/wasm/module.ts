@@ -1,7 +1,6 @@
 import { invariant } from "../errors.ts";
-import type { Local, ValueType } from "./code.ts";
+import { type Local, unsigned, type ValueType } from "./code.ts";
 import { FunctionBuilder, type FunctionRef, typeByte } from "./function.ts";
-import { unsigned } from "./leb128.ts";
 
 const MAGIC_AND_VERSION = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
 

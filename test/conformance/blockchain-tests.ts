@@ -11,10 +11,10 @@ import { validateHeader } from "../../src/execution/validation/validate-header.t
 import type { GenesisAlloc } from "../../src/params/genesis.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
-import { changesOfAlloc } from "../../src/state/genesis-alloc.ts";
-import { createMemoryState } from "../../src/state/memory-state.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import type { StateReader } from "../../src/state/reader.ts";
+import { changesOfAlloc } from "../../src/state/state-changes.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
+import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import type { Block } from "../../src/types/block.ts";
 import { decodeBlock } from "../../src/types/block-codec.ts";

@@ -14,7 +14,7 @@ import { FAIL_POINTS, PRUNE_FAIL_POINTS } from "../../src/chain/testing/fail-poi
 import { plain } from "../../src/chain/testing/plain.ts";
 import { mulberry32, RandomChain } from "../../src/chain/testing/random-chain.ts";
 import type { Address } from "../../src/primitives/address.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
 import { type HomeKind, storeOptions } from "./limits.ts";
 
 const WRITER = fileURLToPath(new URL("writer.ts", import.meta.url));

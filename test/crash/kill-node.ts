@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createChain } from "../../src/chain/chain.ts";
+import { createChain, importBlock } from "../../src/chain/chain.ts";
 import { genesisState } from "../../src/chain/genesis-block.ts";
-import { importBlock } from "../../src/chain/import-block.ts";
 import { createMemoryBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
 import { loadConfig } from "../../src/config/load.ts";
@@ -13,7 +12,7 @@ import { openChain } from "../../src/node/chain/open-chain.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
 import { call, RpcError, startVictim } from "./victim.ts";
@@ -140,10 +139,10 @@ function executeAgain(home: string, blocks: ReadonlyMap<number, string>): number
     const execution = executionModules(twin);
     const head = killed.chain.head().block.header.number;
     for (let number = 1; number <= head; number++) {
-      importBlock(twin, killed.chain.blockByNumber(number)!.block, execution);
+      importBlock(twin, killed.chain.block(number)!.block, execution);
     }
     for (const [number, hash] of blocks) {
-      const found = killed.chain.blockByNumber(number)?.block.hash;
+      const found = killed.chain.block(number)?.block.hash;
       if (found !== hash) throw new Error(`block ${number} was ${hash} and is ${found}`);
     }
     return head;

@@ -4,7 +4,7 @@
  *     migration-victim.ts DIRECTORY [FAIL_POINT HITS]
  */
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
 
 const [directory, deadlyPoint, hits] = process.argv.slice(2);
 let hitsLeft = Number(hits);

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { ArchiveModel } from "../../src/chain/testing/archive-model.ts";
 import { writeOldHome } from "../../src/chain/testing/old-home.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
 
 const VICTIM = fileURLToPath(new URL("migration-victim.ts", import.meta.url));
 const BLOCKS = 40;

@@ -9,7 +9,7 @@
 import { writeSync } from "node:fs";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { RandomChain } from "../../src/chain/testing/random-chain.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
 import { type HomeKind, storeOptions } from "./limits.ts";
 
 /** More than any life needs to come to its fail-point. */

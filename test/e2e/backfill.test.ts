@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Chain } from "../../src/chain/chain.ts";
 import { divideCacheSize } from "../../src/chain/store/cache-sizes.ts";
-import { adoptBackfilledLog } from "../../src/chain/store/log/backfilled-log.ts";
+import { adoptBackfilledLog } from "../../src/chain/store/log/replace-log.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import { type BackfillOptions, backfill } from "../../src/chain-files/backfill.ts";
 import { importFileBlock } from "../../src/chain-files/chain-file.ts";
@@ -61,7 +61,7 @@ before(async () => {
   await exportBlocks(1, HEAD, whole);
   const opened = openChain(configOf(restored), SILENT_LOGGER);
   for (let number = BASE + 1; number <= HEAD; number++) {
-    const { block } = chain.blockByNumber(number)!;
+    const { block } = chain.block(number)!;
     const consensusData = chain.consensusDataOf(number);
     importFileBlock(opened.chain, { block, consensusData }, executionModules(opened.chain));
   }
@@ -103,7 +103,7 @@ async function restoreSnapshot(): Promise<void> {
     { directory: dataPath(restored), config: chain.config, bytesMax: 1 << 20 },
     { source: consensusDataIn(chain), log: SILENT_LOGGER },
   );
-  restore.offerSnapshot(snapshot!, chain.hashAt(BASE)!);
+  restore.offerSnapshot(snapshot!, chain.blockHash(BASE)!);
   for (let index = 0; index < snapshot!.chunks; index++) {
     await restore.applySnapshotChunk(index, files.chunk(BASE, SNAPSHOT_FORMAT, index), "peer");
   }
@@ -133,8 +133,8 @@ function importFile(config: Config, file: string) {
 }
 
 /** A block with its result: what does not depend on whether it was imported. */
-function executed(chain: Pick<Chain, "blockByNumber">, number: number) {
-  const { block, senders, receipts } = chain.blockByNumber(number)!;
+function executed(chain: Pick<Chain, "block">, number: number) {
+  const { block, senders, receipts } = chain.block(number)!;
   return plain({ block, senders, receipts });
 }
 
@@ -152,7 +152,7 @@ function assertWhole(config: Config, imported = HEAD + 1): void {
     for (let number = 0; number <= HEAD; number++) {
       assert.deepEqual(executed(chain, number), executed(theirs, number));
       assert.deepEqual(plain(store.changes(number)), plain(theirStore.changes(number)));
-      const sent = theirs.blockByNumber(number)!.block.transactions;
+      const sent = theirs.block(number)!.block.transactions;
       for (const [index, { hash }] of sent.entries()) {
         assert.deepEqual(chain.transactionPosition(hash), { number, index });
       }
@@ -170,7 +170,7 @@ function assertWhole(config: Config, imported = HEAD + 1): void {
 test("an import fills in the blocks before the base of a restored chain", async () => {
   const config = copyHome();
   const opened = openChain(config, SILENT_LOGGER);
-  assert.throws(() => opened.chain.blockByNumber(BASE - 1), { code: "BLOCK_PRUNED" });
+  assert.throws(() => opened.chain.block(BASE - 1), { code: "BLOCK_PRUNED" });
   opened.store.close();
   assert.deepEqual(await importFile(config, whole), {
     imported: BASE - 1,

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { createExecutionReads } from "../../src/adapters/execution-port.ts";
 import { callLimitsOf } from "../../src/adapters/rpc-settings.ts";
+import { ExecutionThreads } from "../../src/calls/execution-threads.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import type { ExecutionThreadData } from "../../src/node/workers/execution-protocol.ts";
-import { ExecutionThreads } from "../../src/node/workers/execution-threads.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import type { ExecutionReads } from "../../src/rpc/ports/execution.ts";
@@ -58,35 +57,48 @@ describe("execution threads", () => {
     const tip = () => 1n;
     const here = createExecutionReads(limits, core, tip);
     const threads = new ExecutionThreads({
-      entry: "execute",
       data: {
-        ...{ store: core.store.followable!, config: core.chain.config, limits },
+        ...{
+          store: core.store.followable!,
+          cacheBytes: 1 << 24,
+          config: core.chain.config,
+          limits,
+        },
         ...{ genesisHash: core.chain.genesisHash, startPrice: 1n, compiles: false },
-      } satisfies ExecutionThreadData,
-      ...{ count: 1, waitingMax: 10, heapMegabytesMax: 256, idleMs: 60_000, graceMs: 10_000 },
+      },
+      ...{ count: 1, waitingMax: 10, compiler: undefined },
       epoch: () => core.store.epoch,
-      onLost: (_, method, cause) => assert.fail(`${method}: ${cause.message}`),
+      onLost: ({ message }, method) => assert.fail(`${method}: ${message}`),
     });
     const from = FROM.toLowerCase() as Address;
     const args = { from, to: counter };
-    const requests = (): { [M in keyof ExecutionReads]?: unknown[][] } => {
+    const requests = (): {
+      [M in keyof ExecutionReads]?: Parameters<ExecutionReads[M]>[0][];
+    } => {
       const head = core.chain.head().block;
-      const ats = [0, 1, head.header.number, "latest", "pending", { blockHash: head.hash }];
+      const ats = [
+        0,
+        1,
+        head.header.number,
+        "latest",
+        "pending",
+        { blockHash: head.hash, requireCanonical: false },
+      ] as const;
       return {
-        call: ats.map((at) => [args, at, {}]),
-        estimateGas: ats.map((at) => [args, at, {}]),
-        createAccessList: ats.map((at) => [args, at, {}]),
-        callMany: ats.map((at) => [[{ calls: [args, args] }], at, {}]),
-        simulate: ats.map((at) => [
-          { blocks: [{ calls: [args] }], validation: false, traceTransfers: false },
+        call: ats.map((at) => ({ args, at, overrides: {} })),
+        estimateGas: ats.map((at) => ({ args, at, overrides: {} })),
+        createAccessList: ats.map((at) => ({ args, at, overrides: {} })),
+        callMany: ats.map((at) => ({ bundles: [{ calls: [args, args] }], at, request: {} })),
+        simulate: ats.map((at) => ({
+          request: { blocks: [{ calls: [args] }], validation: false, traceTransfers: false },
           at,
-        ]),
-        traceTransaction: [[lastHash, {}]],
+        })),
+        traceTransaction: [{ hash: lastHash, request: {} }],
         traceBlock: [
-          [head.header.number, { tracer: "callTracer" }],
-          [head.hash, {}],
+          { at: head.header.number, request: { tracer: "callTracer" } },
+          { at: head.hash, request: {} },
         ],
-        traceCall: ats.map((at) => [args, at, {}]),
+        traceCall: ats.map((at) => ({ args, at, request: {} })),
       };
     };
     const outcomeOf = async (run: () => unknown): Promise<unknown> => {
@@ -100,18 +112,22 @@ describe("execution threads", () => {
     const assertSame = async (): Promise<void> => {
       for (const [name, calls] of Object.entries(requests())) {
         const method = name as keyof ExecutionReads;
-        for (const args of calls) {
-          const local = here[method] as (...args: unknown[]) => unknown;
-          const expected = await outcomeOf(() => local(...args));
+        for (const input of calls) {
+          const local = here[method] as (input: unknown) => unknown;
+          const expected = await outcomeOf(() => local(input));
           const pending = core.reader.pending();
           const actual = await outcomeOf(() =>
-            threads.run({
-              ...{ method, args, timeoutMs: 0, cancel: undefined },
-              ...(args[1] === "pending" &&
-                pending && { pending: { executed: pending.executed, changes: pending.changes } }),
-            }),
+            threads.run(
+              {
+                ...{ method, input },
+                ...("at" in input &&
+                  input.at === "pending" &&
+                  pending && { pending: { executed: pending.executed, changes: pending.changes } }),
+              },
+              { timeoutMs: 0, cancel: undefined },
+            ),
           );
-          assert.deepEqual(actual, expected, `${method} ${JSON.stringify(args)}`);
+          assert.deepEqual(actual, expected, `${method} ${JSON.stringify(input)}`);
         }
       }
     };

@@ -12,10 +12,10 @@ import { type Hex, hexDigits, hexToBytes } from "../../src/primitives/hex.ts";
 import { keccak256, keccak256Hash, keccak256OfHex } from "../../src/primitives/keccak.ts";
 import { decodeRlp } from "../../src/primitives/rlp.ts";
 import { EMPTY_CODE_HASH } from "../../src/state/account.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import type { StateReader } from "../../src/state/reader.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
 import { decodeTrieAccount, storageRootOf } from "../../src/state/trie-account.ts";
-import { createNodeCache } from "../../src/trie/node-cache.ts";
+import { ChunkedNodeCache } from "../../src/trie/node-cache.ts";
 import { createTrie } from "../../src/trie/trie.ts";
 import { decodeBlock } from "../../src/types/block-codec.ts";
 import { decodeHeader } from "../../src/types/header-codec.ts";
@@ -56,7 +56,7 @@ function stateOf({ codes, state }: Witness, root: Uint8Array) {
   const source = {
     node: (_owner: Uint8Array, _path: Uint8Array, hash: Uint8Array) => nodes.get(hexDigits(hash)),
   };
-  const cache = createNodeCache(1 << 20);
+  const cache = new ChunkedNodeCache(1 << 20);
   const leafOf = (address: string) =>
     createTrie(source, cache, EMPTY_BYTES).get(root, keccak256OfHex(address as never));
   const reader: StateReader = {

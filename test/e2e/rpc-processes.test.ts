@@ -271,3 +271,23 @@ test("the stop of a node ends its RPC processes, and open connections with them"
 function metricsUrl({ node }: TestNode): string {
   return node.listeners.find(({ kind }) => kind === "metrics")!.url;
 }
+
+test("RPC processes have execution threads exactly where json-rpc.workers allows some", async () => {
+  for (const workers of ["0", "2"]) {
+    const node = await startTestNode({
+      dev: true,
+      settings: { ...settings, ...WITH_METRICS, "json-rpc.workers": workers },
+    });
+    try {
+      const client = new Client(node.url);
+      assert.equal(await client.call("eth_call", { to: FROM, data: "0x" }, "latest"), "0x");
+      const trace = await client.call("debug_traceCall", { to: FROM }, "latest");
+      assert.equal(trace.failed, false);
+      client.close();
+      const text = await (await fetch(metricsUrl(node))).text();
+      assert.equal(/^evmint_execution_threads_busy /m.test(text), workers !== "0");
+    } finally {
+      await node.stop();
+    }
+  }
+});

@@ -3,9 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { createChain } from "../../src/chain/chain.ts";
+import { createChain, importBlock } from "../../src/chain/chain.ts";
 import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
-import { importBlock } from "../../src/chain/import-block.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import type { Snapshot } from "../../src/consensus/application.ts";
@@ -25,7 +24,7 @@ import { consensusDataIn } from "../../src/consensus/state-sync/testing/consensu
 import { executionModules } from "../../src/node/chain/execution-modules.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/keccak.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
 import { createFailures } from "../../src/telemetry/failures.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
@@ -109,7 +108,7 @@ async function applyAll(restore: SnapshotRestore, all: readonly Uint8Array[]) {
   return results;
 }
 
-const appHash = () => running.node.core.chain.hashAt(30)!;
+const appHash = () => running.node.core.chain.blockHash(30)!;
 
 test("a snapshot restores the state of its block, and the chain goes on from there", async () => {
   assert.equal(snapshot.height, 30);
@@ -132,15 +131,15 @@ test("a snapshot restores the state of its block, and the chain goes on from the
     const chain = createChain({ config, store, stateTrie, log: SILENT_LOGGER, genesisHash });
     const parts = ({ block, senders, receipts }: ExecutedBlock) =>
       plain({ block, senders, receipts });
-    assert.deepEqual(parts(chain.head()), parts(origin.blockByNumber(30)!));
-    assert.throws(() => chain.headerAt(29), { code: "BLOCK_PRUNED" });
-    assert.equal(chain.hashAt(29), origin.hashAt(29));
+    assert.deepEqual(parts(chain.head()), parts(origin.block(30)!));
+    assert.throws(() => chain.header(29), { code: "BLOCK_PRUNED" });
+    assert.equal(chain.blockHash(29), origin.blockHash(29));
     assert.throws(() => chain.stateAt(29), { code: "BLOCK_PRUNED" });
     // These blocks read the hashes of blocks that the restored store has not.
     for (let number = 31; number <= 34; number++) {
-      importBlock(chain, origin.blockByNumber(number)!.block, executionModules(chain));
+      importBlock(chain, origin.block(number)!.block, executionModules(chain));
     }
-    assert.equal(chain.head().block.hash, origin.hashAt(34));
+    assert.equal(chain.head().block.hash, origin.blockHash(34));
     const slots = (of: typeof chain) =>
       [...of.stateAt(34).storageEntries(parseAddress(recorder))].sort();
     assert.deepEqual(slots(chain), slots(origin));
@@ -217,7 +216,7 @@ test("a snapshot with other contents than its app hash vouches for is rejected, 
     assert.equal(existsSync(`${directory}.restoring`), false);
   }
   const { restore } = openRestore();
-  restore.offerSnapshot(snapshot, running.node.core.chain.hashAt(29)!);
+  restore.offerSnapshot(snapshot, running.node.core.chain.blockHash(29)!);
   assert.equal((await restore.applySnapshotChunk(0, chunks[0]!, "peer")).result, "rejectSnapshot");
 });
 

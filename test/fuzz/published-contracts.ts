@@ -11,7 +11,7 @@ import type { Evm, ExecutionResult } from "../../src/evm/evm.ts";
 import { testBlock, testMessage } from "../../src/evm/testing/environment.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
-import { createMemoryState } from "../../src/state/memory-state.ts";
+import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
 import { createRandom, type Random } from "./random.ts";
 

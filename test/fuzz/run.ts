@@ -8,8 +8,8 @@ import { concatBytes } from "../../src/primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../src/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { keccak256Hash } from "../../src/primitives/keccak.ts";
-import { createMemoryState } from "../../src/state/memory-state.ts";
 import type { StateReader } from "../../src/state/reader.ts";
+import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState, type WorldState } from "../../src/state/world-state.ts";
 import { assemble, type FuzzCase } from "./case.ts";
 

@@ -79,7 +79,7 @@ before(async () => {
   ).take();
   ({ config } = chain);
   consensusData = decodeConsensusData(chain.consensusDataOf(HEIGHT))!;
-  appHash = chain.hashAt(HEIGHT)!;
+  appHash = chain.blockHash(HEIGHT)!;
   const { chunks } = files.list()[0]!;
   contents = Array.from({ length: chunks }, (_, index) =>
     Uint8Array.from(unpackChunk(files.chunk(HEIGHT, SNAPSHOT_FORMAT, index))),

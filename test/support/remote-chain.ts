@@ -9,8 +9,8 @@ import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/primitives/hash.
 import { bytesToHex } from "../../src/primitives/hex.ts";
 import { keccak256Hash } from "../../src/primitives/keccak.ts";
 import { toQuantity } from "../../src/primitives/quantity.ts";
-import { changesOfAlloc } from "../../src/state/genesis-alloc.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { changesOfAlloc } from "../../src/state/state-changes.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
 import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import { EMPTY_BLOOM } from "../../src/types/bloom.ts";
 import {

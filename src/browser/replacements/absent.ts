@@ -1,9 +1,13 @@
+import type * as ExecutionThreads from "../../calls/execution-threads.ts";
 import type * as Native from "../../crypto/secp256k1-native.ts";
+import type * as RemoteThread from "../../dev/fork/remote-thread.ts";
 import type * as NetworkEngine from "../../node/chain/network-engine.ts";
 import type * as Metrics from "../../observe/metrics-listener.ts";
 import type * as OtherRequests from "../../observe/other-requests.ts";
+import type * as RpcProcesses from "../../processes/rpc-processes.ts";
 import type * as Profiling from "../../profiling/runtime-port.ts";
 import type * as Server from "../../rpc/transport/server/server.ts";
+import type * as Solidity from "../../services/solidity-compiler.ts";
 import type * as Whisper from "../../shh/peers/libp2p-transport.ts";
 import type * as Lmdb from "../../storage/lmdb-kv.ts";
 import type * as Lock from "../../storage/lock.ts";
@@ -95,4 +99,23 @@ export const createRuntimePort: typeof Profiling.createRuntimePort = () => ({
   setBlockProfileRate: without("profiles"),
   writeBlockProfile: without("profiles"),
   async close() {},
+});
+
+/** Other threads cannot read the index, which is in the memory of this one. */
+export const createExecutionThreads: typeof ExecutionThreads.createExecutionThreads = () =>
+  undefined;
+
+/** Calls of threads run on this one: see `pool.ts`. */
+export function serveThread(): void {}
+
+/** Without listeners there is nothing for other processes to serve. */
+export const startRpcProcesses: typeof RpcProcesses.startRpcProcesses = () => undefined;
+
+/** The EVM waits for an answer of the remote chain, which a page must not. */
+export const startRemoteThread: typeof RemoteThread.startRemoteThread = without("dev.fork-url");
+
+/** The compiler is a package that the operator installs beside the node. */
+export const createSolidityCompiler: typeof Solidity.createSolidityCompiler = () => ({
+  compilerVersion: async () => undefined,
+  compile: async () => without("solc")(),
 });

@@ -1,20 +1,10 @@
-import type { DevAccount } from "../../keystore/dev-accounts.ts";
+import { Channel, type ChannelMessage } from "../../threads/channel.ts";
 import type { HostOptions, NodeHost, ProviderMessage } from "../provider.ts";
 import { UnsupportedInBrowserError, web } from "../web.ts";
-import {
-  fromCrossingError,
-  type HostCall,
-  type WorkerMessage,
-  type WorkerRequest,
-} from "./protocol.ts";
+import { type PageHandlers, PROVIDER_ERRORS, type WorkerHandlers } from "./protocol.ts";
 
 /** The worker ended, by a fault of its own or because the node was stopped. */
-class WorkerLostError extends Error {}
-
-type Waiting = {
-  readonly resolve: (result: never) => void;
-  readonly reject: (error: Error) => void;
-};
+export class WorkerLostError extends Error {}
 
 /** Starts a node in a dedicated worker. @throws UnsupportedInBrowserError, and what the start throws */
 export async function startRemoteHost(
@@ -24,48 +14,31 @@ export async function startRemoteHost(
   if (web.Worker === undefined) throw new UnsupportedInBrowserError("a worker");
   // Bundlers recognise this form and build the file.
   const worker = new web.Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-  const waiting = new Map<number, Waiting>();
-  let lastId = 0;
-
-  function post<Result>(request: Omit<WorkerRequest, "id">): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      waiting.set(++lastId, { resolve, reject });
-      worker.postMessage({ ...request, id: lastId });
-    });
-  }
+  const channel = new Channel<WorkerHandlers>(
+    (message) => worker.postMessage(message),
+    PROVIDER_ERRORS,
+  );
+  channel.serve({ message: onMessage } satisfies PageHandlers);
 
   function end(reason: string): void {
     worker.terminate();
-    for (const { reject } of waiting.values()) reject(new WorkerLostError(reason));
-    waiting.clear();
+    channel.close(() => new WorkerLostError(reason));
   }
 
-  worker.onmessage = ({ data }) => {
-    const message = data as WorkerMessage;
-    if ("message" in message) return onMessage(message.message);
-    const call = waiting.get(message.id);
-    waiting.delete(message.id);
-    if ("error" in message) call?.reject(fromCrossingError(message.error));
-    else call?.resolve(message.result as never);
-  };
+  worker.onmessage = ({ data }) => channel.receive(data as ChannelMessage);
   worker.onerror = ({ message }) => end(message);
-
-  const call =
-    <Name extends HostCall>(name: Name) =>
-    (...args: Parameters<NodeHost[Name]>) =>
-      post({ call: name, args }) as ReturnType<NodeHost[Name]>;
   try {
-    const accounts = await post<readonly DevAccount[]>({ start: options });
+    const accounts = await channel.call("start", options);
     return {
       accounts,
-      request: call("request"),
-      produceBlock: call("produceBlock"),
-      exportHome: call("exportHome"),
-      takeFile: call("takeFile"),
-      putFile: call("putFile"),
-      removeFile: call("removeFile"),
+      request: (request) => channel.call("request", request),
+      produceBlock: () => channel.call("produceBlock", undefined),
+      exportHome: () => channel.call("exportHome", undefined),
+      takeFile: (name) => channel.call("takeFile", name),
+      putFile: (name, content) => channel.call("putFile", { name, content }),
+      removeFile: (name) => channel.call("removeFile", name),
       async stop() {
-        await call("stop")();
+        await channel.call("stop", undefined);
         end("the node is stopped");
       },
     };

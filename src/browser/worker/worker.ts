@@ -1,28 +1,29 @@
 /** The dedicated worker that runs a node for its page. */
+import { Channel, type ChannelMessage } from "../../threads/channel.ts";
 import { startLocalHost } from "../local-host.ts";
 import type { NodeHost } from "../provider.ts";
 import type { MessageTarget } from "../web.ts";
-import { toCrossingError, type WorkerMessage, type WorkerRequest } from "./protocol.ts";
+import { type PageHandlers, PROVIDER_ERRORS, type WorkerHandlers } from "./protocol.ts";
 
 const page = globalThis as unknown as MessageTarget;
-const post = (message: WorkerMessage) => page.postMessage(message);
-let host: NodeHost | undefined;
+const channel = new Channel<PageHandlers>((message) => page.postMessage(message), PROVIDER_ERRORS);
 
-page.onmessage = async ({ data }) => {
-  const request = data as WorkerRequest;
-  const { id } = request;
-  try {
-    post({ id, result: await run(request) });
-  } catch (error) {
-    post({ id, error: toCrossingError(error) });
-  }
+const start: WorkerHandlers["start"] = async (options) => {
+  const host = await startLocalHost(options, (message) => channel.emit("message", message));
+  channel.serve(handlersOf(host));
+  return host.accounts;
 };
+channel.serve({ start });
+page.onmessage = ({ data }) => channel.receive(data as ChannelMessage);
 
-async function run(request: WorkerRequest): Promise<unknown> {
-  if ("start" in request) {
-    host = await startLocalHost(request.start, (message) => post({ message }));
-    return host.accounts;
-  }
-  const call = host![request.call] as (...args: readonly unknown[]) => Promise<unknown>;
-  return call(...request.args);
+function handlersOf(host: NodeHost): Omit<WorkerHandlers, "start"> {
+  return {
+    request: (request) => host.request(request),
+    produceBlock: () => host.produceBlock(),
+    exportHome: () => host.exportHome(),
+    takeFile: (name) => host.takeFile(name),
+    putFile: ({ name, content }) => host.putFile(name, content),
+    removeFile: (name) => host.removeFile(name),
+    stop: () => host.stop(),
+  };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
 import type { Address } from "../../primitives/address.ts";
-import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import { createStateTrie } from "../../state/state-trie.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import type { BlockRecord } from "../store/block-store.ts";

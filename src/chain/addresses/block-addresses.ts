@@ -9,7 +9,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { StateChanges } from "../../state/reader.ts";
 import type { Block, ExecutedBlock } from "../../types/block.ts";
 import { recoverAuthority } from "../../types/transaction/sender.ts";
-import type { RecordItem } from "../records/record-item.ts";
+import type { RecordItem } from "../records/receipt-record.ts";
 
 /** How a transaction has to do with an address; bits of a byte. */
 export const ROLE = {
@@ -88,11 +88,14 @@ export function addressPartsOf({
 }: IndexedAddresses): AddressParts {
   const { header, transactions, uncles, withdrawals } = block;
   return {
-    ...{ header, uncles },
+    header,
+    uncles,
     ...(withdrawals && { withdrawals }),
     transactionCount: transactions.length,
     items: transactions.map((transaction, i) => ({
-      ...{ transaction, sender: senders[i]!, receipt: receipts[i]! },
+      transaction,
+      sender: senders[i]!,
+      receipt: receipts[i]!,
     })),
     changed: changes.accounts.map(({ address }) => address),
   };

@@ -22,23 +22,23 @@ const ROWS_MAX = 2048;
 
 /** The fees of blocks, each computed once while it stays in the cache. */
 export class BlockFeeCache {
-  readonly #chain: Pick<ChainReader, "config" | "hashAt" | "headerAt">;
+  readonly #chain: Pick<ChainReader, "config" | "blockHash" | "header">;
   /** By number, oldest use first; the hash says whether the block is still canonical. */
   readonly #rows = new Map<number, { readonly hash: Hash; readonly fees: BlockFees }>();
   /** Lives as long as the decoded block, which the store bounds. */
   readonly #tips = new WeakMap<ExecutedBlock, SortedTips>();
 
-  constructor(chain: Pick<ChainReader, "config" | "hashAt" | "headerAt">) {
+  constructor(chain: Pick<ChainReader, "config" | "blockHash" | "header">) {
     this.#chain = chain;
   }
 
   /** undefined where there is no block `number`. */
   at(number: number): BlockFees | undefined {
-    const hash = this.#chain.hashAt(number);
+    const hash = this.#chain.blockHash(number);
     if (hash === undefined) return undefined;
     const row = this.#rows.get(number);
     this.#rows.delete(number);
-    const header = row?.hash === hash ? row.fees.header : this.#chain.headerAt(number);
+    const header = row?.hash === hash ? row.fees.header : this.#chain.header(number);
     if (header === undefined) return undefined;
     const fees = row?.hash === hash ? row.fees : blockFees(header, this.#chain.config);
     this.#rows.set(number, { hash, fees });

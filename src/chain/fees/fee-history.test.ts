@@ -25,9 +25,9 @@ function chainOf(blocks: readonly ExecutedBlock[], pending?: ExecutedBlock) {
     config,
     head: () => blocks.at(-1)!,
     oldest: () => ({ block: 0, state: 0, proof: 0 }),
-    hashAt: (number: number) => blocks[number]?.block.hash,
-    headerAt: (number: number) => blocks[number]?.block.header,
-    blockByNumber: (number: number) => blocks[number],
+    blockHash: (number: number) => blocks[number]?.block.hash,
+    header: (number: number) => blocks[number]?.block.header,
+    block: (number: number) => blocks[number],
     pending: () =>
       pending && {
         executed: pending,
@@ -108,7 +108,7 @@ test("feeHistory follows the chain after blocks were replaced, and reads whole b
   const chain = {
     ...chainOf(blocks),
     head: () => blocks[1]!,
-    blockByNumber(number: number) {
+    block(number: number) {
       reads++;
       return blocks[number];
     },

@@ -56,7 +56,7 @@ export function createFeeHistory(chain: FeeHistoryChain): GetFeeHistory {
   /** Oldest use first. The hash of the newest block stands for all blocks before it. */
   const stored = new Map<string, FeeHistory>();
   return (blockCount, newest, percentiles) => {
-    const hash = newest === "pending" ? undefined : chain.hashAt(newest);
+    const hash = newest === "pending" ? undefined : chain.blockHash(newest);
     const rowFees = FEES_OF_A_BLOCK + percentiles.length;
     const isStored = Math.min(blockCount, BLOCKS_MAX) * rowFees <= STORED_FEES_MAX;
     if (hash === undefined || !isStored) return compute(blockCount, newest, percentiles);
@@ -74,7 +74,7 @@ export function createFeeHistory(chain: FeeHistoryChain): GetFeeHistory {
 
 type FeeHistoryChain = Pick<
   ChainReader,
-  "config" | "head" | "oldest" | "hashAt" | "headerAt" | "blockByNumber" | "pending"
+  "config" | "head" | "oldest" | "blockHash" | "header" | "block" | "pending"
 >;
 
 function createComputation(chain: FeeHistoryChain): GetFeeHistory {
@@ -108,7 +108,7 @@ function createComputation(chain: FeeHistoryChain): GetFeeHistory {
       if (fees === undefined) continue;
       rows.push(fees);
       if (percentiles.length === 0) continue;
-      const executed = isPending ? pending : chain.blockByNumber(number);
+      const executed = isPending ? pending : chain.block(number);
       reward.push(executed ? rewardsOf(executed, percentiles, cache) : []);
     }
     const newestHeader = rows.at(-1)?.header;

@@ -26,7 +26,7 @@ function block(number: number, tips: readonly bigint[], sender: Address = alice)
 }
 
 function suggest(blocks: readonly ExecutedBlock[], options: Partial<GasPriceOracleOptions> = {}) {
-  const chain = { head: () => blocks.at(-1)!, blockByNumber: (n: number) => blocks[n] };
+  const chain = { head: () => blocks.at(-1)!, block: (n: number) => blocks[n] };
   return createGasPriceOracle(options, { chain }).suggestTip();
 }
 
@@ -59,7 +59,7 @@ test("the oracle samples what there is where older blocks are pruned", () => {
   const head = block(7, [30n, 30n]);
   const chain = {
     head: () => head,
-    blockByNumber(number: number) {
+    block(number: number) {
       if (number < 7) throw new BlockPrunedError({ number, base: 7 });
       return head;
     },
@@ -76,7 +76,7 @@ test("the oracle answers from memory until the head changes", () => {
   let asked = 0;
   const chain = {
     head: () => blocks.at(-1)!,
-    blockByNumber(number: number) {
+    block(number: number) {
       asked++;
       return blocks[number];
     },

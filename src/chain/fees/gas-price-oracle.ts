@@ -36,7 +36,7 @@ export interface GasPriceOracle {
 /** An oracle that learns from the tips in the newest blocks, as geth's does. */
 export function createGasPriceOracle(
   options: Partial<GasPriceOracleOptions>,
-  { chain }: { readonly chain: Pick<ChainReader, "head" | "blockByNumber"> },
+  { chain }: { readonly chain: Pick<ChainReader, "head" | "block"> },
 ): GasPriceOracle {
   const settings = { ...GAS_PRICE_ORACLE_DEFAULTS, ...options };
   let lastHead: Hash | undefined;
@@ -59,10 +59,10 @@ export function createGasPriceOracle(
 /** A chain that began with a snapshot, or as a fork, has no older blocks: what there is has to do. */
 function storedBlock(
   number: number,
-  chain: Pick<ChainReader, "blockByNumber">,
+  chain: Pick<ChainReader, "block">,
 ): ExecutedBlock | "pruned" | undefined {
   try {
-    return chain.blockByNumber(number);
+    return chain.block(number);
   } catch (error) {
     if (error instanceof BlockPrunedError) return "pruned";
     throw error;
@@ -72,7 +72,7 @@ function storedBlock(
 /** Tips of the newest blocks; for each block with at most one, an older block is sampled too, up to twice as many. */
 function collectTips(
   head: ExecutedBlock,
-  chain: Pick<ChainReader, "blockByNumber">,
+  chain: Pick<ChainReader, "block">,
   lastPrice: bigint,
   { blocks, ignorePrice }: GasPriceOracleOptions,
 ): bigint[] {

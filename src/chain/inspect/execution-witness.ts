@@ -35,7 +35,7 @@ const CACHE_BYTES = 1 << 20;
 export function executionWitness(
   { block, senders }: Pick<ExecutedBlock, "block" | "senders">,
   modules: {
-    readonly reader: Pick<ChainReader, "stateAt" | "hashAt" | "headerAt">;
+    readonly reader: Pick<ChainReader, "stateAt" | "blockHash" | "header">;
     readonly store: Pick<BlockStore, "trieNodes" | "trieNodesAt" | "numberOfState">;
     readonly execution: Omit<ExecutionModules, "stateTrie">;
   },
@@ -43,7 +43,7 @@ export function executionWitness(
 ): ExecutionWitness {
   const { reader, store, execution } = modules;
   const parentNumber = block.header.number - 1;
-  const parent = reader.headerAt(parentNumber)!;
+  const parent = reader.header(parentNumber)!;
   const state = recordReads(reader.stateAt(parentNumber), take);
   const nodes = new Map<string, Uint8Array>();
   const recorded = (source: TrieNodeReader) => recordNodes(source, nodes, take);
@@ -58,7 +58,7 @@ export function executionWitness(
   let oldest = parentNumber;
   const blockHash = (number: number) => {
     if (number < oldest && number >= 0) oldest = number;
-    return reader.hashAt(number);
+    return reader.blockHash(number);
   };
   executeBlock(
     block,
@@ -70,8 +70,7 @@ export function executionWitness(
     stateTrie.prove(parent.stateRoot, address, [...slots]);
   }
   const headers: Header[] = [];
-  for (let number = parentNumber; number >= oldest; number--)
-    headers.push(reader.headerAt(number)!);
+  for (let number = parentNumber; number >= oldest; number--) headers.push(reader.header(number)!);
   return { headers, codes: [...state.codes.values()], nodes: [...nodes.values()] };
 }
 

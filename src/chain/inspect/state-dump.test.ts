@@ -7,7 +7,7 @@ import { hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
-import { createMemoryState } from "../../state/memory-state.ts";
+import { createMemoryState } from "../../state/testing/memory-state.ts";
 import type { Kv } from "../../storage/kv.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import {
@@ -17,9 +17,8 @@ import {
   slotWithHash,
   writeHashedAddress,
   writeHashedSlot,
-} from "../store/hashed-keys.ts";
-import { findPreimage } from "./find-preimage.ts";
-import { dumpState } from "./state-dump.ts";
+} from "../store/state/hashed-keys.ts";
+import { dumpState, findPreimage } from "./state-dump.ts";
 
 const addressOf = (index: number) => `0x${index.toString(16).padStart(40, "0")}` as Address;
 const hashOf = (key: Uint8Array) => hashFromBytes(keccak256(key));

@@ -2,11 +2,11 @@ import { setImmediate } from "node:timers/promises";
 import { type Address, addressFromBytes } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
-import { keccak256Hash } from "../../primitives/keccak.ts";
+import { keccak256Hash, keccak256OfHex } from "../../primitives/keccak.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { StateReader } from "../../state/reader.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
-import type { HashedKeys } from "../store/hashed-keys.ts";
+import type { HashedKeys } from "../store/state/hashed-keys.ts";
 
 /** An account of a dump. */
 export type DumpedAccount = Account & {
@@ -74,7 +74,10 @@ export async function dumpState(
     }
     return {
       ...account,
-      ...{ address, hash, code, storage },
+      address,
+      hash,
+      code,
+      storage,
       storageRoot: storageRootOf(address) ?? EMPTY_TRIE_ROOT,
     };
   });
@@ -158,4 +161,79 @@ export function startHash(start: Uint8Array): Hash {
   const bytes = new Uint8Array(32);
   bytes.set(start.subarray(0, 32));
   return hashFromBytes(bytes);
+}
+
+/** Slots of one account in the order of its storage trie, which is that of the hashes of the slots. */
+export type StorageRange = {
+  readonly slots: readonly {
+    /** keccak256 of the slot */
+    readonly hash: Hash;
+    readonly slot: Hash;
+    readonly value: bigint;
+  }[];
+  /** Hash of the first slot that was left out; undefined when there is none. */
+  readonly next: Hash | undefined;
+  /** The account has no storage, or does not exist. */
+  readonly isEmpty: boolean;
+};
+
+/** @param start hash of the first slot; 32 bytes, or fewer, which zeros follow */
+export function storageRange(
+  state: StateReader,
+  address: Address,
+  start: Uint8Array,
+  slotsMax: number,
+): StorageRange {
+  const first = startHash(start);
+  let isEmpty = true;
+  const slots: StorageRange["slots"][number][] = [];
+  for (const [slot, value] of state.storageEntries(address)) {
+    if (value === 0n) continue;
+    isEmpty = false;
+    const hash = hashFromBytes(keccak256OfHex(slot));
+    if (hash >= first) slots.push({ hash, slot, value });
+  }
+  slots.sort((a, b) => (a.hash < b.hash ? -1 : 1));
+  return { slots: slots.slice(0, slotsMax), next: slots[slotsMax]?.hash, isEmpty };
+}
+
+/** Keys looked at before other work gets its turn: some 10 ms. */
+const KEYS_PER_SLICE = 1_000;
+const ADDRESS_LENGTH = 20;
+
+/**
+ * The address or the slot whose hash is a key of the state's tries, of now or of an old block; undefined where none is. An address is one
+ * look-up, a slot one for each address; of blocks not merged yet every key is hashed.
+ * @param assertInTime called now and then; throws when the search takes too long
+ */
+export async function findPreimage(
+  wanted: Hash,
+  keys: HashedKeys,
+  assertInTime: () => void,
+): Promise<Uint8Array | undefined> {
+  const hash = hashToBytes(wanted);
+  let count = 0;
+  const find = async <Key>(
+    all: Iterable<Key>,
+    preimageOf: (key: Key) => Uint8Array | undefined,
+  ) => {
+    for (const key of all) {
+      if (++count % KEYS_PER_SLICE === 0) {
+        await setImmediate();
+        assertInTime();
+      }
+      const found = preimageOf(key);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  const ifWanted = (key: Uint8Array) => (keccak256Hash(key) === wanted ? key : undefined);
+  // Those in memory first: what is merged meanwhile is found in the tables.
+  const slots = Array.from(keys.unmergedSlots(), (key) => key.subarray(ADDRESS_LENGTH));
+  return (
+    (await find(Array.from(keys.unmergedAddresses()), ifWanted)) ??
+    (await find(slots, ifWanted)) ??
+    keys.addressWithHash(hash) ??
+    (await find(keys.addressesFrom(new Uint8Array(32)), ({ key }) => keys.slotWithHash(key, hash)))
+  );
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseGenesis } from "../../params/genesis.ts";
 import { hashToBytes } from "../../primitives/hash.ts";
-import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import { createStateTrie } from "../../state/state-trie.ts";
 import { genesisState } from "../genesis-block.ts";
 import { createMemoryBlockStore } from "../store/open-block-store.ts";
 import { measureState } from "./state-size.ts";
@@ -40,7 +40,7 @@ function genesisStore() {
   store.appendGenesis(genesisState(parseGenesis(text)));
   return {
     nodes: store.trieNodesAt(0),
-    root: hashToBytes(store.headerAt(0)!.stateRoot),
+    root: hashToBytes(store.header(0)!.stateRoot),
     codeLengths: store.codeLengths(),
   };
 }

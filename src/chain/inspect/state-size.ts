@@ -44,8 +44,11 @@ export async function measureState(
 ): Promise<StateSize> {
   const kind = (): SizeOfKind => ({ count: 0, bytes: 0 });
   const size = {
-    ...{ accounts: kind(), slots: kind(), codes: kind() },
-    ...{ accountNodes: kind(), storageNodes: kind() },
+    accounts: kind(),
+    slots: kind(),
+    codes: kind(),
+    accountNodes: kind(),
+    storageNodes: kind(),
   };
   let steps = 0;
   const add = (name: keyof StateSize, bytes: number) => {

@@ -6,9 +6,13 @@ import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Log } from "../../types/receipt.ts";
-import { LogFilter, type LogFilterOptions } from "./log-filter.ts";
+import {
+  LOG_CHUNK_BLOCKS,
+  LogFilter,
+  type LogFilterOptions,
+  type LogSource,
+} from "./log-filter.ts";
 import { LogIndex } from "./log-index.ts";
-import { LOG_CHUNK_BLOCKS, type LogSource } from "./log-source.ts";
 
 const LIMITS = { blocksMin: 5, postingsMin: 40, logBytesMin: 4_000, rowsMax: 3 };
 const address = (id: number) => `0x${id.toString(16).padStart(40, "0")}` as Address;

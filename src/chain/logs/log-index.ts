@@ -13,17 +13,18 @@ import {
 import { META, numberFromKey, TABLE, tableKey } from "../../storage/schema.ts";
 import type { IndexedParts } from "../records/indexed-block.ts";
 import { BlockLogs, encodeBlockLogs } from "./block-logs.ts";
-import type { LogFilter } from "./log-filter.ts";
-import { LOG_CHUNK_BLOCKS, type LogSource } from "./log-source.ts";
 import {
   chunkOf,
+  LOG_CHUNK_BLOCKS,
+  type LogFilter,
+  type LogSource,
   type LogTerm,
   offsetOf,
   readTermRowKey,
   termRowKey,
   termsOfBlock,
   termsOfFilter,
-} from "./log-terms.ts";
+} from "./log-filter.ts";
 
 /** When what waits in memory goes to its rows. */
 export type LogMergeLimits = {

@@ -11,6 +11,7 @@ import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import { addressPartsOf } from "../addresses/block-addresses.ts";
 import type { BlockRecord } from "../store/block-store.ts";
+import { upgradeRecordV1 } from "../store/log/replace-log.ts";
 import { encodeAccount } from "../testing/encode-account.ts";
 import { encodeBlockRecordV1 } from "../testing/encode-record-v1.ts";
 import { plain } from "../testing/plain.ts";
@@ -26,7 +27,6 @@ import {
   itemOffsetsAt,
   PREFIX_LENGTH,
 } from "./block-record.ts";
-import { upgradeRecordV1 } from "./block-record-v1.ts";
 import {
   ACCOUNT_ENTRY_BYTES_MAX,
   accountEntryValue,

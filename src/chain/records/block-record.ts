@@ -17,10 +17,8 @@ import {
   readChanges,
   writeChanges,
 } from "./changes-record.ts";
-import { readHeader, writeHeader } from "./header-record.ts";
-import { readReceipt, writeReceipt } from "./receipt-record.ts";
-import type { RecordItem } from "./record-item.ts";
-import { assertRecordKind, RECORD_KIND } from "./record-kind.ts";
+import { assertRecordKind, RECORD_KIND, readHeader, writeHeader } from "./header-record.ts";
+import { type RecordItem, readReceipt, writeReceipt } from "./receipt-record.ts";
 
 /**
  * One block in the block log. Parts with a checksum of their own are also read alone.
@@ -191,7 +189,9 @@ export function decodeAddressParts(payload: Uint8Array): AddressParts {
   const uncles = times(rest.varint(), () => readHeader(rest));
   const withdrawals = readWithdrawals(rest);
   return {
-    ...{ header, uncles, transactionCount },
+    header,
+    uncles,
+    transactionCount,
     ...(withdrawals && { withdrawals }),
     items: readItems(payload, prefix),
     changed: readChangedAddresses(new ByteReader(payload, changesOffset)),

@@ -1,6 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import { type ByteReader, type ByteWriter, MalformedBytesError } from "../../storage/byte-io.ts";
+import { UnknownFormatError } from "../../storage/schema.ts";
 import { BLOOM_LENGTH, EMPTY_BLOOM } from "../../types/bloom.ts";
 import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
@@ -161,4 +162,30 @@ function writeOptionalBigint(writer: ByteWriter, value: bigint | undefined): voi
 
 function readOptionalBigint(reader: ByteReader): bigint | undefined {
   return reader.byte() === ABSENT ? undefined : reader.bigint();
+}
+
+/**
+ * The first byte of every record of the block log and of state files; the second is the version of that kind's layout.
+ * Numbers are never reused. A log whose first block is not block 0 has a state file beside it, or that first block changes
+ * all of the state, as a genesis block does.
+ */
+export const RECORD_KIND = {
+  block: 1,
+  /** a part of the state after some block (state-file.ts) */
+  statePart: 2,
+  /** number and hash of the block after which the parts before it are the state */
+  stateEnd: 3,
+} as const;
+
+/** @throws UnknownFormatError unless the next two bytes are `kind` and a version up to `version` */
+export function assertRecordKind(reader: ByteReader, kind: number, version: number): void {
+  const foundKind = reader.byte();
+  if (foundKind !== kind) {
+    throw new UnknownFormatError({ what: "kind of a log record", found: foundKind, known: kind });
+  }
+  const foundVersion = reader.byte();
+  if (foundVersion !== version) {
+    const what = `log record of kind ${kind}`;
+    throw new UnknownFormatError({ what, found: foundVersion, known: version });
+  }
 }

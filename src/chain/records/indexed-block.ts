@@ -53,3 +53,19 @@ export function decodeHashesAndLogs(payload: Uint8Array): IndexedParts {
   }
   return { block: { hash: prefix.hash, header, transactions }, receipts };
 }
+
+/** One block as the index takes it. */
+export type IndexedBlock = {
+  readonly executed: IndexedParts;
+  readonly rows: ChangeRows;
+  /** of its record in the log */
+  readonly position: number;
+  /** log position after its record */
+  readonly end: number;
+};
+
+/** Block 0 in the log. */
+export type GenesisRecord = Omit<IndexedBlock, "rows"> & {
+  /** of the bytes of its state in the record */
+  readonly offset: number;
+};

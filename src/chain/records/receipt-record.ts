@@ -2,6 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
 import type { Log, Receipt } from "../../types/receipt.ts";
+import type { Transaction } from "../../types/transaction/transaction.ts";
 import { readBloom, writeBloom } from "./header-record.ts";
 
 const STATUS = 1;
@@ -86,3 +87,12 @@ function readLogs(reader: ByteReader): Log[] {
   }
   return logs;
 }
+
+/** A transaction of a block with its receipt. */
+export type RecordItem = {
+  readonly transaction: Transaction;
+  readonly sender: Address;
+  readonly receipt: Receipt;
+  /** index in the block of its first log */
+  readonly firstLogIndex: number;
+};

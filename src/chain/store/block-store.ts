@@ -4,7 +4,7 @@ import type { NodeBatch } from "../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
-import type { RecordItem } from "../records/record-item.ts";
+import type { RecordItem } from "../records/receipt-record.ts";
 
 /** A block with its result: what `append` writes to the block log. */
 export type BlockRecord = ExecutedBlock & {
@@ -52,20 +52,20 @@ export interface BlockStore {
   appendGenesis(genesis: GenesisState): void;
   block(number: number): ExecutedBlock | undefined;
   /** The header alone, without decoding the block; likewise its hash. */
-  headerAt(number: number): Header | undefined;
-  hashAt(number: number): Hash | undefined;
+  header(number: number): Header | undefined;
+  blockHash(number: number): Hash | undefined;
   /** One transaction and its receipt, without decoding the others. */
   transactionAt(number: number, index: number): IncludedTransaction | undefined;
   numberOf(blockHash: Hash): number | undefined;
   /** A block after which the state has this root. */
   numberOfState(stateRoot: Hash): number | undefined;
-  transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined;
+  transactionPosition(hash: Hash): { readonly number: number; readonly index: number } | undefined;
   /** The state after block `number`, which must be known. @throws StatePrunedError, and so do its reads */
   stateAt(number: number): StateReader;
   /** What block `number` changed. */
   changes(number: number): StateChanges;
   /** `consensusData` of block `number`, which must be known. */
-  consensusData(number: number): Uint8Array;
+  consensusDataOf(number: number): Uint8Array;
   /** Nodes of the newest state, to build the next one on. */
   readonly trieNodes: TrieNodeReader;
   /** Nodes of the state after block `number`, which must be known; for an old one they are computed from changes. @throws StatePrunedError */
@@ -78,5 +78,25 @@ export interface BlockStore {
 /** What of a store can be read by a thread that does not write it. */
 export type ReadableBlockStore = Omit<
   BlockStore,
-  "append" | "appendGenesis" | "rollbackTo" | "changes" | "consensusData"
+  "append" | "appendGenesis" | "rollbackTo" | "changes" | "consensusDataOf"
 >;
+
+/** Transaction `index` of a decoded block; undefined when it has no such transaction. */
+export function includedTransaction(
+  { block, senders, receipts }: ExecutedBlock,
+  index: number,
+): IncludedTransaction | undefined {
+  const transaction = block.transactions[index];
+  if (transaction === undefined) return undefined;
+  let firstLogIndex = 0;
+  for (let before = 0; before < index; before++) firstLogIndex += receipts[before]!.logs.length;
+  return {
+    transaction,
+    sender: senders[index]!,
+    receipt: receipts[index]!,
+    firstLogIndex,
+    index,
+    blockHash: block.hash,
+    blockNumber: block.header.number,
+  };
+}

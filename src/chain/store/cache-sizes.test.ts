@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EMPTY_CODE_HASH } from "../../state/account.ts";
-import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import { createStateTrie } from "../../state/state-trie.ts";
 import { RandomChain } from "../testing/random-chain.ts";
 import { CACHE_BYTES, divideCacheSize } from "./cache-sizes.ts";
 import { createMemoryBlockStore } from "./open-block-store.ts";

@@ -35,9 +35,6 @@ const SHARES: CacheSizes = {
  */
 export const CACHE_BYTES = 256 << 20;
 
-/** Each thread or process that follows a store has caches of its own, of which the shares for blocks and states are used. */
-export const FOLLOWER_CACHE_BYTES = CACHE_BYTES / 2;
-
 /** Divides `bytes` among the caches. */
 export function divideCacheSize(bytes: number): CacheSizes {
   const part = (percent: number) => Math.floor((bytes * percent) / 100);
@@ -49,4 +46,9 @@ export function divideCacheSize(bytes: number): CacheSizes {
     codes: part(SHARES.codes),
     logTexts: part(SHARES.logTexts),
   };
+}
+
+/** Caches of each thread or process that follows a store whose own caches are `bytes`: half of those for blocks and states. */
+export function followerCacheSizes(bytes: number): Omit<CacheSizes, "trieNodes"> {
+  return divideCacheSize(bytes / 2);
 }

@@ -13,6 +13,7 @@ import type { AddressIndex } from "../addresses/address-index.ts";
 import { BlockLogs, encodeBlockLogs } from "../logs/block-logs.ts";
 import { decodeBlockRecord, decodeChangeRows } from "../records/block-record.ts";
 import type { ChangeRow } from "../records/changes-record.ts";
+import type { BlockRecord } from "./block-store.ts";
 import type { BlockIndex } from "./index/block-index.ts";
 import { nodesInRow } from "./nodes/trie-node-table.ts";
 import { walkStateTrie } from "./nodes/walk-trie.ts";
@@ -39,19 +40,27 @@ export type StoreReport = {
 /** Faults listed one by one; one cause can give thousands. */
 const FAULTS_LISTED_MAX = 20;
 
+export type CheckModules = {
+  readonly log: BlockLog;
+  readonly index: BlockIndex;
+  readonly kv: Kv;
+  readonly addresses: Pick<AddressIndex, "indexedBlocks" | "storedRowsOf">;
+};
+
 /**
  * Reads everything: the checksum of every record, hash and parent of every header, what the index
  * says of each block, and every row of the index, which must hold nothing else. Code and trie nodes
  * of blocks that were rolled back may remain. Pruning must not be under way.
  */
-export function checkStore(
-  log: BlockLog,
-  index: BlockIndex,
-  kv: Kv,
-  addresses: Pick<AddressIndex, "indexedBlocks" | "storedRowsOf">,
-): StoreReport {
-  const faults = new Faults();
-  const counts = {
+export function checkStore(modules: CheckModules): StoreReport {
+  return new StoreCheck(modules).run();
+}
+
+class StoreCheck {
+  readonly #modules: CheckModules;
+  readonly #faults = new Faults();
+  /** What the log has, for comparison with the rows. */
+  readonly #counts = {
     blocks: 0,
     transactions: 0,
     servedBlocks: 0,
@@ -62,57 +71,108 @@ export function checkStore(
     logPostings: 0,
     addressRows: 0,
   };
-  let previous: { readonly number: number; readonly hash: Hash } | undefined;
+  #previous: { readonly number: number; readonly hash: Hash } | undefined;
 
-  const logCheck = log.check((logRecord) => {
-    const record = faults.catch("log", undefined, `record at ${logRecord.position}`, () =>
-      decodeBlockRecord(logRecord.payload),
-    );
-    if (record === undefined) return;
-    const { header, hash, transactions } = record.block;
-    const { number } = header;
-    counts.blocks++;
-    counts.transactions += transactions.length;
-    const parent = previous;
+  constructor(modules: CheckModules) {
+    this.#modules = modules;
+  }
+
+  run(): StoreReport {
+    const faults = this.#faults;
+    const { blocks: servedFrom } = this.#modules.index.pruned;
+    const log = this.#modules.log.check((logRecord) => {
+      const record = faults.catch("log", undefined, `record at ${logRecord.position}`, () =>
+        decodeBlockRecord(logRecord.payload),
+      );
+      if (record === undefined) return;
+      this.#checkHeader(record);
+      this.#checkState(record, logRecord);
+      if (record.block.header.number >= servedFrom.base) this.#checkServed(record, logRecord);
+    });
+    for (const { position, reason } of log.faults) {
+      faults.add("log", undefined, `position ${position}: ${reason}`);
+    }
+    this.#checkCounts();
+    const indexRows = this.#checkRows();
+    const { blocks, transactions } = this.#counts;
+    const { count: faultCount, first } = faults;
+    return { blocks, transactions, logBytes: log.bytes, indexRows, faultCount, faults: first };
+  }
+
+  /** The block follows the one before, and has its header's hash. */
+  #checkHeader({ block: { header, hash, transactions } }: BlockRecord): void {
+    const faults = this.#faults;
+    const { number, parentHash } = header;
+    this.#counts.blocks++;
+    this.#counts.transactions += transactions.length;
+    const parent = this.#previous;
     if (parent !== undefined) {
       faults.unless("log", number, "number follows", () => number === parent.number + 1);
-      faults.unless(
-        "log",
-        number,
-        "parent is the block before",
-        () => header.parentHash === parent.hash,
-      );
+      const isChild = () => parentHash === parent.hash;
+      faults.unless("log", number, "parent is the block before", isChild);
     }
     faults.unless("log", number, "hash is the header's", () => headerHash(header) === hash);
-    previous = { number, hash };
+    this.#previous = { number, hash };
+  }
 
-    const { blocks, states } = index.pruned;
-    if (number >= states.base) {
+  /** The index has the state root of the block, and what it changed. */
+  #checkState({ block }: BlockRecord, logRecord: LogRecord): void {
+    const faults = this.#faults;
+    const { index } = this.#modules;
+    const { number, stateRoot } = block.header;
+    const { base } = index.pruned.states;
+    if (number >= base) {
       faults.unless("index", number, "state root", () => {
-        const first = index.blocks.numberOfState(header.stateRoot);
-        return first !== undefined && first >= states.base && first <= number;
+        const first = index.blocks.numberOfState(stateRoot);
+        return first !== undefined && first >= base && first <= number;
       });
     }
-    const rows = decodeChangeRows(logRecord.payload);
-    if (number > states.base || states.base === 0) {
-      counts.accountVersions += rows.accounts.length;
-      counts.slotVersions += rows.slots.length;
-      checkChanges(faults, index.accounts, rows.accounts, number, logRecord);
-      checkChanges(faults, index.slots, rows.slots, number, logRecord);
+    if (number > base || base === 0) {
+      const rows = decodeChangeRows(logRecord.payload);
+      this.#counts.accountVersions += rows.accounts.length;
+      this.#counts.slotVersions += rows.slots.length;
+      this.#checkChanges(index.accounts, rows.accounts, number, logRecord);
+      this.#checkChanges(index.slots, rows.slots, number, logRecord);
       for (const { hash: codeHash, code } of rows.codes) {
         const name = bytesToHex(codeHash) as Hash;
         faults.unless("index", number, `code ${name}`, () => isSame(index.code(name), code));
       }
     }
-    if (number < blocks.base) return;
+    if (index.merge.checkpoint() === number + 1) {
+      const root = hashToBytes(stateRoot);
+      const walk = () => walkStateTrie(index.trieNodes, root);
+      faults.catch("index", number, "trie of the checkpoint", walk);
+    }
+  }
+
+  /** Every change of a block is found under its key at that block, with its value. */
+  #checkChanges(
+    table: VersionedTable,
+    changes: readonly ChangeRow[],
+    number: number,
+    record: LogRecord,
+  ): void {
+    for (const { key, value, offset } of changes) {
+      this.#faults.unless("index", number, `change of ${bytesToHex(key)}`, () => {
+        const position = LogReader.payloadPosition(record.position, offset);
+        return (
+          table.versionAt(key, number)?.position === position &&
+          isSame(table.at(key, number), value)
+        );
+      });
+    }
+  }
+
+  /** The index finds the block, its transactions, its logs and its addresses. */
+  #checkServed(record: BlockRecord, { position }: LogRecord): void {
+    const faults = this.#faults;
+    const counts = this.#counts;
+    const { index, addresses } = this.#modules;
+    const { header, hash, transactions } = record.block;
+    const { number } = header;
     counts.servedBlocks++;
     counts.servedTransactions += transactions.length;
-    faults.unless(
-      "index",
-      number,
-      "position",
-      () => index.blocks.position(number) === logRecord.position,
-    );
+    faults.unless("index", number, "position", () => index.blocks.position(number) === position);
     faults.unless("index", number, "block hash", () => index.blocks.numberOf(hash) === number);
     for (const [i, tx] of transactions.entries()) {
       faults.unless("index", number, `transaction ${tx.hash}`, () => {
@@ -121,9 +181,8 @@ export function checkStore(
       });
     }
     const logs = encodeBlockLogs(record);
-    faults.unless("index", number, "logs", () =>
-      isSame(index.logs.storedLogs(number)?.bytes, logs),
-    );
+    const storedLogs = () => index.logs.storedLogs(number)?.bytes;
+    faults.unless("index", number, "logs", () => isSame(storedLogs(), logs));
     if (logs !== undefined) {
       counts.logBlocks++;
       faults.unless("index", number, "terms of logs", () => {
@@ -132,118 +191,80 @@ export function checkStore(
         return isWhole;
       });
     }
-    if (number <= addresses.indexedBlocks) {
-      faults.unless("index", number, "addresses", () => {
-        const { isWhole, rows } = addresses.storedRowsOf(record);
-        counts.addressRows += rows;
-        // A large block is indexed in several steps.
-        return isWhole || number === addresses.indexedBlocks;
-      });
-    }
-    if (index.merge.checkpoint() === number + 1) {
-      const root = hashToBytes(header.stateRoot);
-      faults.catch("index", number, "trie of the checkpoint", () => {
-        walkStateTrie(index.trieNodes, root);
-      });
-    }
-  });
-  for (const { position, reason } of logCheck.faults) {
-    faults.add("log", undefined, `position ${position}: ${reason}`);
-  }
-
-  const expected = previous?.hash;
-  faults.unless("index", undefined, "last block", () => index.applied()?.hash === expected);
-  for (const [what, table, count] of [
-    ["account versions", index.accounts, counts.accountVersions],
-    ["slot versions", index.slots, counts.slotVersions],
-  ] as const) {
-    faults.unless("index", undefined, what, () => table.versionCount() === count);
-  }
-  faults.unless(
-    "index",
-    undefined,
-    "blocks with logs",
-    () => index.logs.blockCount() === counts.logBlocks,
-  );
-  faults.unless(
-    "index",
-    undefined,
-    "terms of all logs",
-    () => index.logs.postingCount() === counts.logPostings,
-  );
-  const { rows, byTable } = checkRows(faults, index, kv, previous?.number ?? -1);
-  for (const [table, count] of [
-    ["position", counts.servedBlocks],
-    ["blockByHash", counts.servedBlocks],
-    ["transaction", counts.servedTransactions],
-    ["addressTransaction", counts.addressRows],
-  ] as const) {
-    const found = byTable.get(TABLE[table]) ?? 0;
-    faults.unless("index", undefined, `${found} rows in table ${table}`, () => found === count);
-  }
-  return {
-    blocks: counts.blocks,
-    transactions: counts.transactions,
-    logBytes: logCheck.bytes,
-    indexRows: rows,
-    faultCount: faults.count,
-    faults: faults.first,
-  };
-}
-
-/** Every change of a block is found under its key at that block, with its value. */
-function checkChanges(
-  faults: Faults,
-  table: VersionedTable,
-  changes: readonly ChangeRow[],
-  number: number,
-  record: LogRecord,
-): void {
-  for (const { key, value, offset } of changes) {
-    faults.unless("index", number, `change of ${bytesToHex(key)}`, () => {
-      const position = LogReader.payloadPosition(record.position, offset);
-      return (
-        table.versionAt(key, number)?.position === position && isSame(table.at(key, number), value)
-      );
+    if (number > addresses.indexedBlocks) return;
+    faults.unless("index", number, "addresses", () => {
+      const { isWhole, rows } = addresses.storedRowsOf(record);
+      counts.addressRows += rows;
+      // A large block is indexed in several steps.
+      return isWhole || number === addresses.indexedBlocks;
     });
   }
-}
 
-/** Every row is undamaged and, where the row alone shows it, right. */
-function checkRows(faults: Faults, index: BlockIndex, kv: Kv, head: number) {
-  const byTable = new Map<number, number>();
-  let rows = 0;
-  const tests: Readonly<Record<number, (key: Uint8Array, value: Uint8Array) => boolean>> = {
-    [TABLE.account]: (key, row) => isFounded(index.accounts, key, row, head),
-    [TABLE.slot]: (key, row) => isFounded(index.slots, key, row, head),
-    [TABLE.code]: (key, value) => equalBytes(keccak256(value), key),
-    [TABLE.accountTrieNode]: isNode,
-    [TABLE.storageTrieNode]: isNode,
-  };
-  const known: ReadonlySet<number> = new Set(Object.values(TABLE));
-  for (const [key, value] of rowsPastDamage(faults, kv)) {
-    const table = key[0]!;
-    rows++;
-    byTable.set(table, (byTable.get(table) ?? 0) + 1);
-    const test = tests[table];
-    faults.unless("index", undefined, `row ${bytesToHex(key)}`, () =>
-      test === undefined ? known.has(table) : test(key.subarray(1), value),
-    );
+  /** The index has as much as the blocks, and no more. */
+  #checkCounts(): void {
+    const { index } = this.#modules;
+    const counts = this.#counts;
+    const last = this.#previous?.hash;
+    for (const [what, isRight] of [
+      ["last block", () => index.applied()?.hash === last],
+      ["account versions", () => index.accounts.versionCount() === counts.accountVersions],
+      ["slot versions", () => index.slots.versionCount() === counts.slotVersions],
+      ["blocks with logs", () => index.logs.blockCount() === counts.logBlocks],
+      ["terms of all logs", () => index.logs.postingCount() === counts.logPostings],
+    ] as const) {
+      this.#faults.unless("index", undefined, what, isRight);
+    }
   }
-  return { rows, byTable };
-}
 
-/** All rows; a damaged one is a fault, and the scan goes on after it. */
-function* rowsPastDamage(faults: Faults, kv: Kv): Generator<KvRow> {
-  let from: Uint8Array | undefined = new Uint8Array(1);
-  while (from !== undefined) {
-    const rows: Iterable<KvRow> = kv.range({ from });
-    from = undefined;
-    try {
-      yield* rows;
-    } catch (error) {
-      faults.add("index", undefined, (error as Error).message);
-      if (error instanceof KvCorruptionError) from = Buffer.from(`${error.details.key}00`, "hex");
+  /** Every row is undamaged and, where the row alone shows it, right. @returns how many there are */
+  #checkRows(): number {
+    const { index } = this.#modules;
+    const head = this.#previous?.number ?? -1;
+    const byTable = new Map<number, number>();
+    let rows = 0;
+    const tests: Readonly<Record<number, (key: Uint8Array, value: Uint8Array) => boolean>> = {
+      [TABLE.account]: (key, row) => isFounded(index.accounts, key, row, head),
+      [TABLE.slot]: (key, row) => isFounded(index.slots, key, row, head),
+      [TABLE.code]: (key, value) => equalBytes(keccak256(value), key),
+      [TABLE.accountTrieNode]: isNode,
+      [TABLE.storageTrieNode]: isNode,
+    };
+    const known: ReadonlySet<number> = new Set(Object.values(TABLE));
+    for (const [key, value] of this.#rowsPastDamage()) {
+      const table = key[0]!;
+      rows++;
+      byTable.set(table, (byTable.get(table) ?? 0) + 1);
+      const test = tests[table];
+      this.#faults.unless("index", undefined, `row ${bytesToHex(key)}`, () =>
+        test === undefined ? known.has(table) : test(key.subarray(1), value),
+      );
+    }
+    const { servedBlocks, servedTransactions, addressRows } = this.#counts;
+    for (const [table, count] of [
+      ["position", servedBlocks],
+      ["blockByHash", servedBlocks],
+      ["transaction", servedTransactions],
+      ["addressTransaction", addressRows],
+    ] as const) {
+      const found = byTable.get(TABLE[table]) ?? 0;
+      const what = `${found} rows in table ${table}`;
+      this.#faults.unless("index", undefined, what, () => found === count);
+    }
+    return rows;
+  }
+
+  /** All rows; a damaged one is a fault, and the scan goes on after it. */
+  *#rowsPastDamage(): Generator<KvRow> {
+    let from: Uint8Array | undefined = new Uint8Array(1);
+    while (from !== undefined) {
+      const rows: Iterable<KvRow> = this.#modules.kv.range({ from });
+      from = undefined;
+      try {
+        yield* rows;
+      } catch (error) {
+        this.#faults.add("index", undefined, (error as Error).message);
+        if (error instanceof KvCorruptionError) from = Buffer.from(`${error.details.key}00`, "hex");
+      }
     }
   }
 }

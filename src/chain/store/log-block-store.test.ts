@@ -6,8 +6,8 @@ import type { Address } from "../../primitives/address.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
-import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
+import { createStateTrie } from "../../state/state-trie.ts";
 import { BlockLog } from "../../storage/block-log.ts";
 import { prefixRange } from "../../storage/kv.ts";
 import { SEGMENT_HEADER_LENGTH } from "../../storage/log-segment.ts";
@@ -320,8 +320,8 @@ describe("LogBlockStore", () => {
       model.assertEqual(store, BASE);
       for (const read of [
         () => store.block(BASE - 1),
-        () => store.headerAt(0),
-        () => store.hashAt(3),
+        () => store.header(0),
+        () => store.blockHash(3),
         () => store.transactionAt(BASE - 1, 0),
         () => store.stateAt(BASE - 1),
         () => store.changes(0),
@@ -364,7 +364,7 @@ describe("LogBlockStore", () => {
     assert.throws(() => store.changes(3), InvariantError);
     assert.throws(() => store.rollbackTo(3), InvariantError);
     assert.deepEqual([store.block(3), store.block(-1)], [undefined, undefined]);
-    assert.equal(store.transaction(ZERO_HASH), undefined);
+    assert.equal(store.transactionPosition(ZERO_HASH), undefined);
     assert.equal(store.numberOf(ZERO_HASH), undefined);
   });
 

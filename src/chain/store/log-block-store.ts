@@ -1,42 +1,33 @@
 import { invariant } from "../../errors.ts";
 import type { Address } from "../../primitives/address.ts";
-import type { Hash } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { sameAccount } from "../../state/account.ts";
-import type { StateChanges, StateReader } from "../../state/reader.ts";
-import { assertWholeState } from "../../state/whole-state.ts";
+import type { StateChanges } from "../../state/reader.ts";
+import { assertWholeState } from "../../state/state-changes.ts";
 import { type BlockLog, openBlockLog } from "../../storage/block-log.ts";
 import { type Kv, KvMissingRowError, type MissingRow } from "../../storage/kv.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
-import type { TrieNodeReader } from "../../trie/node-store.ts";
-import type { ExecutedBlock } from "../../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
-import type { Header } from "../../types/header.ts";
 import { AddressIndex } from "../addresses/address-index.ts";
-import { type LogSource, logsFrom } from "../logs/log-source.ts";
+import { type LogSource, logsFrom } from "../logs/log-filter.ts";
 import { decodePrefix, encodeBlockRecord, joinBlockRecord } from "../records/block-record.ts";
 import { encodeChanges } from "../records/changes-record.ts";
+import type { IndexedBlock } from "../records/indexed-block.ts";
 import { StateEntries } from "../records/state-entries.ts";
 import { BackgroundWork } from "./background-work.ts";
-import { BlockReader } from "./block-reader.ts";
-import type { BlockRecord, BlockStore, GenesisState, IncludedTransaction } from "./block-store.ts";
+import type { BlockRecord, BlockStore, GenesisState } from "./block-store.ts";
 import { CACHE_BYTES, divideCacheSize, type StoreCacheSizes } from "./cache-sizes.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
-import type { HashedKeys } from "./hashed-keys.ts";
-import { HeadPublisher } from "./head-publisher.ts";
-import { HeadState } from "./head-state.ts";
-import { HistoricStates } from "./historic-states.ts";
+import { type FollowedStore, HeadPublisher } from "./follow/published-head.ts";
 import { BlockIndex } from "./index/block-index.ts";
-import { type Applied, readApplied } from "./index/index-rows.ts";
-import type { IndexedBlock } from "./index/indexed-block.ts";
+import { type Applied, readApplied } from "./index/block-rows.ts";
 import { appliedOf, indexedBlock, replayLog } from "./log/replay-log.ts";
-import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./nodes/computed-trie-nodes.ts";
-import type { FollowedStore } from "./published-head.ts";
+import { type CreateTrie, trieNodesOf } from "./nodes/computed-trie-nodes.ts";
 import { type PrunePlan, RetentionWork } from "./retention/retention.ts";
 import { StateFiles } from "./retention/state-file.ts";
-import { BlockPrunedError, StatePrunedError } from "./store-errors.ts";
+import type { HashedKeys } from "./state/hashed-keys.ts";
 import type { LogBlockStoreOptions } from "./store-options.ts";
-import { type StateSource, StoredState } from "./stored-state.ts";
+import { StoreView } from "./store-view.ts";
 import { WriteGuard } from "./write-guard.ts";
 
 /**
@@ -44,22 +35,42 @@ import { WriteGuard } from "./write-guard.ts";
  * @throws LogCorruptionError, UnknownFormatError, KvCorruptionError
  */
 export function openLogBlockStore(options: LogBlockStoreOptions): LogBlockStore {
-  return new LogBlockStore(options);
+  const { segmentBytesMax, failPoint = () => {} } = options;
+  const log = openBlockLog({
+    directory: options.log,
+    durableEnd: readApplied(options.index)?.end ?? 0,
+    failPoint,
+    ...(segmentBytesMax !== undefined && { segmentBytesMax }),
+  });
+  try {
+    return new LogBlockStore(options, log);
+  } catch (error) {
+    log.close();
+    throw error;
+  }
+}
+
+function openIndex(options: LogBlockStoreOptions, log: BlockLog, codeBytesMax: number): BlockIndex {
+  const missingRow: MissingRow = (key) => {
+    const error = new KvMissingRowError({ key: bytesToHex(key) });
+    options.onDamage?.(error);
+    return error;
+  };
+  return new BlockIndex(options.index, log, {
+    limits: options.mergeLimits,
+    missingRow,
+    codeBytesMax,
+    canUndo: options.retention === undefined,
+  });
 }
 
 /** Blocks in an append-only log, found through an index that can be made from it at any time. */
-export class LogBlockStore implements BlockStore {
+export class LogBlockStore extends StoreView implements BlockStore {
   readonly #kv: Kv;
   readonly #log: BlockLog;
-  readonly #index: BlockIndex;
   readonly #failPoint: (name: string) => void;
   readonly #onClosed: () => void;
   readonly #createTrie: CreateTrie;
-  readonly #computed: ComputedTrieNodes;
-  readonly #blocks: BlockReader;
-  readonly #headState: HeadState;
-  readonly #historic: HistoricStates;
-  readonly #states: StateSource;
   #base: number | undefined;
   #head: Applied | undefined;
   readonly #retention: RetentionWork | undefined;
@@ -73,91 +84,72 @@ export class LogBlockStore implements BlockStore {
   /** Blocks that opening had to put into the index. */
   readonly replayedBlocks: number;
 
-  constructor(options: LogBlockStoreOptions) {
-    const { failPoint = () => {}, segmentBytesMax } = options;
-    const { caches = divideCacheSize(CACHE_BYTES) } = options;
-    this.#kv = options.index;
-    this.#failPoint = failPoint;
-    this.#createTrie = options.createTrie;
-    this.#computed = new ComputedTrieNodes(
-      options.createTrie,
-      (number) => (number < (this.#base ?? 0) ? undefined : this.#record(number)),
-      (number) => this.stateAt(number),
-    );
-    this.#guard = new WriteGuard(options.freeBytes ?? (() => Infinity));
-    this.#onClosed = options.onClosed ?? (() => {});
-    const { followableIn: directory } = options;
-    this.followable =
-      directory === undefined ? undefined : { directory, head: this.#published.buffer };
-    const applied = readApplied(options.index);
-    this.#log = openBlockLog({
-      directory: options.log,
-      durableEnd: applied?.end ?? 0,
-      failPoint,
-      ...(segmentBytesMax !== undefined && { segmentBytesMax }),
+  /** `openLogBlockStore` closes the log where this fails. */
+  constructor(options: LogBlockStoreOptions, log: BlockLog) {
+    const { createTrie, caches = divideCacheSize(CACHE_BYTES) } = options;
+    super({
+      log,
+      index: openIndex(options, log, caches.codes),
+      createTrie,
+      caches,
+      isWriter: true,
     });
-    try {
-      const missingRow: MissingRow = (key) => {
-        const error = new KvMissingRowError({ key: bytesToHex(key) });
-        options.onDamage?.(error);
-        return error;
-      };
-      this.#index = new BlockIndex(options.index, this.#log, {
-        limits: options.mergeLimits,
-        missingRow,
-        codeBytesMax: caches.codes,
-        canUndo: options.retention === undefined,
-      });
-      const positionOf = (number: number) => this.#position(number);
-      this.#blocks = new BlockReader(this.#log, positionOf, caches.blocks);
-      this.#headState = new HeadState(this.#index, caches.headState);
-      this.#historic = new HistoricStates(
-        this.#index,
-        (number) => this.#assertNotPruned(number, this.stateBase()),
-        caches.historicStates,
-      );
-      this.#states = {
-        ...{ index: this.#index, head: this.#headState, historic: this.#historic },
-        hasNewestRows: true,
-        headNumber: () => this.#head?.number,
-        assertNotPruned: (number) => this.#assertNotPruned(number, this.stateBase()),
-      };
-      const replayed = replayLog(options, {
-        ...{ log: this.#log, kv: this.#kv, index: this.#index, createTrie: this.#createTrie },
-        ...{ files: new StateFiles(options.log), applied },
-      });
-      this.#base = replayed.base;
-      this.#head = replayed.head;
-      this.replayedBlocks = replayed.blocks;
-      this.addressIndex = new AddressIndex(options.addressIndex ?? false, {
-        kv: options.index,
-        source: {
-          head: () => this.head(),
-          base: () => this.#base ?? 0,
-          block: (number) => this.#knownRecord(number),
-          parts: (number) => this.#blocks.addressParts(number),
-        },
-      });
-      this.#retention =
-        options.retention &&
-        new RetentionWork(options.retention, {
-          ...{ directory: options.log, log: this.#log, kv: this.#kv, index: this.#index },
-          ...{ blocks: this.#blocks, addresses: this.addressIndex },
-          onMoved: () => this.#baseMoved(),
-        });
-      if (this.#head !== undefined) this.#index.markState(this.#head.number);
-      this.#baseMoved();
-      this.#background = new BackgroundWork(options, {
-        ...{ guard: this.#guard, index: this.#index, retention: this.#retention },
-        addressIndex: this.addressIndex,
-        head: () => this.head(),
-      });
-      this.#background.schedule();
-      this.#publish();
-    } catch (error) {
-      this.#log.close();
-      throw error;
+    const { failPoint = () => {}, onClosed = () => {}, freeBytes = () => Infinity } = options;
+    const { index: kv, log: directory, followableIn } = options;
+    const { index, blocks } = this;
+    this.#kv = kv;
+    this.#log = log;
+    this.#failPoint = failPoint;
+    this.#createTrie = createTrie;
+    this.#onClosed = onClosed;
+    this.#guard = new WriteGuard(freeBytes);
+    if (followableIn !== undefined) {
+      this.followable = { directory: followableIn, head: this.#published.buffer };
     }
+    const replayed = replayLog(options, {
+      log,
+      kv,
+      index,
+      createTrie,
+      files: new StateFiles(directory),
+      applied: readApplied(kv),
+    });
+    this.#base = replayed.base;
+    this.#head = replayed.head;
+    this.replayedBlocks = replayed.blocks;
+    this.addressIndex = new AddressIndex(options.addressIndex ?? false, {
+      kv,
+      source: {
+        head: () => this.head(),
+        base: () => this.#base ?? 0,
+        block: (number) => this.#knownRecord(number),
+        parts: (number) => blocks.addressParts(number),
+      },
+    });
+    const addresses = this.addressIndex;
+    const onMoved = () => this.#baseMoved();
+    this.#retention =
+      options.retention &&
+      new RetentionWork(options.retention, {
+        directory,
+        log,
+        kv,
+        index,
+        blocks,
+        addresses,
+        onMoved,
+      });
+    if (this.#head !== undefined) index.markState(this.#head.number);
+    this.#baseMoved();
+    this.#background = new BackgroundWork(options, {
+      guard: this.#guard,
+      index,
+      retention: this.#retention,
+      addressIndex: addresses,
+      head: () => this.head(),
+    });
+    this.#background.schedule();
+    this.#publish();
   }
 
   /** As published (`HeadPosition`). */
@@ -165,54 +157,29 @@ export class LogBlockStore implements BlockStore {
     return this.#epoch;
   }
 
-  get trieNodes(): TrieNodeReader {
-    return this.#index.trieNodes;
-  }
-
   /** The logs of all blocks up to the head. */
   get logs(): LogSource {
     return logsFrom(
       () => this.#base ?? 0,
-      this.#index.logs,
+      this.index.logs,
       () => this.#epoch,
     );
   }
 
-  /** Nodes of an old state are made when they are asked for; those after the last checkpoint all at once, in a second at most. */
-  trieNodesAt(number: number): TrieNodeReader {
-    invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
-    if (number === this.head()) return this.trieNodes;
-    this.#assertNotPruned(number, this.proofBase());
-    const first = Math.max(this.#base ?? 0, this.#index.merge.checkpoint());
-    if (number + 1 === first) return this.trieNodes;
-    if (number < first) return this.#index.historicNodes(number);
-    return this.#computed.over(this.trieNodes, first, number);
-  }
-
   /** Length of each code that was ever deployed. */
   codeLengths(): Iterable<number> {
-    return this.#index.codeLengths();
+    return this.index.codeLengths();
   }
 
-  base(): number | undefined {
+  override base(): number | undefined {
     return this.#base;
   }
 
-  stateBase(): number {
-    return Math.max(this.#base ?? 0, this.#index.pruned.states.base);
+  override stateBase(): number {
+    return Math.max(this.#base ?? 0, this.index.pruned.states.base);
   }
 
-  proofBase(): number {
-    return Math.max(this.stateBase(), this.#index.pruned.proofs.base);
-  }
-
-  /** @throws StatePrunedError */
-  #assertNotPruned(number: number, base: number): void {
-    if (number >= base || !this.#isStored(number)) return;
-    throw new StatePrunedError({ number, base, root: this.#blocks.header(number).stateRoot });
-  }
-
-  head(): number | undefined {
+  override head(): number | undefined {
     return this.#head?.number;
   }
 
@@ -236,7 +203,7 @@ export class LogBlockStore implements BlockStore {
     this.#failPoint("append:index");
     try {
       this.#kv.transaction((writer) => {
-        this.#index.write(writer, block);
+        this.index.write(writer, block);
         this.#failPoint("append:commit");
       }, true);
     } catch (error) {
@@ -247,12 +214,12 @@ export class LogBlockStore implements BlockStore {
     // The block is there: where memory does not get all of it, only opening the store again can tell what is.
     this.#guard.orPoison(() => {
       this.#failPoint("append:committed");
-      this.#index.remember(block, nodes);
-      this.#index.markState(number);
+      this.index.remember(block, nodes);
+      this.index.markState(number);
       this.#head = { number, hash: record.block.hash, end: block.end };
       this.#base ??= number;
-      this.#headState.apply(record.changes, block.rows);
-      this.#blocks.addHead(record, payload);
+      this.headState.apply(record.changes, block.rows);
+      this.blocks.addHead(record, payload);
       this.#publish();
       this.#background.scheduleAfterBlock();
       this.#failPoint("append:end");
@@ -265,7 +232,7 @@ export class LogBlockStore implements BlockStore {
     const state = encodeChanges(changes());
     // The rows come in many transactions: where one fails, the next start writes them from the log.
     this.#guard.orPoison(() =>
-      this.#index.writeGenesis(
+      this.index.writeGenesis(
         new StateEntries(state, 0),
         (stateRoot) => {
           const executed = blockOf(stateRoot);
@@ -276,62 +243,28 @@ export class LogBlockStore implements BlockStore {
         () => this.#failPoint("genesis:rows"),
       ),
     );
-    this.#index.markState(0);
-    this.#head = this.#index.applied();
+    this.index.markState(0);
+    this.#head = this.index.applied();
     this.#base = 0;
     this.#publish();
     this.#background.schedule();
-  }
-
-  block(number: number): ExecutedBlock | undefined {
-    return this.#record(number);
-  }
-
-  headerAt(number: number): Header | undefined {
-    return this.#isStored(number) ? this.#blocks.header(number) : undefined;
-  }
-
-  hashAt(number: number): Hash | undefined {
-    return this.#isStored(number) ? this.#blocks.hash(number) : undefined;
-  }
-
-  transactionAt(number: number, index: number): IncludedTransaction | undefined {
-    return this.#isStored(number) ? this.#blocks.transaction(number, index) : undefined;
   }
 
   changes(number: number): StateChanges {
     return this.#knownRecord(number).changes;
   }
 
-  consensusData(number: number): Uint8Array {
+  consensusDataOf(number: number): Uint8Array {
     return this.#knownRecord(number).consensusData;
-  }
-
-  numberOf(blockHash: Hash): number | undefined {
-    return this.#index.blocks.numberOf(blockHash);
-  }
-
-  numberOfState(stateRoot: Hash): number | undefined {
-    return this.#index.blocks.numberOfState(stateRoot);
-  }
-
-  transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
-    return this.#index.blocks.transaction(hash);
-  }
-
-  stateAt(number: number): StateReader {
-    invariant(this.#isStored(number), `block ${number} must be stored to read its state`);
-    this.#states.assertNotPruned(number);
-    return new StoredState(number, this.#states);
   }
 
   /** Memory that each cache of the store takes now. */
   cacheBytes(): StoreCacheSizes {
     return {
-      headState: this.#headState.bytes,
-      historicStates: this.#historic.bytes,
-      blocks: this.#blocks.decodedBytes,
-      codes: this.#index.codeBytes,
+      headState: this.headState.bytes,
+      historicStates: this.historic.bytes,
+      blocks: this.blocks.decodedBytes,
+      codes: this.index.codeBytes,
     };
   }
 
@@ -350,10 +283,10 @@ export class LogBlockStore implements BlockStore {
     this.#guard.assertWritable();
     const head = this.head();
     if (head === undefined) return false;
-    if (this.#index.merge.mergedBlocks <= head)
-      this.#guard.orPoison(() => this.#index.merge.some(head));
-    else if (this.#index.logs.mergedBlocks <= head) {
-      this.#guard.orPoison(() => this.#index.merge.logs());
+    if (this.index.merge.mergedBlocks <= head)
+      this.#guard.orPoison(() => this.index.merge.some(head));
+    else if (this.index.logs.mergedBlocks <= head) {
+      this.#guard.orPoison(() => this.index.merge.logs());
     } else return false;
     return true;
   }
@@ -381,17 +314,17 @@ export class LogBlockStore implements BlockStore {
 
   /** The states from block `number` on are not pruned until the returned function is called. */
   pinState(number: number): () => void {
-    this.#assertNotPruned(number, this.stateBase());
+    this.assertNotPruned(number, this.stateBase());
     return this.#retention?.pin(number) ?? (() => {});
   }
 
   /** Every address that has or had an account, in any order. */
   addresses(): Iterable<Address> {
-    return this.#index.addresses();
+    return this.index.addresses();
   }
 
   get hashedKeys(): HashedKeys {
-    return this.#index.hashedKeys;
+    return this.index.hashedKeys;
   }
 
   /**
@@ -400,22 +333,22 @@ export class LogBlockStore implements BlockStore {
    */
   rollbackTo(number: number): void {
     this.#guard.assertUsable();
-    invariant(this.#isStored(number), `block ${number} must be stored to go back to it`);
-    this.#assertNotPruned(number, this.proofBase());
+    invariant(this.isStored(number), `block ${number} must be stored to go back to it`);
+    this.assertNotPruned(number, this.proofBase());
     if (number === this.head()) return;
-    const kept = this.#log.record(this.#position(number));
+    const kept = this.#log.record(this.positionOf(number));
     const last = appliedOf(kept);
-    this.#headState.forget();
-    this.#historic.forget();
+    this.headState.forget();
+    this.historic.forget();
     this.#startEpoch();
     try {
       this.#guard.orPoison(() => {
-        if (this.#index.undoTo(number)) this.addressIndex.reload();
+        if (this.index.undoTo(number)) this.addressIndex.reload();
         else this.#removeRowsAfter(last);
         this.#failPoint("rollback:log");
         this.#log.truncateTo(kept.end);
       });
-      this.#blocks.forgetAfter(number);
+      this.blocks.forgetAfter(number);
       this.#head = last;
     } finally {
       this.#startEpoch();
@@ -429,32 +362,31 @@ export class LogBlockStore implements BlockStore {
     const records: BlockRecord[] = [];
     for (const logRecord of this.#log.records(last.end)) {
       // Mostly decoded already: the newest blocks are.
-      const record = this.#blocks.block(decodePrefix(logRecord.payload).number);
+      const record = this.blocks.block(decodePrefix(logRecord.payload).number);
       records.push(record);
       removed.push(indexedBlock(record, logRecord));
     }
     const { number } = last;
     const head = this.#head!.number;
     this.addressIndex.rollback(number, records);
-    this.#index.rollback(last, removed, () =>
-      this.#computed.nodesBack(this.trieNodes, head, number),
-    );
+    this.index.rollback(last, removed, () => this.computed.nodesBack(this.trieNodes, head, number));
   }
 
   /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
   check(): StoreReport {
     this.#guard.assertUsable();
-    return checkStore(this.#log, this.#index, this.#kv, this.addressIndex);
+    const { index, addressIndex: addresses } = this;
+    return checkStore({ log: this.#log, index, kv: this.#kv, addresses });
   }
 
-  close(): void {
+  override close(): void {
     if (this.#guard.isClosed) return;
     try {
       // Spares the next start the work of bringing back what waits in memory; nothing depends on it.
       const head = this.head();
       const canMerge = head !== undefined && this.#guard.canWrite();
-      if (canMerge) this.#index.merge.all(head);
-      while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.merge.logs();
+      if (canMerge) this.index.merge.all(head);
+      while (canMerge && this.index.logs.mergedBlocks <= head) this.index.merge.logs();
     } finally {
       this.#guard.close();
       this.#published.close();
@@ -465,26 +397,10 @@ export class LogBlockStore implements BlockStore {
     }
   }
 
-  /** @throws BlockPrunedError */
-  #isStored(number: number): boolean {
-    if (this.#head === undefined || number < 0 || number > this.#head.number) return false;
-    const base = this.#base ?? 0;
-    if (number < base) throw new BlockPrunedError({ number, base });
-    return true;
-  }
-
-  #record(number: number): BlockRecord | undefined {
-    return this.#isStored(number) ? this.#blocks.block(number) : undefined;
-  }
-
   #knownRecord(number: number): BlockRecord {
-    const record = this.#record(number);
+    const record = this.block(number);
     invariant(record !== undefined, `block ${number} must be known`);
     return record;
-  }
-
-  #position(number: number): number {
-    return this.#index.blocks.knownPosition(number);
   }
 
   /** Accounts whose slots alone differ. The block hands in every account it wrote to, with its value. */
@@ -493,7 +409,7 @@ export class LogBlockStore implements BlockStore {
     for (const { address, account, storage } of accounts) {
       // One without slots is there because it changed: no need to look.
       if (storage.size === 0 || account === null) continue;
-      if (sameAccount(account, this.#headState.account(address))) unchanged.add(address);
+      if (sameAccount(account, this.headState.account(address))) unchanged.add(address);
     }
     return unchanged;
   }
@@ -524,7 +440,7 @@ export class LogBlockStore implements BlockStore {
       epoch: this.#epoch,
       number: this.#head?.number ?? -1,
       end: this.#head?.end ?? 0,
-      mergedBlocks: this.#index.merge.mergedBlocks,
+      mergedBlocks: this.index.merge.mergedBlocks,
       base: this.#base ?? 0,
       stateBase: this.stateBase(),
       logStart: this.#log.start,
@@ -534,7 +450,7 @@ export class LogBlockStore implements BlockStore {
   /** The oldest block or state that is served, or the start of the log, has moved. */
   #baseMoved(): void {
     if (this.#base === undefined) return;
-    this.#base = Math.max(this.#base, this.#index.pruned.blocks.base);
+    this.#base = Math.max(this.#base, this.index.pruned.blocks.base);
     this.#publish();
   }
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytesToHex } from "../../primitives/hex.ts";
-import { createMemoryState } from "../../state/memory-state.ts";
-import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import { createStateTrie } from "../../state/state-trie.ts";
+import { createMemoryState } from "../../state/testing/memory-state.ts";
 import { KvMissingRowError, type KvReader, prefixRange } from "../../storage/kv.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
@@ -104,8 +104,8 @@ function questionsAbout(blocks: readonly RandomBlock[]): readonly Question[] {
   const state = createMemoryState();
   for (const [number, { record }] of blocks.entries()) {
     state.apply(record.changes);
-    questions.push((store) => store.hashAt(number));
-    questions.push((store) => store.headerAt(number)?.stateRoot);
+    questions.push((store) => store.blockHash(number));
+    questions.push((store) => store.header(number)?.stateRoot);
     if (number % 10 !== 9) continue;
     for (const address of new Set(accounts.map(({ address }) => address))) {
       questions.push((store) => store.stateAt(number).account(address));

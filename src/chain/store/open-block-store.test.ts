@@ -19,7 +19,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Address } from "../../primitives/address.ts";
-import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import { createStateTrie } from "../../state/state-trie.ts";
 import { NativeStoreMissingError, openLmdbKv } from "../../storage/lmdb-kv.ts";
 import { bootId } from "../../storage/lock.ts";
 import { INDEX_FORMAT, META, TABLE, tableKey } from "../../storage/schema.ts";

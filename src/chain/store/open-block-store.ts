@@ -9,16 +9,19 @@ import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { type Logger, SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { LOG_MERGE_LIMITS } from "../logs/log-index.ts";
-import { createFreeSpaceReader } from "./free-space.ts";
+import { readApplied } from "./index/block-rows.ts";
 import { IndexFiles } from "./index/index-files.ts";
-import { readApplied } from "./index/index-rows.ts";
-import { MERGE_LIMITS, type MergeLimits } from "./index/merge-limits.ts";
-import { BACKFILL } from "./log/backfilled-log.ts";
-import { BACKUP_FOLDER, migrateLog } from "./log/migrate-log.ts";
-import { finishReplacement, LOG_FOLDER } from "./log/replace-log.ts";
+import { MERGE_LIMITS, type MergeLimits } from "./index/index-merge.ts";
+import {
+  BACKFILL,
+  BACKUP_FOLDER,
+  finishReplacement,
+  LOG_FOLDER,
+  migrateLog,
+} from "./log/replace-log.ts";
 import { type LogBlockStore, openLogBlockStore } from "./log-block-store.ts";
 import type { LogBlockStoreOptions } from "./store-options.ts";
-import { FREE_BYTES_MIN } from "./write-guard.ts";
+import { createFreeSpaceReader, FREE_BYTES_MIN } from "./write-guard.ts";
 
 type StoreOptions = Omit<
   LogBlockStoreOptions,

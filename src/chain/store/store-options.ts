@@ -1,7 +1,7 @@
 import type { Kv } from "../../storage/kv.ts";
 import type { LogDirectory } from "../../storage/log-file.ts";
 import type { StoreCacheSizes } from "./cache-sizes.ts";
-import type { MergeLimits } from "./index/merge-limits.ts";
+import type { MergeLimits } from "./index/index-merge.ts";
 import type { CreateTrie } from "./nodes/computed-trie-nodes.ts";
 import type { RetentionOptions } from "./retention/retention.ts";
 

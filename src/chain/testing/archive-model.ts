@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "../../state/account.ts";
-import { createMemoryState, type MemoryState } from "../../state/memory-state.ts";
+import { createMemoryState, type MemoryState } from "../../state/testing/memory-state.ts";
 import { createMemoryNodes } from "../../trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { BlockRecord } from "../store/block-store.ts";
@@ -89,8 +89,8 @@ export class ArchiveModel {
 
   #assertBlock(store: LogBlockStore, number: number, record: BlockRecord): void {
     const { changes, consensusData, ...executed } = record;
-    assert.deepEqual(plain(store.headerAt(number)), plain(record.block.header));
-    assert.equal(store.hashAt(number), record.block.hash);
+    assert.deepEqual(plain(store.header(number)), plain(record.block.header));
+    assert.equal(store.blockHash(number), record.block.hash);
     let firstLogIndex = 0;
     for (const [index, transaction] of record.block.transactions.entries()) {
       const receipt = record.receipts[index]!;
@@ -109,10 +109,10 @@ export class ArchiveModel {
     const { block, senders, receipts } = store.block(number)!;
     assert.deepEqual(plain({ block, senders, receipts }), plain(executed));
     assert.deepEqual(plain(store.changes(number)), plain(changes));
-    assert.deepEqual(plain(store.consensusData(number)), plain(consensusData));
+    assert.deepEqual(plain(store.consensusDataOf(number)), plain(consensusData));
     assert.equal(store.numberOf(record.block.hash), number);
     for (const [index, tx] of record.block.transactions.entries()) {
-      assert.deepEqual(store.transaction(tx.hash), { number, index });
+      assert.deepEqual(store.transactionPosition(tx.hash), { number, index });
     }
   }
 

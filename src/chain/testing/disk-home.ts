@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compactIndex } from "../store/index/compact-index.ts";
+import { compactIndex } from "../store/index/index-files.ts";
 import type { LogBlockStore } from "../store/log-block-store.ts";
 import { openDiskBlockStore } from "../store/open-block-store.ts";
 import { createTrie } from "./memory-disk.ts";

@@ -4,8 +4,8 @@ import { openBlockLog } from "../../storage/block-log.ts";
 import { openLmdbKv } from "../../storage/lmdb-kv.ts";
 import { openLogDirectory } from "../../storage/log-file.ts";
 import { META } from "../../storage/schema.ts";
+import { metaKey, varints, writeApplied } from "../store/index/block-rows.ts";
 import { IndexFiles } from "../store/index/index-files.ts";
-import { metaKey, varints, writeApplied } from "../store/index/index-rows.ts";
 import { encodeBlockRecordV1 } from "./encode-record-v1.ts";
 import { type RandomBlock, RandomChain } from "./random-chain.ts";
 

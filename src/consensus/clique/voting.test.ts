@@ -4,7 +4,7 @@ import { readChanges } from "../../chain/records/changes-record.ts";
 import { openLogBlockStore } from "../../chain/store/log-block-store.ts";
 import { compressPublicKey } from "../../crypto/compressed-public-key.ts";
 import { publicKeyFromPrivate } from "../../crypto/secp256k1.ts";
-import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import { createStateTrie } from "../../state/state-trie.ts";
 import { ByteReader } from "../../storage/byte-io.ts";
 import type { LogDirectory } from "../../storage/log-file.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";

@@ -68,7 +68,7 @@ export type Voting = {
 };
 
 export type VotingModules = {
-  readonly chain: Pick<Chain, "head" | "headerAt" | "stateAt" | "consensusDataOf" | "oldest">;
+  readonly chain: Pick<Chain, "head" | "header" | "stateAt" | "consensusDataOf" | "oldest">;
   readonly proposals: Proposals;
   /** Called once. */
   readonly startingSet: () => StartingSet;
@@ -84,7 +84,7 @@ export function createVoting(modules: VotingModules): Voting {
   /** Imported blocks name no proposer; a validator is its own fee recipient unless configured otherwise. */
   function signerOf(number: number): Address {
     const { proposer } = decodeConsensusData(chain.consensusDataOf(number)) ?? {};
-    const coinbase = chain.headerAt(number)?.coinbase;
+    const coinbase = chain.header(number)?.coinbase;
     invariant(coinbase !== undefined, `block ${number} must be in the store`);
     return proposer ?? coinbase;
   }

@@ -106,7 +106,7 @@ class TestNode {
 
   hashes(): readonly (string | undefined)[] {
     const { chain } = this.application;
-    return this.engineDisk.blocks.map(({ height }) => chain.hashAt(height));
+    return this.engineDisk.blocks.map(({ height }) => chain.blockHash(height));
   }
 
   async close(): Promise<void> {

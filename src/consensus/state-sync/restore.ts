@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { openDiskBlockStore } from "../../chain/store/open-block-store.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import { createStateTrie } from "../../state/state-trie.ts";
 import { syncDirectory } from "../../storage/log-file.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";

@@ -48,7 +48,7 @@ export function createSnapshots(
   let isClosed = false;
 
   async function* chunksOf(height: number) {
-    const executed = chain.blockByNumber(height)!;
+    const executed = chain.block(height)!;
     const record = { ...executed, changes: { accounts: [], codes: new Map() } };
     const consensusData = chain.consensusDataOf(height);
     yield packChunk(encodeBlockRecord({ ...record, consensusData }, new Set()));
@@ -103,10 +103,10 @@ const BLOCKHASH_WINDOW = 256;
 const HISTORY_SERVE_WINDOW = 8_191;
 
 /** A node without the blocks before a snapshot finds their hashes in the state. */
-function hasAncestors(state: StateReader, height: number, { hashAt }: Pick<Chain, "hashAt">) {
+function hasAncestors(state: StateReader, height: number, { blockHash }: Pick<Chain, "blockHash">) {
   for (let number = Math.max(0, height - BLOCKHASH_WINDOW); number < height; number++) {
     const slot = hashFromBigint(BigInt(number % HISTORY_SERVE_WINDOW));
-    const hash = hashAt(number);
+    const hash = blockHash(number);
     const stored = state.storage(HISTORY_STORAGE_ADDRESS, slot);
     if (hash === undefined || stored !== bytesToBigint(hashToBytes(hash))) return false;
   }

@@ -12,7 +12,7 @@ import { parseGenesis } from "../../params/genesis.ts";
 import type { Address } from "../../primitives/address.ts";
 import { bigintToFixedBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
-import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import { createStateTrie } from "../../state/state-trie.ts";
 import type { LogDirectory } from "../../storage/log-file.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";

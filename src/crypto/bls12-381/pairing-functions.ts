@@ -2,8 +2,7 @@ import { i32, memory as linear, type Operand } from "../../wasm/code.ts";
 import { call } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
 import { defineField, type FieldShape } from "../field/field.ts";
-import { defineQuadratic } from "../field/quadratic.ts";
-import { defineTower, TOWER_SCRATCH } from "../field/tower.ts";
+import { defineQuadratic, defineTower, TOWER_SCRATCH } from "../field/tower.ts";
 import { defineMillerSteps } from "./miller-steps.ts";
 
 /** Elements of Fp2 for lines. */

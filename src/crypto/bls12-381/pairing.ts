@@ -1,12 +1,10 @@
 import { bytesToBigint } from "../../primitives/bytes.ts";
-import { compileModule } from "../../wasm/compile.ts";
 import { ModuleBuilder } from "../../wasm/module.ts";
 import type { Checkpoint } from "../checkpoint.ts";
 import { fieldShape } from "../field/field.ts";
-import { fieldConstantsSize, fieldMemory } from "../field/field-memory.ts";
+import { type FieldMemory, FieldSpace } from "../field/field-memory.ts";
 import { invertModulo } from "../modular.ts";
 import { COORDINATE_LENGTH, ENCODED_LENGTH, MODULUS, PADDING, X } from "./curve.ts";
-import { frobeniusConstants } from "./frobenius.ts";
 import { definePairing, PAIRING_SCRATCH } from "./pairing-functions.ts";
 
 /** A point of G2 with the lines of its Miller loop computed beforehand. */
@@ -32,113 +30,175 @@ const LINES = [...X_BITS].reduce((sum, bit) => sum + 1 + Number(bit), 0);
 const PORTION = 32;
 const FIXED_MAX = 3;
 const G1_LENGTH = 128;
-const PAGE = 0x10000;
+const { size: SIZE } = fieldShape(MODULUS);
+const SIZE2 = 2 * SIZE;
+const SIZE12 = 12 * SIZE;
+const PAIR_SIZE = (2 + 4 + 6) * SIZE;
 
 let pairing: BlsPairing | undefined;
 
 /** Emitted and compiled at the first call. */
 export function blsPairing(): BlsPairing {
-  pairing ??= createPairing();
+  pairing ??= new Pairing();
   return pairing;
 }
 
 type Wasm = Readonly<Record<keyof ReturnType<typeof definePairing>, (...at: number[]) => number>>;
 
-function createPairing(): BlsPairing {
-  const shape = fieldShape(MODULUS);
-  const { size } = shape;
-  const size2 = 2 * size;
-  const size12 = 12 * size;
-  let top = 0;
-  const reserve = (elements: number) => {
-    const address = top;
-    top += elements * size;
-    return address;
-  };
-  const constants = reserve(fieldConstantsSize(shape) / size);
-  const scratch = reserve(1 + 2 * PAIRING_SCRATCH);
-  const zero = reserve(12);
-  const gammas = reserve(2 * 6);
-  const line = reserve(6);
-  const [f, product, a, b, c, power] = Array.from({ length: 6 }, () => reserve(12)) as [
-    ...[number, number, number],
-    ...[number, number, number],
-  ];
+/** Addresses and functions of the emitted module. */
+class Pairing implements BlsPairing {
+  readonly #line: number;
+  readonly #f: number;
+  readonly #product: number;
+  readonly #a: number;
+  readonly #b: number;
+  readonly #c: number;
+  readonly #power: number;
   /** For each pair the coordinates x, y of P, then x, y of Q, then the running point in homogeneous coordinates. */
-  const pairSize = (2 + 4 + 6) * size;
-  const pairs = reserve(PORTION * 12);
-  let nextLines = reserve(FIXED_MAX * LINES * 6);
+  readonly #pairs: number;
+  #nextLines: number;
+  readonly #wasm: Wasm;
+  readonly #field: FieldMemory;
+  readonly #bytes: Uint8Array;
 
-  const module = new ModuleBuilder();
-  const functions = definePairing(module, shape, { scratch, zero, gammas });
-  for (const [name, ref] of Object.entries(functions)) module.export(name, ref);
-  const memory = new WebAssembly.Memory({ initial: Math.ceil(top / PAGE) });
-  const instance = new WebAssembly.Instance(compileModule(module.bytes()), {
-    host: { memory },
-  });
-  const wasm = instance.exports as Wasm;
-  const field = fieldMemory(shape, COORDINATE_LENGTH, memory, constants, wasm);
-  const bytes = new Uint8Array(memory.buffer);
-  const copy = (to: number, from: number, length: number) =>
-    bytes.copyWithin(to, from, from + length);
-  const setOne = (to: number) => {
-    bytes.fill(0, to, to + size12);
-    field.set(to, 1n);
-  };
-  frobeniusConstants().forEach((gamma, i) => {
-    gamma.forEach((part, j) => {
-      field.set(gammas + i * size2 + j * size, part);
+  constructor() {
+    const space = new FieldSpace(MODULUS);
+    const scratch = space.reserve(1 + 2 * PAIRING_SCRATCH);
+    const zero = space.reserve(12);
+    const gammas = space.reserve(2 * 6);
+    this.#line = space.reserve(6);
+    this.#f = space.reserve(12);
+    this.#product = space.reserve(12);
+    this.#a = space.reserve(12);
+    this.#b = space.reserve(12);
+    this.#c = space.reserve(12);
+    this.#power = space.reserve(12);
+    this.#pairs = space.reserve(PORTION * 12);
+    this.#nextLines = space.reserve(FIXED_MAX * LINES * 6);
+    const module = new ModuleBuilder();
+    const functions = definePairing(module, space.shape, { scratch, zero, gammas });
+    for (const [name, ref] of Object.entries(functions)) module.export(name, ref);
+    const { wasm, field, bytes } = space.instantiate(module, COORDINATE_LENGTH);
+    this.#wasm = wasm as Wasm;
+    this.#field = field;
+    this.#bytes = bytes;
+    field.set(zero, 0n);
+    for (const [i, gamma] of frobeniusConstants().entries()) {
+      for (const [j, part] of gamma.entries()) field.set(gammas + i * SIZE2 + j * SIZE, part);
+    }
+  }
+
+  isOne(input: Uint8Array, offsets: readonly number[], checkpoint: Checkpoint): boolean {
+    this.#setOne(this.#f);
+    for (let i = 0; i < offsets.length; i += PORTION) {
+      const portion = offsets.slice(i, i + PORTION);
+      portion.forEach((offset, j) => {
+        const p = this.#pairs + j * PAIR_SIZE;
+        this.#readPoint(p, input, offset, 2);
+        this.#readPoint(p + SIZE2, input, offset + G1_LENGTH, 4);
+        this.#setUp(p + SIZE2);
+      });
+      this.#millerLoop(this.#product, portion.length, checkpoint);
+      this.#wasm.mul12(this.#f, this.#f, this.#product);
+    }
+    return this.#isOneAfterFinalExponentiation(checkpoint);
+  }
+
+  isOneFixed(input: Uint8Array, fixed: readonly FixedG2[]): boolean {
+    fixed.forEach((_, i) => {
+      this.#readPoint(this.#pairs + i * PAIR_SIZE, input, i * G1_LENGTH, 2);
     });
-  });
+    this.#setOne(this.#f);
+    let step = 0;
+    const each = () => {
+      fixed.forEach(({ lines }, i) => {
+        this.#wasm.multiplyLine(this.#f, lines + step * 6 * SIZE, this.#pairs + i * PAIR_SIZE);
+      });
+      step++;
+    };
+    eachStep(() => {
+      this.#wasm.sqr12(this.#f, this.#f);
+      each();
+    }, each);
+    return this.#isOneAfterFinalExponentiation(() => {});
+  }
 
-  const readPoint = (to: number, input: Uint8Array, offset: number, elements: number) => {
+  fix(input: Uint8Array): FixedG2 {
+    const lines = this.#nextLines;
+    const q = this.#pairs + SIZE2;
+    this.#readPoint(q, input, 0, 4);
+    this.#setUp(q);
+    const store = () => {
+      this.#copy(this.#nextLines, this.#line, 6 * SIZE);
+      this.#nextLines += 6 * SIZE;
+    };
+    eachStep(
+      () => {
+        this.#wasm.doubleStep(this.#line, q + 2 * SIZE2);
+        store();
+      },
+      () => {
+        this.#wasm.addStep(this.#line, q + 2 * SIZE2, q);
+        store();
+      },
+    );
+    return { lines };
+  }
+
+  #copy(to: number, from: number, length: number): void {
+    this.#bytes.copyWithin(to, from, from + length);
+  }
+
+  #setOne(to: number): void {
+    this.#bytes.fill(0, to, to + SIZE12);
+    this.#field.set(to, 1n);
+  }
+
+  #readPoint(to: number, input: Uint8Array, offset: number, elements: number): void {
     for (let i = 0; i < elements; i++) {
-      field.read(to + i * size, input, offset + i * ENCODED_LENGTH + PADDING);
+      this.#field.read(to + i * SIZE, input, offset + i * ENCODED_LENGTH + PADDING);
     }
-  };
-  const setUp = (q: number) => {
-    copy(q + 2 * size2, q, 2 * size2);
-    bytes.fill(0, q + 4 * size2, q + 5 * size2);
-    field.set(q + 4 * size2, 1n);
-  };
-  /** Calls `double` for each bit of X after the first, then `add` where the bit is set. */
-  const eachStep = (double: () => void, add: () => void) => {
-    for (const bit of X_BITS) {
-      double();
-      if (bit === "1") add();
-    }
-  };
+  }
+
+  /** The running point of the loop of `q` is `q`. */
+  #setUp(q: number): void {
+    this.#copy(q + 2 * SIZE2, q, 2 * SIZE2);
+    this.#bytes.fill(0, q + 4 * SIZE2, q + 5 * SIZE2);
+    this.#field.set(q + 4 * SIZE2, 1n);
+  }
 
   /** to = the values of the lines of `count` pairs multiplied up, before the final exponentiation. */
-  function millerLoop(to: number, count: number, checkpoint: Checkpoint): void {
-    setOne(to);
+  #millerLoop(to: number, count: number, checkpoint: Checkpoint): void {
+    const wasm = this.#wasm;
+    this.#setOne(to);
     const each = (step: (q: number) => void) => {
-      for (let p = pairs; p < pairs + count * pairSize; p += pairSize) {
-        step(p + size2);
-        wasm.multiplyLine(to, line, p);
+      for (let p = this.#pairs; p < this.#pairs + count * PAIR_SIZE; p += PAIR_SIZE) {
+        step(p + SIZE2);
+        wasm.multiplyLine(to, this.#line, p);
       }
     };
     eachStep(
       () => {
         checkpoint();
         wasm.sqr12(to, to);
-        each((q) => wasm.doubleStep(line, q + 2 * size2));
+        each((q) => wasm.doubleStep(this.#line, q + 2 * SIZE2));
       },
-      () => each((q) => wasm.addStep(line, q + 2 * size2, q)),
+      () => each((q) => wasm.addStep(this.#line, q + 2 * SIZE2, q)),
     );
   }
 
   /** to = 1 / from in Fp12 */
-  function invert(to: number, from: number): void {
+  #invert(to: number, from: number): void {
+    const wasm = this.#wasm;
     // The norm to Fp6 is n = c0² − v·c1², that to Fp2 then m, that to Fp a number.
-    const upper = from + 6 * size;
-    const [n, adjugate, t] = [product, power, line] as const;
+    const upper = from + 6 * SIZE;
+    const [n, adjugate, t] = [this.#product, this.#power, this.#line] as const;
     wasm.mul6(n, from, from);
     wasm.mul6(adjugate, upper, upper);
     wasm.mulByV(adjugate, adjugate);
     wasm.sub6(n, n, adjugate);
-    const [n0, n1, n2] = [n, n + size2, n + 2 * size2];
-    const [m0, m1, m2] = [adjugate, adjugate + size2, adjugate + 2 * size2];
+    const [n0, n1, n2] = [n, n + SIZE2, n + 2 * SIZE2];
+    const [m0, m1, m2] = [adjugate, adjugate + SIZE2, adjugate + 2 * SIZE2];
     wasm.mul2(t, n1, n2);
     wasm.mulByXi(t, t);
     wasm.mul2(m0, n0, n0);
@@ -152,23 +212,25 @@ function createPairing(): BlsPairing {
     wasm.sub2(m2, m2, t);
     // n · adjugate is of Fp2.
     wasm.mul6(n, n, adjugate);
-    const encoded = new Uint8Array(size2);
-    field.write(n, encoded, 0);
-    field.write(n + size, encoded, COORDINATE_LENGTH);
+    const encoded = new Uint8Array(SIZE2);
+    this.#field.write(n, encoded, 0);
+    this.#field.write(n + SIZE, encoded, COORDINATE_LENGTH);
     const re = bytesToBigint(encoded.subarray(0, COORDINATE_LENGTH));
     const im = bytesToBigint(encoded.subarray(COORDINATE_LENGTH, 2 * COORDINATE_LENGTH));
     const inverse = invertModulo((re * re + im * im) % MODULUS, MODULUS);
-    field.set(t, (re * inverse) % MODULUS);
-    field.set(t + size, ((MODULUS - im) * inverse) % MODULUS);
+    this.#field.set(t, (re * inverse) % MODULUS);
+    this.#field.set(t + SIZE, ((MODULUS - im) * inverse) % MODULUS);
     for (const m of [m0, m1, m2]) wasm.mul2(m, m, t);
     wasm.conjugate(to, from);
     wasm.mul6(to, to, adjugate);
-    wasm.mul6(to + 6 * size, to + 6 * size, adjugate);
+    wasm.mul6(to + 6 * SIZE, to + 6 * SIZE, adjugate);
   }
 
   /** to = from^(−X) in the cyclotomic subgroup, where the conjugate is the inverse; `to` is not `from`. */
-  function raise(to: number, from: number): void {
-    copy(power, from, size12);
+  #raise(to: number, from: number): void {
+    const wasm = this.#wasm;
+    const power = this.#power;
+    this.#copy(power, from, SIZE12);
     eachStep(
       () => wasm.cyclotomicSqr(power, power),
       () => wasm.mul12(power, power, from),
@@ -177,9 +239,11 @@ function createPairing(): BlsPairing {
   }
 
   /** True when f^((p¹² − 1) / r) is one. */
-  function isOneAfterFinalExponentiation(checkpoint: Checkpoint): boolean {
+  #isOneAfterFinalExponentiation(checkpoint: Checkpoint): boolean {
+    const wasm = this.#wasm;
+    const [f, a, b, c] = [this.#f, this.#a, this.#b, this.#c] as const;
     // (p⁶ − 1)(p² + 1)
-    invert(a, f);
+    this.#invert(a, f);
     wasm.conjugate(f, f);
     wasm.mul12(f, f, a);
     wasm.frobenius(a, f);
@@ -187,17 +251,17 @@ function createPairing(): BlsPairing {
     wasm.mul12(f, f, a);
     // 3·(p⁴ − p² + 1) / r = (x − 1)²·(x + p)·(x² + p² − 1) + 3 (Hayashida, Hayasaka and Teruya, 2020); the factor 3 is prime to r.
     checkpoint();
-    copy(a, f, size12);
+    this.#copy(a, f, SIZE12);
     for (let i = 0; i < 2; i++) {
-      raise(b, a);
+      this.#raise(b, a);
       wasm.conjugate(a, a);
       wasm.mul12(a, a, b);
     }
-    raise(b, a);
+    this.#raise(b, a);
     wasm.frobenius(a, a);
     wasm.mul12(a, a, b);
-    raise(b, a);
-    raise(c, b);
+    this.#raise(b, a);
+    this.#raise(c, b);
     wasm.frobenius(b, a);
     wasm.frobenius(b, b);
     wasm.mul12(b, b, c);
@@ -208,62 +272,36 @@ function createPairing(): BlsPairing {
     wasm.mul12(b, b, a);
     return wasm.isOne(b) === 1;
   }
+}
 
-  field.set(zero, 0n);
-  return {
-    isOne(input, offsets, checkpoint) {
-      setOne(f);
-      for (let i = 0; i < offsets.length; i += PORTION) {
-        const portion = offsets.slice(i, i + PORTION);
-        portion.forEach((offset, j) => {
-          const p = pairs + j * pairSize;
-          readPoint(p, input, offset, 2);
-          readPoint(p + size2, input, offset + G1_LENGTH, 4);
-          setUp(p + size2);
-        });
-        millerLoop(product, portion.length, checkpoint);
-        wasm.mul12(f, f, product);
-      }
-      return isOneAfterFinalExponentiation(checkpoint);
-    },
-    isOneFixed(input, fixed) {
-      fixed.forEach((_, i) => {
-        readPoint(pairs + i * pairSize, input, i * G1_LENGTH, 2);
-      });
-      setOne(f);
-      let step = 0;
-      const each = () => {
-        fixed.forEach(({ lines }, i) => {
-          wasm.multiplyLine(f, lines + step * 6 * size, pairs + i * pairSize);
-        });
-        step++;
-      };
-      eachStep(() => {
-        wasm.sqr12(f, f);
-        each();
-      }, each);
-      return isOneAfterFinalExponentiation(() => {});
-    },
-    fix(input) {
-      const lines = nextLines;
-      const q = pairs + size2;
-      readPoint(q, input, 0, 4);
-      setUp(q);
-      const store = () => {
-        copy(nextLines, line, 6 * size);
-        nextLines += 6 * size;
-      };
-      eachStep(
-        () => {
-          wasm.doubleStep(line, q + 2 * size2);
-          store();
-        },
-        () => {
-          wasm.addStep(line, q + 2 * size2, q);
-          store();
-        },
-      );
-      return { lines };
-    },
-  };
+/** Calls `double` for each bit of X after the first, then `add` where the bit is set. */
+function eachStep(double: () => void, add: () => void): void {
+  for (const bit of X_BITS) {
+    double();
+    if (bit === "1") add();
+  }
+}
+
+/** γ⁰ to γ⁵ in Fp2, for γ = ξ^((p − 1) / 6) with ξ = 1 + i: the p-th power of w is γ·w. */
+export function frobeniusConstants(): (readonly [bigint, bigint])[] {
+  const base = frobeniusConstant();
+  const powers: (readonly [bigint, bigint])[] = [[1n, 0n]];
+  while (powers.length < 6) powers.push(multiply(powers.at(-1)!, base));
+  return powers;
+}
+
+function frobeniusConstant(): [bigint, bigint] {
+  let result: [bigint, bigint] = [1n, 0n];
+  for (const bit of ((MODULUS - 1n) / 6n).toString(2)) {
+    result = multiply(result, result);
+    if (bit === "1") result = multiply(result, [1n, 1n]);
+  }
+  return result;
+}
+
+function multiply(
+  [a, b]: readonly [bigint, bigint],
+  [c, d]: readonly [bigint, bigint],
+): [bigint, bigint] {
+  return [(a * c + (MODULUS - b) * d) % MODULUS, (a * d + b * c) % MODULUS];
 }

@@ -1,10 +1,9 @@
 import { i32, memory as linear, type Operand } from "../../wasm/code.ts";
-import { compileModule } from "../../wasm/compile.ts";
 import { call, type FunctionBuilder } from "../../wasm/function.ts";
 import { ModuleBuilder } from "../../wasm/module.ts";
 import type { Checkpoint } from "../checkpoint.ts";
-import { defineField, type FieldFunctions, fieldShape } from "../field/field.ts";
-import { fieldConstantsSize, fieldMemory } from "../field/field-memory.ts";
+import { defineField, type FieldFunctions } from "../field/field.ts";
+import { FieldSpace } from "../field/field-memory.ts";
 import {
   firstTerm,
   type MsmGroup,
@@ -13,7 +12,7 @@ import {
   TERM_COORDINATES,
 } from "../field/msm.ts";
 import { definePoints, POINT_SCRATCH } from "../field/points.ts";
-import { defineQuadratic } from "../field/quadratic.ts";
+import { defineQuadratic } from "../field/tower.ts";
 import { COORDINATE_LENGTH, ENCODED_LENGTH, MODULUS, ORDER, PADDING, X } from "./curve.ts";
 
 /**
@@ -50,7 +49,6 @@ const PSI_Y: readonly [bigint, bigint] = [
 
 /** Points multiplied together; more are multiplied in portions, so that memory stays small. */
 const PORTION = 256;
-const PAGE = 0x10000;
 
 let groups: BlsGroups | undefined;
 
@@ -60,18 +58,11 @@ export function blsGroups(): BlsGroups {
   return groups;
 }
 
-type Exports = Readonly<Record<string, (...pointers: number[]) => number>>;
-
 function createGroups(): BlsGroups {
-  const shape = fieldShape(MODULUS);
+  const space = new FieldSpace(MODULUS);
+  const { shape } = space;
   const { size } = shape;
-  let top = 0;
-  const reserve = (elements: number) => {
-    const address = top;
-    top += elements * size;
-    return address;
-  };
-  const constants = reserve(fieldConstantsSize(shape) / size);
+  const reserve = (elements: number) => space.reserve(elements);
   const one = reserve(2);
   const [beta, psiX, psiY] = [reserve(1), reserve(2), reserve(2)];
   const pointScratch = reserve(2 * POINT_SCRATCH);
@@ -79,7 +70,7 @@ function createGroups(): BlsGroups {
   const term = reserve(2 * TERM_COORDINATES);
   const image = reserve(2 * TERM_COORDINATES);
   const result = reserve(2 * 3);
-  const work = top;
+  const work = reserve(msmMemory({ size: 2 * size, digits: 4 }, PORTION) / size);
 
   const module = new ModuleBuilder();
   const fp = defineField(module, shape);
@@ -115,16 +106,7 @@ function createGroups(): BlsGroups {
     );
   });
 
-  const end = work + msmMemory({ size: 2 * size, digits: 4 }, PORTION);
-  const memory = new WebAssembly.Memory({ initial: Math.ceil(end / PAGE) });
-  const instance = new WebAssembly.Instance(compileModule(module.bytes()), {
-    host: { memory },
-  });
-  const exports = instance.exports as Exports;
-  const field = fieldMemory(shape, COORDINATE_LENGTH, memory, constants, {
-    mul: exports["mul"]!,
-    reduce: exports["reduce"]!,
-  });
+  const { wasm: exports, field, bytes } = space.instantiate(module, COORDINATE_LENGTH);
   field.set(one, 1n);
   field.set(beta, BETA);
   PSI_X.forEach((part, i) => {
@@ -133,7 +115,6 @@ function createGroups(): BlsGroups {
   PSI_Y.forEach((part, i) => {
     field.set(psiY + i * size, part);
   });
-  const bytes = new Uint8Array(memory.buffer);
 
   function createGroup(name: "g1" | "g2", degree: 1 | 2, base: bigint, digits: number): BlsGroup {
     const group: MsmGroup = {

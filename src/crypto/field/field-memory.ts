@@ -1,6 +1,11 @@
-import { type FieldShape, LIMB_BITS, limbsOf } from "./field.ts";
+import { compileModule } from "../../wasm/compile.ts";
+import type { ModuleBuilder } from "../../wasm/module.ts";
+import { type FieldShape, fieldShape, LIMB_BITS, limbsOf } from "./field.ts";
 
 const MASK = (1 << LIMB_BITS) - 1;
+const PAGE = 0x10000;
+/** Elements that `fieldMemory` needs at `constants`. */
+const CONSTANTS = 3;
 
 /** Elements of a prime field in linear memory as seen from outside: as big-endian bytes, not in Montgomery form. */
 export type FieldMemory = {
@@ -12,16 +17,54 @@ export type FieldMemory = {
   set(address: number, value: bigint): void;
 };
 
-/** Bytes that `fieldMemory` needs at `constants`. */
-export function fieldConstantsSize({ size }: FieldShape): number {
-  return 3 * size;
+/** Functions of an instance by name; all take addresses. */
+export type FieldExports = Readonly<Record<string, (...addresses: number[]) => number>>;
+
+/** The memory of a module over a prime field: what it needs is reserved first, and then the module is instantiated with it. */
+export class FieldSpace {
+  readonly shape: FieldShape;
+  readonly #constants: number;
+  #top = 0;
+
+  constructor(modulus: bigint) {
+    this.shape = fieldShape(modulus);
+    this.#constants = this.reserve(CONSTANTS);
+  }
+
+  /** Address of so many elements. */
+  reserve(elements: number): number {
+    const address = this.#top;
+    this.#top += elements * this.shape.size;
+    return address;
+  }
+
+  /** Where the next elements would be. */
+  get end(): number {
+    return this.#top;
+  }
+
+  /**
+   * @param module exports `mul` and `reduce` of the field
+   * @param byteLength bytes of an encoded element, a multiple of 4
+   */
+  instantiate(module: ModuleBuilder, byteLength: number) {
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(this.#top / PAGE) });
+    const imports = { host: { memory } };
+    const instance = new WebAssembly.Instance(compileModule(module.bytes()), imports);
+    const wasm = instance.exports as FieldExports;
+    const field = fieldMemory(this.shape, byteLength, memory, this.#constants, {
+      mul: wasm["mul"]!,
+      reduce: wasm["reduce"]!,
+    });
+    return { wasm, field, bytes: new Uint8Array(memory.buffer) };
+  }
 }
 
 /**
  * @param byteLength bytes of an encoded element, a multiple of 4
- * @param constants address of `fieldConstantsSize` bytes
+ * @param constants address of CONSTANTS elements
  */
-export function fieldMemory(
+function fieldMemory(
   shape: FieldShape,
   byteLength: number,
   memory: WebAssembly.Memory,

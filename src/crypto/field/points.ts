@@ -22,6 +22,7 @@ export type PointFunctions = {
 export const POINT_SCRATCH = 12;
 
 /**
+ * One function, since the formulas share the scratch elements, which are numbered in it.
  * @param scratch address of POINT_SCRATCH elements
  * @param one address of the element one
  */

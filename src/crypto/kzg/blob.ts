@@ -1,10 +1,11 @@
 import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBytes } from "../../primitives/hash.ts";
 import { sha256 } from "../hashes.ts";
-import { bitReversed, interpolateAtRoots } from "./fourier.ts";
 import { type KzgFault, openingFault } from "./opening.ts";
 import {
+  bitReversed,
   decodeScalars,
+  interpolateAtRoots,
   invert,
   invertAll,
   power,

@@ -5,9 +5,8 @@ import { FP_SIZE, FR_SIZE, G1_SIZE, type Mcl } from "../mcl.ts";
 import { BLOB_SCALARS } from "./blob.ts";
 import { CELL_SCALARS, CELLS_PER_BLOB } from "./cells.ts";
 import { polynomialOf } from "./commit.ts";
-import { bitReversed, evaluateAtRoots, transform } from "./fourier.ts";
 import { borrowPoints, linearCombination, writeCompressed, writeInfinity } from "./g1.ts";
-import { invert } from "./scalar.ts";
+import { bitReversed, evaluateAtRoots, invert, transform } from "./scalar.ts";
 
 /** Chunks of 64 coefficients a blob's polynomial has. */
 const CHUNKS = BLOB_SCALARS / CELL_SCALARS;

@@ -3,11 +3,19 @@ import { blsWorkspace } from "../bls12-381/bls12-381.ts";
 import { sha256 } from "../hashes.ts";
 import { G1_SIZE } from "../mcl.ts";
 import { BLOB_SCALARS, blobPolynomial } from "./blob.ts";
-import { bitReversed, evaluateAtRoots, interpolateAtRoots, reverseBits } from "./fourier.ts";
+import { monomialPoints } from "./commit.ts";
 import { borrowPoints, linearCombination, readValidated } from "./g1.ts";
 import { type KzgFault, pairingsAgree } from "./opening.ts";
-import { reduce, rootsOfUnity, SCALAR_LENGTH, SCALAR_ORDER } from "./scalar.ts";
-import { monomialPoints } from "./trusted-setup.ts";
+import {
+  bitReversed,
+  evaluateAtRoots,
+  interpolateAtRoots,
+  reduce,
+  reverseBits,
+  rootsOfUnity,
+  SCALAR_LENGTH,
+  SCALAR_ORDER,
+} from "./scalar.ts";
 
 /** CELLS_PER_EXT_BLOB of EIP-7594: a blob, extended to twice its length, is cut into so many cells. */
 export const CELLS_PER_BLOB = 128;

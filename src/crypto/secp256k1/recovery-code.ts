@@ -53,7 +53,7 @@ export type RecoveryFunctions = {
   normalize(p: number, step: number, count: number, bytes: number): void;
 };
 
-/** @param products address of an element for each sum of `addAll` and for each point of `normalize` */
+/** One function, since what it emits calls each other and shares scratch elements. @param products address of an element for each sum of `addAll` and for each point of `normalize` */
 export function recoveryModule(scratch: number, products: number): Uint8Array<ArrayBuffer> {
   const module = new ModuleBuilder();
   let top = scratch;

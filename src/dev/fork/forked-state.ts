@@ -1,4 +1,4 @@
-import type { RemoteChain } from "../../chain/remote-chain.ts";
+import type { RemoteChain } from "../../chain/reader.ts";
 import type { NodeError } from "../../errors.ts";
 import { BEACON_ROOTS_ADDRESS, HISTORY_STORAGE_ADDRESS } from "../../params/gas.ts";
 import type { Address } from "../../primitives/address.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Address } from "../../primitives/address.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
-import { createMemoryState } from "../../state/memory-state.ts";
+import { createMemoryState } from "../../state/testing/memory-state.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import type { Log } from "../../types/receipt.ts";
 import { createEvm } from "../engine.ts";

@@ -4,7 +4,7 @@ import { assemble } from "../../../bench/evm/programs.ts";
 import { generateCase } from "../../../test/fuzz/generate.ts";
 import { difference, runScene, sceneOf } from "../../../test/fuzz/run.ts";
 import type { Address } from "../../primitives/address.ts";
-import { createMemoryState } from "../../state/memory-state.ts";
+import { createMemoryState } from "../../state/testing/memory-state.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import { createEvm } from "../engine.ts";
 import type { ExecuteOptions } from "../evm.ts";

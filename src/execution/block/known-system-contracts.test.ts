@@ -10,8 +10,8 @@ import { concatBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
-import { createMemoryState } from "../../state/memory-state.ts";
 import type { StateReader } from "../../state/reader.ts";
+import { createMemoryState } from "../../state/testing/memory-state.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import { callKnownContract } from "./known-system-contracts.ts";
 import {

@@ -1,11 +1,11 @@
 import { orderedTrieRoot } from "../../trie/ordered-trie-root.ts";
 import type { ExecutedBlock, Withdrawal } from "../../types/block.ts";
+import { encodeWithdrawal } from "../../types/block-codec.ts";
 import { EMPTY_UNCLES_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import { encodeReceipt } from "../../types/receipt-codec.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
-import { encodeWithdrawal } from "../../types/withdrawal-codec.ts";
 import type { BlockOutcome, OpenHeader } from "./block-execution.ts";
 
 /** Content of a block besides its open header and its outcome. */

@@ -1,6 +1,6 @@
 import type { Hash } from "../../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
-import { replayChanges } from "../../state/replay-changes.ts";
+import { replayChanges } from "../../state/state-changes.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";

@@ -7,10 +7,9 @@ import { keccak256Hash } from "../../primitives/keccak.ts";
 import { encodeRlp } from "../../primitives/rlp.ts";
 import { orderedTrieRoot } from "../../trie/ordered-trie-root.ts";
 import type { Block } from "../../types/block.ts";
-import { blockSize } from "../../types/block-codec.ts";
+import { blockSize, encodeWithdrawal } from "../../types/block-codec.ts";
 import { headerItem } from "../../types/header-codec.ts";
 import { blobGasOf } from "../../types/transaction/fees.ts";
-import { encodeWithdrawal } from "../../types/withdrawal-codec.ts";
 import { type InvalidBlockCode, InvalidBlockError } from "../errors.ts";
 import { type AncestorLookup, validateUncles } from "./validate-uncles.ts";
 

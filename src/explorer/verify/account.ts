@@ -6,10 +6,9 @@ import { keccak256, keccak256OfHex } from "../../primitives/keccak.ts";
 import { decodeRlp, encodeRlp, InvalidRlpError } from "../../primitives/rlp.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
 import { decodeTrieAccount, type TrieAccount } from "../../state/trie-account.ts";
-import { descend } from "../../trie/descend.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../trie/empty-root.ts";
 import { decodeNode } from "../../trie/node.ts";
-import { verifyProof } from "../../trie/proof.ts";
+import { descend, verifyProof } from "../../trie/proof.ts";
 import { bytesOf, type Json, listOf } from "./verdict.ts";
 
 const WORD_LENGTH = 32;

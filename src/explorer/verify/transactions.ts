@@ -5,14 +5,13 @@ import { encodeRlp } from "../../primitives/rlp.ts";
 import { minedTransactionText } from "../../rpc/methods/json/transaction-json.ts";
 import { orderedTrieRoot } from "../../trie/ordered-trie-root.ts";
 import type { Withdrawal } from "../../types/block.ts";
-import { blockSize } from "../../types/block-codec.ts";
+import { blockSize, withdrawalItem } from "../../types/block-codec.ts";
 import { EMPTY_UNCLES_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import { decodeTransaction } from "../../types/transaction/decode.ts";
 import { impersonatedSender } from "../../types/transaction/impersonation.ts";
 import { recoverSender } from "../../types/transaction/sender.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
-import { withdrawalItem } from "../../types/withdrawal-codec.ts";
 import {
   addressOf,
   bigintOf,

@@ -6,9 +6,9 @@ import { bytesToHex } from "../../primitives/hex.ts";
 import { keccak256, keccak256Hash } from "../../primitives/keccak.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../trie/empty-root.ts";
+import { updateTrie } from "../../trie/in-place-update.ts";
 import { NodeBatch } from "../../trie/node-batch.ts";
 import { InvalidProofError } from "../../trie/proof.ts";
-import { updateTrie } from "../../trie/trie-update.ts";
 import { BLOOM_BITS, compressBits } from "./bloom-bits.ts";
 import {
   canonicalHashKey,
@@ -34,13 +34,16 @@ function bloomOf(...bits: readonly number[]): Uint8Array {
 }
 
 function rootOf(keys: readonly Uint8Array[], values: readonly Uint8Array[]): Hash {
-  const changes = { keys, valueOf: (index: number) => values[index] };
   const batch = new NodeBatch();
-  const root = updateTrie(undefined, EMPTY_TRIE_ROOT_BYTES, changes, {
-    add: (path, depth, rlp, length) => batch.add(EMPTY_BYTES, path, depth, rlp, length),
-    addHashed: (bytes, start, depth, length) =>
-      batch.addHashed(EMPTY_BYTES, bytes, start, depth, length),
-    replace() {},
+  const root = updateTrie(EMPTY_TRIE_ROOT_BYTES, {
+    source: undefined,
+    changes: { keys, valueOf: (index: number) => values[index] },
+    sink: {
+      add: (path, depth, rlp, length) => batch.add(EMPTY_BYTES, path, depth, rlp, length),
+      addHashed: (bytes, start, depth, length) =>
+        batch.addHashed(EMPTY_BYTES, bytes, start, depth, length),
+      replace() {},
+    },
   });
   return hashFromBytes(root);
 }

@@ -2,7 +2,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
 import type { Kv, KvReader, KvWriter } from "../../storage/kv.ts";
 import { numberFromKey, numberKey, tableKey } from "../../storage/schema.ts";
-import { createNodeCache } from "../../trie/node-cache.ts";
+import { ChunkedNodeCache } from "../../trie/node-cache.ts";
 import type { TrieNode } from "../../trie/node-store.ts";
 import { createTrie, type Trie } from "../../trie/trie.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -190,7 +190,7 @@ function openStoredTrie(kv: Kv, table: number): StoredTrie {
     node: (_owner: Uint8Array, path: Uint8Array, hash: Uint8Array) => kv.get(keyOf(path, hash)),
   };
   return {
-    trie: createTrie(nodes, createNodeCache(CACHE_BYTES), new Uint8Array(0)),
+    trie: createTrie(nodes, new ChunkedNodeCache(CACHE_BYTES), new Uint8Array(0)),
     write(writer, created) {
       for (const { path, hash, rlp } of created) writer.put(keyOf(path, hash), rlp);
     },

@@ -1,9 +1,9 @@
 import type { Chain } from "../../chain/chain.ts";
+import { hotTier } from "../../compiled-contracts/compiled-modules.ts";
 import { createEvm } from "../../evm/engine.ts";
 import type { Evm } from "../../evm/evm.ts";
 import type { ContractCompiler } from "../../evm/modules/compiled-tier.ts";
 import type { ExecutionModules } from "../../execution/block/block-execution.ts";
-import { hotTier } from "../adapters/compiled/hot-tier.ts";
 
 /** The engine of this thread: it takes 250 MB of address space, and holds nothing of a chain but code by its hash. */
 let engine: Evm | undefined;

@@ -4,9 +4,9 @@ import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { checkForkSchedule } from "../../chain/fork-schedule.ts";
 import { genesisBlock, genesisState } from "../../chain/genesis-block.ts";
 import { type GenesisDigest, openGenesisDigest } from "../../chain/genesis-digest.ts";
-import { StatePatches } from "../../chain/state-patches.ts";
+import { StatePatches } from "../../chain/reader.ts";
 import { type CacheSizes, divideCacheSize } from "../../chain/store/cache-sizes.ts";
-import { BULK_MERGE_LIMITS } from "../../chain/store/index/merge-limits.ts";
+import { BULK_MERGE_LIMITS } from "../../chain/store/index/index-merge.ts";
 import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
 import { createMemoryBlockStore, openDiskBlockStore } from "../../chain/store/open-block-store.ts";
 import type { RetentionOptions } from "../../chain/store/retention/retention.ts";
@@ -21,10 +21,9 @@ import type { DevAccount } from "../../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { LogTextCache } from "../../rpc/methods/json/log-text-cache.ts";
-import { createStateTrie } from "../../state/merkle-state-trie.ts";
-import type { StateTrie } from "../../state/state-trie.ts";
+import { createStateTrie, type StateTrie } from "../../state/state-trie.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { createNodeCache, NODE_CACHE_BYTES_MIN } from "../../trie/node-cache.ts";
+import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN } from "../../trie/node-cache.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
@@ -120,14 +119,14 @@ export function openChain(
     if (store.replayedBlocks > 0) {
       log.info("index brought forward from the block log", { blocks: store.replayedBlocks });
     }
-    const nodeCache = createNodeCache(Math.max(caches.trieNodes, NODE_CACHE_BYTES_MIN));
+    const nodeCache = new ChunkedNodeCache(Math.max(caches.trieNodes, NODE_CACHE_BYTES_MIN));
     const stateTrie = alias(createChainStateTrie(store, { cache: nodeCache }));
     const resumed = store.head() !== undefined;
     const { genesis, digest } = fork ? { genesis: fork.genesis } : genesisOf(config, store);
     const genesisHash = fork
       ? appendForkedBlock(fork, stateTrie, store)
       : (resumed && digest?.hash()) || makeGenesis(genesis, store);
-    const stored = store.base() === 0 ? store.hashAt(0)! : genesisHash;
+    const stored = store.base() === 0 ? store.blockHash(0)! : genesisHash;
     if (stored !== genesisHash) {
       throw new GenesisMismatchError({ stored, configured: genesisHash });
     }
@@ -202,14 +201,14 @@ function retentionOf(
 }
 
 function headerOf(store: LogBlockStore): Header {
-  return store.headerAt(store.head()!)!;
+  return store.header(store.head()!)!;
 }
 
 /** Hash of block 0, which an empty store gets. */
 function makeGenesis(genesis: Genesis, store: LogBlockStore): Hash {
   if (store.head() !== undefined) return genesisBlock(genesis).block.hash;
   store.appendGenesis(genesisState(genesis));
-  return store.hashAt(0)!;
+  return store.blockHash(0)!;
 }
 
 /** The genesis file of the home, or that of its dev chain, whose few accounts need no digest. */
@@ -218,7 +217,7 @@ function genesisOf(
   store: LogBlockStore,
 ): { readonly genesis: Genesis; readonly digest?: GenesisDigest } {
   if (config.dev) {
-    const first = store.base() === 0 ? store.headerAt(0) : undefined;
+    const first = store.base() === 0 ? store.header(0) : undefined;
     return { genesis: openDevGenesis(config, first?.timestamp) };
   }
   const text = readFileSync(genesisPath(config.home), "utf8");

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { RemoteChain } from "../../chain/remote-chain.ts";
+import type { RemoteChain } from "../../chain/reader.ts";
 import type { BlockRecord } from "../../chain/store/block-store.ts";
 import type { Config } from "../../config/config.ts";
 import { DEFAULTS } from "../../config/defaults.ts";
@@ -30,19 +30,18 @@ import { ForkedState } from "../../dev/fork/forked-state.ts";
 import { firstReads, readAhead } from "../../dev/fork/read-ahead.ts";
 import type { RemoteCalls } from "../../dev/fork/remote-calls.ts";
 import { RemoteState } from "../../dev/fork/remote-state.ts";
+import { startRemoteThread } from "../../dev/fork/remote-thread.ts";
 import { DEV_BALANCE, devAccounts } from "../../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { parseAddress } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import type { Forking } from "../../rpc/ports/dev.ts";
-import { changesOfAlloc } from "../../state/genesis-alloc.ts";
-import { createStateTrie } from "../../state/merkle-state-trie.ts";
-import type { StateTrie } from "../../state/state-trie.ts";
+import { changesOfAlloc } from "../../state/state-changes.ts";
+import { createStateTrie, type StateTrie } from "../../state/state-trie.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { headerHash } from "../../types/header-codec.ts";
-import { startRemoteThread } from "../adapters/remote-thread.ts";
 
 /** One part of so many of the fork's memory is for decoded accounts, the rest for results as they came. */
 const DECODED_SHARE = 4;

@@ -9,11 +9,11 @@ import { BLOB_QUEUE_LIMITS, MEMPOOL_DEFAULTS, QUEUE_LIMITS } from "../../mempool
 import { PeerSubmissions } from "../../mempool/peer-submissions.ts";
 import type { Submission } from "../../mempool/pool.ts";
 import { createSubmit, type Submit } from "../../mempool/submission.ts";
+import { type BlobWorkers, createBlobWorkers } from "../../services/blob-workers.ts";
 import { openLogDirectory } from "../../storage/log-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import { type BlobWorkers, createBlobWorkers } from "../adapters/blob-workers.ts";
 import type { OpenChain } from "./open-chain.ts";
 
 /** How often the pool looks for transactions that waited too long. */

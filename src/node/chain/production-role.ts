@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { ProductionParts } from "../../adapters/parts.ts";
+import { nextRollback } from "../../chain/chain.ts";
 import { BAD_BLOCK_LIMITS, BadBlocks } from "../../chain/inspect/bad-blocks.ts";
 import type { ChainReader } from "../../chain/reader.ts";
-import { nextRollback } from "../../chain/rollback-part.ts";
 import { DiskFullError } from "../../chain/store/store-errors.ts";
 import type { Config } from "../../config/config.ts";
 import { cliqueProposalsPath, clockStopPath, snapshotsPath } from "../../config/home.ts";

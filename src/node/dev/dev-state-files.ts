@@ -30,7 +30,7 @@ export async function openDevStateFiles(
     log.info("state is not loaded: the chain exists", { file: loadState });
   } else if (loadState !== null) {
     const edits = await unpackDump(read(loadState), FILE_DUMP_BYTES_MAX);
-    await devPortOf(role()).edit(edits);
+    await devPortOf(role()).edit({ edits });
     log.info("state loaded", { file: loadState, accounts: edits.length });
   }
   async function dump(): Promise<void> {

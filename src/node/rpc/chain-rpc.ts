@@ -10,11 +10,10 @@ import { createNodePort } from "../../adapters/node-port.ts";
 import type { InProcessProvider } from "../../adapters/provider.ts";
 import { namespacesOf } from "../../adapters/rpc-endpoints.ts";
 import { callLimitsOf, rpcSettings } from "../../adapters/rpc-settings.ts";
-import {
-  type ConnectionPorts,
-  type ConnectionSessions,
-  createFilterSessions,
-} from "../../adapters/sessions.ts";
+import { type ConnectionPorts, createFilterSessions } from "../../adapters/sessions.ts";
+import { admittedExecution } from "../../calls/admission.ts";
+import type { ExecutionThreads } from "../../calls/execution-threads.ts";
+import { createExecutionThreads } from "../../calls/execution-threads.ts";
 import type { Config } from "../../config/config.ts";
 import type { InstanceId } from "../../config/secrets.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
@@ -22,6 +21,7 @@ import type { Checkpoint } from "../../les/checkpoints/checkpoint.ts";
 import { type ForkedBlocks, forkedMethods } from "../../rpc/methods/dev/forked-methods.ts";
 import { createMethodRegistry } from "../../rpc/methods/methods.ts";
 import type { RpcPorts } from "../../rpc/methods/rpc-ports.ts";
+import type { ConnectionSessions } from "../../rpc/methods/sessions.ts";
 import type { ChainView } from "../../rpc/ports/chain-view.ts";
 import type { DevPort } from "../../rpc/ports/dev.ts";
 import type { ExecutionPort } from "../../rpc/ports/execution.ts";
@@ -33,18 +33,15 @@ import type { EndpointOptions, TcpKind } from "../../rpc/transport/server/listen
 import type { RpcServer } from "../../rpc/transport/server/server.ts";
 import { CheckpointService, voteForCheckpoint } from "../../services/checkpoint-service.ts";
 import type { LightClientService } from "../../services/light-client-service.ts";
+import { createSolidityCompiler } from "../../services/solidity-compiler.ts";
 import type { WhisperService } from "../../services/whisper-service.ts";
 import type { DappDb } from "../../storage/dapp-db.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import { createExecutionThreads } from "../adapters/execution-workers.ts";
-import { createSolidityCompiler } from "../adapters/solidity-compiler.ts";
-import { createThreadedExecution } from "../adapters/threaded-execution.ts";
 import type { ChainRole } from "../chain/chain-role.ts";
 import type { Fork } from "../chain/open-fork.ts";
 import { setForkUrl } from "../dev/fork-url.ts";
-import type { ExecutionThreads } from "../workers/execution-threads.ts";
 import type { RpcTarget } from "./rpc-switch.ts";
 
 /** What methods use of the node besides its chain. It stays when the chain is replaced. */
@@ -160,7 +157,7 @@ export class ChainRpc implements RpcTarget {
           patches: opened.patches,
         }),
         reset,
-        setForkUrl: (url) => setForkUrl(config, opened.fork, url),
+        setForkUrl: ({ url }) => setForkUrl(config, opened.fork, url),
       },
       node: this.#createNodePort(chain),
       les: { ...this.#checkpoints.port, ...lightClients.control },
@@ -190,7 +187,7 @@ export class ChainRpc implements RpcTarget {
       });
     }
     return {
-      ...createThreadedExecution(limits, this.#role, {
+      ...admittedExecution(limits, this.#role, {
         suggestTip,
         threads: this.#threads,
         // What a dev chain's caller set by hand is in no store that a thread could follow.

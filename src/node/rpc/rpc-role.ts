@@ -29,6 +29,8 @@ import type { AccountManager } from "../../keystore/account-manager.ts";
 import { UnlockForbiddenError } from "../../keystore/errors.ts";
 import { createOtherRequests } from "../../observe/other-requests.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
+import type { RpcProcesses } from "../../processes/rpc-processes.ts";
+import { startRpcProcesses } from "../../processes/rpc-processes.ts";
 import { createRuntimePort } from "../../profiling/runtime-port.ts";
 import { createClientAdmission } from "../../rpc/methods/les/client-admission.ts";
 import { createMethodRegistry } from "../../rpc/methods/methods.ts";
@@ -46,10 +48,8 @@ import { makeFolder } from "../../storage/make-folder.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import { startRpcProcesses } from "../adapters/rpc-processes.ts";
 import type { ChainRole } from "../chain/chain-role.ts";
 import { Resources } from "../resources.ts";
-import type { RpcProcesses } from "../workers/rpc/rpc-processes.ts";
 import { ChainRpc, type RpcServices } from "./chain-rpc.ts";
 import { openKeys } from "./open-keys.ts";
 import { RpcSwitch } from "./rpc-switch.ts";
@@ -240,7 +240,7 @@ export class RpcRole {
       provider: () => (this.#isListening ? this.#provider : undefined),
       isListening: () => this.#isListening,
       readiness,
-      reset: (forking) => reset(forking, this.#instance),
+      reset: ({ forking }) => reset(forking, this.#instance),
       connectionSessions: lastingConnectionSessions(config, log.child("rpc")),
     };
   }

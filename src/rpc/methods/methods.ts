@@ -13,14 +13,14 @@ import { NET_METHODS } from "./net/methods.ts";
 import { OTS_METHODS } from "./ots/methods.ts";
 import { PERSONAL_METHODS } from "./personal/methods.ts";
 import { RPC_METHODS } from "./rpc/methods.ts";
-import type { RpcPorts } from "./rpc-ports.ts";
+import { forwarded, type ServingPorts } from "./rpc-ports.ts";
 import { SHH_METHODS } from "./shh/methods.ts";
 import { TRACE_METHODS } from "./trace/methods.ts";
 import { TXPOOL_METHODS } from "./txpool/methods.ts";
 import { WEB3_METHODS } from "./web3/methods.ts";
 
 /** Every method of a chain that is not a dev chain; the access policy of a listener says which of them it serves. */
-export const METHODS: readonly Method<RpcPorts>[] = [
+export const METHODS: readonly Method<ServingPorts>[] = [
   ...WEB3_METHODS,
   ...NET_METHODS,
   ...RPC_METHODS,
@@ -29,15 +29,15 @@ export const METHODS: readonly Method<RpcPorts>[] = [
   ...TRACE_METHODS,
   ...OTS_METHODS,
   ...ERIGON_METHODS,
-  ...TESTING_METHODS,
+  ...TESTING_METHODS.map(forwarded),
   ...TXPOOL_METHODS,
-  ...PERSONAL_METHODS,
-  ...MINER_METHODS,
-  ...ADMIN_METHODS,
-  ...CLIQUE_METHODS,
-  ...DB_METHODS,
-  ...LES_METHODS,
-  ...SHH_METHODS,
+  ...PERSONAL_METHODS.map(forwarded),
+  ...MINER_METHODS.map(forwarded),
+  ...ADMIN_METHODS.map(forwarded),
+  ...CLIQUE_METHODS.map(forwarded),
+  ...DB_METHODS.map(forwarded),
+  ...LES_METHODS.map(forwarded),
+  ...SHH_METHODS.map(forwarded),
 ];
 
 export function createMethodRegistry(options: { readonly dev: boolean }) {

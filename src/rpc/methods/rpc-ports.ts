@@ -1,8 +1,8 @@
 import type { SubmissionRules } from "../../mempool/submission.ts";
 import type { LogLimits } from "../ports/chain-view.ts";
 import type { RemotePorts } from "../ports/remote-ports.ts";
-import type { MethodInfo } from "../transport/dispatch/method.ts";
-import type { Sessions } from "./sessions.ts";
+import type { Method, MethodInfo } from "../transport/dispatch/method.ts";
+import type { ConnectionSessions, Sessions } from "./sessions.ts";
 
 /** All that JSON-RPC methods reach; each method asks for the least of it. */
 export type RpcPorts = RemotePorts & {
@@ -11,6 +11,14 @@ export type RpcPorts = RemotePorts & {
   /** Plain settings, so that a method needs no port to read one. */
   readonly settings: RpcSettings;
 };
+
+/** What methods reach in a process that serves connections beside the chain's. */
+export type ServingPorts = Omit<RpcPorts, "sessions"> & { readonly sessions: ConnectionSessions };
+
+/** The method runs in the chain's process, whichever serves the connection: what it reaches is there alone, or there once. */
+export function forwarded(method: Method<RpcPorts>): Method<ServingPorts> {
+  return { ...method, isForwarded: true } as Method<ServingPorts>;
+}
 
 export type RpcSettings = {
   readonly logLimits: LogLimits & {

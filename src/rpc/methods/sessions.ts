@@ -17,6 +17,12 @@ export type Sessions = {
   readonly hashrates: HashrateRegistry;
 };
 
+/** Those of the connections of one process; the others are in the chain's process for all. */
+export type ConnectionSessions = Pick<
+  Sessions,
+  "subscriptions" | "feeds" | "traceChains" | "blockJson"
+>;
+
 /** Runs tasks of one key one after the other, tasks of different keys at the same time. */
 export class KeyedLock {
   readonly #last = new Map<string, Promise<unknown>>();

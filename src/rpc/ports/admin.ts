@@ -23,19 +23,23 @@ export interface NodeAdmin {
    * @param address `id@host:port` as CometBFT writes it, or the multiaddr of a whisper peer
    * @throws AdminError where the engine has no network
    */
-  addPeer(address: string): Promise<void>;
+  addPeer(input: { readonly address: string }): Promise<void>;
   /** Ends the connection to a node and rejects new ones, over restarts too. @param id 40 hex digits @throws AdminError */
-  removePeer(id: string): MaybePromise<void>;
+  removePeer(input: { readonly id: string }): MaybePromise<void>;
   /** Connects to `id@host:port` also where there are as many peers as allowed. @throws AdminError */
-  trustPeer(address: string): Promise<void>;
+  trustPeer(input: { readonly address: string }): Promise<void>;
   /** @param id 40 hex digits @throws AdminError */
-  distrustPeer(id: string): MaybePromise<void>;
+  distrustPeer(input: { readonly id: string }): MaybePromise<void>;
   /** @throws AdminError when the listener is open already, may not be opened, or cannot listen */
-  startListener(kind: TcpKind, request: ListenRequest): Promise<void>;
+  startListener(input: { readonly kind: TcpKind; readonly request: ListenRequest }): Promise<void>;
   /** Does nothing when it is closed. */
-  stopListener(kind: TcpKind): Promise<void>;
+  stopListener(input: { readonly kind: TcpKind }): Promise<void>;
   /** @throws AdminError */
-  exportChain(file: string, first: number | undefined, last: number | undefined): Promise<void>;
+  exportChain(input: {
+    readonly file: string;
+    readonly first: number | undefined;
+    readonly last: number | undefined;
+  }): Promise<void>;
   /** @throws AdminError */
-  importChain(file: string): Promise<void>;
+  importChain(input: { readonly file: string }): Promise<void>;
 }

@@ -37,7 +37,7 @@ export interface ChainView
    * @param transaction in network form, or decoded with the sender that its signature names
    * @throws the decoder's, the pool's and the submission rules' rejections
    */
-  submit(transaction: Uint8Array | PooledTransaction): MaybePromise<Hash>;
+  submit(input: { readonly transaction: Uint8Array | PooledTransaction }): MaybePromise<Hash>;
 }
 
 /** What never changes while the node runs. */
@@ -86,44 +86,57 @@ export interface BlockReads {
   head(): MaybePromise<SealedHeader>;
   /** Older blocks and states are pruned. */
   oldest(): MaybePromise<OldestBlocks>;
-  header(at: BlockSelector): MaybePromise<SealedHeader | undefined>;
-  block(at: BlockSelector): MaybePromise<ExecutedBlock | undefined>;
+  header(input: { readonly at: BlockSelector }): MaybePromise<SealedHeader | undefined>;
+  block(input: { readonly at: BlockSelector }): MaybePromise<ExecutedBlock | undefined>;
   /** Hashes of the canonical chain from block `first` to the head, at most `countMax`; empty when `first` is after the head. */
-  blockHashes(first: number, countMax: number): MaybePromise<readonly Hash[]>;
-  transaction(hash: Hash): MaybePromise<MinedTransaction | undefined>;
-  transactionAt(at: BlockSelector, index: number): MaybePromise<MinedTransaction | undefined>;
+  blockHashes(input: {
+    readonly first: number;
+    readonly countMax: number;
+  }): MaybePromise<readonly Hash[]>;
+  transaction(input: { readonly hash: Hash }): MaybePromise<MinedTransaction | undefined>;
+  transactionAt(input: {
+    readonly at: BlockSelector;
+    readonly index: number;
+  }): MaybePromise<MinedTransaction | undefined>;
   /** The transaction of `sender` with this nonce; `isUsed` is also true for a nonce that no transaction used (EIP-7702). */
-  transactionBySender(
-    sender: Address,
-    nonce: bigint,
-  ): MaybePromise<{ readonly isUsed: boolean; readonly mined?: MinedTransaction }>;
-  receipt(hash: Hash): MaybePromise<MinedReceipt | undefined>;
+  transactionBySender(input: {
+    readonly sender: Address;
+    readonly nonce: bigint;
+  }): MaybePromise<{ readonly isUsed: boolean; readonly mined?: MinedTransaction }>;
+  receipt(input: { readonly hash: Hash }): MaybePromise<MinedReceipt | undefined>;
 }
 
 /** The state after a block. Each throws UnknownBlockError, BlockNotCanonicalError or PendingUnavailableError for the selector. */
 export interface StateReads {
   /** undefined: no such account */
-  account(address: Address, at: BlockSelector): MaybePromise<Account | undefined>;
+  account(input: {
+    readonly address: Address;
+    readonly at: BlockSelector;
+  }): MaybePromise<Account | undefined>;
   /** Empty where there is no account or no code. */
-  code(address: Address, at: BlockSelector): MaybePromise<Uint8Array>;
+  code(input: { readonly address: Address; readonly at: BlockSelector }): MaybePromise<Uint8Array>;
   /** Account and code of one and the same state. */
-  accountWithCode(
-    address: Address,
-    at: BlockSelector,
-  ): MaybePromise<{ readonly account: Account | undefined; readonly code: Uint8Array }>;
+  accountWithCode(input: {
+    readonly address: Address;
+    readonly at: BlockSelector;
+  }): MaybePromise<{ readonly account: Account | undefined; readonly code: Uint8Array }>;
   /** 0n where nothing was stored */
-  storage(address: Address, slot: Hash, at: BlockSelector): MaybePromise<bigint>;
+  storage(input: {
+    readonly address: Address;
+    readonly slot: Hash;
+    readonly at: BlockSelector;
+  }): MaybePromise<bigint>;
   /** One list per account, in the order asked. */
-  storageValues(
-    slots: readonly (readonly [Address, readonly Hash[]])[],
-    at: BlockSelector,
-  ): MaybePromise<readonly (readonly bigint[])[]>;
+  storageValues(input: {
+    readonly slots: readonly (readonly [Address, readonly Hash[]])[];
+    readonly at: BlockSelector;
+  }): MaybePromise<readonly (readonly bigint[])[]>;
   /** EIP-1186 proof against the block's state root. @throws PendingProofError for the pending block, whose trie is not stored */
-  proof(
-    address: Address,
-    slots: readonly Hash[],
-    at: BlockSelector,
-  ): MaybePromise<{ readonly account: Account | undefined; readonly proof: AccountProof }>;
+  proof(input: {
+    readonly address: Address;
+    readonly slots: readonly Hash[];
+    readonly at: BlockSelector;
+  }): MaybePromise<{ readonly account: Account | undefined; readonly proof: AccountProof }>;
 }
 
 /** Which logs, of which blocks; blocks after the head are left out. */
@@ -158,7 +171,11 @@ export interface LogReads {
    * is always searched whole, so that a caller can go on from `end`.
    * @throws RequestTimeoutError once `cancel` is aborted
    */
-  logs(query: LogQuery, limits: LogLimits, cancel?: CancelToken): MaybePromise<FoundLogs>;
+  logs(input: {
+    readonly query: LogQuery;
+    readonly limits: LogLimits;
+    readonly cancel?: CancelToken | undefined;
+  }): MaybePromise<FoundLogs>;
 }
 
 export interface AddressReads {
@@ -167,11 +184,11 @@ export interface AddressReads {
 }
 
 export interface PoolReads {
-  pooled(hash: Hash): MaybePromise<PooledTransaction | undefined>;
+  pooled(input: { readonly hash: Hash }): MaybePromise<PooledTransaction | undefined>;
   /** The nonce after the last pending transaction of `address`. */
-  nextNonce(address: Address): MaybePromise<bigint>;
+  nextNonce(input: { readonly address: Address }): MaybePromise<bigint>;
   poolContent(): MaybePromise<PoolContent>;
-  poolContentFrom(address: Address): MaybePromise<{
+  poolContentFrom(input: { readonly address: Address }): MaybePromise<{
     readonly pending: readonly PooledTransaction[];
     readonly queued: readonly PooledTransaction[];
   }>;
@@ -183,11 +200,11 @@ export interface FeeReads {
   /** A tip with which a transaction is likely to be mined soon. */
   suggestTip(): MaybePromise<bigint>;
   /** `eth_feeHistory`. @throws InvalidFeeHistoryRequestError */
-  feeHistory(
-    blockCount: number,
-    newest: number | "pending",
-    percentiles: readonly number[],
-  ): MaybePromise<FeeHistory>;
+  feeHistory(input: {
+    readonly blockCount: number;
+    readonly at: number | "pending";
+    readonly percentiles: readonly number[];
+  }): MaybePromise<FeeHistory>;
 }
 
 /** A transaction that became executable. */

@@ -21,39 +21,39 @@ export interface DevPort {
   /** @throws DevControlError for a time before the head's */
   setNextBlock(next: Omit<NextBlock, "number">): MaybePromise<void>;
   /** Seconds that the chain's clock is ahead of the system's. */
-  increaseTime(seconds: number): MaybePromise<number>;
+  increaseTime(input: { readonly seconds: number }): MaybePromise<number>;
   /** Seconds by which the clock was moved. */
-  setTime(timestamp: number): MaybePromise<number>;
-  edit(edits: readonly AccountEdit[]): MaybePromise<void>;
+  setTime(input: { readonly timestamp: number }): MaybePromise<number>;
+  edit(input: { readonly edits: readonly AccountEdit[] }): MaybePromise<void>;
   /** Hashes of the new blocks. */
   mine(request: MineRequest): Promise<readonly Hash[]>;
   /** @returns the number of the snapshot */
   snapshot(): MaybePromise<number>;
   /** @returns false when there is no such snapshot */
-  revert(id: number): Promise<boolean>;
+  revert(input: { readonly id: number }): Promise<boolean>;
   /** @throws DevControlError where there are not so many blocks */
-  rollback(depth: number): Promise<void>;
-  reorg(
-    depth: number,
-    transactions: readonly { readonly raw: Uint8Array; readonly block: number }[],
-  ): Promise<void>;
+  rollback(input: { readonly depth: number }): Promise<void>;
+  reorg(input: {
+    readonly depth: number;
+    readonly transactions: readonly { readonly raw: Uint8Array; readonly block: number }[];
+  }): Promise<void>;
   /**
    * Begins anew, at the first block of this chain or at a block of another one.
    * @param forking undefined: a chain of its own
    * @throws DevControlError where no node of the other chain is known, ForkRemoteError when it does not answer
    */
-  reset(forking?: Forking): Promise<void>;
+  reset(input: { readonly forking?: Forking | undefined }): Promise<void>;
   /**
    * Asks another node of the forked chain from now on.
    * @throws DevControlError where nothing is forked or the node has another chain, ForkRemoteError when it does not answer
    */
-  setForkUrl(url: string): Promise<void>;
-  impersonate(address: Address, isOn: boolean): MaybePromise<void>;
+  setForkUrl(input: { readonly url: string }): Promise<void>;
+  impersonate(input: { readonly address: Address; readonly isOn: boolean }): MaybePromise<void>;
   /** Submits a transaction that carries `impersonatingSignature`, for any sender. */
-  submitUnsigned(raw: Uint8Array): MaybePromise<Hash>;
+  submitUnsigned(input: { readonly raw: Uint8Array }): MaybePromise<Hash>;
   /** @returns false when it is not pooled */
-  drop(hash: Hash): MaybePromise<boolean>;
+  drop(input: { readonly hash: Hash }): MaybePromise<boolean>;
   /** Drops every pooled transaction, or those of one account. */
-  dropAll(sender?: Address): MaybePromise<void>;
+  dropAll(input: { readonly sender?: Address | undefined }): MaybePromise<void>;
   dumpState(): MaybePromise<StateDump>;
 }

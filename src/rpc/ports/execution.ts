@@ -25,104 +25,70 @@ import type { BlockSelector } from "./block-selector.ts";
  */
 export interface ExecutionPort {
   /** Return data. @throws ExecutionRevertedError, ExecutionFailedError, InvalidTransactionError */
-  call(
-    args: CallArguments,
-    at: BlockSelector,
-    overrides: CallOverrides,
-    cancel?: CancelToken,
-  ): MaybePromise<Uint8Array>;
+  call(input: CallInput): MaybePromise<Uint8Array>;
   /** Gas units with which the call succeeds. @throws as `call` */
-  estimateGas(
-    args: CallArguments,
-    at: BlockSelector,
-    overrides: CallOverrides,
-    cancel?: CancelToken,
-  ): MaybePromise<bigint>;
-  createAccessList(
-    args: CallArguments,
-    at: BlockSelector,
-    overrides: CallOverrides,
-    cancel?: CancelToken,
-  ): MaybePromise<AccessListResult>;
-  /**
-   * Each call sees the effects of the calls before it; each bundle is a block after the one before. One list per bundle.
-   * @param txIndex on the state before this transaction of the block, in place of the state after the block
-   */
+  estimateGas(input: CallInput): MaybePromise<bigint>;
+  createAccessList(input: CallInput): MaybePromise<AccessListResult>;
+  /** Each call sees the effects of the calls before it; each bundle is a block after the one before. One list per bundle. */
   callMany(
-    bundles: readonly CallArgumentsBundle[],
-    at: BlockSelector,
-    options: {
-      readonly stateOverrides?: StateOverrides | undefined;
-      readonly txIndex?: number | undefined;
+    input: Cancellable & {
+      readonly bundles: readonly CallArgumentsBundle[];
+      readonly at: BlockSelector;
+      readonly request: Pick<CallOverrides, "stateOverrides"> & BeforeTransaction;
     },
-    cancel?: CancelToken,
   ): MaybePromise<readonly (readonly CallOutcome[])[]>;
   /** The blocks after `at`, in order. @throws SimulationError and the overrides' rejections */
   simulate(
-    request: SimulationRequest,
-    at: BlockSelector,
-    cancel?: CancelToken,
+    input: Cancellable & { readonly request: SimulationRequest; readonly at: BlockSelector },
   ): MaybePromise<readonly SimulatedBlock[]>;
   /** The trace. @throws NotTraceableError, InvalidTracerError, TracingTimeoutError */
-  traceTransaction(
-    hash: Hash,
-    request: TraceRequest,
-    cancel?: CancelToken,
-  ): MaybePromise<TraceText>;
+  traceTransaction(input: TraceInput & { readonly hash: Hash }): MaybePromise<TraceText>;
   /**
    * One trace per transaction of a block of the chain.
    * @throws NotTraceableError for genesis and for a block that is unknown
    */
   traceBlock(
-    at: number | Hash,
-    request: TraceRequest,
-    cancel?: CancelToken,
+    input: TraceInput & { readonly at: number | Hash },
   ): MaybePromise<readonly TransactionTrace[]>;
   /** As `traceBlock`, of a block given as RLP whose parent is in the chain. */
   traceRawBlock(
-    rlp: Uint8Array,
-    request: TraceRequest,
-    cancel?: CancelToken,
+    input: TraceInput & { readonly rlp: Uint8Array },
   ): MaybePromise<readonly TransactionTrace[]>;
-  /** @param request.txIndex as in `callMany` */
-  traceCall(
-    args: CallArguments,
-    at: BlockSelector,
-    request: TraceRequest & CallOverrides & { readonly txIndex?: number },
-    cancel?: CancelToken,
-  ): MaybePromise<TraceText>;
-  /**
-   * Traces of the calls of each bundle; calls and bundles follow each other as in `callMany`.
-   * @param request.txIndex as in `callMany`
-   */
+  traceCall(input: StateTraceInput & { readonly args: CallArguments }): MaybePromise<TraceText>;
+  /** Traces of the calls of each bundle; calls and bundles follow each other as in `callMany`. */
   traceBundles(
-    bundles: readonly CallArgumentsBundle[],
-    at: BlockSelector,
-    request: TraceRequest & CallOverrides & { readonly txIndex?: number },
-    cancel?: CancelToken,
+    input: StateTraceInput & { readonly bundles: readonly CallArgumentsBundle[] },
   ): MaybePromise<readonly (readonly TraceText[])[]>;
   /** Traces of calls; every call sees the effects of those before it. */
   traceCalls(
-    calls: readonly TracedCall[],
-    at: BlockSelector,
-    request: TraceRequest,
-    cancel?: CancelToken,
+    input: TraceInput & { readonly calls: readonly TracedCall[]; readonly at: BlockSelector },
   ): MaybePromise<readonly TraceText[]>;
   /**
    * As `traceCall`, of a signed transaction under all rules of a transaction.
    * @throws TracingFailedError where it is not valid on that state, and the decoder's rejections
    */
   traceRawTransaction(
-    raw: Uint8Array,
-    at: BlockSelector,
-    request: TraceRequest,
-    cancel?: CancelToken,
+    input: TraceInput & { readonly raw: Uint8Array; readonly at: BlockSelector },
   ): MaybePromise<TraceText>;
   /** Builds a block on the head and stores nothing. @throws PayloadAttributesError, and the first invalid transaction's rejection */
   buildBlock(request: PayloadRequest): MaybePromise<BuiltPayload>;
   /** Builds a block and makes it the head; its hash. @throws as `buildBlock` */
   commitBlock(request: PayloadRequest): MaybePromise<Hash>;
 }
+
+type Cancellable = { readonly cancel?: CancelToken | undefined };
+type CallInput = Cancellable & {
+  readonly args: CallArguments;
+  readonly at: BlockSelector;
+  readonly overrides: CallOverrides;
+};
+type TraceInput = Cancellable & { readonly request: TraceRequest };
+type StateTraceInput = TraceInput & {
+  readonly at: BlockSelector;
+  readonly request: CallOverrides & BeforeTransaction;
+};
+/** On the state before this transaction of the block, in place of the state after the block. */
+type BeforeTransaction = { readonly txIndex?: number | undefined };
 
 /** The part that reads the chain and changes nothing: what any thread with a view of the store can do. */
 export type ExecutionReads = Omit<ExecutionPort, "buildBlock" | "commitBlock">;

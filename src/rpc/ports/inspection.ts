@@ -1,7 +1,6 @@
 import type { ExecutionWitness } from "../../chain/inspect/execution-witness.ts";
-import type { DumpOptions, StateDump } from "../../chain/inspect/state-dump.ts";
+import type { DumpOptions, StateDump, StorageRange } from "../../chain/inspect/state-dump.ts";
 import type { StateSize } from "../../chain/inspect/state-size.ts";
-import type { StorageRange } from "../../chain/inspect/storage-range.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { MaybePromise } from "../../threads/maybe-promise.ts";
@@ -19,35 +18,38 @@ export interface StateInspection {
    * Accounts of the state after the block, in the order of their hashes; for the pending block those of the head's state.
    * @throws UnknownBlockError with geth's text, TraceTooLargeError, TracingTimeoutError
    */
-  dumpState(
-    at: BlockSelector,
-    request: DumpRequest,
-  ): MaybePromise<StateDump & { readonly root: Hash }>;
+  dumpState(input: {
+    readonly at: BlockSelector;
+    readonly request: DumpRequest;
+  }): MaybePromise<StateDump & { readonly root: Hash }>;
   /**
    * Storage of an account before transaction `txIndex` of the block; a block without transactions has an index 0.
    * @throws UnknownBlockError, NotTraceableError, TraceTooLargeError
    */
-  storageRange(
-    at: BlockSelector,
-    txIndex: number,
-    address: Address,
-    start: Uint8Array,
-    slotsMax: number,
-  ): MaybePromise<StorageRange>;
+  storageRange(input: {
+    readonly at: BlockSelector;
+    readonly txIndex: number;
+    readonly address: Address;
+    readonly start: Uint8Array;
+    readonly slotsMax: number;
+  }): MaybePromise<StorageRange>;
   /**
    * Size of the state after the block; for the pending block that of the head's.
    * @throws UnknownBlockError with geth's text, StatePrunedError, TracingTimeoutError
    */
-  stateSize(
-    at: BlockSelector,
-  ): MaybePromise<StateSize & { readonly number: number; readonly root: Hash }>;
+  stateSize(input: {
+    readonly at: BlockSelector;
+  }): MaybePromise<StateSize & { readonly number: number; readonly root: Hash }>;
   /** The address or slot whose keccak256 is or was a key in the state's tries; undefined: none. @throws TracingTimeoutError */
-  preimage(hash: Hash): MaybePromise<Uint8Array | undefined>;
+  preimage(input: { readonly hash: Hash }): MaybePromise<Uint8Array | undefined>;
   /**
    * Accounts of block `last` that differ from those of `first`; both are in the chain.
    * @throws TraceTooLargeError, TracingTimeoutError
    */
-  modifiedAccounts(first: number, last: number): MaybePromise<readonly Address[]>;
+  modifiedAccounts(input: {
+    readonly first: number;
+    readonly last: number;
+  }): MaybePromise<readonly Address[]>;
 }
 
 export interface StoreInspection {
@@ -56,39 +58,45 @@ export interface StoreInspection {
   /** Writes everything that waits in memory to the index. */
   compactStore(): Promise<void>;
   /** Value of a row of the index; undefined: no such row */
-  row(key: Uint8Array): MaybePromise<Uint8Array | undefined>;
+  row(input: { readonly key: Uint8Array }): MaybePromise<Uint8Array | undefined>;
   /**
    * Removes every block after `number` and builds on that one from then on. Subscribers receive the removed logs; transactions of removed
    * blocks are not pooled again, as in geth.
    * @throws DebugError with geth's text for the head and what is after it
    */
-  rewind(number: number): Promise<void>;
+  rewind(input: { readonly number: number }): Promise<void>;
 }
 
 export interface BlockInspection {
   /** Rejected blocks with their senders, the highest first; receipts are empty. */
   badBlocks(): MaybePromise<readonly ExecutedBlock[]>;
   /** @throws NotTraceableError with geth's text */
-  traceBadBlock(hash: Hash, request: TraceRequest): MaybePromise<readonly TransactionTrace[]>;
+  traceBadBlock(input: {
+    readonly hash: Hash;
+    readonly request: TraceRequest;
+  }): MaybePromise<readonly TransactionTrace[]>;
   /** Traces a block whose RLP is in a file. @throws FileNameError, AdminError, and as `ExecutionPort.traceRawBlock` */
-  traceBlockFile(file: string, request: TraceRequest): MaybePromise<readonly TransactionTrace[]>;
+  traceBlockFile(input: {
+    readonly file: string;
+    readonly request: TraceRequest;
+  }): MaybePromise<readonly TransactionTrace[]>;
   /**
    * State root after each transaction of a block of the chain or of a rejected one; as far as they can be executed.
    * @throws NotTraceableError with geth's text
    */
-  intermediateRoots(hash: Hash): MaybePromise<readonly Hash[]>;
+  intermediateRoots(input: { readonly hash: Hash }): MaybePromise<readonly Hash[]>;
   /**
    * What executing block `number` of the chain again needs besides the block; not of block 0.
    * @throws DebugError for a block whose state was also set by other means, TraceTooLargeError
    */
-  executionWitness(number: number): MaybePromise<ExecutionWitness>;
+  executionWitness(input: { readonly number: number }): MaybePromise<ExecutionWitness>;
   /**
    * Writes the standard trace (EIP-3155) of each transaction, or of one, to a file of its own; their paths.
    * @throws NotTraceableError with geth's text
    */
-  writeStandardTraces(
-    hash: Hash,
-    which: "chain" | "bad",
-    request: TraceRequest & { readonly txHash?: Hash },
-  ): MaybePromise<readonly string[]>;
+  writeStandardTraces(input: {
+    readonly hash: Hash;
+    readonly which: "chain" | "bad";
+    readonly request: TraceRequest & { readonly txHash?: Hash };
+  }): MaybePromise<readonly string[]>;
 }

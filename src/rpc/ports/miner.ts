@@ -4,7 +4,7 @@ import type { MaybePromise } from "../../threads/maybe-promise.ts";
 /** Settings of block production that callers may change; each is written to `app.toml`. */
 export interface MinerSettings {
   /** Takes effect at the next start, unless a flag or the environment overrides it then. */
-  setMinimumGasPrice(wei: bigint): MaybePromise<void>;
+  setMinimumGasPrice(input: { readonly wei: bigint }): MaybePromise<void>;
   /** Takes effect with the next block. */
-  setEtherbase(account: Address): MaybePromise<void>;
+  setEtherbase(input: { readonly account: Address }): MaybePromise<void>;
 }

@@ -8,29 +8,33 @@ export interface RuntimePort {
   gcStats(): MaybePromise<GcStats>;
   collectGarbage(): MaybePromise<void>;
   /** Percent the heap may grow between two collections, as Go's GOGC; the value before. Below 0: as seldom as V8 can. */
-  setGcPercent(percent: number): MaybePromise<number>;
+  setGcPercent(input: { readonly percent: number }): MaybePromise<number>;
   /** Bytes of heap above which garbage is collected at once; the value before. undefined only reads it. Infinity: none. */
-  setMemoryLimit(bytes: number | undefined): MaybePromise<number>;
+  setMemoryLimit(input: { readonly bytes: number | undefined }): MaybePromise<number>;
   /** Stacks and what the process waits for, separated by blank lines. */
   stacks(): MaybePromise<string>;
   /** @param level geth's number: 0 silent to 5 trace. @throws DebugError where the log cannot be changed */
-  setVerbosity(level: number): MaybePromise<void>;
+  setVerbosity(input: { readonly level: number }): MaybePromise<void>;
   /** @throws DebugError with geth's text */
-  setFileLevels(rules: string): MaybePromise<void>;
+  setFileLevels(input: { readonly rules: string }): MaybePromise<void>;
   /** @throws DebugError with geth's text */
-  setBacktraceAt(at: string): MaybePromise<void>;
+  setBacktraceAt(input: { readonly position: string }): MaybePromise<void>;
   /** Begins to record. @throws DebugError with geth's text where it is recorded already, FileNameError, AdminError */
-  startProfile(kind: RecordingKind, file: string): Promise<void>;
+  startProfile(input: { readonly kind: RecordingKind; readonly file: string }): Promise<void>;
   /** Writes the file. @throws DebugError with geth's text where nothing is recorded */
-  stopProfile(kind: RecordingKind): Promise<void>;
+  stopProfile(input: { readonly kind: RecordingKind }): Promise<void>;
   /** Records for a while and writes the file. @throws as `startProfile` */
-  recordProfile(kind: RecordingKind, file: string, seconds: number): Promise<void>;
+  recordProfile(input: {
+    readonly kind: RecordingKind;
+    readonly file: string;
+    readonly seconds: number;
+  }): Promise<void>;
   /** Writes the heap. @throws FileNameError, AdminError */
-  writeHeapProfile(file: string): Promise<void>;
+  writeHeapProfile(input: { readonly file: string }): Promise<void>;
   /** Stalls of the event loop of at least `nanoseconds` are recorded from now on; 0 or less ends that. */
-  setBlockProfileRate(nanoseconds: number): Promise<void>;
+  setBlockProfileRate(input: { readonly nanoseconds: number }): Promise<void>;
   /** Writes the stalls recorded so far. @throws FileNameError, AdminError */
-  writeBlockProfile(file: string): Promise<void>;
+  writeBlockProfile(input: { readonly file: string }): Promise<void>;
 }
 
 /** `trace`: events of Node; `block`: stalls of the event loop. */

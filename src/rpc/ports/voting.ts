@@ -6,14 +6,14 @@ import type { MaybePromise } from "../../threads/maybe-promise.ts";
 /** The validator set and the votes about it. */
 export interface ValidatorVoting {
   /** After block `number`, which must exist. */
-  cliqueSnapshot(number: number): MaybePromise<CliqueSnapshot>;
+  cliqueSnapshot(input: { readonly number: number }): MaybePromise<CliqueSnapshot>;
   /** The validator that proposed block `number`, which must exist. */
-  cliqueSigner(number: number): MaybePromise<Address>;
+  cliqueSigner(input: { readonly number: number }): MaybePromise<Address>;
   /**
    * The header that commits to block `number`, which must exist, with its signatures; undefined until the next block is decided.
    * @throws NoSignaturesError on the solo engine, EngineRpcError
    */
-  cliqueLightBlock(number: number): MaybePromise<LightBlock | undefined>;
+  cliqueLightBlock(input: { readonly number: number }): MaybePromise<LightBlock | undefined>;
   cliqueStatus(): MaybePromise<CliqueStatus>;
   /** The votes this node casts: true adds a validator, false drops one. */
   cliqueProposals(): MaybePromise<Readonly<Record<Address, boolean>>>;
@@ -21,12 +21,12 @@ export interface ValidatorVoting {
    * @param publicKey of the candidate, compressed or not; looked up when undefined
    * @throws UnknownPublicKeyError, WrongPublicKeyError, TooManyProposalsError
    */
-  cliquePropose(
-    candidate: Address,
-    authorize: boolean,
-    publicKey: Uint8Array | undefined,
-  ): MaybePromise<void>;
-  cliqueDiscard(candidate: Address): MaybePromise<void>;
+  cliquePropose(input: {
+    readonly candidate: Address;
+    readonly authorize: boolean;
+    readonly publicKey: Uint8Array | undefined;
+  }): MaybePromise<void>;
+  cliqueDiscard(input: { readonly candidate: Address }): MaybePromise<void>;
 }
 
 /** As geth writes it: numbers are JSON numbers. */

@@ -1,9 +1,9 @@
-import { createLocalChainView } from "../../adapters/chain-view.ts";
-import { AddressIndexOffError } from "../../chain/addresses/address-index-errors.ts";
+import { createLocalChainView, type LocalChainModules } from "../../adapters/chain-view.ts";
+import { AddressIndexOffError } from "../../chain/addresses/address-index.ts";
 import type { FeeHistory } from "../../chain/fees/fee-history.ts";
 import { LogIndex } from "../../chain/logs/log-index.ts";
 import type { ChainReader } from "../../chain/reader.ts";
-import { includedTransaction } from "../../chain/store/included-transaction.ts";
+import { includedTransaction } from "../../chain/store/block-store.ts";
 import { PayloadAttributesError } from "../../consensus/block-tester.ts";
 import { VerifiedBlobs } from "../../crypto/kzg/verified-blobs.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
@@ -19,7 +19,7 @@ import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../primitives/hash.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
-import { createMemoryState } from "../../state/memory-state.ts";
+import { createMemoryState } from "../../state/testing/memory-state.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
@@ -33,8 +33,7 @@ import { type FilterOptions, Filters } from "../methods/filters/filters.ts";
 import { BlockJsonCache } from "../methods/json/block-json-cache.ts";
 import { LogTextCache } from "../methods/json/log-text-cache.ts";
 import type { RpcSettings } from "../methods/rpc-ports.ts";
-import type { Sessions } from "../methods/sessions.ts";
-import { HashrateRegistry, KeyedLock, TraceChains } from "../methods/sessions.ts";
+import { HashrateRegistry, KeyedLock, type Sessions, TraceChains } from "../methods/sessions.ts";
 import { EthFeeds } from "../methods/subscriptions/eth-feeds.ts";
 import { LogFeed } from "../methods/subscriptions/log-feed.ts";
 import { Notifier } from "../methods/subscriptions/notifier.ts";
@@ -72,9 +71,9 @@ const SLOT_ONE = hashFromBigint(1n);
 export type TestBackend = {
   readonly reader: Partial<ChainReader>;
   readonly pool: Partial<PoolReader>;
-  readonly submit: ChainView["submit"];
+  readonly submit: LocalChainModules["submit"];
   readonly suggestTip: () => bigint;
-  readonly feeHistory: (count: number, newest: number | "pending") => FeeHistory;
+  readonly feeHistory: (input: { readonly at: number | "pending" }) => FeeHistory;
   readonly execution: Partial<ExecutionPort>;
   readonly inspection: Partial<InspectionPort>;
   readonly keys: Partial<TestPorts["keys"]>;
@@ -99,13 +98,10 @@ export type TestModules = {
   readonly blocks: readonly ExecutedBlock[];
   readonly pooled: readonly PooledTransaction[];
   readonly submitted: Transaction[];
-  readonly backend: { readonly reader: ChainReader; readonly submit: ChainView["submit"] };
+  readonly backend: { readonly reader: ChainReader; readonly submit: LocalChainModules["submit"] };
   readonly emitter: TestEmitter;
   readonly logs: LogIndex;
 };
-
-/** What `createTestModules` is, directly or over a channel. */
-export type CreateTestModules = (replace?: Partial<TestBackend>) => TestModules;
 
 /** @param connect how the ports are reached; directly if left out */
 export function createTestModules(
@@ -145,7 +141,7 @@ export function createTestModules(
   const backend = {
     submit,
     suggestTip: () => 5n,
-    feeHistory: (_count: number, newest: number | "pending") => ({
+    feeHistory: ({ at: newest }: { readonly at: number | "pending" }) => ({
       oldestBlock: newest === "pending" ? 3 : newest,
       reward: [[1n, 2n]],
       baseFeePerGas: [BASE_FEE, BASE_FEE],
@@ -171,8 +167,10 @@ export function createTestModules(
     execution: { ...executionOf(first), ...replace.execution },
     inspection: { ...TEST_INSPECTION, ...replace.inspection },
     keys: {
-      ...signer,
-      signTransaction: (address, digest) => signer.sign(address, digest),
+      accounts: () => signer.accounts(),
+      assertKnown: ({ address }) => signer.assertKnown(address),
+      sign: ({ address, digest }) => signer.sign(address, digest),
+      signTransaction: ({ address, digest }) => signer.sign(address, digest),
       signWithPassphrase,
       ...replace.keys,
     },
@@ -237,7 +235,7 @@ function sessionsOf(
   };
 }
 
-async function signWithPassphrase(address: Address): Promise<never> {
+async function signWithPassphrase({ address }: { readonly address: Address }): Promise<never> {
   throw new UnknownAccountError(address);
 }
 
@@ -250,7 +248,7 @@ const TEST_TOOLS: ToolsPort = {
       },
     },
   }),
-  proveBlobs: async (blobs) => ({
+  proveBlobs: async ({ blobs }) => ({
     commitments: blobs.map(() => new Uint8Array(48)),
     proofs: blobs.map(() => new Uint8Array(48)),
   }),
@@ -283,8 +281,8 @@ const TEST_INSPECTION: InspectionPort = {
 
 function executionOf(executed: ExecutedBlock): ExecutionPort {
   return {
-    call: (args) => calldataOf(args),
-    callMany: (bundles) =>
+    call: ({ args }) => calldataOf(args),
+    callMany: ({ bundles }) =>
       bundles.map(({ calls }) => calls.map((args) => ({ value: calldataOf(args) }))),
     estimateGas: () => 21_000n,
     createAccessList: () => ({
@@ -296,8 +294,8 @@ function executionOf(executed: ExecutedBlock): ExecutionPort {
     traceBlock: () => [],
     traceRawBlock: () => [],
     traceCall: () => "{}",
-    traceBundles: (bundles) => bundles.map(({ calls }) => calls.map(() => "{}")),
-    traceCalls: (calls) => calls.map(() => "{}"),
+    traceBundles: ({ bundles }) => bundles.map(({ calls }) => calls.map(() => "{}")),
+    traceCalls: ({ calls }) => calls.map(() => "{}"),
     traceRawTransaction: () => "{}",
     buildBlock() {
       throw new PayloadAttributesError("parentHash is not current head");
@@ -314,10 +312,9 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     genesisHash: blocks[0]!.block.hash,
     head: () => blocks.at(-1)!,
     oldest: () => ({ block: 0, state: 0, proof: 0 }),
-    blockByNumber: (number) => blocks[number],
-    blockByHash: byHash,
-    headerAt: (number) => blocks[number]?.block.header,
-    hashAt: (number) => blocks[number]?.block.hash,
+    block: (at) => (typeof at === "number" ? blocks[at] : byHash(at)),
+    header: (number) => blocks[number]?.block.header,
+    blockHash: (number) => blocks[number]?.block.hash,
     transactionAt(number, index) {
       const executed = blocks[number];
       return executed && includedTransaction(executed, index);
@@ -333,13 +330,13 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     transaction(wanted) {
       for (const executed of blocks) {
         const index = executed.block.transactions.findIndex(({ hash }) => hash === wanted);
-        if (index >= 0) return { executed, index };
+        if (index >= 0) return includedTransaction(executed, index);
       }
       return undefined;
     },
     stateAt: (number) => states[number]!,
     patchAt: () => undefined,
-    proofAt: (_number, address, slots) => ({
+    proof: (address, slots) => ({
       accountProof: [Uint8Array.of(1)],
       storageRoot: address === CONTRACT ? EMPTY_TRIE_ROOT : undefined,
       storageProofs: slots.map((slot) => ({ slot, value: 9n, proof: [Uint8Array.of(2)] })),

@@ -1,6 +1,6 @@
 import { InvariantError } from "../../errors.ts";
 import { concatBytes } from "../../primitives/bytes.ts";
-import { pushSigned, unsigned } from "../../wasm/leb128.ts";
+import { pushSigned, unsigned } from "../../wasm/code.ts";
 
 /** Export of the global that counts loop turns down: set by the owner of the instance, at 0 `check` is called. */
 export const METER = "meter";

@@ -5,7 +5,7 @@ import {
   prepareCall,
 } from "../../execution/call/call.ts";
 import type { CallArguments } from "../../execution/call/call-arguments.ts";
-import { replayChanges } from "../../state/replay-changes.ts";
+import { replayChanges } from "../../state/state-changes.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import { orTracingFailed } from "../errors.ts";
 import { type TraceOptions, traceMessage } from "../trace-message.ts";

@@ -2,18 +2,16 @@ import { concatBytes } from "../../primitives/bytes.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { InvalidRlpError, splitRlp } from "../../primitives/rlp.ts";
 import { decodeStruct, type Field, StructReader } from "../rlp-struct.ts";
-import { accessListCodec } from "./access-list.ts";
-import { blobCodec } from "./blob.ts";
-import { readSignature, type WireSignature } from "./codec.ts";
 import {
+  readSignature,
   SidecarVersionError,
   TransactionTooShortError,
   TransactionTypeNotSupportedError,
-} from "./errors.ts";
-import { feeMarketCodec } from "./fee-market.ts";
+  type WireSignature,
+} from "./codec.ts";
+import { accessListCodec, blobCodec, feeMarketCodec, setCodeCodec } from "./fee-market.ts";
 import { legacyCodec, readLegacy } from "./legacy.ts";
 import { decodePlainForm } from "./plain-form.ts";
-import { setCodeCodec } from "./set-code.ts";
 import type { BlobSidecar, Transaction } from "./transaction.ts";
 
 /**

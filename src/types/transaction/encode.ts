@@ -1,11 +1,8 @@
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { encodeTypedRlp, type RlpItem } from "../../primitives/rlp.ts";
-import { accessListCodec } from "./access-list.ts";
-import { blobCodec } from "./blob.ts";
 import { signatureItems, type TransactionFields, type WireSignature } from "./codec.ts";
-import { feeMarketCodec } from "./fee-market.ts";
+import { accessListCodec, blobCodec, feeMarketCodec, setCodeCodec } from "./fee-market.ts";
 import { legacyCodec } from "./legacy.ts";
-import { setCodeCodec } from "./set-code.ts";
 import type { BlobSidecar, Transaction } from "./transaction.ts";
 
 /** The fields in front of the signature, in wire order. */

@@ -1,5 +1,6 @@
-import type { Address } from "../../primitives/address.ts";
+import { type Address, addressToBytes } from "../../primitives/address.ts";
 import { bigintToBytes } from "../../primitives/bytes.ts";
+import { hashToBytes } from "../../primitives/hash.ts";
 import type { RlpItem } from "../../primitives/rlp.ts";
 import type { StructReader } from "../rlp-struct.ts";
 import {
@@ -8,7 +9,14 @@ import {
   readAccessList,
   type TransactionCodec,
 } from "./codec.ts";
-import type { AccessList, FeeMarketTransaction } from "./transaction.ts";
+import type {
+  AccessList,
+  AccessListTransaction,
+  Authorization,
+  BlobTransaction,
+  FeeMarketTransaction,
+  SetCodeTransaction,
+} from "./transaction.ts";
 
 /** The type and the first nine fields of types 2, 3 and 4. */
 type FeeMarketFields<Type extends 2 | 3 | 4> = {
@@ -67,3 +75,85 @@ export const feeMarketCodec = {
   readFields: (reader) => readFeeMarketFields(reader, 2),
   fieldItems: feeMarketItems,
 } as const satisfies TransactionCodec<FeeMarketTransaction>;
+
+/** Type 1, EIP-2930: rlp([chainId, nonce, gasPrice, gasLimit, to, value, data, accessList, yParity, r, s]). */
+export const accessListCodec = {
+  name: "types.AccessListTx",
+  readFields: (reader) => ({
+    type: 1,
+    chainId: reader.uint("ChainID", 256),
+    nonce: reader.uint("Nonce", 64),
+    gasPrice: reader.uint("GasPrice", 256),
+    gasLimit: reader.uint("Gas", 64),
+    to: reader.optionalAddress("To"),
+    value: reader.uint("Value", 256),
+    data: reader.bytes("Data"),
+    accessList: readAccessList(reader),
+  }),
+  fieldItems: ({ chainId, nonce, gasPrice, gasLimit, to, value, data, accessList }) => [
+    bigintToBytes(chainId),
+    bigintToBytes(nonce),
+    bigintToBytes(gasPrice),
+    bigintToBytes(gasLimit),
+    optionalAddressItem(to),
+    bigintToBytes(value),
+    data,
+    accessListItem(accessList),
+  ],
+} as const satisfies TransactionCodec<AccessListTransaction>;
+
+/**
+ * Type 3, EIP-4844: rlp([chainId, nonce, maxPriorityFeePerGas, maxFeePerGas, gasLimit, to, value, data, accessList,
+ * maxFeePerBlobGas, blobVersionedHashes, yParity, r, s]).
+ */
+export const blobCodec = {
+  name: "types.BlobTx",
+  readFields: (reader) => ({
+    ...readFeeMarketFields(reader, 3),
+    maxFeePerBlobGas: reader.uint("BlobFeeCap", 256, "*uint256.Int"),
+    blobVersionedHashes: reader.hashes("BlobHashes"),
+  }),
+  fieldItems: (fields) => [
+    ...feeMarketItems(fields),
+    bigintToBytes(fields.maxFeePerBlobGas),
+    fields.blobVersionedHashes.map(hashToBytes),
+  ],
+} as const satisfies TransactionCodec<BlobTransaction>;
+
+/**
+ * Type 4, EIP-7702: rlp([chainId, nonce, maxPriorityFeePerGas, maxFeePerGas, gasLimit, to, value, data, accessList,
+ * [[chainId, address, nonce, yParity, r, s], …], yParity, r, s]).
+ */
+export const setCodeCodec = {
+  name: "types.SetCodeTx",
+  readFields: (reader) => ({
+    ...readFeeMarketFields(reader, 4),
+    authorizationList: reader.structs("AuthList", "types.SetCodeAuthorization", readAuthorization),
+  }),
+  fieldItems: (fields) => [
+    ...feeMarketItems(fields),
+    fields.authorizationList.map(authorizationItem),
+  ],
+} as const satisfies TransactionCodec<SetCodeTransaction>;
+
+function readAuthorization(reader: StructReader): Authorization {
+  return {
+    chainId: reader.uint("ChainID", 256, "*uint256.Int"),
+    address: reader.address("Address"),
+    nonce: reader.uint("Nonce", 64),
+    yParity: reader.uint("V", 8),
+    r: reader.uint("R", 256, "*uint256.Int"),
+    s: reader.uint("S", 256, "*uint256.Int"),
+  };
+}
+
+function authorizationItem({ chainId, address, nonce, yParity, r, s }: Authorization): RlpItem {
+  return [
+    bigintToBytes(chainId),
+    addressToBytes(address),
+    bigintToBytes(nonce),
+    bigintToBytes(yParity),
+    bigintToBytes(r),
+    bigintToBytes(s),
+  ];
+}

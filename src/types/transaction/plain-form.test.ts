@@ -8,8 +8,7 @@ import { decodeAnyForm } from "./decode.ts";
 import { buildTransaction } from "./encode.ts";
 import { decodePlainForm } from "./plain-form.ts";
 import { recoverSender } from "./sender.ts";
-import { signTransaction } from "./sign.ts";
-import { signedHash, signingHash } from "./signing-hash.ts";
+import { signedHash, signingHash, signTransaction } from "./sign.ts";
 
 const key = hexToBytes(`0x${"11".repeat(32)}`);
 const word = fc.oneof(

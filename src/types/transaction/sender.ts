@@ -13,10 +13,9 @@ import {
   InvalidSignatureError,
   SenderRecoveryError,
   TransactionTypeNotSupportedError,
-} from "./errors.ts";
-import { isTransactionTypeSupported } from "./fork.ts";
-import { authorizationHash, signedHash } from "./signing-hash.ts";
-import type { Authorization, Transaction } from "./transaction.ts";
+} from "./codec.ts";
+import { authorizationHash, signedHash } from "./sign.ts";
+import { type Authorization, isTransactionTypeSupported, type Transaction } from "./transaction.ts";
 
 /**
  * The account that signed `tx`, by the rules of `hardfork`. Whether `tx.chainId` is the chain's own is the caller's check.

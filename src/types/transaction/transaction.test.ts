@@ -25,10 +25,13 @@ import {
   maxFeePerGasOf,
   maxPriorityFeeOf,
 } from "./fees.ts";
-import { isTransactionTypeSupported } from "./fork.ts";
 import { recoverAuthority, recoverSender, recoverSenders } from "./sender.ts";
 import { signAuthorization, signTransaction } from "./sign.ts";
-import type { BlobTransaction, Transaction } from "./transaction.ts";
+import {
+  type BlobTransaction,
+  isTransactionTypeSupported,
+  type Transaction,
+} from "./transaction.ts";
 
 const key = bigintToFixedBytes(
   0x4646464646464646464646464646464646464646464646464646464646464646n,

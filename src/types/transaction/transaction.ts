@@ -1,3 +1,4 @@
+import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 
@@ -94,3 +95,21 @@ export type BlobSidecar = {
   readonly commitments: readonly Uint8Array[];
   readonly proofs: readonly Uint8Array[];
 };
+
+const SINCE: Readonly<Record<Transaction["type"], Hardfork>> = {
+  0: "frontier",
+  1: "berlin",
+  2: "london",
+  3: "cancun",
+  4: "prague",
+};
+
+/** The fork that brought transactions of `type`. */
+export function transactionTypeSince(type: Transaction["type"]): Hardfork {
+  return SINCE[type];
+}
+
+/** True when a block of `hardfork` may hold transactions of `type`. */
+export function isTransactionTypeSupported(type: Transaction["type"], hardfork: Hardfork): boolean {
+  return isAtLeast(hardfork, SINCE[type]);
+}

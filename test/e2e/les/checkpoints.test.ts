@@ -52,12 +52,12 @@ test("checkpoints are computed while blocks are made, prove old headers, and sur
   const first = await checkpointOf(node, 1);
   const [, sectionHead, chtRoot, bloomRoot] = first;
   const { chain } = node.node.core;
-  assert.equal(sectionHead, chain.hashAt(255));
+  assert.equal(sectionHead, chain.blockHash(255));
   const { result } = await overHttp(node.url, "les_getCheckpoint", [1]);
   assert.deepEqual(result, [sectionHead, chtRoot, bloomRoot]);
 
   const header = await verifiedHeader({ url: node.url, section: 1, chtRoot, number: 77 });
-  assert.equal(headerHash(header), chain.hashAt(77));
+  assert.equal(headerHash(header), chain.blockHash(77));
   const wrongRoot = sectionHead;
   await assert.rejects(
     verifiedHeader({ url: node.url, section: 1, chtRoot: wrongRoot, number: 77 }),
@@ -87,7 +87,7 @@ test("checkpoints are computed while blocks are made, prove old headers, and sur
   await overHttp(node.url, "eth_sendTransaction", [{ from, to, value: "0x1" }]);
   for (let i = 0; i < 60; i++) node.produceBlock();
   const second = await checkpointOf(node, 1);
-  assert.equal(second[1], node.node.core.chain.hashAt(255));
+  assert.equal(second[1], node.node.core.chain.blockHash(255));
   assert.notEqual(second[1], first[1]);
   await node.stop();
 });

@@ -6,7 +6,7 @@ import type { Address } from "../../../src/primitives/address.ts";
 import { bytesToBigint, EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
 import { hashFromBigint } from "../../../src/primitives/hash.ts";
 import { hexToBytes } from "../../../src/primitives/hex.ts";
-import { createMemoryState } from "../../../src/state/memory-state.ts";
+import { createMemoryState } from "../../../src/state/testing/memory-state.ts";
 import { createWorldState } from "../../../src/state/world-state.ts";
 import { createEthereumjsEvm } from "./evm.ts";
 

@@ -3,38 +3,57 @@ import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import { type Hash, hashFromBytes } from "../../../primitives/hash.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
 import { type Kv, KvMissingRowError, type KvWriter, type MissingRow } from "../../../storage/kv.ts";
-import { LogReader } from "../../../storage/log-reader.ts";
+import { LogCorruptionError, LogReader } from "../../../storage/log-reader.ts";
 import { inRowOrder } from "../../../storage/row-order.ts";
 import { assertKnownFormat, INDEX_FORMAT, META, TABLE, tableKey } from "../../../storage/schema.ts";
-import type { VersionedTable } from "../../../storage/versioned-table.ts";
+import { VersionedTable } from "../../../storage/versioned-table.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
 import { LogIndex } from "../../logs/log-index.ts";
-import type { ChangeRow, ChangeRows } from "../../records/changes-record.ts";
+import {
+  ACCOUNT_ENTRY_BYTES_MAX,
+  accountEntryValue,
+  type ChangeRow,
+  type ChangeRows,
+  SLOT_ENTRY_BYTES_MAX,
+  slotEntryValue,
+} from "../../records/changes-record.ts";
+import type { GenesisRecord, IndexedBlock } from "../../records/indexed-block.ts";
 import type { StateEntries } from "../../records/state-entries.ts";
-import { addressesFrom, addressWithHash, type HashedKeys, slotWithHash } from "../hashed-keys.ts";
 import { HistoricNodes } from "../nodes/historic-nodes.ts";
 import { NodeHistory } from "../nodes/node-history.ts";
 import { TrieNodeTable } from "../nodes/trie-node-table.ts";
 import { type PrunedRanges, readPrunedRanges } from "../retention/pruned-range.ts";
+import {
+  addressesFrom,
+  addressWithHash,
+  type HashedKeys,
+  removeHashedAddress,
+  removeHashedSlot,
+  slotWithHash,
+  writeHashedAddress,
+  writeHashedSlot,
+} from "../state/hashed-keys.ts";
+import { RecentCodes } from "../state/state-caches.ts";
 import { IndexMismatchError } from "../store-errors.ts";
-import { BlockRows } from "./block-rows.ts";
-import { IndexMerge, type MergedTables } from "./index-merge.ts";
 import {
   type Applied,
+  BlockRows,
   codeKey,
   metaKey,
   readApplied,
   readVarint,
   writeApplied,
-} from "./index-rows.ts";
-import type { GenesisRecord, IndexedBlock } from "./indexed-block.ts";
+} from "./block-rows.ts";
+import {
+  IndexMerge,
+  MERGE_LIMITS,
+  type MergedTables,
+  type MergeLimits,
+  UndoMarks,
+} from "./index-merge.ts";
 import { loadGenesisState } from "./load-genesis.ts";
-import { MERGE_LIMITS, type MergeLimits } from "./merge-limits.ts";
-import { RecentCodes } from "./recent-codes.ts";
 import { rollBackIndex } from "./roll-back-index.ts";
-import { createStateTables } from "./state-tables.ts";
-import { UndoMarks } from "./undo-marks.ts";
 
 export type BlockIndexOptions = {
   readonly limits?: MergeLimits | undefined;
@@ -274,4 +293,44 @@ export class BlockIndex implements MergedTables {
 
 function placed({ key, value, offset }: ChangeRow, position: number) {
   return { key, value, position: LogReader.payloadPosition(position, offset) };
+}
+
+/** The accounts and slots of all states, whose old values are in the records of the log. */
+export function createStateTables(
+  kv: Kv,
+  log: LogReader,
+  missingRow: MissingRow | undefined,
+): { readonly accounts: VersionedTable; readonly slots: VersionedTable } {
+  const valueAt =
+    (length: number, valueIn: typeof accountEntryValue) =>
+    (key: Uint8Array, position: number): Uint8Array | undefined => {
+      const value = valueIn(log.read(position, length), key);
+      if (value === null) {
+        throw new LogCorruptionError({ position, reason: `no entry of ${bytesToHex(key)}` });
+      }
+      return value;
+    };
+  const accounts = new VersionedTable({
+    kv,
+    latestTable: TABLE.account,
+    historyTable: TABLE.accountHistory,
+    baseTable: TABLE.accountBase,
+    keyLength: 20,
+    valueAt: valueAt(ACCOUNT_ENTRY_BYTES_MAX, accountEntryValue),
+    missingRow,
+    onFirstVersion: writeHashedAddress,
+    onLastVersion: removeHashedAddress,
+  });
+  const slots = new VersionedTable({
+    kv,
+    latestTable: TABLE.slot,
+    historyTable: TABLE.slotHistory,
+    baseTable: TABLE.slotBase,
+    keyLength: 52,
+    valueAt: valueAt(SLOT_ENTRY_BYTES_MAX, slotEntryValue),
+    missingRow,
+    onFirstVersion: writeHashedSlot,
+    onLastVersion: removeHashedSlot,
+  });
+  return { accounts, slots };
 }

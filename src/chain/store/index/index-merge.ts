@@ -1,12 +1,10 @@
-import type { Kv, KvWriter } from "../../../storage/kv.ts";
+import type { Kv, KvUndo, KvWriter } from "../../../storage/kv.ts";
 import { META } from "../../../storage/schema.ts";
 import type { VersionedTable } from "../../../storage/versioned-table.ts";
-import type { LogIndex } from "../../logs/log-index.ts";
+import type { LogIndex, LogMergeLimits } from "../../logs/log-index.ts";
 import type { NodeHistory } from "../nodes/node-history.ts";
 import type { TrieNodeTable } from "../nodes/trie-node-table.ts";
-import { metaKey, readVarint, varints } from "./index-rows.ts";
-import type { MergeLimits } from "./merge-limits.ts";
-import type { UndoMarks } from "./undo-marks.ts";
+import { metaKey, readVarint, varints } from "./block-rows.ts";
 
 /** Half of the longest pause a node may have: the commit of the transaction comes on top. */
 const SLICE_MS = 8;
@@ -172,5 +170,80 @@ export class IndexMerge {
     this.#mergingBlocks = undefined;
     this.#keys = 0;
     this.#tables.trieNodes.endMerge();
+  }
+}
+
+/** When history and trie nodes, which wait in memory, go to their rows. */
+export type MergeLimits = {
+  /** A merge begins when this many versions wait, and ends before as many wait again: it holds up blocks where it has to. */
+  readonly versionsMin: number;
+  /** The same for the bytes of trie nodes. */
+  readonly nodeBytesMin: number;
+  /** Or when this many blocks wait, so that a restart has few records to read again. */
+  readonly blocksMin: number;
+  /** Keys merged in one transaction, during which nothing else runs. */
+  readonly keysMax: number;
+  /** Milliseconds after which a transaction ends with fewer. */
+  readonly sliceMs?: number;
+  /** Those of the log index, where they are not its own. */
+  readonly logs?: LogMergeLimits;
+};
+
+/**
+ * 50,000 versions take about 10 MB and are sorted in 10 ms. 48 MB of nodes are those of 45 blocks of 200 transfers among a million
+ * accounts, computed again in less than a second. With more of them each merge writes fewer rows for a block: the nodes near the
+ * roots are new in every block, and those below in every tenth.
+ */
+export const MERGE_LIMITS: MergeLimits = {
+  versionsMin: 50_000,
+  nodeBytesMin: 48 << 20,
+  blocksMin: 1_000,
+  keysMax: 2_000,
+};
+
+/**
+ * For an import or a reindex, during which no request waits: a merge writes a key once, however many of its blocks have changed it, so
+ * that fewer and longer ones write less. 200,000 versions take some 40 MB.
+ */
+export const BULK_MERGE_LIMITS: MergeLimits = {
+  ...MERGE_LIMITS,
+  versionsMin: 200_000,
+  nodeBytesMin: 96 << 20,
+};
+
+/** The states of an index after its newest blocks, as far as the store can go back to them. */
+export class UndoMarks {
+  readonly #undo: KvUndo | undefined;
+  /** By block number, ascending. */
+  readonly #marks = new Map<number, number>();
+
+  /** @param undo undefined: there are never any marks */
+  constructor(undo: KvUndo | undefined) {
+    this.#undo = undo;
+  }
+
+  /** The rows are those of the state after block `number`. */
+  add(number: number): void {
+    if (this.#undo === undefined) return;
+    this.#marks.set(number, this.#undo.mark());
+    for (const [oldest, mark] of this.#marks) {
+      if (this.#undo.canUndoTo(mark)) break;
+      this.#marks.delete(oldest);
+    }
+  }
+
+  /** To be called when something moves from memory into rows, or rows change otherwise: undoing that would lose it. */
+  clear(): void {
+    this.#marks.clear();
+  }
+
+  /** Undoes what was written since block `number` was added; false, and nothing happens, where that is not possible. */
+  undoTo(number: number): boolean {
+    const mark = this.#marks.get(number);
+    if (this.#undo === undefined || mark === undefined || !this.#undo.canUndoTo(mark)) return false;
+    this.#undo.undoTo(mark);
+    let newer = number + 1;
+    while (this.#marks.delete(newer)) newer++;
+    return true;
   }
 }

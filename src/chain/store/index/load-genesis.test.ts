@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { parseGenesis } from "../../../params/genesis.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
 import { keccak256Hash } from "../../../primitives/keccak.ts";
-import { createStateTrie } from "../../../state/merkle-state-trie.ts";
+import { createStateTrie } from "../../../state/state-trie.ts";
 import type { Kv } from "../../../storage/kv.ts";
 import { openLmdbKv } from "../../../storage/lmdb-kv.ts";
 import { createMemoryKv } from "../../../storage/memory-kv.ts";

@@ -1,15 +1,18 @@
+import { keccak256, keccak256Message, keccakMessage } from "../../../primitives/keccak.ts";
 import { allocateShared } from "../../../primitives/slab.ts";
 import type { Kv, KvLoad, SortedRows } from "../../../storage/kv.ts";
 import { LogReader } from "../../../storage/log-reader.ts";
 import { byKey } from "../../../storage/row-order.ts";
 import { TABLE, tableKey } from "../../../storage/schema.ts";
 import type { VersionedTable } from "../../../storage/versioned-table.ts";
+import { HASH_LENGTH } from "../../../trie/node.ts";
+import type { NodeSink } from "../../../trie/subtrie.ts";
 import { TRIE_KEY_LENGTH } from "../../../trie/trie-builder.ts";
 import type { StateEntries } from "../../records/state-entries.ts";
-import { HASH_PART, writeHashedAddress, writeHashedSlot } from "../hashed-keys.ts";
 import { buildStateTrie, type StateKeys, stateKeys } from "../nodes/build-state-trie.ts";
-import { GenesisNodes } from "./genesis-nodes.ts";
-import { RowBatches } from "./row-batches.ts";
+import { HISTORY_DEPTH, wholeVersionRow } from "../nodes/node-history.ts";
+import { firstNodeRow } from "../nodes/trie-node-table.ts";
+import { HASH_PART, writeHashedAddress, writeHashedSlot } from "../state/hashed-keys.ts";
 
 const ADDRESS_LENGTH = 20;
 const SLOT_LENGTH = 32;
@@ -160,4 +163,108 @@ function slotKey(entries: StateEntries, index: number, slot: number): Uint8Array
   key.set(entries.address(index));
   entries.writeSlot(slot, key, ADDRESS_LENGTH);
   return key;
+}
+
+/** A path ends in this byte, and a shorter key may not be below a longer one (node-history.ts). */
+const PATH_END = 0x10;
+
+/**
+ * The rows of the nodes of a state, which come in post-order: those of the account trie, those of the storage tries, and the versions of
+ * the nodes near the roots.
+ */
+export class GenesisNodes {
+  readonly #accountNodes: SortedRows;
+  readonly #storageNodes: SortedRows;
+  readonly #versions: SortedRows;
+  readonly #firstVersions: SortedRows;
+  /** Versions of the account trie are among those of the first storage tries, and come when all of those are there. */
+  readonly #early: { readonly key: Uint8Array; readonly value: Uint8Array }[] = [];
+
+  constructor(rows: KvLoad) {
+    this.#accountNodes = rows.run();
+    this.#storageNodes = rows.run();
+    this.#firstVersions = rows.run();
+    this.#versions = rows.run();
+  }
+
+  /** Receives the nodes of the trie of `owner`, as in TrieNodeReader. */
+  sinkOf(owner: Uint8Array): Pick<NodeSink, "add"> {
+    const nodes = owner.length === 0 ? this.#accountNodes : this.#storageNodes;
+    const isEarly = owner.length === 0 || owner[0]! <= PATH_END;
+    return {
+      add: (path, depth, rlp, length) => {
+        const hash = allocateShared(HASH_LENGTH);
+        const bytes = length === rlp.length ? rlp : rlp.subarray(0, length);
+        if (rlp === keccakMessage) keccak256Message(length, hash, 0);
+        else hash.set(keccak256(bytes));
+        const place = path.subarray(0, depth);
+        const { key, value } = firstNodeRow(owner, place, hash, bytes);
+        nodes.put(key, value);
+        if (depth <= HISTORY_DEPTH) {
+          const version = wholeVersionRow(owner, place, 0, bytes);
+          if (isEarly) this.#early.push(version);
+          else this.#versions.put(version.key, version.value);
+        }
+        return hash;
+      },
+    };
+  }
+
+  /** After the last node. */
+  finish(): void {
+    this.#early.sort((a, b) => Buffer.compare(a.key, b.key));
+    for (const { key, value } of this.#early) this.#firstVersions.put(key, value);
+  }
+}
+
+/** Rows of one transaction: some 10 ms. A longer one, of a code, has its own. */
+const BATCH_BYTES = 1 << 20;
+
+/** Writes rows in transactions, where a store has no way of its own to load them. They wait in one buffer: as objects they would burden the garbage collector. */
+export class RowBatches implements KvLoad, SortedRows {
+  readonly #kv: Kv;
+  readonly #onCommit: () => void;
+  readonly #bytes = new Uint8Array(BATCH_BYTES);
+  /** Where each key and each value ends, in turn. */
+  readonly #ends: number[] = [];
+  #used = 0;
+
+  /** @param onCommit called after each transaction */
+  constructor(kv: Kv, onCommit: () => void) {
+    this.#kv = kv;
+    this.#onCommit = onCommit;
+  }
+
+  run(): SortedRows {
+    return this;
+  }
+
+  put(key: Uint8Array, value: Uint8Array): void {
+    const length = key.length + value.length;
+    if (this.#used + length > BATCH_BYTES) this.commit();
+    if (length > BATCH_BYTES) {
+      this.#kv.transaction((writer) => writer.put(key, value));
+      return;
+    }
+    const valueStart = this.#used + key.length;
+    this.#bytes.set(key, this.#used);
+    this.#bytes.set(value, valueStart);
+    this.#used = valueStart + value.length;
+    this.#ends.push(valueStart, this.#used);
+  }
+
+  commit(): void {
+    const [bytes, ends] = [this.#bytes, this.#ends];
+    this.#kv.transaction((writer) => {
+      let start = 0;
+      for (let i = 0; i < ends.length; i += 2) {
+        const [keyEnd, end] = [ends[i]!, ends[i + 1]!];
+        writer.put(bytes.subarray(start, keyEnd), bytes.subarray(keyEnd, end));
+        start = end;
+      }
+    });
+    this.#ends.length = 0;
+    this.#used = 0;
+    this.#onCommit();
+  }
 }

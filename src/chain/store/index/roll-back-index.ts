@@ -4,11 +4,10 @@ import { keccak256 } from "../../../primitives/keccak.ts";
 import type { Kv, KvWriter } from "../../../storage/kv.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
 import type { ChangeRow } from "../../records/changes-record.ts";
+import type { IndexedBlock } from "../../records/indexed-block.ts";
 import type { NodeHistory } from "../nodes/node-history.ts";
-import type { BlockRows } from "./block-rows.ts";
+import { type Applied, type BlockRows, writeApplied } from "./block-rows.ts";
 import type { IndexMerge, MergedTables } from "./index-merge.ts";
-import { type Applied, writeApplied } from "./index-rows.ts";
-import type { IndexedBlock } from "./indexed-block.ts";
 
 const ADDRESS_LENGTH = 20;
 

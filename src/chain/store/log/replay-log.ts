@@ -6,15 +6,14 @@ import { decodeChangeRows, decodeHeader, decodePrefix } from "../../records/bloc
 import {
   decodeHashesAndLogs,
   decodeIndexedParts,
+  type IndexedBlock,
   type IndexedParts,
 } from "../../records/indexed-block.ts";
 import { StateEntries } from "../../records/state-entries.ts";
 import type { BlockIndex } from "../index/block-index.ts";
-import type { Applied } from "../index/index-rows.ts";
-import type { IndexedBlock } from "../index/indexed-block.ts";
+import type { Applied } from "../index/block-rows.ts";
 import { type CreateTrie, trieNodesOf } from "../nodes/computed-trie-nodes.ts";
-import { restoreOldestState } from "../retention/restore-oldest-state.ts";
-import type { StateFiles } from "../retention/state-file.ts";
+import { restoreOldestState, type StateFiles } from "../retention/state-file.ts";
 import { IndexMismatchError, StateRootMismatchError } from "../store-errors.ts";
 
 const REPLAY_BYTES_MAX = 8 << 20;

@@ -3,8 +3,8 @@ import { keccak256Message, keccakMessage } from "../../../primitives/keccak.ts";
 import { EMPTY_CODE_HASH } from "../../../state/account.ts";
 import { byKey } from "../../../storage/row-order.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
+import type { NodeSink } from "../../../trie/subtrie.ts";
 import { TRIE_KEY_LENGTH, TrieBuilder } from "../../../trie/trie-builder.ts";
-import type { NodeSink } from "../../../trie/trie-update.ts";
 import type { StateEntries } from "../../records/state-entries.ts";
 
 const EMPTY_CODE_HASH_BYTES = hashToBytes(EMPTY_CODE_HASH);

@@ -1,9 +1,8 @@
 import { invariant } from "../../../errors.ts";
 import type { Hash } from "../../../primitives/hash.ts";
-import type { StateTrieOptions } from "../../../state/merkle-state-trie.ts";
 import type { StateChanges, StateReader } from "../../../state/reader.ts";
-import { reverseChanges } from "../../../state/reverse-changes.ts";
-import type { StateTrie } from "../../../state/state-trie.ts";
+import { reverseChanges } from "../../../state/state-changes.ts";
+import type { StateTrie, StateTrieOptions } from "../../../state/state-trie.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
 import { NODE_CACHE_BYTES_MIN } from "../../../trie/node-cache.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
@@ -11,7 +10,6 @@ import type { Block } from "../../../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
 import type { BlockRecord } from "../block-store.ts";
 import { StateRootMismatchError } from "../store-errors.ts";
-import { TrieNodeOverlay } from "./trie-node-overlay.ts";
 
 /** The trie that computes nodes again, over those that are there. */
 export type CreateTrie = (
@@ -111,4 +109,27 @@ export function trieNodesOf(
   const { root, nodes } = trie.update(parentRoot, changes);
   if (root === stateRoot) return nodes;
   throw new StateRootMismatchError({ number, computed: root, stored: stateRoot });
+}
+
+/** Trie nodes in memory in front of others. */
+export class TrieNodeOverlay implements TrieNodeReader {
+  readonly #below: TrieNodeReader;
+  /** By owner, path and hash; the same node may be in several places. */
+  readonly #nodes = new Map<string, Uint8Array>();
+
+  constructor(below: TrieNodeReader) {
+    this.#below = below;
+  }
+
+  node(owner: Uint8Array, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
+    return this.#nodes.get(nameOf(owner, path, hash)) ?? this.#below.node(owner, path, hash);
+  }
+
+  add(nodes: NodeBatch): void {
+    for (const { owner, path, hash, rlp } of nodes) this.#nodes.set(nameOf(owner, path, hash), rlp);
+  }
+}
+
+function nameOf(...parts: readonly Uint8Array[]): string {
+  return parts.map((part) => Buffer.from(part).toString("latin1")).join("/");
 }

@@ -5,8 +5,8 @@ import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../../primitives/hash.ts";
 import { keccak256Hash } from "../../../primitives/keccak.ts";
 import { EMPTY_CODE_HASH } from "../../../state/account.ts";
-import { createStateTrie } from "../../../state/merkle-state-trie.ts";
 import type { AccountChange } from "../../../state/reader.ts";
+import { createStateTrie } from "../../../state/state-trie.ts";
 import { prefixRange } from "../../../storage/kv.ts";
 import { createMemoryKv } from "../../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../../storage/memory-log-directory.ts";
@@ -108,7 +108,7 @@ test("proofs at every block of a large state are those of an archive, after merg
   const assertProofs = () => {
     const trie = createChainStateTrie(store);
     for (const [number, root] of roots.entries()) {
-      assert.equal(store.headerAt(number)?.stateRoot, root);
+      assert.equal(store.header(number)?.stateRoot, root);
       const slots = Array.from({ length: 3 }, () => chain.slotOf(chain.below(SLOTS + 200)));
       for (const address of [token, addressOf(chain.below(ACCOUNTS + 200))]) {
         assert.deepEqual(
@@ -131,7 +131,7 @@ test("proofs at every block of a large state are those of an archive, after merg
   const blocks = roots.slice(BLOCKS - 10).map((_, i) => {
     const number = BLOCKS - 10 + i;
     const { block, senders, receipts } = store.block(number)!;
-    const [changes, consensusData] = [store.changes(number), store.consensusData(number)];
+    const [changes, consensusData] = [store.changes(number), store.consensusDataOf(number)];
     return { block, senders, receipts, changes, consensusData };
   });
   const removed = roots.splice(BLOCKS - 10);

@@ -1,15 +1,14 @@
 import { bytesToBigint } from "../../../primitives/bytes.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
-import { encodeTrieAccount } from "../../../state/trie-account.ts";
-import { encodeSlotValue } from "../../../state/trie-slot.ts";
+import { encodeSlotValue, encodeTrieAccount } from "../../../state/trie-account.ts";
 import type { KvReader } from "../../../storage/kv.ts";
 import type { VersionedTable } from "../../../storage/versioned-table.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
+import { updateTrie } from "../../../trie/in-place-update.ts";
 import { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
-import { updateTrie } from "../../../trie/trie-update.ts";
 import { decodeAccount } from "../../records/changes-record.ts";
-import { addressesUnder, addressWithHash, slotsUnder } from "../hashed-keys.ts";
+import { addressesUnder, addressWithHash, slotsUnder } from "../state/hashed-keys.ts";
 import type { NodeHistory } from "./node-history.ts";
 
 /** Nodes made again stay in memory up to so many: those of some twenty subtries of a state of a million accounts. */
@@ -69,17 +68,16 @@ export class HistoricNodes implements TrieNodeReader {
       values.push(ZERO_VALUE);
     }
     const batch = new NodeBatch();
-    updateTrie(
-      undefined,
-      EMPTY_TRIE_ROOT_BYTES,
-      { keys, valueOf: (index) => values[index] },
-      {
+    updateTrie(EMPTY_TRIE_ROOT_BYTES, {
+      source: undefined,
+      changes: { keys, valueOf: (index) => values[index] },
+      sink: {
         add: (place, depth, rlp, length) => batch.add(owner, place, depth, rlp, length),
         addHashed: (bytes, start, depth, length) =>
           batch.addHashed(owner, bytes, start, depth, length),
         replace() {},
       },
-    );
+    });
     for (const { hash, rlp } of batch) this.#made.set(bytesToHex(hash), rlp);
   }
 

@@ -92,7 +92,9 @@ export class NodeHistory {
       const versions = this.#versionsAt(place);
       const old = replacedAt === undefined ? undefined : { batch, entry: replacedAt };
       this.#note(versions, {
-        ...{ number, batch, entry },
+        number,
+        batch,
+        entry,
         before: old && versionBefore(old, versions.at(-1), before),
       });
     }

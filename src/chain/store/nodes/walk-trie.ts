@@ -3,8 +3,7 @@ import { storageRootOf } from "../../../state/trie-account.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
 import { packNibbles } from "../../../trie/nibbles.ts";
 import { childReference, decodeNode, HASH_LENGTH } from "../../../trie/node.ts";
-import { MissingTrieNodeError } from "../../../trie/node-source.ts";
-import type { TrieNodeReader } from "../../../trie/node-store.ts";
+import { MissingTrieNodeError, type TrieNodeReader } from "../../../trie/node-store.ts";
 
 /** @property path nibbles of the key */
 export type TrieLeaf = { readonly path: Uint8Array; readonly value: Uint8Array };

@@ -8,8 +8,8 @@ import { genesisBlock } from "../../genesis-block.ts";
 import { ArchiveModel } from "../../testing/archive-model.ts";
 import { createMemoryDisk, createTrie } from "../../testing/memory-disk.ts";
 import { RandomChain } from "../../testing/random-chain.ts";
-import { writeHashedAddress } from "../hashed-keys.ts";
 import type { LogBlockStore } from "../log-block-store.ts";
+import { writeHashedAddress } from "../state/hashed-keys.ts";
 import type { RetentionOptions } from "./retention.ts";
 
 /** Slices of one step. */

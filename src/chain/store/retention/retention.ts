@@ -2,8 +2,8 @@ import type { BlockLog } from "../../../storage/block-log.ts";
 import type { Kv } from "../../../storage/kv.ts";
 import type { LogDirectory } from "../../../storage/log-file.ts";
 import type { AddressIndex } from "../../addresses/address-index.ts";
-import type { BlockReader } from "../block-reader.ts";
 import type { BlockIndex } from "../index/block-index.ts";
+import type { BlockReader } from "../log/block-reader.ts";
 import {
   Pruner,
   type PrunerOptions,

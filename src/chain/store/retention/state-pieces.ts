@@ -1,18 +1,17 @@
 import { type Address, addressFromBytes } from "../../../primitives/address.ts";
 import { bytesToBigint, concatBytes, equalBytes } from "../../../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../../primitives/hash.ts";
+import { keccak256 } from "../../../primitives/keccak.ts";
 import type { Account } from "../../../state/account.ts";
-import { encodeTrieAccount } from "../../../state/trie-account.ts";
-import { encodeSlotValue } from "../../../state/trie-slot.ts";
+import { encodeSlotValue, encodeTrieAccount } from "../../../state/trie-account.ts";
 import type { KvReader } from "../../../storage/kv.ts";
 import type { VersionedTable } from "../../../storage/versioned-table.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
 import { HASH_ONLY } from "../../../trie/ordered-trie-root.ts";
 import { TrieBuilder } from "../../../trie/trie-builder.ts";
 import { decodeAccount } from "../../records/changes-record.ts";
-import { addressesFrom, slotsFrom } from "../hashed-keys.ts";
+import { addressesFrom, addressesWithSlots, slotsFrom } from "../state/hashed-keys.ts";
 import { StateRootMismatchError } from "../store-errors.ts";
-import { SlotOwners } from "./slot-owners.ts";
 
 /** Slots looked at for one piece: a millisecond of work. */
 const SLOTS_MAX = 200;
@@ -89,4 +88,31 @@ function* slotPieces(
   }
   yield { address, account, storage };
   return trie.finish();
+}
+
+/** Of one in eight addresses without slots among a million with some, `mayHaveSlots` is true. */
+const BITS = 2 ** 23;
+
+/** Which addresses may have slots. Most have none, and looking for them takes as long as reading the account. */
+export class SlotOwners {
+  readonly #bits = new Uint8Array(BITS / 8);
+
+  /** Reads the addresses, with a pause after each. */
+  *read(kv: KvReader): Generator<undefined> {
+    for (const address of addressesWithSlots(kv)) {
+      const bit = bitOf(keccak256(address));
+      this.#bits[bit >> 3]! |= 1 << (bit & 7);
+      yield undefined;
+    }
+  }
+
+  /** False only for an address without slots. @param hash of the address */
+  mayHaveSlots(hash: Uint8Array): boolean {
+    const bit = bitOf(hash);
+    return (this.#bits[bit >> 3]! & (1 << (bit & 7))) !== 0;
+  }
+}
+
+function bitOf(hash: Uint8Array): number {
+  return ((hash[0]! << 15) | (hash[1]! << 7) | (hash[2]! >> 1)) % BITS;
 }

@@ -4,7 +4,7 @@ import { createRandom } from "../../../../test/fuzz/random.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { concatBytes } from "../../../primitives/bytes.ts";
 import { bytesToHex, hexToBytes } from "../../../primitives/hex.ts";
-import { createMemoryState } from "../../../state/memory-state.ts";
+import { createMemoryState } from "../../../state/testing/memory-state.ts";
 import { createWorldState } from "../../../state/world-state.ts";
 import { createEvm } from "../../engine.ts";
 import { opcodesOf } from "../../opcodes.ts";

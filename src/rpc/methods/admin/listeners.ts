@@ -25,12 +25,15 @@ export const startRpc = defineMethod({
   result: boolean,
   private: true,
   async handle({ host, port, cors, apis, vhosts }, { node }: Modules) {
-    await node.startListener("http", {
-      host,
-      port: checkedPort(port),
-      origins: listOf(cors),
-      namespaces: listOf(apis),
-      hosts: listOf(vhosts),
+    await node.startListener({
+      kind: "http",
+      request: {
+        host,
+        port: checkedPort(port),
+        origins: listOf(cors),
+        namespaces: listOf(apis),
+        hosts: listOf(vhosts),
+      },
     });
     return true;
   },
@@ -48,12 +51,15 @@ export const startWs = defineMethod({
   result: boolean,
   private: true,
   async handle({ host, port, allowedOrigins, apis }, { node }: Modules) {
-    await node.startListener("ws", {
-      host,
-      port: checkedPort(port),
-      origins: listOf(allowedOrigins),
-      namespaces: listOf(apis),
-      hosts: undefined,
+    await node.startListener({
+      kind: "ws",
+      request: {
+        host,
+        port: checkedPort(port),
+        origins: listOf(allowedOrigins),
+        namespaces: listOf(apis),
+        hosts: undefined,
+      },
     });
     return true;
   },
@@ -77,7 +83,7 @@ function stopMethod(name: string, kind: TcpKind) {
     private: true,
     handle(_params, { node }: Modules, context) {
       // The caller may be on the very listener that goes.
-      context.afterReply(() => void node.stopListener(kind));
+      context.afterReply(() => void node.stopListener({ kind }));
       return true;
     },
   });

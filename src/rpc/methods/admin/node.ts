@@ -48,7 +48,7 @@ export const exportChain = defineMethod({
     if (last !== undefined && first === undefined) {
       throw new AdminError("last cannot be specified without first");
     }
-    await node.exportChain(file, first, last);
+    await node.exportChain({ file, first, last });
     return true;
   },
 });
@@ -64,7 +64,7 @@ export const importChain = defineMethod({
   result: boolean,
   private: true,
   async handle({ file }, { node }: Modules) {
-    await node.importChain(file);
+    await node.importChain({ file });
     return true;
   },
 });

@@ -28,7 +28,7 @@ export const addPeer = defineMethod({
   result: boolean,
   private: true,
   async handle({ url }, { node }: { node: Pick<NodeAdmin, "addPeer"> }) {
-    await node.addPeer(url.startsWith("/") ? url : peerAddress(url));
+    await node.addPeer({ address: url.startsWith("/") ? url : peerAddress(url) });
     return true;
   },
 });
@@ -45,7 +45,7 @@ export const removePeer = defineMethod({
   result: boolean,
   private: true,
   handle: ({ url }, { node }: { node: Pick<NodeAdmin, "removePeer"> }) =>
-    andThen(node.removePeer(peerId(url)), () => true),
+    andThen(node.removePeer({ id: peerId(url) }), () => true),
 });
 
 /** `admin_addTrustedPeer`: connects to a node also where there are as many peers as allowed; over restarts too. @throws AdminError */
@@ -55,7 +55,7 @@ export const addTrustedPeer = defineMethod({
   result: boolean,
   private: true,
   async handle({ url }, { node }: { node: Pick<NodeAdmin, "trustPeer"> }) {
-    await node.trustPeer(peerAddress(url));
+    await node.trustPeer({ address: peerAddress(url) });
     return true;
   },
 });
@@ -67,7 +67,7 @@ export const removeTrustedPeer = defineMethod({
   result: boolean,
   private: true,
   handle: ({ url }, { node }: { node: Pick<NodeAdmin, "distrustPeer"> }) =>
-    andThen(node.distrustPeer(peerId(url)), () => true),
+    andThen(node.distrustPeer({ id: peerId(url) }), () => true),
 });
 
 /** The id alone, of a URL or by itself. @throws InvalidParamsError */

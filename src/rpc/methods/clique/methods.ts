@@ -76,9 +76,9 @@ async function snapshotAt(
   { chain, node }: SnapshotModules,
 ): Promise<CliqueSnapshot> {
   // The votes of a pending block are not counted yet.
-  const sealed = await chain.header(at === "pending" ? "latest" : at);
+  const sealed = await chain.header({ at: at === "pending" ? "latest" : at });
   if (sealed === undefined) throw new UnknownBlockError("unknown block");
-  return node.cliqueSnapshot(sealed.header.number);
+  return node.cliqueSnapshot({ number: sealed.header.number });
 }
 
 function signersOf({ signers }: CliqueSnapshot): readonly Address[] {
@@ -119,13 +119,13 @@ export const getSigner = defineMethod({
   example: ["latest"],
   result: address,
   async handle({ block }, { chain, node }: SignerModules) {
-    const sealed = await chain.header(block === "pending" ? "latest" : block);
+    const sealed = await chain.header({ at: block === "pending" ? "latest" : block });
     if (sealed === undefined) {
       throw new UnknownBlockError(
         `missing block ${typeof block === "object" ? block.blockHash : block}`,
       );
     }
-    return node.cliqueSigner(sealed.header.number);
+    return node.cliqueSigner({ number: sealed.header.number });
   },
 });
 
@@ -166,7 +166,7 @@ export const propose = defineMethod({
   handle: (
     { account, authorize, publicKey },
     { node }: { node: Pick<ValidatorVoting, "cliquePropose"> },
-  ) => andThen(node.cliquePropose(account, authorize, publicKey), () => null),
+  ) => andThen(node.cliquePropose({ candidate: account, authorize, publicKey }), () => null),
 });
 
 /** `clique_discard`: casts no more votes about `account`; those in blocks stay. */
@@ -176,7 +176,7 @@ export const discard = defineMethod({
   result: json,
   private: true,
   handle: ({ account }, { node }: { node: Pick<ValidatorVoting, "cliqueDiscard"> }) =>
-    andThen(node.cliqueDiscard(account), () => null),
+    andThen(node.cliqueDiscard({ candidate: account }), () => null),
 });
 
 /**
@@ -217,9 +217,9 @@ export const getLightBlock = defineMethod({
   result: json,
   heavy: true,
   async handle({ block }, { chain, node }: LightBlockModules) {
-    const sealed = await chain.header(block === "pending" ? "latest" : block);
+    const sealed = await chain.header({ at: block === "pending" ? "latest" : block });
     if (sealed === undefined) throw new UnknownBlockError("unknown block");
-    return (await node.cliqueLightBlock(sealed.header.number)) ?? null;
+    return (await node.cliqueLightBlock({ number: sealed.header.number })) ?? null;
   },
 });
 

@@ -21,7 +21,7 @@ export function readValue(
   key: string,
 ): MaybePromise<Uint8Array> {
   assertNamed(database, key);
-  return andThen(node.getValue(database, key), (value) => {
+  return andThen(node.getValue({ database, key }), (value) => {
     if (value === undefined) throw new NoValueError();
     return value;
   });
@@ -41,7 +41,7 @@ export const putString = defineMethod({
   private: true,
   handle({ database, key, value }, { node }: { node: Pick<DappStore, "putValue"> }) {
     assertNamed(database, key);
-    return node.putValue(database, key, Buffer.from(value));
+    return node.putValue({ database, key, value: Buffer.from(value) });
   },
 });
 
@@ -63,7 +63,7 @@ export const putHex = defineMethod({
   private: true,
   handle({ database, key, value }, { node }: { node: Pick<DappStore, "putValue"> }) {
     assertNamed(database, key);
-    return node.putValue(database, key, value);
+    return node.putValue({ database, key, value });
   },
 });
 

@@ -63,7 +63,7 @@ export const dbGet = defineMethod({
   example: ["0x01666f726d6174"],
   result: data,
   handle: ({ key }, { inspection }: { inspection: Pick<InspectionPort, "row"> }) =>
-    andThen(inspection.row(keyBytes(key)), (value) => {
+    andThen(inspection.row({ key: keyBytes(key) }), (value) => {
       if (value === undefined) throw new DebugError("not found");
       return value;
     }),
@@ -101,7 +101,7 @@ export const dbAncient = defineMethod({
   handle({ kind, number }, { chain }: Modules) {
     const encode = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
     if (encode === undefined) throw new DebugError("unknown table");
-    return andThen(chain.block(number), (executed) => {
+    return andThen(chain.block({ at: number }), (executed) => {
       if (executed === undefined) throw new DebugError("out of bounds");
       return encode(executed);
     });
@@ -157,7 +157,7 @@ export const setHead = defineMethod({
   private: true,
   heavy: true,
   async handle({ number }, { inspection }: { inspection: Pick<InspectionPort, "rewind"> }) {
-    await inspection.rewind(number);
+    await inspection.rewind({ number });
     return null;
   },
 });
@@ -176,7 +176,7 @@ export const seedHash = defineMethod({
   example: [0],
   result: hash,
   handle: ({ number }, { chain }: { chain: Pick<ChainView, "header"> }) =>
-    andThen(chain.header(number), (sealed) => {
+    andThen(chain.header({ at: number }), (sealed) => {
       assertBlock(sealed, number);
       let seed = hashToBytes(ZERO_HASH);
       for (let epoch = Math.floor(number / EPOCH_BLOCKS); epoch > 0; epoch--)

@@ -1,49 +1,47 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { overBothTransports } from "../../testing/transports.ts";
+import { createTestModules } from "../../testing/test-chain.ts";
 import { executionWitness, executionWitnessByHash, preimage } from "./state-changes.ts";
 
-overBothTransports((createTestModules) => {
-  const modules = createTestModules();
-  const { header, hash } = modules.blocks[1]!.block;
+const modules = createTestModules();
+const { header, hash } = modules.blocks[1]!.block;
 
-  test("debug_executionWitness writes headers, codes and nodes as geth does", async () => {
-    const witness = { headers: [header], codes: [Uint8Array.of(1, 2)], nodes: [Uint8Array.of(3)] };
-    const withWitness = createTestModules({ inspection: { executionWitness: () => witness } });
-    for (const shown of [
-      await executionWitness.call(withWitness, ["latest"]),
-      await executionWitness.call(withWitness, ["pending"]),
-      await executionWitnessByHash.call(withWitness, [hash]),
-    ]) {
-      const { headers, ...rest } = shown as { headers: { hash: string }[] };
-      assert.deepEqual(rest, { codes: ["0x0102"], state: ["0x03"], keys: null });
-      assert.deepEqual(
-        headers.map((each) => each.hash),
-        [hash],
-      );
-    }
-  });
+test("debug_executionWitness writes headers, codes and nodes as geth does", async () => {
+  const witness = { headers: [header], codes: [Uint8Array.of(1, 2)], nodes: [Uint8Array.of(3)] };
+  const withWitness = createTestModules({ inspection: { executionWitness: () => witness } });
+  for (const shown of [
+    await executionWitness.call(withWitness, ["latest"]),
+    await executionWitness.call(withWitness, ["pending"]),
+    await executionWitnessByHash.call(withWitness, [hash]),
+  ]) {
+    const { headers, ...rest } = shown as { headers: { hash: string }[] };
+    assert.deepEqual(rest, { codes: ["0x0102"], state: ["0x03"], keys: null });
+    assert.deepEqual(
+      headers.map((each) => each.hash),
+      [hash],
+    );
+  }
+});
 
-  test("debug_executionWitness rejects genesis, unknown blocks and what is no block", async () => {
-    const rejected = { code: "DEBUG_REJECTED" };
-    await assert.rejects(executionWitness.call(modules, ["0x0"]), rejected);
-    await assert.rejects(executionWitness.call(modules, [99]), rejected);
-    await assert.rejects(executionWitnessByHash.call(modules, [`0x${"11".repeat(32)}`]), rejected);
-    for (const wrong of [null, -1, "nine", {}]) {
-      await assert.rejects(executionWitness.call(modules, [wrong]), { code: "RPC_INVALID_PARAMS" });
-    }
-    await assert.rejects(executionWitnessByHash.call(modules, ["0x1"]), {
-      code: "RPC_INVALID_PARAMS",
-    });
+test("debug_executionWitness rejects genesis, unknown blocks and what is no block", async () => {
+  const rejected = { code: "DEBUG_REJECTED" };
+  await assert.rejects(executionWitness.call(modules, ["0x0"]), rejected);
+  await assert.rejects(executionWitness.call(modules, [99]), rejected);
+  await assert.rejects(executionWitnessByHash.call(modules, [`0x${"11".repeat(32)}`]), rejected);
+  for (const wrong of [null, -1, "nine", {}]) {
+    await assert.rejects(executionWitness.call(modules, [wrong]), { code: "RPC_INVALID_PARAMS" });
+  }
+  await assert.rejects(executionWitnessByHash.call(modules, ["0x1"]), {
+    code: "RPC_INVALID_PARAMS",
   });
+});
 
-  test("debug_preimage gives the bytes, and geth's error where there are none", async () => {
-    const found = createTestModules({ inspection: { preimage: () => Uint8Array.of(7) } });
-    assert.equal(await preimage.call(found, [hash]), "0x07");
-    await assert.rejects(preimage.call(modules, [hash]), {
-      code: "DEBUG_REJECTED",
-      message: "unknown preimage",
-    });
-    await assert.rejects(preimage.call(modules, ["0x07"]), { code: "RPC_INVALID_PARAMS" });
+test("debug_preimage gives the bytes, and geth's error where there are none", async () => {
+  const found = createTestModules({ inspection: { preimage: () => Uint8Array.of(7) } });
+  assert.equal(await preimage.call(found, [hash]), "0x07");
+  await assert.rejects(preimage.call(modules, [hash]), {
+    code: "DEBUG_REJECTED",
+    message: "unknown preimage",
   });
+  await assert.rejects(preimage.call(modules, ["0x07"]), { code: "RPC_INVALID_PARAMS" });
 });

@@ -14,7 +14,7 @@ export const verbosity = defineMethod({
   result: json,
   private: true,
   handle: ({ level }, { runtime }: { runtime: Pick<RuntimePort, "setVerbosity"> }) =>
-    andThen(runtime.setVerbosity(level), () => null),
+    andThen(runtime.setVerbosity({ level }), () => null),
 });
 
 /**
@@ -28,7 +28,7 @@ export const vmodule = defineMethod({
   result: json,
   private: true,
   handle: ({ pattern }, { runtime }: { runtime: Pick<RuntimePort, "setFileLevels"> }) =>
-    andThen(runtime.setFileLevels(pattern), () => null),
+    andThen(runtime.setFileLevels({ rules: pattern }), () => null),
 });
 
 /**
@@ -42,5 +42,5 @@ export const backtraceAt = defineMethod({
   result: json,
   private: true,
   handle: ({ location }, { runtime }: { runtime: Pick<RuntimePort, "setBacktraceAt"> }) =>
-    andThen(runtime.setBacktraceAt(location), () => null),
+    andThen(runtime.setBacktraceAt({ position: location }), () => null),
 });

@@ -60,7 +60,7 @@ export const setGcPercent = defineMethod({
   result: jsonInteger,
   private: true,
   handle: ({ percent }, { runtime }: { runtime: Pick<RuntimePort, "setGcPercent"> }) =>
-    runtime.setGcPercent(percent),
+    runtime.setGcPercent({ percent }),
 });
 
 /** Go's number for no limit, above what a JavaScript number holds exactly. */
@@ -88,7 +88,7 @@ export const setMemoryLimit = defineMethod({
   private: true,
   handle: ({ limit }, { runtime }: { runtime: Pick<RuntimePort, "setMemoryLimit"> }) => {
     const next = limit >= Number(NO_LIMIT) ? Infinity : limit;
-    return andThen(runtime.setMemoryLimit(limit < 0 ? undefined : next), (before) =>
+    return andThen(runtime.setMemoryLimit({ bytes: limit < 0 ? undefined : next }), (before) =>
       before === Infinity ? NO_LIMIT.toString() : String(before),
     );
   },

@@ -1,5 +1,5 @@
 import type { Method } from "../../transport/dispatch/method.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 import {
   chaindbCompact,
   chaindbProperty,
@@ -59,7 +59,7 @@ import { debugSubscriptions } from "./trace-chain.ts";
 import { traceCall, traceCallMany, traceTransaction } from "./trace-transactions.ts";
 
 /** Methods about the process rather than the chain. */
-export const RUNTIME_METHODS: readonly Method<RpcPorts>[] = [
+export const RUNTIME_METHODS: readonly Method<ServingPorts>[] = [
   memStats,
   gcStats,
   freeOsMemory,
@@ -81,7 +81,7 @@ export const RUNTIME_METHODS: readonly Method<RpcPorts>[] = [
   writeMemProfile,
 ];
 
-export const DEBUG_METHODS: readonly Method<RpcPorts>[] = [
+export const DEBUG_METHODS: readonly Method<ServingPorts>[] = [
   getRawBlock,
   getRawHeader,
   getRawReceipts,

@@ -17,7 +17,7 @@ export function recordMethod(name: string, kind: RecordingKind): Method<Modules>
     result: json,
     private: true,
     async handle({ file, seconds }, { runtime }: Modules) {
-      await runtime.recordProfile(kind, file, seconds);
+      await runtime.recordProfile({ kind, file, seconds });
       return null;
     },
   });
@@ -31,7 +31,7 @@ export function startMethod(name: string, kind: RecordingKind): Method<Modules> 
     result: json,
     private: true,
     async handle({ file }, { runtime }: Modules) {
-      await runtime.startProfile(kind, file);
+      await runtime.startProfile({ kind, file });
       return null;
     },
   });
@@ -45,7 +45,7 @@ export function stopMethod(name: string, kind: RecordingKind): Method<Modules> {
     result: json,
     private: true,
     async handle(_params, { runtime }: Modules) {
-      await runtime.stopProfile(kind);
+      await runtime.stopProfile({ kind });
       return null;
     },
   });
@@ -61,7 +61,7 @@ export const setBlockProfileRate = defineMethod({
   result: json,
   private: true,
   async handle({ rate }, { runtime }: { runtime: Pick<RuntimePort, "setBlockProfileRate"> }) {
-    await runtime.setBlockProfileRate(rate);
+    await runtime.setBlockProfileRate({ nanoseconds: rate });
     return null;
   },
 });
@@ -73,7 +73,7 @@ export const writeBlockProfile = defineMethod({
   result: json,
   private: true,
   async handle({ file }, { runtime }: { runtime: Pick<RuntimePort, "writeBlockProfile"> }) {
-    await runtime.writeBlockProfile(file);
+    await runtime.writeBlockProfile({ file });
     return null;
   },
 });
@@ -104,7 +104,7 @@ export const writeMemProfile = defineMethod({
   private: true,
   heavy: true,
   async handle({ file }, { runtime }: { runtime: Pick<RuntimePort, "writeHeapProfile"> }) {
-    await runtime.writeHeapProfile(file);
+    await runtime.writeHeapProfile({ file });
     return null;
   },
 });

@@ -40,7 +40,7 @@ export const getRawHeader = defineMethod({
   example: ["latest"],
   result: data,
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "header"> }) =>
-    andThen(chain.header(rawSelector(block)), (sealed) => {
+    andThen(chain.header({ at: rawSelector(block) }), (sealed) => {
       if (sealed) return encodeHeader(sealed.header);
       assertNotByHash(block, "header");
       return EMPTY_BYTES;
@@ -58,7 +58,7 @@ export const getRawBlock = defineMethod({
   example: ["latest"],
   result: data,
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
-    andThen(chain.block(rawSelector(block)), (executed) => {
+    andThen(chain.block({ at: rawSelector(block) }), (executed) => {
       if (executed) return encodeBlock(executed.block);
       assertNotByHash(block, "block");
       return EMPTY_BYTES;
@@ -72,7 +72,7 @@ export const getRawReceipts = defineMethod({
   example: ["latest"],
   result: nullable(array(data)),
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
-    andThen(chain.block(rawSelector(block)), (executed) => {
+    andThen(chain.block({ at: rawSelector(block) }), (executed) => {
       if (executed) return executed.receipts.map(encodeReceipt);
       return typeof block === "object" ? [] : null;
     }),
@@ -92,7 +92,7 @@ export const getBlockRlp = defineMethod({
   example: [0],
   result: data,
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
-    andThen(chain.block(block), (executed) => {
+    andThen(chain.block({ at: block }), (executed) => {
       assertBlock(executed, block);
       return encodeBlock(executed.block);
     }),
@@ -109,7 +109,7 @@ export const getHeaderRlp = defineMethod({
   example: [0],
   result: data,
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "header"> }) =>
-    andThen(chain.header(block), (sealed) => {
+    andThen(chain.header({ at: block }), (sealed) => {
       assertBlock(sealed, block);
       return encodeHeader(sealed.header);
     }),
@@ -126,7 +126,7 @@ export const printBlock = defineMethod({
   example: [0],
   result: string,
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
-    andThen(chain.block(block), (executed) => {
+    andThen(chain.block({ at: block }), (executed) => {
       assertBlock(executed, block);
       const options = {
         depth: null,

@@ -74,7 +74,7 @@ test("debug_setMemoryLimit writes Go's number for no limit, and reads it as none
   const seen: (number | undefined)[] = [];
   const limited = (before: number) => ({
     runtime: {
-      setMemoryLimit(next: number | undefined) {
+      setMemoryLimit({ bytes: next }: { readonly bytes: number | undefined }) {
         seen.push(next);
         return before;
       },

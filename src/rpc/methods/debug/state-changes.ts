@@ -43,11 +43,12 @@ export const getModifiedAccountsByNumber = defineMethod({
   result: array(address),
   heavy: true,
   async handle({ start, end }, { chain, inspection }: ModifiedModules) {
-    if (!(await chain.header(start))) {
+    if (!(await chain.header({ at: start }))) {
       throw new UnknownBlockError(`start block ${start.toString(16)} not found`);
     }
     if (end === undefined) return changedIn(start, inspection);
-    if (!(await chain.header(end))) throw new UnknownBlockError(`end block ${end} not found`);
+    if (!(await chain.header({ at: end })))
+      throw new UnknownBlockError(`end block ${end} not found`);
     return changedBetween(start, end, inspection);
   },
 });
@@ -61,7 +62,7 @@ export const getModifiedAccountsByHash = defineMethod({
   heavy: true,
   async handle({ start, end }, { chain, inspection }: ModifiedModules) {
     const numberOf = async (blockHash: Hash, which: string): Promise<number> => {
-      const sealed = await chain.header(byHash(blockHash));
+      const sealed = await chain.header({ at: byHash(blockHash) });
       if (sealed) return sealed.header.number;
       throw new UnknownBlockError(`${which} block ${blockHash.slice(2)} not found`);
     };
@@ -73,7 +74,7 @@ export const getModifiedAccountsByHash = defineMethod({
 
 function changedIn(number: number, inspection: ModifiedModules["inspection"]) {
   if (number === 0) throw new UnknownBlockError("block 0 has no parent");
-  return inspection.modifiedAccounts(number - 1, number);
+  return inspection.modifiedAccounts({ first: number - 1, last: number });
 }
 
 function changedBetween(first: number, last: number, inspection: ModifiedModules["inspection"]) {
@@ -82,7 +83,7 @@ function changedBetween(first: number, last: number, inspection: ModifiedModules
       `start block height (${first}) must be less than end block height (${last})`,
     );
   }
-  return inspection.modifiedAccounts(first, last);
+  return inspection.modifiedAccounts({ first, last });
 }
 
 /**
@@ -98,7 +99,7 @@ export const preimage = defineMethod({
   result: data,
   heavy: true,
   handle: ({ hash }, { inspection }: { inspection: Pick<InspectionPort, "preimage"> }) =>
-    andThen(inspection.preimage(hash), (found) => {
+    andThen(inspection.preimage({ hash }), (found) => {
       if (found === undefined) throw new DebugError("unknown preimage");
       return found;
     }),
@@ -121,7 +122,7 @@ export const stateSize = defineMethod({
     { inspection }: { inspection: Pick<InspectionPort, "stateSize"> },
   ) =>
     andThen(
-      inspection.stateSize(block),
+      inspection.stateSize({ at: block }),
       ({ root, number, accounts, slots, accountNodes, storageNodes, codes }) => ({
         stateRoot: root,
         blockNumber: toQuantity(number),
@@ -156,7 +157,7 @@ export const executionWitness = defineMethod({
   result: rawJson,
   heavy: true,
   async handle({ block }, modules: WitnessModules) {
-    const sealed = await modules.chain.header(block === "pending" ? "latest" : block);
+    const sealed = await modules.chain.header({ at: block === "pending" ? "latest" : block });
     if (sealed === undefined) throw new DebugError(`block number ${numberText(block)} not found`);
     return witnessText(sealed.header.number, modules);
   },
@@ -170,7 +171,7 @@ export const executionWitnessByHash = defineMethod({
   result: rawJson,
   heavy: true,
   async handle({ blockHash }, modules: WitnessModules) {
-    const sealed = await modules.chain.header(byHash(blockHash));
+    const sealed = await modules.chain.header({ at: byHash(blockHash) });
     if (sealed === undefined) throw new DebugError(`block hash ${blockHash.slice(2)} not found`);
     return witnessText(sealed.header.number, modules);
   },
@@ -178,7 +179,7 @@ export const executionWitnessByHash = defineMethod({
 
 async function witnessText(number: number, { inspection }: WitnessModules): Promise<JsonText> {
   if (number === 0) throw new DebugError("block number 0x0 found, but parent missing");
-  return textOf(await inspection.executionWitness(number));
+  return textOf(await inspection.executionWitness({ number }));
 }
 
 function textOf({ headers, codes, nodes }: ExecutionWitness): JsonText {

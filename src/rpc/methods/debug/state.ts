@@ -92,11 +92,14 @@ export const dumpBlock = defineMethod({
   heavy: true,
   handle: ({ block }, { inspection }: { inspection: Pick<InspectionPort, "dumpState"> }) =>
     andThen(
-      inspection.dumpState(block, {
-        start: EMPTY_BYTES,
-        accountsMax: DUMP_ACCOUNTS_MAX,
-        withCode: true,
-        withStorage: true,
+      inspection.dumpState({
+        at: block,
+        request: {
+          start: EMPTY_BYTES,
+          accountsMax: DUMP_ACCOUNTS_MAX,
+          withCode: true,
+          withStorage: true,
+        },
       }),
       dumpJson,
     ),
@@ -126,11 +129,14 @@ export const accountRange = defineMethod({
     { inspection }: { inspection: Pick<InspectionPort, "dumpState"> },
   ) {
     const isInRange = maxResults > 0 && maxResults <= DUMP_ACCOUNTS_MAX;
-    const dump = inspection.dumpState(block, {
-      start,
-      accountsMax: isInRange ? maxResults : DUMP_ACCOUNTS_MAX,
-      withCode: !noCode,
-      withStorage: !noStorage,
+    const dump = inspection.dumpState({
+      at: block,
+      request: {
+        start,
+        accountsMax: isInRange ? maxResults : DUMP_ACCOUNTS_MAX,
+        withCode: !noCode,
+        withStorage: !noStorage,
+      },
     });
     return andThen(dump, dumpJson);
   },
@@ -159,7 +165,13 @@ export const storageRangeAt = defineMethod({
     { inspection }: { inspection: Pick<InspectionPort, "storageRange"> },
   ) {
     const slotsMax = Math.max(0, maxResult);
-    const range = inspection.storageRange(block, txIndex, address, keyStart, slotsMax);
+    const range = inspection.storageRange({
+      at: block,
+      txIndex,
+      address,
+      start: keyStart,
+      slotsMax,
+    });
     return andThen(range, ({ slots, next = null, isEmpty }) => ({
       storage: isEmpty
         ? null
@@ -192,7 +204,7 @@ export const getAccessibleState = defineMethod({
       typeof at === "number" ? at : at === "earliest" ? block : head;
     const [first, last] = [numberOf(from), numberOf(to)];
     if (first === last) throw new DebugError("from and to needs to be different");
-    if (!(await chain.header(first))) throw new DebugError(`missing header ${first}`);
+    if (!(await chain.header({ at: first }))) throw new DebugError(`missing header ${first}`);
     if (first >= state) return first;
     // As in geth, `to` itself is not looked at.
     if (state >= last) throw new DebugError("no state found");

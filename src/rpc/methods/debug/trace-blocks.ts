@@ -34,7 +34,7 @@ export const traceBlock = defineMethod({
     { rlp, config },
     { execution }: { execution: Pick<ExecutionPort, "traceRawBlock"> },
     context,
-  ) => andThen(execution.traceRawBlock(rlp, config, context), tracesText),
+  ) => andThen(execution.traceRawBlock({ rlp, request: config, cancel: context }), tracesText),
 });
 
 /**
@@ -69,7 +69,7 @@ export const traceBlockByNumber = defineMethod({
         : block === "earliest"
           ? (await chain.oldest()).block
           : (await chain.head()).header.number;
-    return tracesText(await execution.traceBlock(number, config, context));
+    return tracesText(await execution.traceBlock({ at: number, request: config, cancel: context }));
   },
 });
 
@@ -88,7 +88,8 @@ export const traceBlockByHash = defineMethod({
     { blockHash, config },
     { execution }: { execution: Pick<ExecutionPort, "traceBlock"> },
     context,
-  ) => andThen(execution.traceBlock(blockHash, config, context), tracesText),
+  ) =>
+    andThen(execution.traceBlock({ at: blockHash, request: config, cancel: context }), tracesText),
 });
 
 /**
@@ -105,7 +106,7 @@ export const traceBlockFromFile = defineMethod({
   handle: (
     { file, config },
     { inspection }: { inspection: Pick<InspectionPort, "traceBlockFile"> },
-  ) => andThen(inspection.traceBlockFile(file, config), tracesText),
+  ) => andThen(inspection.traceBlockFile({ file, request: config }), tracesText),
 });
 
 /**
@@ -122,7 +123,7 @@ export const traceBadBlock = defineMethod({
   handle: (
     { blockHash, config },
     { inspection }: { inspection: Pick<InspectionPort, "traceBadBlock"> },
-  ) => andThen(inspection.traceBadBlock(blockHash, config), tracesText),
+  ) => andThen(inspection.traceBadBlock({ hash: blockHash, request: config }), tracesText),
 });
 
 type Modules = { readonly inspection: Pick<InspectionPort, "writeStandardTraces"> };
@@ -145,7 +146,11 @@ export const standardTraceBlockToFile = defineMethod({
   private: true,
   heavy: true,
   handle: ({ blockHash, config }, { inspection }: Modules) =>
-    inspection.writeStandardTraces(blockHash, "chain", withoutZero(config)),
+    inspection.writeStandardTraces({
+      hash: blockHash,
+      which: "chain",
+      request: withoutZero(config),
+    }),
 });
 
 /** `debug_standardTraceBadBlockToFile`: the same for a block that `debug_getBadBlocks` lists. */
@@ -156,7 +161,7 @@ export const standardTraceBadBlockToFile = defineMethod({
   private: true,
   heavy: true,
   handle: ({ blockHash, config }, { inspection }: Modules) =>
-    inspection.writeStandardTraces(blockHash, "bad", withoutZero(config)),
+    inspection.writeStandardTraces({ hash: blockHash, which: "bad", request: withoutZero(config) }),
 });
 
 /** The zero hash names no transaction, as in geth. */
@@ -181,5 +186,5 @@ export const intermediateRoots = defineMethod({
   handle: (
     { blockHash },
     { inspection }: { inspection: Pick<InspectionPort, "intermediateRoots"> },
-  ) => inspection.intermediateRoots(blockHash),
+  ) => inspection.intermediateRoots({ hash: blockHash }),
 });

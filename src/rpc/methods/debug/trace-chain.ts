@@ -80,7 +80,7 @@ async function numberOf(at: BlockNumberOrTag, chain: Pick<ChainView, "header">):
   if (at === "pending") {
     throw new NotTraceableError("tracing on top of pending is not supported");
   }
-  const found = await chain.header(at);
+  const found = await chain.header({ at });
   if (found === undefined) throw new NotTraceableError(`block #${at} not found`);
   return found.header.number;
 }
@@ -102,12 +102,14 @@ async function traceBlocks(
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
   for (let number = start + 1; number <= end && !signal.aborted; number++) {
-    const executed = await chain.block(number);
+    const executed = await chain.block({ at: number });
     // The chain was rolled back meanwhile.
     if (executed === undefined) return;
     const { hash, transactions } = executed.block;
     if (transactions.length === 0 && number < end) continue;
-    const traces = await tracesOf(executed, () => execution.traceBlock(hash, config, cancel));
+    const traces = await tracesOf(executed, () =>
+      execution.traceBlock({ at: hash, request: config, cancel }),
+    );
     if (signal.aborted) return;
     const head = `{"block":${quantityText(number)},"hash":"${hash}","traces":`;
     // Where the connection is closed, nothing is delivered any more.

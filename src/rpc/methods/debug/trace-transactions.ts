@@ -35,7 +35,7 @@ export const traceTransaction = defineMethod({
     { transactionHash, config },
     { execution }: { execution: Pick<ExecutionPort, "traceTransaction"> },
     context,
-  ) => execution.traceTransaction(transactionHash, config, context),
+  ) => execution.traceTransaction({ hash: transactionHash, request: config, cancel: context }),
 });
 
 /**
@@ -61,7 +61,7 @@ export const traceCall = defineMethod({
     if (block === "pending") {
       throw new NotTraceableError("tracing on top of pending is not supported");
     }
-    return execution.traceCall(request, block, config, context);
+    return execution.traceCall({ args: request, at: block, request: config, cancel: context });
   },
 });
 
@@ -96,7 +96,12 @@ export const traceCallMany = defineMethod({
       ...config,
       ...(transactionIndex !== undefined && { txIndex: transactionIndex }),
     };
-    const traces = await execution.traceBundles(bundles, blockNumber, request, caller);
+    const traces = await execution.traceBundles({
+      bundles,
+      at: blockNumber,
+      request,
+      cancel: caller,
+    });
     return listText(traces.map((bundle) => listText(bundle)));
   },
 });

@@ -12,7 +12,8 @@ import { bothNames, controlMethods, type DevModules, lenientNumber } from "./con
 export const setBalance = controlMethods({
   names: bothNames("setBalance", "evm_setAccountBalance", "tenderly_setBalance"),
   params: { address, balance: lenientNumber },
-  handle: ({ address, balance }, { dev }: DevModules) => dev.edit([{ address, balance }]),
+  handle: ({ address, balance }, { dev }: DevModules) =>
+    dev.edit({ edits: [{ address, balance }] }),
 });
 
 const BALANCE_MAX = 2n ** 256n - 1n;
@@ -25,9 +26,9 @@ export const addBalance = controlMethods({
     { address, amount },
     { dev, chain }: DevModules & { readonly chain: Pick<ChainView, "account"> },
   ) {
-    const account = await chain.account(address, "latest");
+    const account = await chain.account({ address, at: "latest" });
     const sum = (account?.balance ?? 0n) + amount;
-    await dev.edit([{ address, balance: sum < BALANCE_MAX ? sum : BALANCE_MAX }]);
+    await dev.edit({ edits: [{ address, balance: sum < BALANCE_MAX ? sum : BALANCE_MAX }] });
   },
 });
 
@@ -35,14 +36,14 @@ export const addBalance = controlMethods({
 export const setNonce = controlMethods({
   names: bothNames("setNonce", "evm_setAccountNonce"),
   params: { address, nonce: lenientNumber },
-  handle: ({ address, nonce }, { dev }: DevModules) => dev.edit([{ address, nonce }]),
+  handle: ({ address, nonce }, { dev }: DevModules) => dev.edit({ edits: [{ address, nonce }] }),
 });
 
 /** Sets the code of an account; its storage stays. */
 export const setCode = controlMethods({
   names: bothNames("setCode", "evm_setAccountCode"),
   params: { address, code: data },
-  handle: ({ address, code }, { dev }: DevModules) => dev.edit([{ address, code }]),
+  handle: ({ address, code }, { dev }: DevModules) => dev.edit({ edits: [{ address, code }] }),
 });
 
 /** Sets one storage slot of an account. */
@@ -52,7 +53,7 @@ export const setStorageAt = controlMethods({
   result: boolean,
   /** True under every name, as in anvil. */
   async handle({ address, slot, value }, { dev }: DevModules) {
-    await dev.edit([{ address, storage: new Map([[hashFromBigint(slot), value]]) }]);
+    await dev.edit({ edits: [{ address, storage: new Map([[hashFromBigint(slot), value]]) }] });
     return true;
   },
 });
@@ -87,13 +88,17 @@ export async function writeTokenWord(
   const request = { to: token, data: concatBytes(selector, ...words) };
   // As of a transaction, which somebody pays for.
   const stateOverrides = new Map([[ZERO_ADDRESS, { balance: FUNDS }]]);
-  const { accessList } = await execution.createAccessList(request, "latest", { stateOverrides });
+  const { accessList } = await execution.createAccessList({
+    args: request,
+    at: "latest",
+    overrides: { stateOverrides },
+  });
   const slots = accessList.flatMap(({ address, storageKeys }) =>
     storageKeys.map((slot) => ({ address, slot })),
   );
   for (const { address, slot } of slots) {
     if (!(await returnsWith(address, slot))) continue;
-    await dev.edit([{ address, storage: new Map([[slot, value]]) }]);
+    await dev.edit({ edits: [{ address, storage: new Map([[slot, value]]) }] });
     return;
   }
   throw new DevControlError(`no storage slot of ${token} is what ${signature} returns`, {
@@ -104,7 +109,11 @@ export async function writeTokenWord(
   async function returnsWith(address: Address, slot: Hash): Promise<boolean> {
     const stateOverrides = new Map([[address, { stateDiff: new Map([[slot, value]]) }]]);
     try {
-      const output = await execution.call(request, "latest", { stateOverrides });
+      const output = await execution.call({
+        args: request,
+        at: "latest",
+        overrides: { stateOverrides },
+      });
       return output.length === WORD && bytesToBigint(output) === value;
     } catch {
       // A slot that decides whether the token works at all, such as a proxy's implementation.
@@ -149,14 +158,14 @@ export const setErc20Allowance = controlMethods({
 export const impersonateAccount = controlMethods({
   names: bothNames("impersonateAccount"),
   params: { address },
-  handle: ({ address }, { dev }: DevModules) => dev.impersonate(address, true),
+  handle: ({ address }, { dev }: DevModules) => dev.impersonate({ address, isOn: true }),
 });
 
 /** Undoes `hardhat_impersonateAccount`. */
 export const stopImpersonatingAccount = controlMethods({
   names: bothNames("stopImpersonatingAccount"),
   params: { address },
-  handle: ({ address }, { dev }: DevModules) => dev.impersonate(address, false),
+  handle: ({ address }, { dev }: DevModules) => dev.impersonate({ address, isOn: false }),
 });
 
 /** Whether every account sends without a key. */

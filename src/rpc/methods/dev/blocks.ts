@@ -73,7 +73,7 @@ export const evmMineDetailed = controlMethods({
   async handle({ options }, { dev, chain, sessions }: DevModules & BlockModules) {
     const blocks = [];
     for (const hash of await dev.mine(options)) {
-      const block = await chain.block(byHash(hash));
+      const block = await chain.block({ at: byHash(hash) });
       if (block) blocks.push(JSON.parse(jsonString(await sessions.blockJson.get(block, "full"))));
     }
     return blocks;

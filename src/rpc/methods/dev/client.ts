@@ -130,5 +130,5 @@ export const setRpcUrl = controlMethods({
   // viem calls it by the name of its mode.
   names: bothNames("setRpcUrl"),
   params: { url: remoteUrl },
-  handle: ({ url }, { dev }: DevModules) => dev.setForkUrl(url),
+  handle: ({ url }, { dev }: DevModules) => dev.setForkUrl({ url }),
 });

@@ -69,7 +69,13 @@ function ignoreFailure(outcome: unknown): void {
 
 /** Executes `request` on the newest state, for what it reads alone. */
 function execute(request: PrefetchedCall, execution: RpcPorts["execution"]): void {
-  ignoreFailure(execution.call(callArguments.decode(request), blockSelector.decode("latest"), {}));
+  ignoreFailure(
+    execution.call({
+      args: callArguments.decode(request),
+      at: blockSelector.decode("latest"),
+      overrides: {},
+    }),
+  );
 }
 
 type RunArguments = Parameters<Method<RpcPorts>["run"]>;
@@ -114,7 +120,7 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
     if (typeof selector !== "string" || !HASH.test(selector)) return undefined;
     const hash = selector.toLowerCase() as Hash;
     if (hash === fork.hash) return fork.number <= last ? hash : undefined;
-    if ((await chain.header({ blockHash: hash, requireCanonical: false })) !== undefined) {
+    if ((await chain.header({ at: { blockHash: hash, requireCanonical: false } })) !== undefined) {
       return undefined;
     }
     const block = await remote("eth_getBlockByHash", [hash, false]);

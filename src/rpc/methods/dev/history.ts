@@ -27,14 +27,14 @@ export const revert = controlMethods({
   names: ["evm_revert", "anvil_revert"],
   params: { id: lenientCount },
   result: boolean,
-  handle: ({ id }, { dev }: DevModules) => dev.revert(id),
+  handle: ({ id }, { dev }: DevModules) => dev.revert({ id }),
 });
 
 /** Removes the newest blocks, 1 unless more are asked for; their transactions are not pooled again. */
 export const rollback = controlMethods({
   names: ["anvil_rollback"],
   params: { depth: optional(lenientCount, 1) },
-  handle: ({ depth }, { dev }: DevModules) => dev.rollback(depth),
+  handle: ({ depth }, { dev }: DevModules) => dev.rollback({ depth }),
 });
 
 type PlacedTransaction = { readonly raw: Uint8Array; readonly block: number };
@@ -60,7 +60,7 @@ const placedTransaction: ParamCodec<PlacedTransaction> = {
 export const reorg = controlMethods({
   names: ["anvil_reorg"],
   params: { depth: lenientCount, transactions: optional(array(placedTransaction), []) },
-  handle: ({ depth, transactions }, { dev }: DevModules) => dev.reorg(depth, transactions),
+  handle: ({ depth, transactions }, { dev }: DevModules) => dev.reorg({ depth, transactions }),
 });
 
 /** `{forking: {jsonRpcUrl?, blockNumber?}}`; without `forking` nothing is forked. */
@@ -106,7 +106,7 @@ function object(value: unknown, name: string): Readonly<Record<string, unknown>>
 export const reset = controlMethods({
   names: bothNames("reset"),
   params: { options: optional(resetOptions) },
-  handle: ({ options }, { dev }: DevModules) => dev.reset(options),
+  handle: ({ options }, { dev }: DevModules) => dev.reset({ forking: options }),
 });
 
 /** Every account with code and storage, as gzip of the JSON that anvil loads. */
@@ -123,7 +123,7 @@ export const loadState = controlMethods({
   params: { state: data },
   result: boolean,
   async handle({ state }, { dev }: DevModules) {
-    await dev.edit(await unpackDump(state));
+    await dev.edit({ edits: await unpackDump(state) });
     return true;
   },
 });

@@ -1,5 +1,5 @@
 import { aliasMethod, type Method } from "../../transport/dispatch/method.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
+import { forwarded, type RpcPorts, type ServingPorts } from "../rpc-ports.ts";
 import {
   addBalance,
   autoImpersonateAccount,
@@ -49,11 +49,7 @@ import {
   setTime,
 } from "./time.ts";
 
-/**
- * Methods of dev chains only: elsewhere tools would mistake the chain for one whose state they may change. One that has the name of
- * an ordinary method takes its place there.
- */
-export const DEV_METHODS: readonly Method<RpcPorts>[] = [
+const METHODS: readonly Method<RpcPorts>[] = [
   hardhatMetadata,
   aliasMethod(hardhatMetadata, "anvil_metadata"),
   hardhatGetAutomine,
@@ -106,3 +102,9 @@ export const DEV_METHODS: readonly Method<RpcPorts>[] = [
   ...setLoggingEnabled,
   ...setRpcUrl,
 ];
+
+/**
+ * Methods of dev chains only: elsewhere tools would mistake the chain for one whose state they may change. One that has the name of
+ * an ordinary method takes its place there.
+ */
+export const DEV_METHODS: readonly Method<ServingPorts>[] = METHODS.map(forwarded);

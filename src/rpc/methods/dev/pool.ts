@@ -20,7 +20,7 @@ export const sendUnsignedTransaction = defineMethod({
     const fields = await fillTransactionFields({ ...request, from }, modules);
     const { r, s, yParity } = impersonatingSignature(from);
     const v = fields.type === 0 ? legacyV(fields.chainId, yParity) : BigInt(yParity);
-    return modules.dev.submitUnsigned(buildTransaction(fields, { v, r, s }).raw);
+    return modules.dev.submitUnsigned({ raw: buildTransaction(fields, { v, r, s }).raw });
   },
 });
 
@@ -29,7 +29,7 @@ export const dropTransaction = controlMethods({
   names: ["hardhat_dropTransaction"],
   params: { hash },
   result: boolean,
-  handle: ({ hash }, { dev }: DevModules) => dev.drop(hash),
+  handle: ({ hash }, { dev }: DevModules) => dev.drop({ hash }),
 });
 
 /** The same; the hash, or null when it was not pooled. */
@@ -37,19 +37,19 @@ export const dropTransactionByHash = controlMethods({
   names: ["anvil_dropTransaction"],
   params: { hash },
   result: nullable(hash),
-  handle: async ({ hash }, { dev }: DevModules) => ((await dev.drop(hash)) ? hash : null),
+  handle: async ({ hash }, { dev }: DevModules) => ((await dev.drop({ hash })) ? hash : null),
 });
 
 /** Empties the pool. */
 export const dropAllTransactions = controlMethods({
   names: bothNames("dropAllTransactions"),
   params: {},
-  handle: (_params, { dev }: DevModules) => dev.dropAll(),
+  handle: (_params, { dev }: DevModules) => dev.dropAll({}),
 });
 
 /** Takes the transactions of an account out of the pool. */
 export const removePoolTransactions = controlMethods({
   names: ["anvil_removePoolTransactions"],
   params: { address },
-  handle: ({ address }, { dev }: DevModules) => dev.dropAll(address),
+  handle: ({ address }, { dev }: DevModules) => dev.dropAll({ sender: address }),
 });

@@ -8,7 +8,7 @@ export const genesisTime = controlMethods({
   params: {},
   result: jsonInteger,
   async handle(_params, { chain }: { readonly chain: Pick<ChainView, "header"> }) {
-    const genesis = await chain.header(0);
+    const genesis = await chain.header({ at: 0 });
     return genesis?.header.timestamp ?? null;
   },
 });
@@ -18,7 +18,7 @@ export const increaseTime = controlMethods({
   names: ["evm_increaseTime", "anvil_increaseTime"],
   params: { seconds: lenientCount },
   result: jsonInteger,
-  handle: ({ seconds }, { dev }: DevModules) => dev.increaseTime(seconds),
+  handle: ({ seconds }, { dev }: DevModules) => dev.increaseTime({ seconds }),
 });
 
 /** Sets the clock to Unix seconds; the seconds by which it was moved, as a JSON integer. */
@@ -26,7 +26,7 @@ export const setTime = controlMethods({
   names: ["evm_setTime", "anvil_setTime"],
   params: { timestamp: lenientCount },
   result: jsonInteger,
-  handle: ({ timestamp }, { dev }: DevModules) => dev.setTime(timestamp),
+  handle: ({ timestamp }, { dev }: DevModules) => dev.setTime({ timestamp }),
 });
 
 /** Sets the timestamp of the next block, in Unix seconds; the clock goes on from there. */

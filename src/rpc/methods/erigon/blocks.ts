@@ -22,7 +22,7 @@ export const forks = defineMethod({
   params: {},
   result: json,
   handle: (_params, { chain }: { chain: Pick<ChainView, "header" | "config" | "genesisHash"> }) =>
-    andThen(chain.header(0), (genesis) => {
+    andThen(chain.header({ at: 0 }), (genesis) => {
       const { blocks, times } = forkSchedule(chain.config, genesis?.header.timestamp ?? 0);
       return { genesis: chain.genesisHash, heightForks: blocks, timeForks: times };
     }),
@@ -39,7 +39,7 @@ export const blockNumber = defineMethod({
   example: ["latest"],
   result: quantityNumber,
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "header"> }) =>
-    andThen(chain.header(block), (sealed) => {
+    andThen(chain.header({ at: block }), (sealed) => {
       if (!sealed) throw new UnknownBlockError("header not found");
       return sealed.header.number;
     }),
@@ -67,13 +67,13 @@ export const getBlockByTimestamp = defineMethod({
     if (head.header.timestamp > timestamp) {
       while (low + 1 < high) {
         const middle = Math.floor((low + high) / 2);
-        const sealed = await chain.header(middle);
+        const sealed = await chain.header({ at: middle });
         if (sealed && sealed.header.timestamp <= timestamp) low = middle;
         else high = middle;
       }
       high = low;
     }
-    const executed = high < 0 ? undefined : await chain.block(high);
+    const executed = high < 0 ? undefined : await chain.block({ at: high });
     return executed ? sessions.blockJson.get(executed, isFull ? "full" : "hashes") : "null";
   },
 });
@@ -100,14 +100,14 @@ export const getBalanceChangesInBlock = defineMethod({
       inspection: Pick<InspectionPort, "modifiedAccounts">;
     },
   ) {
-    const sealed = await chain.header(block);
+    const sealed = await chain.header({ at: block });
     if (!sealed) throw new UnknownBlockError("header not found");
     const { number } = sealed.header;
     if (number === 0) return "{}";
     const members: string[] = [];
-    for (const address of await inspection.modifiedAccounts(number - 1, number)) {
-      const before = (await chain.account(address, number - 1))?.balance ?? 0n;
-      const after = (await chain.account(address, number))?.balance ?? 0n;
+    for (const address of await inspection.modifiedAccounts({ first: number - 1, last: number })) {
+      const before = (await chain.account({ address, at: number - 1 }))?.balance ?? 0n;
+      const after = (await chain.account({ address, at: number }))?.balance ?? 0n;
       if (before !== after) members.push(`"${address}":${quantityText(after)}`);
     }
     return `{${members.join(",")}}`;

@@ -38,7 +38,7 @@ export const getLogsByHash = defineMethod({
   example: [SAMPLE.hash],
   result: rawJson,
   handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "block"> }) =>
-    andThen(chain.block(byHash(blockHash)), (executed) => {
+    andThen(chain.block({ at: byHash(blockHash) }), (executed) => {
       if (!executed) return "null";
       const lists = minedReceipts(executed).map(
         (mined) => (JSON.parse(receiptText(mined)) as { readonly logs: unknown }).logs,
@@ -117,7 +117,7 @@ async function rangeOf(criteria: LogCriteria, chain: Modules["chain"]) {
     const fromBlock = criteria.fromBlock ?? oldest;
     return resolveRange({ ...criteria, fromBlock }, oldest, header.number);
   }
-  const sealed = await chain.header(byHash(criteria.blockHash));
+  const sealed = await chain.header({ at: byHash(criteria.blockHash) });
   if (sealed === undefined) throw new UnknownBlockError("unknown block");
   return { from: sealed.header.number, to: sealed.header.number };
 }
@@ -139,7 +139,11 @@ async function newestLogs(
   let size = FIRST_WINDOW;
   while (end >= from) {
     const begin = Math.max(from, end - size + 1);
-    const part = await chain.logs({ terms, from: begin, to: end }, settings.logLimits, cancel);
+    const part = await chain.logs({
+      query: { terms, from: begin, to: end },
+      limits: settings.logLimits,
+      cancel,
+    });
     if (part.end <= end && begin < end) {
       size = Math.max(1, Math.floor((end - begin + 1) / 2));
       continue;

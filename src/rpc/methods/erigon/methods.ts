@@ -2,7 +2,7 @@ import { aliasMethod, type Method } from "../../transport/dispatch/method.ts";
 import { getBlockReceipts, getHeaderByHash, getHeaderByNumber } from "../eth/blocks.ts";
 import { getLogs } from "../eth/filters.ts";
 import { SAMPLE } from "../example-values.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 import {
   blockNumber,
   cacheCheck,
@@ -13,7 +13,7 @@ import {
 import { getLatestLogs, getLogsByHash } from "./logs.ts";
 
 /** Erigon has some methods of `eth` under names of its own. */
-export const ERIGON_METHODS: readonly Method<RpcPorts>[] = [
+export const ERIGON_METHODS: readonly Method<ServingPorts>[] = [
   blockNumber,
   aliasMethod(getHeaderByNumber, "erigon_getHeaderByNumber"),
   aliasMethod(getHeaderByHash, "erigon_getHeaderByHash"),

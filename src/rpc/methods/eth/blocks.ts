@@ -36,7 +36,7 @@ export const getBlockByNumber = defineMethod({
   example: ["latest", false],
   result: rawJsonOf(orNull(BLOCK)),
   handle: ({ block, isFull }, { chain, sessions: { blockJson } }: BlockModules) =>
-    andThen(chain.block(block), (executed) => {
+    andThen(chain.block({ at: block }), (executed) => {
       if (!executed) return "null";
       if (block === "pending") return blockJson.pendingText(executed, isFull);
       return blockJson.get(executed, isFull ? "full" : "hashes");
@@ -50,7 +50,7 @@ export const getBlockByHash = defineMethod({
   example: [SAMPLE.hash, true],
   result: rawJsonOf(orNull(BLOCK)),
   handle: ({ blockHash, isFull }, { chain, sessions }: BlockModules) =>
-    andThen(chain.block(byHash(blockHash)), (executed) =>
+    andThen(chain.block({ at: byHash(blockHash) }), (executed) =>
       executed ? sessions.blockJson.get(executed, isFull ? "full" : "hashes") : "null",
     ),
 });
@@ -62,7 +62,7 @@ export const getHeaderByNumber = defineMethod({
   example: ["latest"],
   result: rawJsonOf(orNull(HEADER)),
   handle: ({ block }, { chain, sessions: { blockJson } }: HeaderModules) =>
-    andThen(chain.header(block), (sealed) => {
+    andThen(chain.header({ at: block }), (sealed) => {
       if (!sealed) return "null";
       return block === "pending" ? blockJson.pendingHeaderText(sealed) : blockJson.header(sealed);
     }),
@@ -75,7 +75,7 @@ export const getHeaderByHash = defineMethod({
   example: [SAMPLE.hash],
   result: rawJsonOf(orNull(HEADER)),
   handle: ({ blockHash }, { chain, sessions }: HeaderModules) =>
-    andThen(chain.header(byHash(blockHash)), (sealed) =>
+    andThen(chain.header({ at: byHash(blockHash) }), (sealed) =>
       sealed ? sessions.blockJson.header(sealed) : "null",
     ),
 });
@@ -91,7 +91,7 @@ export const getBlockReceipts = defineMethod({
   example: ["latest"],
   result: rawJsonOf(orNull(listOf(RECEIPT))),
   handle: ({ block }, { chain, sessions: { blockJson } }: BlockModules) =>
-    andThen(chain.block(block), (executed) => {
+    andThen(chain.block({ at: block }), (executed) => {
       if (!executed) return "null";
       return block === "pending" ? receiptsText(executed) : blockJson.get(executed, "receipts");
     }),
@@ -104,7 +104,7 @@ export const getBlockTransactionCountByNumber = defineMethod({
   example: ["latest"],
   result: nullable(quantityNumber),
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
-    andThen(chain.block(block), (executed) => executed?.block.transactions.length ?? null),
+    andThen(chain.block({ at: block }), (executed) => executed?.block.transactions.length ?? null),
 });
 
 /** `eth_getBlockTransactionCountByHash`: how many transactions the block holds; null when unknown. */
@@ -115,7 +115,7 @@ export const getBlockTransactionCountByHash = defineMethod({
   result: nullable(quantityNumber),
   handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "block"> }) =>
     andThen(
-      chain.block(byHash(blockHash)),
+      chain.block({ at: byHash(blockHash) }),
       (executed) => executed?.block.transactions.length ?? null,
     ),
 });
@@ -127,7 +127,10 @@ export const getUncleCountByBlockHash = defineMethod({
   example: [SAMPLE.hash],
   result: nullable(quantityNumber),
   handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "block"> }) =>
-    andThen(chain.block(byHash(blockHash)), (executed) => executed?.block.uncles.length ?? null),
+    andThen(
+      chain.block({ at: byHash(blockHash) }),
+      (executed) => executed?.block.uncles.length ?? null,
+    ),
 });
 
 /** `eth_getUncleCountByBlockNumber`: number of uncles, which only imported proof-of-work blocks have; null for an unknown block. */
@@ -137,7 +140,7 @@ export const getUncleCountByBlockNumber = defineMethod({
   example: ["latest"],
   result: nullable(quantityNumber),
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
-    andThen(chain.block(block), (executed) => executed?.block.uncles.length ?? null),
+    andThen(chain.block({ at: block }), (executed) => executed?.block.uncles.length ?? null),
 });
 
 /** `eth_getUncleByBlockHashAndIndex`: an uncle's header as a block without transactions; null where there is none. */
@@ -147,7 +150,7 @@ export const getUncleByBlockHashAndIndex = defineMethod({
   example: [SAMPLE.hash, "0x0"],
   result: rawJsonOf(orNull(UNCLE)),
   handle: ({ blockHash, index }, { chain, sessions }: BlockModules) =>
-    andThen(chain.block(byHash(blockHash)), (executed) =>
+    andThen(chain.block({ at: byHash(blockHash) }), (executed) =>
       uncleTextAt(executed, index, sessions.blockJson.style),
     ),
 });
@@ -159,7 +162,7 @@ export const getUncleByBlockNumberAndIndex = defineMethod({
   example: ["latest", "0x0"],
   result: rawJsonOf(orNull(UNCLE)),
   handle: ({ block, index }, { chain, sessions }: BlockModules) =>
-    andThen(chain.block(block), (executed) =>
+    andThen(chain.block({ at: block }), (executed) =>
       uncleTextAt(executed, index, sessions.blockJson.style),
     ),
 });

@@ -44,7 +44,7 @@ export const config = defineMethod({
   result: json,
   async handle(_params, { chain }: { chain: Pick<ChainView, "config" | "head" | "header"> }) {
     const { header } = await chain.head();
-    const genesis = await chain.header(0);
+    const genesis = await chain.header({ at: 0 });
     invariant(genesis, "there is a genesis block");
     const { current, next, last } = forkConfigs(chain.config, genesis, header.timestamp);
     return { current: jsonOf(current), next: jsonOf(next), last: jsonOf(last) };

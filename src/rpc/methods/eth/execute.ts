@@ -35,7 +35,13 @@ export const call = defineMethod({
     { request, block, stateOverrides, blockOverrides },
     { execution }: { execution: Pick<ExecutionPort, "call"> },
     context,
-  ) => execution.call(request, block, { stateOverrides, blockOverrides }, context),
+  ) =>
+    execution.call({
+      args: request,
+      at: block,
+      overrides: { stateOverrides, blockOverrides },
+      cancel: context,
+    }),
 });
 
 /**
@@ -60,7 +66,12 @@ export const callMany = defineMethod({
     caller,
   ) {
     const { blockNumber: at = "latest", transactionIndex: txIndex } = context;
-    const outcomes = await execution.callMany(bundles, at, { stateOverrides, txIndex }, caller);
+    const outcomes = await execution.callMany({
+      bundles,
+      at,
+      request: { stateOverrides, txIndex },
+      cancel: caller,
+    });
     return `[${outcomes.map((bundle) => `[${bundle.map(outcomeText)}]`)}]`;
   },
 });
@@ -91,7 +102,13 @@ export const estimateGas = defineMethod({
     { request, block, stateOverrides, blockOverrides },
     { execution }: { execution: Pick<ExecutionPort, "estimateGas"> },
     context,
-  ) => execution.estimateGas(request, block, { stateOverrides, blockOverrides }, context),
+  ) =>
+    execution.estimateGas({
+      args: request,
+      at: block,
+      overrides: { stateOverrides, blockOverrides },
+      cancel: context,
+    }),
 });
 
 /**
@@ -120,12 +137,12 @@ export const createAccessList = defineMethod({
     caller,
   ) {
     const overrides = { stateOverrides };
-    const { accessList, gasUsed, error } = await execution.createAccessList(
-      request,
-      block,
+    const { accessList, gasUsed, error } = await execution.createAccessList({
+      args: request,
+      at: block,
       overrides,
-      caller,
-    );
+      cancel: caller,
+    });
     const failure = error === undefined ? "" : `,"error":${JSON.stringify(error)}`;
     return `{"accessList":${accessListText(accessList)}${failure},"gasUsed":${quantityText(gasUsed)}}`;
   },

@@ -81,7 +81,7 @@ export const feeHistory = defineMethod({
   ) {
     if (count === 0) return NO_BLOCKS;
     return andThen(numberOf(newest, chain), (number) =>
-      andThen(chain.feeHistory(count, number, percentiles), (history) =>
+      andThen(chain.feeHistory({ blockCount: count, at: number, percentiles }), (history) =>
         history.gasUsedRatio.length === 0 ? NO_BLOCKS : feeHistoryText(history),
       ),
     );

@@ -69,8 +69,9 @@ export function searchLogs(
   cancel: CancelToken,
 ): MaybePromise<JsonText> {
   return andThen(rangeOf(criteria, chain), (range) =>
-    andThen(chain.logs({ terms: criteria, ...range }, settings.logLimits, cancel), (found) =>
-      completeOf(found, range),
+    andThen(
+      chain.logs({ query: { terms: criteria, ...range }, limits: settings.logLimits, cancel }),
+      (found) => completeOf(found, range),
     ),
   );
 }
@@ -84,7 +85,7 @@ function rangeOf(
       andThen(chain.head(), ({ header }) => resolveRange(criteria, block, header.number)),
     );
   }
-  return andThen(chain.header(byHash(criteria.blockHash)), (sealed) => {
+  return andThen(chain.header({ at: byHash(criteria.blockHash) }), (sealed) => {
     if (sealed === undefined) throw new UnknownBlockError("unknown block");
     const { number } = sealed.header;
     return { from: number, to: number };

@@ -1,17 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ZERO_HASH } from "../../../primitives/hash.ts";
-import { overBothTransports } from "../../testing/transports.ts";
+import { createTestModules } from "../../testing/test-chain.ts";
 import { getBlockTransactionCountByHash, getBlockTransactionCountByNumber } from "./blocks.ts";
 
-overBothTransports((createTestModules) => {
-  test("transaction counts are QUANTITY, null for an unknown block", async () => {
-    const modules = createTestModules();
-    const { hash } = modules.blocks[1]!.block;
-    assert.equal(await getBlockTransactionCountByNumber.call(modules, ["0x1"]), "0x5");
-    assert.equal(await getBlockTransactionCountByNumber.call(modules, ["earliest"]), "0x0");
-    assert.equal(await getBlockTransactionCountByNumber.call(modules, ["0x9"]), null);
-    assert.equal(await getBlockTransactionCountByHash.call(modules, [hash]), "0x5");
-    assert.equal(await getBlockTransactionCountByHash.call(modules, [ZERO_HASH]), null);
-  });
+test("transaction counts are QUANTITY, null for an unknown block", async () => {
+  const modules = createTestModules();
+  const { hash } = modules.blocks[1]!.block;
+  assert.equal(await getBlockTransactionCountByNumber.call(modules, ["0x1"]), "0x5");
+  assert.equal(await getBlockTransactionCountByNumber.call(modules, ["earliest"]), "0x0");
+  assert.equal(await getBlockTransactionCountByNumber.call(modules, ["0x9"]), null);
+  assert.equal(await getBlockTransactionCountByHash.call(modules, [hash]), "0x5");
+  assert.equal(await getBlockTransactionCountByHash.call(modules, [ZERO_HASH]), null);
 });

@@ -1,16 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytesToHex } from "../../../primitives/hex.ts";
-import { ALICE, BOB, CODE, CONTRACT } from "../../testing/test-chain.ts";
-import { overBothTransports } from "../../testing/transports.ts";
+import { ALICE, BOB, CODE, CONTRACT, createTestModules } from "../../testing/test-chain.ts";
 import { getCode } from "./state.ts";
 
-overBothTransports((createTestModules) => {
-  const modules = createTestModules();
+const modules = createTestModules();
 
-  test("eth_getCode is the code, and 0x where there is none", async () => {
-    assert.equal(await getCode.call(modules, [CONTRACT]), bytesToHex(CODE));
-    assert.equal(await getCode.call(modules, [ALICE, "latest"]), "0x");
-    assert.equal(await getCode.call(modules, [BOB, "0x0"]), "0x");
-  });
+test("eth_getCode is the code, and 0x where there is none", async () => {
+  assert.equal(await getCode.call(modules, [CONTRACT]), bytesToHex(CODE));
+  assert.equal(await getCode.call(modules, [ALICE, "latest"]), "0x");
+  assert.equal(await getCode.call(modules, [BOB, "0x0"]), "0x");
 });

@@ -3,47 +3,40 @@ import { test } from "node:test";
 import { ZERO_HASH } from "../../../primitives/hash.ts";
 import { keccak256Hash } from "../../../primitives/keccak.ts";
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
-import { BOB, CODE, CONTRACT } from "../../testing/test-chain.ts";
-import { overBothTransports } from "../../testing/transports.ts";
+import { BOB, CODE, CONTRACT, createTestModules } from "../../testing/test-chain.ts";
 import { getProof } from "./state.ts";
 
-overBothTransports((createTestModules) => {
-  const modules = createTestModules();
+const modules = createTestModules();
 
-  test("eth_getProof echoes a 32-byte key as it is and any other as QUANTITY", async () => {
-    const proof = await getProof.call(modules, [
-      CONTRACT,
-      [ZERO_HASH, "0x0", "0x01", "1"],
-      "latest",
-    ]);
-    assert.deepEqual(proof, {
-      address: CONTRACT,
-      accountProof: ["0x01"],
-      balance: "0x0",
-      codeHash: keccak256Hash(CODE),
-      nonce: "0x1",
-      storageHash: EMPTY_TRIE_ROOT,
-      storageProof: [ZERO_HASH, "0x0", "0x1", "0x1"].map((key) => ({
-        key,
-        value: "0x9",
-        proof: ["0x02"],
-      })),
-    });
+test("eth_getProof echoes a 32-byte key as it is and any other as QUANTITY", async () => {
+  const proof = await getProof.call(modules, [CONTRACT, [ZERO_HASH, "0x0", "0x01", "1"], "latest"]);
+  assert.deepEqual(proof, {
+    address: CONTRACT,
+    accountProof: ["0x01"],
+    balance: "0x0",
+    codeHash: keccak256Hash(CODE),
+    nonce: "0x1",
+    storageHash: EMPTY_TRIE_ROOT,
+    storageProof: [ZERO_HASH, "0x0", "0x1", "0x1"].map((key) => ({
+      key,
+      value: "0x9",
+      proof: ["0x02"],
+    })),
   });
+});
 
-  test("eth_getProof of an account that is not there has zero hashes", async () => {
-    const proof = (await getProof.call(modules, [BOB, null])) as Record<string, unknown>;
-    assert.equal(proof["codeHash"], ZERO_HASH);
-    assert.equal(proof["storageHash"], ZERO_HASH);
-    assert.deepEqual(proof["storageProof"], []);
+test("eth_getProof of an account that is not there has zero hashes", async () => {
+  const proof = (await getProof.call(modules, [BOB, null])) as Record<string, unknown>;
+  assert.equal(proof["codeHash"], ZERO_HASH);
+  assert.equal(proof["storageHash"], ZERO_HASH);
+  assert.deepEqual(proof["storageProof"], []);
+});
+
+test("eth_getProof bounds its keys and has none for the pending block", async () => {
+  await assert.rejects(getProof.call(modules, [BOB, Array(1025).fill("0x0")]), {
+    code: "RPC_INVALID_PARAMS",
   });
-
-  test("eth_getProof bounds its keys and has none for the pending block", async () => {
-    await assert.rejects(getProof.call(modules, [BOB, Array(1025).fill("0x0")]), {
-      code: "RPC_INVALID_PARAMS",
-    });
-    await assert.rejects(getProof.call(modules, [BOB, [], "pending"]), {
-      code: "RPC_PENDING_PROOF",
-    });
+  await assert.rejects(getProof.call(modules, [BOB, [], "pending"]), {
+    code: "RPC_PENDING_PROOF",
   });
 });

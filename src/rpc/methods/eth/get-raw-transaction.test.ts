@@ -2,38 +2,33 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ZERO_HASH } from "../../../primitives/hash.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
-import { overBothTransports } from "../../testing/transports.ts";
+import { createTestModules } from "../../testing/test-chain.ts";
 import {
   getRawTransactionByBlockHashAndIndex,
   getRawTransactionByBlockNumberAndIndex,
   getRawTransactionByHash,
 } from "./transactions.ts";
 
-overBothTransports((createTestModules) => {
-  const modules = createTestModules();
-  const { block } = modules.blocks[1]!;
+const modules = createTestModules();
+const { block } = modules.blocks[1]!;
 
-  test("raw transactions are the canonical encoding, by hash and by place", async () => {
-    for (const [index, tx] of block.transactions.entries()) {
-      const raw = bytesToHex(tx.raw);
-      const at = `0x${index}`;
-      assert.equal(await getRawTransactionByHash.call(modules, [tx.hash]), raw);
-      assert.equal(await getRawTransactionByBlockHashAndIndex.call(modules, [block.hash, at]), raw);
-      assert.equal(await getRawTransactionByBlockNumberAndIndex.call(modules, ["0x1", at]), raw);
-    }
-    const [pooled] = modules.pooled;
-    assert.equal(
-      await getRawTransactionByHash.call(modules, [pooled!.tx.hash]),
-      bytesToHex(pooled!.tx.raw),
-    );
-  });
+test("raw transactions are the canonical encoding, by hash and by place", async () => {
+  for (const [index, tx] of block.transactions.entries()) {
+    const raw = bytesToHex(tx.raw);
+    const at = `0x${index}`;
+    assert.equal(await getRawTransactionByHash.call(modules, [tx.hash]), raw);
+    assert.equal(await getRawTransactionByBlockHashAndIndex.call(modules, [block.hash, at]), raw);
+    assert.equal(await getRawTransactionByBlockNumberAndIndex.call(modules, ["0x1", at]), raw);
+  }
+  const [pooled] = modules.pooled;
+  assert.equal(
+    await getRawTransactionByHash.call(modules, [pooled!.tx.hash]),
+    bytesToHex(pooled!.tx.raw),
+  );
+});
 
-  test("a raw transaction that is not there is 0x", async () => {
-    assert.equal(await getRawTransactionByHash.call(modules, [ZERO_HASH]), "0x");
-    assert.equal(
-      await getRawTransactionByBlockHashAndIndex.call(modules, [block.hash, "0x9"]),
-      "0x",
-    );
-    assert.equal(await getRawTransactionByBlockNumberAndIndex.call(modules, ["0x9", "0x0"]), "0x");
-  });
+test("a raw transaction that is not there is 0x", async () => {
+  assert.equal(await getRawTransactionByHash.call(modules, [ZERO_HASH]), "0x");
+  assert.equal(await getRawTransactionByBlockHashAndIndex.call(modules, [block.hash, "0x9"]), "0x");
+  assert.equal(await getRawTransactionByBlockNumberAndIndex.call(modules, ["0x9", "0x0"]), "0x");
 });

@@ -1,35 +1,32 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hashFromBigint, ZERO_HASH } from "../../../primitives/hash.ts";
-import { BOB, CONTRACT } from "../../testing/test-chain.ts";
-import { overBothTransports } from "../../testing/transports.ts";
+import { BOB, CONTRACT, createTestModules } from "../../testing/test-chain.ts";
 import { getStorageValues } from "./state.ts";
 
-overBothTransports((createTestModules) => {
-  const modules = createTestModules();
-  const one = hashFromBigint(1n);
+const modules = createTestModules();
+const one = hashFromBigint(1n);
 
-  test("eth_getStorageValues reads many slots of many accounts, in the order asked", async () => {
-    const result = await getStorageValues.call(modules, [
-      { [BOB]: [one], [CONTRACT]: [ZERO_HASH, one] },
-    ]);
-    assert.deepEqual(result, {
-      [BOB]: [ZERO_HASH],
-      [CONTRACT]: [ZERO_HASH, hashFromBigint(0x2an)],
-    });
+test("eth_getStorageValues reads many slots of many accounts, in the order asked", async () => {
+  const result = await getStorageValues.call(modules, [
+    { [BOB]: [one], [CONTRACT]: [ZERO_HASH, one] },
+  ]);
+  assert.deepEqual(result, {
+    [BOB]: [ZERO_HASH],
+    [CONTRACT]: [ZERO_HASH, hashFromBigint(0x2an)],
   });
+});
 
-  test("eth_getStorageValues wants at least one slot, and at most 1024 in all", async () => {
-    await assert.rejects(getStorageValues.call(modules, [{}]), { code: "RPC_INVALID_PARAMS" });
-    const slots = Array(513).fill(one);
-    await assert.rejects(getStorageValues.call(modules, [{ [BOB]: slots, [CONTRACT]: slots }]), {
-      code: "RPC_LIMIT_EXCEEDED",
-    });
+test("eth_getStorageValues wants at least one slot, and at most 1024 in all", async () => {
+  await assert.rejects(getStorageValues.call(modules, [{}]), { code: "RPC_INVALID_PARAMS" });
+  const slots = Array(513).fill(one);
+  await assert.rejects(getStorageValues.call(modules, [{ [BOB]: slots, [CONTRACT]: slots }]), {
+    code: "RPC_LIMIT_EXCEEDED",
   });
+});
 
-  test("eth_getStorageValues takes slots of exactly 32 bytes", async () => {
-    await assert.rejects(getStorageValues.call(modules, [{ [BOB]: ["0x1"] }]), {
-      details: { param: "slots" },
-    });
+test("eth_getStorageValues takes slots of exactly 32 bytes", async () => {
+  await assert.rejects(getStorageValues.call(modules, [{ [BOB]: ["0x1"] }]), {
+    details: { param: "slots" },
   });
 });

@@ -1,17 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ALICE, BOB } from "../../testing/test-chain.ts";
-import { overBothTransports } from "../../testing/transports.ts";
+import { ALICE, BOB, createTestModules } from "../../testing/test-chain.ts";
 import { getTransactionCount } from "./state.ts";
 
-overBothTransports((createTestModules) => {
-  test("eth_getTransactionCount is the state's nonce, or the pool's next one for pending", async () => {
-    const modules = createTestModules();
-    assert.equal(await getTransactionCount.call(modules, [ALICE]), "0x2");
-    assert.equal(await getTransactionCount.call(modules, [ALICE, "0x0"]), "0x0");
-    assert.equal(await getTransactionCount.call(modules, [BOB]), "0x0");
-    const pending = () => assert.fail("no block is built for a nonce");
-    const chain = { ...modules.chain, pending };
-    assert.equal(await getTransactionCount.call({ ...modules, chain }, [ALICE, "pending"]), "0x4");
-  });
+test("eth_getTransactionCount is the state's nonce, or the pool's next one for pending", async () => {
+  const modules = createTestModules();
+  assert.equal(await getTransactionCount.call(modules, [ALICE]), "0x2");
+  assert.equal(await getTransactionCount.call(modules, [ALICE, "0x0"]), "0x0");
+  assert.equal(await getTransactionCount.call(modules, [BOB]), "0x0");
+  const pending = () => assert.fail("no block is built for a nonce");
+  const chain = { ...modules.chain, pending };
+  assert.equal(await getTransactionCount.call({ ...modules, chain }, [ALICE, "pending"]), "0x4");
 });

@@ -1,5 +1,5 @@
 import type { Method } from "../../transport/dispatch/method.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
+import { forwarded, type ServingPorts } from "../rpc-ports.ts";
 import {
   blockNumber,
   getBlockByHash,
@@ -75,7 +75,7 @@ import {
   pendingTransactions,
 } from "./transactions.ts";
 
-export const ETH_METHODS: readonly Method<RpcPorts>[] = [
+export const ETH_METHODS: readonly Method<ServingPorts>[] = [
   protocolVersion,
   chainId,
   config,
@@ -119,8 +119,8 @@ export const ETH_METHODS: readonly Method<RpcPorts>[] = [
   getAccount,
   getAccountInfo,
   mining,
-  hashrate,
-  submitHashrate,
+  forwarded(hashrate),
+  forwarded(submitHashrate),
   getWork,
   submitWork,
   getCompilers,
@@ -134,16 +134,18 @@ export const ETH_METHODS: readonly Method<RpcPorts>[] = [
   createAccessList,
   simulateV1,
   getLogs,
-  newFilter,
-  newBlockFilter,
-  newPendingTransactionFilter,
-  getFilterChanges,
-  getFilterLogs,
-  uninstallFilter,
+  ...[
+    newFilter,
+    newBlockFilter,
+    newPendingTransactionFilter,
+    getFilterChanges,
+    getFilterLogs,
+    uninstallFilter,
+  ].map(forwarded),
   ...ethSubscriptions,
   sendRawTransaction,
   sendRawTransactionSync,
-  sendTransaction,
+  forwarded(sendTransaction),
   signTransaction,
   fillTransaction,
   resend,

@@ -1,35 +1,32 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ALICE, BOB } from "../../testing/test-chain.ts";
-import { overBothTransports } from "../../testing/transports.ts";
+import { ALICE, BOB, createTestModules } from "../../testing/test-chain.ts";
 import { blockNumber } from "./blocks.ts";
 import { accounts, chainId, coinbase, protocolVersion, syncing } from "./client.ts";
 
-overBothTransports((createTestModules) => {
-  const modules = createTestModules();
+const modules = createTestModules();
 
-  test("eth_chainId, eth_blockNumber and eth_protocolVersion are QUANTITY", async () => {
-    assert.equal(await chainId.call(modules), "0x539");
-    assert.equal(await blockNumber.call(modules), "0x2");
-    assert.equal(await protocolVersion.call(modules), "0x44");
-  });
+test("eth_chainId, eth_blockNumber and eth_protocolVersion are QUANTITY", async () => {
+  assert.equal(await chainId.call(modules), "0x539");
+  assert.equal(await blockNumber.call(modules), "0x2");
+  assert.equal(await protocolVersion.call(modules), "0x44");
+});
 
-  test("eth_coinbase is who receives the fees, eth_accounts who can be signed for", async () => {
-    assert.equal(await coinbase.call(modules), BOB);
-    assert.deepEqual(await accounts.call(modules), [ALICE]);
-  });
+test("eth_coinbase is who receives the fees, eth_accounts who can be signed for", async () => {
+  assert.equal(await coinbase.call(modules), BOB);
+  assert.deepEqual(await accounts.call(modules), [ALICE]);
+});
 
-  test("eth_syncing is false, or how far the node has come", async () => {
-    assert.equal(await syncing.call(modules), false);
-    const syncProgress = { startingBlock: 0, currentBlock: 10, highestBlock: 255 };
-    assert.deepEqual(await syncing.call(createTestModules({ info: { syncProgress } })), {
-      startingBlock: "0x0",
-      currentBlock: "0xa",
-      highestBlock: "0xff",
-    });
+test("eth_syncing is false, or how far the node has come", async () => {
+  assert.equal(await syncing.call(modules), false);
+  const syncProgress = { startingBlock: 0, currentBlock: 10, highestBlock: 255 };
+  assert.deepEqual(await syncing.call(createTestModules({ info: { syncProgress } })), {
+    startingBlock: "0x0",
+    currentBlock: "0xa",
+    highestBlock: "0xff",
   });
+});
 
-  test("a method without parameters takes none", async () => {
-    await assert.rejects(chainId.call(modules, ["latest"]), { code: "RPC_INVALID_PARAMS" });
-  });
+test("a method without parameters takes none", async () => {
+  await assert.rejects(chainId.call(modules, ["latest"]), { code: "RPC_INVALID_PARAMS" });
 });

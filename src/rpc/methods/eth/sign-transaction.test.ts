@@ -3,54 +3,51 @@ import { test } from "node:test";
 import { bytesToHex, type Hex, hexToBytes } from "../../../primitives/hex.ts";
 import { decodeTransaction } from "../../../types/transaction/decode.ts";
 import { recoverSender } from "../../../types/transaction/sender.ts";
-import { ALICE, BOB } from "../../testing/test-chain.ts";
-import { overBothTransports } from "../../testing/transports.ts";
+import { ALICE, BOB, createTestModules } from "../../testing/test-chain.ts";
 import { signTransaction } from "./sign.ts";
 import { fillTransaction } from "./submit.ts";
 
-overBothTransports((createTestModules) => {
-  type Signed = { raw: Hex; tx: Record<string, unknown> };
-  const modules = createTestModules();
-  const complete = {
-    from: ALICE,
-    to: BOB,
-    gas: "0x5208",
-    nonce: "0x9",
-    maxFeePerGas: "0x77359400",
-    maxPriorityFeePerGas: "0x1",
-  };
+type Signed = { raw: Hex; tx: Record<string, unknown> };
+const modules = createTestModules();
+const complete = {
+  from: ALICE,
+  to: BOB,
+  gas: "0x5208",
+  nonce: "0x9",
+  maxFeePerGas: "0x77359400",
+  maxPriorityFeePerGas: "0x1",
+};
 
-  test("eth_signTransaction gives the signed transaction and submits nothing", async () => {
-    const { raw, tx } = (await signTransaction.call(modules, [complete])) as Signed;
-    const decoded = decodeTransaction(hexToBytes(raw));
-    assert.equal(recoverSender(decoded), ALICE);
-    assert.equal(tx["hash"], decoded.hash);
-    assert.deepEqual([tx["gasPrice"], tx["nonce"], tx["gas"]], [null, "0x9", "0x5208"]);
-    assert.ok(!("from" in tx) && !("blockHash" in tx));
-    assert.equal(modules.submitted.length, 0);
-  });
+test("eth_signTransaction gives the signed transaction and submits nothing", async () => {
+  const { raw, tx } = (await signTransaction.call(modules, [complete])) as Signed;
+  const decoded = decodeTransaction(hexToBytes(raw));
+  assert.equal(recoverSender(decoded), ALICE);
+  assert.equal(tx["hash"], decoded.hash);
+  assert.deepEqual([tx["gasPrice"], tx["nonce"], tx["gas"]], [null, "0x9", "0x5208"]);
+  assert.ok(!("from" in tx) && !("blockHash" in tx));
+  assert.equal(modules.submitted.length, 0);
+});
 
-  test("eth_signTransaction makes up neither gas nor price nor nonce", async () => {
-    for (const missing of ["gas", "maxFeePerGas", "nonce"]) {
-      await assert.rejects(signTransaction.call(modules, [{ ...complete, [missing]: undefined }]), {
-        code: "RPC_TRANSACTION_FIELDS",
-      });
-    }
-    await assert.rejects(signTransaction.call(modules, [{ ...complete, from: BOB }]), {
-      code: "ACCOUNT_UNKNOWN",
+test("eth_signTransaction makes up neither gas nor price nor nonce", async () => {
+  for (const missing of ["gas", "maxFeePerGas", "nonce"]) {
+    await assert.rejects(signTransaction.call(modules, [{ ...complete, [missing]: undefined }]), {
+      code: "RPC_TRANSACTION_FIELDS",
     });
-    await assert.rejects(
-      signTransaction.call(modules, [{ ...complete, maxFeePerGas: "0xffffffffffffff" }]),
-      { code: "RPC_FEE_CAP_EXCEEDED" },
-    );
+  }
+  await assert.rejects(signTransaction.call(modules, [{ ...complete, from: BOB }]), {
+    code: "ACCOUNT_UNKNOWN",
   });
+  await assert.rejects(
+    signTransaction.call(modules, [{ ...complete, maxFeePerGas: "0xffffffffffffff" }]),
+    { code: "RPC_FEE_CAP_EXCEEDED" },
+  );
+});
 
-  test("eth_fillTransaction gives everything but the signature", async () => {
-    const { raw, tx } = (await fillTransaction.call(modules, [{ from: ALICE, to: BOB }])) as Signed;
-    assert.equal(bytesToHex(decodeTransaction(hexToBytes(raw)).raw), raw);
-    assert.deepEqual([tx["gas"], tx["nonce"], tx["type"]], ["0x5208", "0x4", "0x2"]);
-    assert.deepEqual([tx["v"], tx["r"], tx["s"]], ["0x0", "0x0", "0x0"]);
-    const legacy = (await fillTransaction.call(modules, [{ to: BOB, gasPrice: "0x5" }])) as Signed;
-    assert.ok(!("chainId" in legacy.tx));
-  });
+test("eth_fillTransaction gives everything but the signature", async () => {
+  const { raw, tx } = (await fillTransaction.call(modules, [{ from: ALICE, to: BOB }])) as Signed;
+  assert.equal(bytesToHex(decodeTransaction(hexToBytes(raw)).raw), raw);
+  assert.deepEqual([tx["gas"], tx["nonce"], tx["type"]], ["0x5208", "0x4", "0x2"]);
+  assert.deepEqual([tx["v"], tx["r"], tx["s"]], ["0x0", "0x0", "0x0"]);
+  const legacy = (await fillTransaction.call(modules, [{ to: BOB, gasPrice: "0x5" }])) as Signed;
+  assert.ok(!("chainId" in legacy.tx));
 });

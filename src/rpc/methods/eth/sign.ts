@@ -7,7 +7,7 @@ import { keccak256 } from "../../../primitives/keccak.ts";
 import type { TransactionFields } from "../../../types/transaction/codec.ts";
 import { buildTransaction } from "../../../types/transaction/encode.ts";
 import { legacyV } from "../../../types/transaction/legacy.ts";
-import { signingHash } from "../../../types/transaction/signing-hash.ts";
+import { signingHash } from "../../../types/transaction/sign.ts";
 import type { Transaction } from "../../../types/transaction/transaction.ts";
 import type { KeysPort } from "../../ports/keys.ts";
 import { address, data, type JsonText, json, rawJsonOf } from "../../transport/codec.ts";
@@ -54,7 +54,9 @@ export const sign = defineMethod({
     { account, message },
     { keys, settings }: SignerModules & { settings: Pick<RpcSettings, "chainName"> },
   ) {
-    return signatureBytes(await keys.sign(account, messageHash(settings.chainName, message)));
+    return signatureBytes(
+      await keys.sign({ address: account, digest: messageHash(settings.chainName, message) }),
+    );
   },
 });
 
@@ -69,7 +71,7 @@ export const signTypedDataV4 = defineMethod({
   example: [SAMPLE.alice, SAMPLE.typedData],
   result: data,
   async handle({ account, typedData }, { keys }: SignerModules) {
-    return signatureBytes(await keys.sign(account, typedDataHash(typedData)));
+    return signatureBytes(await keys.sign({ address: account, digest: typedDataHash(typedData) }));
   },
 });
 
@@ -96,7 +98,7 @@ export const signTransaction = defineMethod({
   handle({ request }, modules: SignTransactionModules & SignerModules) {
     const from = request.from ?? ZERO_ADDRESS;
     return signedTransaction(request, modules, (digest) =>
-      modules.keys.signTransaction(from, digest),
+      modules.keys.signTransaction({ address: from, digest }),
     );
   },
 });

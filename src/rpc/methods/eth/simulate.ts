@@ -63,7 +63,7 @@ export const simulateV1 = defineMethod({
     assertWithinLimits(blockStateCalls);
     const blocks = blockStateCalls.map(({ calls = [], ...overrides }) => ({ calls, ...overrides }));
     const request = { blocks, validation, traceTransfers };
-    const simulated = await execution.simulate(request, block, caller);
+    const simulated = await execution.simulate({ request, at: block, cancel: caller });
     const { returnFullTransactions = false } = options;
     const { style } = sessions.blockJson;
     const texts = simulated.map((each) => simulatedText(each, returnFullTransactions, style));

@@ -41,7 +41,7 @@ export const getBalance = defineMethod({
   example: [SAMPLE.alice, "latest"],
   result: quantity,
   handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "account"> }) =>
-    andThen(chain.account(account, block), (found) => found?.balance ?? 0n),
+    andThen(chain.account({ address: account, at: block }), (found) => found?.balance ?? 0n),
 });
 
 /**
@@ -63,7 +63,7 @@ export const getStorageAt = defineMethod({
       // As in geth, an unknown block is reported before a position that cannot be read.
       fault = error;
     }
-    return andThen(chain.storage(account, slot, block), (value) => {
+    return andThen(chain.storage({ address: account, slot, at: block }), (value) => {
       if (fault !== undefined) throw fault;
       return hashFromBigint(value);
     });
@@ -101,7 +101,7 @@ export const getStorageValues = defineMethod({
     const count = slots.reduce((sum, [, keys]) => sum + keys.length, 0);
     if (count > SLOTS_MAX) throw new LimitExceededError(`too many slots (max ${SLOTS_MAX})`);
     if (count === 0) throw new InvalidParamsError("empty request");
-    return andThen(chain.storageValues(slots, block), (values) => {
+    return andThen(chain.storageValues({ slots, at: block }), (values) => {
       const members = slots.map(
         ([account], i) => `"${account}":${plainListText(values[i]!.map(hashFromBigint))}`,
       );
@@ -122,8 +122,8 @@ export const getTransactionCount = defineMethod({
   example: [SAMPLE.alice, "pending"],
   result: quantity,
   handle({ account, block }, { chain }: { chain: Pick<ChainView, "account" | "nextNonce"> }) {
-    if (block === "pending") return chain.nextNonce(account);
-    return andThen(chain.account(account, block), (found) => found?.nonce ?? 0n);
+    if (block === "pending") return chain.nextNonce({ address: account });
+    return andThen(chain.account({ address: account, at: block }), (found) => found?.nonce ?? 0n);
   },
 });
 
@@ -138,7 +138,7 @@ export const getCode = defineMethod({
   example: [SAMPLE.bob, "latest"],
   result: data,
   handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "code"> }) =>
-    chain.code(account, block),
+    chain.code({ address: account, at: block }),
 });
 
 /** geth's: each key is a walk through the storage trie. */
@@ -168,20 +168,23 @@ export const getProof = defineMethod({
       );
     }
     const slots = keys.map(parseStorageKey);
-    return andThen(chain.proof(account, slots, block), ({ account: found, proof }) => {
-      const storage = proof.storageProofs.map(
-        ({ value, proof: nodes }, i) =>
-          `{"key":${echoedKey(keys[i]!, slots[i]!)},"value":${quantityText(value)},"proof":${nodesText(nodes)}}`,
-      );
-      return (
-        `{"address":"${account}","accountProof":${nodesText(proof.accountProof)}` +
-        `,"balance":${quantityText(found?.balance ?? 0n)}` +
-        `,"codeHash":${plainText(found?.codeHash ?? ZERO_HASH)}` +
-        `,"nonce":${quantityText(found?.nonce ?? 0n)}` +
-        `,"storageHash":${plainText(proof.storageRoot ?? ZERO_HASH)}` +
-        `,"storageProof":[${storage.join(",")}]}`
-      );
-    });
+    return andThen(
+      chain.proof({ address: account, slots, at: block }),
+      ({ account: found, proof }) => {
+        const storage = proof.storageProofs.map(
+          ({ value, proof: nodes }, i) =>
+            `{"key":${echoedKey(keys[i]!, slots[i]!)},"value":${quantityText(value)},"proof":${nodesText(nodes)}}`,
+        );
+        return (
+          `{"address":"${account}","accountProof":${nodesText(proof.accountProof)}` +
+          `,"balance":${quantityText(found?.balance ?? 0n)}` +
+          `,"codeHash":${plainText(found?.codeHash ?? ZERO_HASH)}` +
+          `,"nonce":${quantityText(found?.nonce ?? 0n)}` +
+          `,"storageHash":${plainText(proof.storageRoot ?? ZERO_HASH)}` +
+          `,"storageProof":[${storage.join(",")}]}`
+        );
+      },
+    );
   },
 });
 
@@ -210,15 +213,18 @@ export const getAccount = defineMethod({
   ),
   heavy: true,
   handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "proof"> }) =>
-    andThen(chain.proof(account, [], block), ({ account: found, proof }) => {
-      if (!found) return "null";
-      const { balance, codeHash, nonce } = found;
-      return (
-        `{"balance":${quantityText(balance)},"codeHash":${plainText(codeHash)}` +
-        `,"nonce":${quantityText(nonce)}` +
-        `,"storageRoot":${plainText(proof.storageRoot ?? EMPTY_TRIE_ROOT)}}`
-      );
-    }),
+    andThen(
+      chain.proof({ address: account, slots: [], at: block }),
+      ({ account: found, proof }) => {
+        if (!found) return "null";
+        const { balance, codeHash, nonce } = found;
+        return (
+          `{"balance":${quantityText(balance)},"codeHash":${plainText(codeHash)}` +
+          `,"nonce":${quantityText(nonce)}` +
+          `,"storageRoot":${plainText(proof.storageRoot ?? EMPTY_TRIE_ROOT)}}`
+        );
+      },
+    ),
 });
 
 /**
@@ -232,7 +238,7 @@ export const getAccountInfo = defineMethod({
   example: [SAMPLE.alice, "latest"],
   result: rawJsonOf(shape("AccountInfo", { balance: QUANTITY, nonce: QUANTITY, code: DATA })),
   handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "accountWithCode"> }) =>
-    andThen(chain.accountWithCode(account, block), ({ account: found, code }) => {
+    andThen(chain.accountWithCode({ address: account, at: block }), ({ account: found, code }) => {
       const { balance, nonce } = found ?? EMPTY_ACCOUNT;
       return (
         `{"balance":${quantityText(balance)},"nonce":${quantityText(nonce)}` +

@@ -3,7 +3,7 @@ import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { equalBytes } from "../../../primitives/bytes.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { buildTransaction, encodePooledTransaction } from "../../../types/transaction/encode.ts";
-import { signingHash } from "../../../types/transaction/signing-hash.ts";
+import { signingHash } from "../../../types/transaction/sign.ts";
 import type { ChainView, MinedReceipt } from "../../ports/chain-view.ts";
 import type { BlobProver } from "../../ports/tools.ts";
 import {
@@ -43,7 +43,8 @@ export const sendRawTransaction = defineMethod({
   params: { raw: data },
   example: [SAMPLE.rawTransaction],
   result: hash,
-  handle: ({ raw }, { chain }: { chain: Pick<ChainView, "submit"> }) => chain.submit(raw),
+  handle: ({ raw }, { chain }: { chain: Pick<ChainView, "submit"> }) =>
+    chain.submit({ transaction: raw }),
 });
 
 /** A waiting call occupies a slot of its connection: twenty seconds where the caller names no time, a minute at most. */
@@ -66,7 +67,7 @@ export const sendRawTransactionSync = defineMethod({
     { chain }: { chain: Pick<ChainView, "submit" | "receipt" | "subscribe"> },
     { signal },
   ) {
-    const hash = await chain.submit(raw);
+    const hash = await chain.submit({ transaction: raw });
     const wanted = timeoutMs > 0 ? Math.min(timeoutMs, TIMEOUT_MS_MAX) : TIMEOUT_MS;
     return receiptText(await receiptOf(hash, wanted, chain, signal));
   },
@@ -89,7 +90,7 @@ function receiptOf(
     const onAbort = () => end(() => reject(new RequestTimeoutError()));
     const look = async (): Promise<void> => {
       try {
-        const mined = await chain.receipt(hash);
+        const mined = await chain.receipt({ hash });
         if (mined) end(() => resolve(mined));
       } catch (error) {
         end(() => reject(error));
@@ -132,8 +133,10 @@ export const sendTransaction = defineMethod({
   async handle({ request }, modules: SendModules & SignerModules) {
     const { keys } = modules;
     const from = request.from ?? ZERO_ADDRESS;
-    await keys.assertKnown(from);
-    return sendSigned(request, from, modules, (digest) => keys.signTransaction(from, digest));
+    await keys.assertKnown({ address: from });
+    return sendSigned(request, from, modules, (digest) =>
+      keys.signTransaction({ address: from, digest }),
+    );
   },
 });
 
@@ -155,7 +158,7 @@ export async function sendSigned(
   }
   async function send() {
     const fields = await fillTransactionFields({ ...request, from }, modules, DEFAULT_GAS);
-    return modules.chain.submit((await signFields(fields, sign)).raw);
+    return modules.chain.submit({ transaction: (await signFields(fields, sign)).raw });
   }
   return request.nonce === undefined ? modules.sessions.sendLock.run(from, send) : send();
 }
@@ -208,7 +211,7 @@ export const resend = defineMethod({
     const from = request.from ?? ZERO_ADDRESS;
     const fields = await fillTransactionFields(request, modules);
     const described = signingHash(fields);
-    const { pending } = await chain.poolContentFrom(from);
+    const { pending } = await chain.poolContentFrom({ address: from });
     const isThere = pending.some(({ tx }) => equalBytes(signingHash(tx), described));
     if (!isThere) {
       throw new TransactionNotFoundError(buildTransaction(fields, { v: 0n, r: 0n, s: 0n }).hash);
@@ -220,7 +223,9 @@ export const resend = defineMethod({
           ? { ...fields, gasPrice }
           : { ...fields, maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice };
     const replacement = gas === undefined || gas === 0n ? priced : { ...priced, gasLimit: gas };
-    const tx = await signFields(replacement, (digest) => keys.signTransaction(from, digest));
-    return chain.submit(tx.raw);
+    const tx = await signFields(replacement, (digest) =>
+      keys.signTransaction({ address: from, digest }),
+    );
+    return chain.submit({ transaction: tx.raw });
   },
 });

@@ -36,7 +36,7 @@ export async function fillTransactionFields(
   }
   const from = request.from ?? ZERO_ADDRESS;
   const priced = await withFees(request, modules);
-  const nonce = request.nonce ?? (await modules.chain.nextNonce(from));
+  const nonce = request.nonce ?? (await modules.chain.nextNonce({ address: from }));
   assertShape(priced);
   const gas = priced.gas ?? (await estimate(priced, from, modules, gasAtLeast));
   const { chainId } = modules.chain.config;
@@ -132,6 +132,10 @@ async function estimate(
   const { nonce: _nonce, chainId: _chainId, authorizationList = [], ...call } = request;
   // A transaction with an empty list is invalid, but its fields can be filled all the same, as in geth.
   const authorized = authorizationList.length === 0 ? call : { ...call, authorizationList };
-  const gas = await execution.estimateGas({ ...authorized, from }, "latest", {});
+  const gas = await execution.estimateGas({
+    args: { ...authorized, from },
+    at: "latest",
+    overrides: {},
+  });
   return gas > gasAtLeast ? gas : gasAtLeast;
 }

@@ -25,12 +25,12 @@ export const getTransactionByHash = defineMethod({
   example: [SAMPLE.hash],
   result: rawJsonOf(orNull(TRANSACTION)),
   handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "transaction" | "pooled"> }) =>
-    andThen(chain.transaction(transactionHash), (mined) => {
+    andThen(chain.transaction({ hash: transactionHash }), (mined) => {
       if (mined) return minedTransactionText(mined);
-      return andThen(chain.pooled(transactionHash), (pooled) => {
+      return andThen(chain.pooled({ hash: transactionHash }), (pooled) => {
         if (pooled) return transactionText(pooled.tx, pooled.sender);
         // Where the pool is in another process, a block may have included it between the two looks.
-        return andThen(chain.transaction(transactionHash), (mined) =>
+        return andThen(chain.transaction({ hash: transactionHash }), (mined) =>
           mined ? minedTransactionText(mined) : "null",
         );
       });
@@ -44,7 +44,7 @@ export const getTransactionByBlockHashAndIndex = defineMethod({
   example: [SAMPLE.hash, "0x0"],
   result: rawJsonOf(orNull(TRANSACTION)),
   handle: ({ blockHash, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
-    andThen(chain.transactionAt(byHash(blockHash), index), minedTransactionText),
+    andThen(chain.transactionAt({ at: byHash(blockHash), index }), minedTransactionText),
 });
 
 /** `eth_getTransactionByBlockNumberAndIndex`: a transaction by block and index; null when either does not exist. */
@@ -54,7 +54,7 @@ export const getTransactionByBlockNumberAndIndex = defineMethod({
   example: ["latest", "0x0"],
   result: rawJsonOf(orNull(TRANSACTION)),
   handle: ({ block, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
-    andThen(chain.transactionAt(block, index), minedTransactionText),
+    andThen(chain.transactionAt({ at: block, index }), minedTransactionText),
 });
 
 /** The same under the spelling of the service description. */
@@ -73,10 +73,10 @@ export const getTransactionBySenderAndNonce = defineMethod({
     { sender, nonce },
     { chain }: { chain: Pick<ChainView, "transactionBySender" | "poolContentFrom"> },
   ) =>
-    andThen(chain.transactionBySender(sender, nonce), ({ isUsed, mined }) => {
+    andThen(chain.transactionBySender({ sender, nonce }), ({ isUsed, mined }) => {
       // A nonce is also used up by an authorization (EIP-7702) or by a contract that creates another.
       if (isUsed) return minedTransactionText(mined);
-      return andThen(chain.poolContentFrom(sender), ({ pending, queued }) => {
+      return andThen(chain.poolContentFrom({ address: sender }), ({ pending, queued }) => {
         const pooled = [...pending, ...queued].find(({ tx }) => tx.nonce === nonce);
         return pooled ? transactionText(pooled.tx, sender) : "null";
       });
@@ -90,7 +90,9 @@ export const getTransactionReceipt = defineMethod({
   example: [SAMPLE.hash],
   result: rawJsonOf(orNull(RECEIPT)),
   handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "receipt"> }) =>
-    andThen(chain.receipt(transactionHash), (mined) => (mined ? receiptText(mined) : "null")),
+    andThen(chain.receipt({ hash: transactionHash }), (mined) =>
+      mined ? receiptText(mined) : "null",
+    ),
 });
 
 /**
@@ -103,12 +105,15 @@ export const getRawTransactionByHash = defineMethod({
   example: [SAMPLE.hash],
   result: data,
   handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "transaction" | "pooled"> }) =>
-    andThen(chain.transaction(transactionHash), (mined) => {
+    andThen(chain.transaction({ hash: transactionHash }), (mined) => {
       if (mined) return mined.tx.raw;
-      return andThen(chain.pooled(transactionHash), (pooled) => {
+      return andThen(chain.pooled({ hash: transactionHash }), (pooled) => {
         if (pooled) return encodePooledTransaction(pooled.tx, pooled.sidecar);
         // Where the pool is in another process, a block may have included it between the two looks.
-        return andThen(chain.transaction(transactionHash), (mined) => mined?.tx.raw ?? EMPTY_BYTES);
+        return andThen(
+          chain.transaction({ hash: transactionHash }),
+          (mined) => mined?.tx.raw ?? EMPTY_BYTES,
+        );
       });
     }),
 });
@@ -120,7 +125,10 @@ export const getRawTransactionByBlockHashAndIndex = defineMethod({
   example: [SAMPLE.hash, "0x0"],
   result: data,
   handle: ({ blockHash, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
-    andThen(chain.transactionAt(byHash(blockHash), index), (mined) => mined?.tx.raw ?? EMPTY_BYTES),
+    andThen(
+      chain.transactionAt({ at: byHash(blockHash), index }),
+      (mined) => mined?.tx.raw ?? EMPTY_BYTES,
+    ),
 });
 
 /** `eth_getRawTransactionByBlockNumberAndIndex`: canonical encoding (EIP-2718); `0x` when block or index does not exist. */
@@ -130,7 +138,7 @@ export const getRawTransactionByBlockNumberAndIndex = defineMethod({
   example: ["latest", "0x0"],
   result: data,
   handle: ({ block, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
-    andThen(chain.transactionAt(block, index), (mined) => mined?.tx.raw ?? EMPTY_BYTES),
+    andThen(chain.transactionAt({ at: block, index }), (mined) => mined?.tx.raw ?? EMPTY_BYTES),
 });
 
 /** `eth_pendingTransactions`: the pool's executable transactions of the accounts this node signs for. */
@@ -146,7 +154,9 @@ export const pendingTransactions = defineMethod({
     }: { chain: Pick<ChainView, "poolContentFrom">; keys: Pick<KeysPort, "accounts"> },
   ) {
     const accounts = await keys.accounts();
-    const contents = await Promise.all(accounts.map((account) => chain.poolContentFrom(account)));
+    const contents = await Promise.all(
+      accounts.map((account) => chain.poolContentFrom({ address: account })),
+    );
     const texts = contents
       .flatMap(({ pending }) => pending)
       .map(({ tx, sender }) => transactionText(tx, sender));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ZERO_HASH } from "../../../primitives/hash.ts";
-import { overBothTransports } from "../../testing/transports.ts";
+import { createTestModules } from "../../testing/test-chain.ts";
 import {
   getUncleByBlockHashAndIndex,
   getUncleByBlockNumberAndIndex,
@@ -9,30 +9,28 @@ import {
   getUncleCountByBlockNumber,
 } from "./blocks.ts";
 
-overBothTransports((createTestModules) => {
-  const modules = createTestModules();
-  const [genesis, first] = modules.blocks;
+const modules = createTestModules();
+const [genesis, first] = modules.blocks;
 
-  test("a block of our own has no uncles; an unknown one has no count", async () => {
-    const { hash } = first!.block;
-    assert.equal(await getUncleCountByBlockHash.call(modules, [hash]), "0x0");
-    assert.equal(await getUncleCountByBlockNumber.call(modules, ["latest"]), "0x0");
-    assert.equal(await getUncleCountByBlockHash.call(modules, [ZERO_HASH]), null);
-    assert.equal(await getUncleCountByBlockNumber.call(modules, ["0x9"]), null);
-    assert.equal(await getUncleByBlockHashAndIndex.call(modules, [hash, "0x0"]), null);
-    assert.equal(await getUncleByBlockNumberAndIndex.call(modules, ["0x9", "0x0"]), null);
-  });
+test("a block of our own has no uncles; an unknown one has no count", async () => {
+  const { hash } = first!.block;
+  assert.equal(await getUncleCountByBlockHash.call(modules, [hash]), "0x0");
+  assert.equal(await getUncleCountByBlockNumber.call(modules, ["latest"]), "0x0");
+  assert.equal(await getUncleCountByBlockHash.call(modules, [ZERO_HASH]), null);
+  assert.equal(await getUncleCountByBlockNumber.call(modules, ["0x9"]), null);
+  assert.equal(await getUncleByBlockHashAndIndex.call(modules, [hash, "0x0"]), null);
+  assert.equal(await getUncleByBlockNumberAndIndex.call(modules, ["0x9", "0x0"]), null);
+});
 
-  test("an imported block's uncle is its header with the size of a block that holds nothing", async () => {
-    const executed = { ...first!, block: { ...first!.block, uncles: [genesis!.block.header] } };
-    const imported = createTestModules({ reader: { blockByNumber: () => executed } });
-    const params = ["0x1", "0x0"];
-    const uncle = (await getUncleByBlockNumberAndIndex.call(imported, params)) as Record<
-      string,
-      unknown
-    >;
-    assert.equal(uncle["hash"], genesis!.block.hash);
-    assert.deepEqual(uncle["uncles"], []);
-    assert.ok(!("transactions" in uncle) && "size" in uncle);
-  });
+test("an imported block's uncle is its header with the size of a block that holds nothing", async () => {
+  const executed = { ...first!, block: { ...first!.block, uncles: [genesis!.block.header] } };
+  const imported = createTestModules({ reader: { block: () => executed } });
+  const params = ["0x1", "0x0"];
+  const uncle = (await getUncleByBlockNumberAndIndex.call(imported, params)) as Record<
+    string,
+    unknown
+  >;
+  assert.equal(uncle["hash"], genesis!.block.hash);
+  assert.deepEqual(uncle["uncles"], []);
+  assert.ok(!("transactions" in uncle) && "size" in uncle);
 });

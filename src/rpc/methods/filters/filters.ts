@@ -294,7 +294,7 @@ export class Filters {
       workMax,
     };
     const query = { terms: criteria, from, to: range.to };
-    return andThen(this.#modules.chain.logs(query, limits), (found) => {
+    return andThen(this.#modules.chain.logs({ query, limits }), (found) => {
       // The chain was rolled back during the search: what is found may be gone.
       if (this.#removed.end !== rollbacks) return this.#readLogs(filter);
       filter.next = found.end;
@@ -307,7 +307,7 @@ export class Filters {
     const rollbacks = this.#removed.end;
     // Blocks that replace removed ones are new to the caller.
     const first = this.#removed.unseenFrom(filter.nextRollback, filter.next);
-    return andThen(this.#modules.chain.blockHashes(first, HASHES_MAX), (hashes) => {
+    return andThen(this.#modules.chain.blockHashes({ first, countMax: HASHES_MAX }), (hashes) => {
       if (this.#removed.end !== rollbacks) return this.#readBlocks(filter);
       filter.next = first + hashes.length;
       filter.nextRollback = rollbacks;

@@ -1,5 +1,5 @@
+import type { LogCursor, LogTable } from "../../../chain/logs/block-logs.ts";
 import type { LogFilter } from "../../../chain/logs/log-filter.ts";
-import type { LogCursor, LogTable } from "../../../chain/logs/log-table.ts";
 import type { JsonText } from "../../transport/codec.ts";
 
 /** A list up to here is one string. */

@@ -1,5 +1,4 @@
-import type { BlockLogs } from "../../../chain/logs/block-logs.ts";
-import { LogTable } from "../../../chain/logs/log-table.ts";
+import { type BlockLogs, LogTable } from "../../../chain/logs/block-logs.ts";
 import type { LogTexts } from "./log-list.ts";
 
 /** Blocks searched last of those whose numbers are equal modulo this. A search of more blocks finds none of them again. */

@@ -35,7 +35,7 @@ export const getCheckpoint = defineMethod({
   example: [256],
   result: checkpointResult,
   handle: ({ index }, { les }: { les: Pick<LesPort, "checkpoint"> }) =>
-    andThen(les.checkpoint(index), ({ sectionHead, chtRoot, bloomRoot }) => [
+    andThen(les.checkpoint({ index }), ({ sectionHead, chtRoot, bloomRoot }) => [
       ...[sectionHead, chtRoot, bloomRoot],
     ]),
 });
@@ -77,8 +77,8 @@ export const getHeaderProof = defineMethod({
   example: [1000, 0],
   result: proofResult,
   handle({ number, index }, { les, chain }: ProofModules) {
-    return andThen(les.proveHash(index, number), (proof) =>
-      andThen(chain.header(number), (found) => {
+    return andThen(les.proveHash({ index, number }), (proof) =>
+      andThen(chain.header({ at: number }), (found) => {
         if (found === undefined) throw new UnknownBlockError("header not found");
         return { header: encodeHeader(found.header), proof };
       }),

@@ -117,7 +117,7 @@ export const clientInfo = defineMethod({
   params: { ids },
   example: [[]],
   result: clientInfos,
-  handle: (params, { les }: Modules<"clientInfo">) => les.clientInfo(params.ids),
+  handle: (params, { les }: Modules<"clientInfo">) => les.clientInfo({ ids: params.ids }),
 });
 
 /**
@@ -130,7 +130,11 @@ export const priorityClientInfo = defineMethod({
   example: [SAMPLE.zero, SAMPLE.zero, 100],
   result: clientInfos,
   handle: ({ start, stop, maxCount }, { les }: Modules<"priorityClientInfo">) =>
-    les.priorityClientInfo(start, stop === (ZERO_ID as ClientId) ? undefined : stop, maxCount),
+    les.priorityClientInfo({
+      start,
+      stop: stop === (ZERO_ID as ClientId) ? undefined : stop,
+      maxCount,
+    }),
 });
 
 /** `les_addBalance`: adds `value`, which may be negative, to a client's balance; `[before, after]`. @throws BalanceOverflowError */
@@ -139,7 +143,8 @@ export const addBalance = defineMethod({
   params: { id: clientId, value: int64, meta: optional(string) },
   result: balances,
   private: true,
-  handle: ({ id, value, meta }, { les }: Modules<"addBalance">) => les.addBalance(id, value, meta),
+  handle: ({ id, value, meta }, { les }: Modules<"addBalance">) =>
+    les.addBalance({ id, amount: value, meta }),
 });
 
 /**
@@ -153,7 +158,7 @@ export const setClientParams = defineMethod({
   result: json,
   private: true,
   handle: (params, { les }: Modules<"setClientParameters">) =>
-    nothing(les.setClientParameters(params.ids, params.parameters)),
+    nothing(les.setClientParameters({ ids: params.ids, parameters: params.parameters })),
 });
 
 /** `les_setDefaultParams`: prices of clients that connect from now on. @throws ClientParameterError */
@@ -163,7 +168,7 @@ export const setDefaultParams = defineMethod({
   result: json,
   private: true,
   handle: ({ parameters }, { les }: Modules<"setDefaultParameters">) =>
-    nothing(les.setDefaultParameters(parameters)),
+    nothing(les.setDefaultParameters({ parameters })),
 });
 
 /** `les_setConnectedBias`: nanoseconds for which a connected client counts as better than one that wants its place. */
@@ -173,7 +178,7 @@ export const setConnectedBias = defineMethod({
   result: json,
   private: true,
   handle: ({ nanoseconds }, { les }: Modules<"setConnectedBias">) =>
-    nothing(les.setConnectedBias(nanoseconds)),
+    nothing(les.setConnectedBias({ ns: nanoseconds })),
 });
 
 /** `debug_freezeClient`: calls of the client are rejected for about a second, and until its buffer is an eighth full. */
@@ -182,7 +187,7 @@ export const freezeClient = defineMethod({
   params: { id: clientId },
   result: json,
   private: true,
-  handle: ({ id }, { les }: Modules<"freeze">) => nothing(les.freeze(id)),
+  handle: ({ id }, { les }: Modules<"freeze">) => nothing(les.freeze({ id })),
 });
 
 function nothing(done: MaybePromise<void>) {

@@ -22,7 +22,7 @@ export const setEtherbase = defineMethod({
   private: true,
   handle({ account }, { node }: { node: Pick<MinerSettings, "setEtherbase"> }) {
     if (account === ZERO_ADDRESS) throw new InvalidEtherbaseError();
-    return andThen(node.setEtherbase(account), () => true);
+    return andThen(node.setEtherbase({ account }), () => true);
   },
 });
 
@@ -33,7 +33,7 @@ export const setGasPrice = defineMethod({
   result: boolean,
   private: true,
   handle: ({ gasPrice }, { node }: { node: Pick<MinerSettings, "setMinimumGasPrice"> }) =>
-    andThen(node.setMinimumGasPrice(gasPrice), () => true),
+    andThen(node.setMinimumGasPrice({ wei: gasPrice }), () => true),
 });
 
 // Methods of proof of work, which callers still know: none of them has an effect.

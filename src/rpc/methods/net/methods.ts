@@ -2,7 +2,7 @@ import { andThen } from "../../../threads/maybe-promise.ts";
 import type { NodePort } from "../../ports/node.ts";
 import { boolean, jsonInteger, string } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 
 /** `net_version`: the network id as a decimal string. */
 export const version = defineMethod({
@@ -31,4 +31,4 @@ export const peerCount = defineMethod({
     andThen(node.info(), ({ peerCount }) => peerCount),
 });
 
-export const NET_METHODS: readonly Method<RpcPorts>[] = [version, peerCount, listening];
+export const NET_METHODS: readonly Method<ServingPorts>[] = [version, peerCount, listening];

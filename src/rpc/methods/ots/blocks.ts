@@ -51,7 +51,7 @@ export const hasCode = defineMethod({
   example: [SAMPLE.bob, "latest"],
   result: boolean,
   handle: ({ address, block }, { chain }: { chain: Pick<ChainView, "code"> }) =>
-    andThen(chain.code(address, block), (code) => code.length > 0),
+    andThen(chain.code({ address, at: block }), (code) => code.length > 0),
 });
 
 /** A block number as JSON number, which Otterscan sends, or as QUANTITY or tag. The pending block counts as the newest. */
@@ -128,7 +128,7 @@ export const getBlockDetails = defineMethod({
   example: [0],
   result: rawJson,
   handle: ({ block }, { chain, sessions }: BlockDetailsModules) =>
-    andThen(chain.block(block), (executed) =>
+    andThen(chain.block({ at: block }), (executed) =>
       executed ? blockDetails(executed, chain, sessions) : "null",
     ),
 });
@@ -140,7 +140,7 @@ export const getBlockDetailsByHash = defineMethod({
   example: [SAMPLE.hash],
   result: rawJson,
   handle: ({ blockHash }, { chain, sessions }: BlockDetailsModules) =>
-    andThen(chain.block(byHash(blockHash)), (executed) =>
+    andThen(chain.block({ at: byHash(blockHash) }), (executed) =>
       executed ? blockDetails(executed, chain, sessions) : "null",
     ),
 });
@@ -172,7 +172,7 @@ export const getBlockTransactions = defineMethod({
     },
   ) {
     assertPageSize(pageSize, settings);
-    const executed = await chain.block(block);
+    const executed = await chain.block({ at: block });
     if (!executed) return "null";
     const { transactions, ...rest } = blockObject(executed, true, sessions);
     const end = Math.max(0, transactions.length - pageNumber * pageSize);

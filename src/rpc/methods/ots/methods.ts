@@ -1,5 +1,5 @@
 import type { Method } from "../../transport/dispatch/method.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 import {
   getApiLevel,
   getBlockDetails,
@@ -20,7 +20,7 @@ import {
 } from "./traces.ts";
 
 /** Level 8 of the interface of Otterscan. */
-export const OTS_METHODS: readonly Method<RpcPorts>[] = [
+export const OTS_METHODS: readonly Method<ServingPorts>[] = [
   getApiLevel,
   getBlockDetailsByHash,
   getBlockDetails,

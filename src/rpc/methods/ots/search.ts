@@ -35,10 +35,10 @@ export async function searchResult(
   const txs: string[] = [];
   const receipts: string[] = [];
   for (const { number, index } of newestFirst) {
-    const mined = await chain.transactionAt(number, index);
+    const mined = await chain.transactionAt({ at: number, index });
     // Rolled back since.
     if (!mined) continue;
-    const receipt = await chain.receipt(mined.tx.hash);
+    const receipt = await chain.receipt({ hash: mined.tx.hash });
     invariant(receipt, `transaction ${mined.tx.hash} must have a receipt`);
     txs.push(minedTransactionText(mined));
     const { blockTimestamp } = mined.position;
@@ -106,7 +106,7 @@ async function tracedIndexes(
   const indexes = new Set(
     entries.map(({ index }) => index).filter((index) => index !== UNKNOWN_INDEX),
   );
-  const traces = await execution.traceBlock(number, { tracer: "callTracer" });
+  const traces = await execution.traceBlock({ at: number, request: { tracer: "callTracer" } });
   for (const [index, trace] of traces.entries()) {
     const calls = [...flatten(JSON.parse(resultOf(trace)) as TracedCall)];
     if (calls.some(({ call: { from, to } }) => from === address || to === address))
@@ -174,7 +174,7 @@ export const getTransactionBySenderAndNonce = defineMethod({
   result: nullable(hash),
   handle: ({ sender, nonce }, { chain }: { chain: Pick<ChainView, "transactionBySender"> }) =>
     andThen(
-      chain.transactionBySender(sender, BigInt(nonce)),
+      chain.transactionBySender({ sender, nonce: BigInt(nonce) }),
       ({ mined }) => mined?.tx.hash ?? null,
     ),
 });

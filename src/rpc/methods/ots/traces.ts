@@ -41,12 +41,15 @@ export async function callsOf(
   transactionHash: Hash,
   { chain, execution }: CallTreeModules,
 ): Promise<readonly CallAtDepth[] | undefined> {
-  const mined = await chain.transaction(transactionHash);
+  const mined = await chain.transaction({ hash: transactionHash });
   if (!mined) return undefined;
-  const sealed = await chain.header(mined.position.blockNumber);
+  const sealed = await chain.header({ at: mined.position.blockNumber });
   if (!sealed) return undefined;
   const precompiles = precompilesAt(hardforkAt(chain.config, sealed.header));
-  const text = await execution.traceTransaction(transactionHash, { tracer: "callTracer" });
+  const text = await execution.traceTransaction({
+    hash: transactionHash,
+    request: { tracer: "callTracer" },
+  });
   return [...flatten(JSON.parse(textString(text)) as TracedCall)].filter(
     ({ call, depth }) => depth === 0 || call.to === undefined || !precompiles.has(call.to),
   );
@@ -143,11 +146,11 @@ export const getTransactionError = defineMethod({
       execution: Pick<ExecutionPort, "traceTransaction">;
     },
   ) {
-    const mined = await chain.receipt(transactionHash);
+    const mined = await chain.receipt({ hash: transactionHash });
     if (!mined) return "null";
     if (mined.receipt.status === 1) return '"0x"';
     const request = { tracer: "callTracer", tracerConfig: { onlyTopCall: true } };
-    const text = await execution.traceTransaction(transactionHash, request);
+    const text = await execution.traceTransaction({ hash: transactionHash, request });
     const { output = "0x", error } = JSON.parse(textString(text)) as TracedCall;
     return JSON.stringify(error === undefined ? "0x" : output);
   },
@@ -176,11 +179,11 @@ export const getContractCreator = defineMethod({
     },
   ) {
     const head = (await chain.head()).header.number;
-    const code = await chain.code(address, head);
+    const code = await chain.code({ address, at: head });
     if (code.length === 0 || delegationTarget(code)) return "null";
     const number = await blockThatCreated(address, head, chain);
     if (number === 0) return "null";
-    const traces = await execution.traceBlock(number, { tracer: "callTracer" });
+    const traces = await execution.traceBlock({ at: number, request: { tracer: "callTracer" } });
     for (const trace of traces) {
       for (const { call, isReverted } of flatten(JSON.parse(resultOf(trace)) as TracedCall)) {
         const isCreation = call.type === "CREATE" || call.type === "CREATE2";
@@ -202,7 +205,7 @@ async function blockThatCreated(
   let high = head;
   while (low + 1 < high) {
     const middle = Math.floor((low + high) / 2);
-    if ((await chain.code(address, middle)).length > 0) high = middle;
+    if ((await chain.code({ address, at: middle })).length > 0) high = middle;
     else low = middle;
   }
   return high;

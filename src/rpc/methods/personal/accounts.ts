@@ -30,7 +30,7 @@ export const newAccount = defineMethod({
   result: string,
   private: true,
   handle: async ({ passphrase }, { keys }: { keys: Pick<KeysPort, "create"> }) =>
-    checksumAddress(await keys.create(passphrase)),
+    checksumAddress(await keys.create({ passphrase })),
 });
 
 /**
@@ -46,7 +46,7 @@ export const importRawKey = defineMethod({
   async handle({ privateKey, password }, { keys }: { keys: Pick<KeysPort, "importKey"> }) {
     const bytes = readPrivateKey(privateKey);
     try {
-      return await keys.importKey(bytes, password);
+      return await keys.importKey({ privateKey: bytes, passphrase: password });
     } finally {
       bytes.fill(0);
     }
@@ -76,7 +76,7 @@ export const deriveAccount = defineMethod({
   result: json,
   private: true,
   handle: ({ url, path, pin }, { keys }: { keys: Pick<KeysPort, "deriveAccount"> }) =>
-    keys.deriveAccount(url, path, pin === true),
+    keys.deriveAccount({ url, path, isPinned: pin === true }),
 });
 
 /** `personal_lockAccount`: forgets the account's key; true whatever the account was. */
@@ -86,7 +86,7 @@ export const lockAccount = defineMethod({
   result: boolean,
   private: true,
   handle: ({ account }, { keys }: { keys: Pick<KeysPort, "lock"> }) =>
-    andThen(keys.lock(account), () => true),
+    andThen(keys.lock({ address: account }), () => true),
 });
 
 /**
@@ -104,7 +104,7 @@ export const unlockAccount = defineMethod({
   result: boolean,
   private: true,
   async handle({ account, passphrase, duration }, { keys }: { keys: Pick<KeysPort, "unlock"> }) {
-    await keys.unlock(account, passphrase, duration);
+    await keys.unlock({ address: account, passphrase, seconds: duration });
     return true;
   },
 });

@@ -33,8 +33,8 @@ export function signWith(
   digest: Uint8Array,
 ): MaybePromise<Signature> {
   return passphrase === undefined
-    ? keys.sign(account, digest)
-    : keys.signWithPassphrase(account, passphrase, digest);
+    ? keys.sign({ address: account, digest })
+    : keys.signWithPassphrase({ address: account, passphrase, digest });
 }
 
 /**
@@ -80,7 +80,7 @@ export const personalSignTransaction = defineMethod({
   ) {
     const from = senderOf(request.from);
     return signedTransaction(request, modules, (digest) =>
-      modules.keys.signWithPassphrase(from, passphrase, digest),
+      modules.keys.signWithPassphrase({ address: from, passphrase, digest }),
     );
   },
 });
@@ -100,9 +100,9 @@ export const personalSendTransaction = defineMethod({
   async handle({ request, passphrase }, modules: SendModules & PassphraseModules) {
     const from = senderOf(request.from);
     // Before anything is estimated for an account that is not here.
-    await modules.keys.assertKnown(from);
+    await modules.keys.assertKnown({ address: from });
     return sendSigned(request, from, modules, (digest) =>
-      modules.keys.signWithPassphrase(from, passphrase, digest),
+      modules.keys.signWithPassphrase({ address: from, passphrase, digest }),
     );
   },
 });

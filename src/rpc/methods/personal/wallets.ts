@@ -22,7 +22,7 @@ export const openWallet = defineMethod({
   result: json,
   private: true,
   async handle({ url, passphrase }, { keys }: { keys: Pick<KeysPort, "openWallet"> }) {
-    await keys.openWallet(url, passphrase);
+    await keys.openWallet({ url, passphrase });
     return null;
   },
 });
@@ -37,7 +37,7 @@ export const initializeWallet = defineMethod({
   result: string,
   private: true,
   handle: ({ url }, { keys }: { keys: Pick<KeysPort, "initializeWallet"> }) =>
-    keys.initializeWallet(url),
+    keys.initializeWallet({ url }),
 });
 
 /** `personal_unpair`: ends the pairing of wallet and node, given the pairing password or the PIN. */
@@ -47,7 +47,7 @@ export const unpair = defineMethod({
   result: json,
   private: true,
   async handle({ url, password }, { keys }: { keys: Pick<KeysPort, "unpairWallet"> }) {
-    await keys.unpairWallet(url, password);
+    await keys.unpairWallet({ url, password });
     return null;
   },
 });

@@ -9,7 +9,7 @@ import {
   namespaceOf,
 } from "../../transport/dispatch/method.ts";
 import { mapOf } from "../json/schemas.ts";
-import type { RpcPorts, RpcSettings } from "../rpc-ports.ts";
+import type { RpcSettings, ServingPorts } from "../rpc-ports.ts";
 
 /** Of the OpenRPC specification. */
 const OPEN_RPC_VERSION = "1.3.2";
@@ -79,4 +79,4 @@ export const modules = defineMethod({
     ),
 });
 
-export const RPC_METHODS: readonly Method<RpcPorts>[] = [modules, discover];
+export const RPC_METHODS: readonly Method<ServingPorts>[] = [modules, discover];

@@ -32,7 +32,7 @@ export const hasIdentity = defineMethod({
   example: [SAMPLE.whisperIdentity],
   result: boolean,
   handle: (params, { shh }: { shh: Pick<ShhPort, "hasIdentity"> }) =>
-    shh.hasIdentity(params.identity),
+    shh.hasIdentity({ identity: params.identity }),
 });
 
 /**
@@ -46,7 +46,7 @@ export const newGroup = defineMethod({
   result: identity,
   private: true,
   handle: ({ from, members }, { shh }: { shh: Pick<ShhPort, "newGroup"> }) =>
-    shh.newGroup(from, members),
+    shh.newGroup({ from, members }),
 });
 
 /**
@@ -63,9 +63,9 @@ export const addToGroup = defineMethod({
   handle({ groupOrWho, who }, { shh }: { shh: Pick<ShhPort, "addToGroup"> }) {
     const key = publicKeyOf(who ?? groupOrWho);
     if (key === undefined) return false;
-    if (who === undefined) return shh.addToGroup(undefined, key);
+    if (who === undefined) return shh.addToGroup({ group: undefined, who: key });
     const group = publicKeyOf(groupOrWho);
-    return group !== undefined && shh.addToGroup(identityFromBytes(group), key);
+    return group !== undefined && shh.addToGroup({ group: identityFromBytes(group), who: key });
   },
 });
 
@@ -114,7 +114,8 @@ export const uninstallFilter = defineMethod({
   params: { id: string },
   example: ["0x1"],
   result: boolean,
-  handle: ({ id }, { shh }: Modules<"uninstallMessageFilter">) => shh.uninstallMessageFilter(id),
+  handle: ({ id }, { shh }: Modules<"uninstallMessageFilter">) =>
+    shh.uninstallMessageFilter({ id }),
 });
 
 /** `shh_getFilterChanges`: messages that came since the last poll; none when there is no filter of this id. */
@@ -123,7 +124,7 @@ export const getFilterChanges = defineMethod({
   params: { id: string },
   example: ["0x1"],
   result: messages,
-  handle: ({ id }, { shh }: Modules<"messageFilterChanges">) => shh.messageFilterChanges(id),
+  handle: ({ id }, { shh }: Modules<"messageFilterChanges">) => shh.messageFilterChanges({ id }),
 });
 
 /** `shh_getMessages`: every message that has not expired and that the filter lets through; `shh_getFilterChanges` does not return them again. */
@@ -133,7 +134,7 @@ export const getMessages = defineMethod({
   example: ["0x1"],
   result: messages,
   heavy: true,
-  handle: ({ id }, { shh }: Modules<"messages">) => shh.messages(id),
+  handle: ({ id }, { shh }: Modules<"messages">) => shh.messages({ id }),
 });
 
 export const SHH_METHODS: readonly Method<RpcPorts>[] = [

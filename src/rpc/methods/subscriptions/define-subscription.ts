@@ -122,6 +122,7 @@ export function subscriptionMethods<Modules extends SubscribingModules>({
       isPrivate: false,
       needsConnection: true,
       isHeavy: false,
+      isForwarded: false,
       run: subscribe,
       call: async (modules, rawParams = [], context) => {
         if (context === undefined) throw new InvalidParamsError("a subscription needs a caller");

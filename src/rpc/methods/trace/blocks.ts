@@ -18,7 +18,7 @@ export async function blockTraces(
   request: TraceRequest,
 ): Promise<string[]> {
   if (transactions.length === 0) return [];
-  const traces = await execution.traceBlock(hash, request);
+  const traces = await execution.traceBlock({ at: hash, request });
   return traces.map((trace) => resultOf(trace).slice(1, -1)).filter((text) => text !== "");
 }
 
@@ -73,7 +73,7 @@ export const traceBlock = defineMethod({
     },
   ) {
     // The pending block is not stored, so its transactions cannot be executed again.
-    const executed = await chain.block(block === "pending" ? "latest" : block);
+    const executed = await chain.block({ at: block === "pending" ? "latest" : block });
     if (!executed) return "null";
     const rewards = rewardTraces(executed, chain).map(({ text }) => text);
     return `[${[...(await blockTraces(executed, execution, LOCALIZED)), ...rewards].join(",")}]`;
@@ -99,11 +99,15 @@ export const replayBlockTransactions = defineMethod({
     }: { chain: Pick<ChainView, "block">; execution: Pick<ExecutionPort, "traceBlock"> },
     context,
   ) {
-    const executed = await chain.block(block === "pending" ? "latest" : block);
+    const executed = await chain.block({ at: block === "pending" ? "latest" : block });
     if (!executed) return "null";
     const { hash, transactions } = executed.block;
     if (transactions.length === 0) return "[]";
-    const traces = await execution.traceBlock(hash, replayRequest(types), context);
+    const traces = await execution.traceBlock({
+      at: hash,
+      request: replayRequest(types),
+      cancel: context,
+    });
     const texts = traces.map(
       (trace) => `${resultOf(trace).slice(0, -1)},"transactionHash":"${trace.txHash}"}`,
     );

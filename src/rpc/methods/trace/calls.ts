@@ -30,12 +30,12 @@ export const traceCall = defineMethod({
     { execution }: { execution: Pick<ExecutionPort, "traceCall"> },
     context,
   ) =>
-    execution.traceCall(
-      request,
-      block,
-      { ...replayRequest(types), stateOverrides, blockOverrides },
-      context,
-    ),
+    execution.traceCall({
+      args: request,
+      at: block,
+      request: { ...replayRequest(types), stateOverrides, blockOverrides },
+      cancel: context,
+    }),
 });
 
 /** `[call, types]` */
@@ -66,7 +66,12 @@ export const traceCallMany = defineMethod({
     { execution }: { execution: Pick<ExecutionPort, "traceCalls"> },
     context,
   ) {
-    const traces = await execution.traceCalls(calls, block, replayRequest([]), context);
+    const traces = await execution.traceCalls({
+      calls,
+      at: block,
+      request: replayRequest([]),
+      cancel: context,
+    });
     return joinedJson(
       "[",
       ...traces.flatMap((trace, i) => (i === 0 ? [trace] : [",", trace])),

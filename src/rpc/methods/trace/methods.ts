@@ -1,5 +1,5 @@
 import type { Method } from "../../transport/dispatch/method.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 import { replayBlockTransactions, traceBlock } from "./blocks.ts";
 import { traceCall, traceCallMany } from "./calls.ts";
 import { traceFilter } from "./trace-filter.ts";
@@ -10,7 +10,7 @@ import {
   traceTransaction,
 } from "./transactions.ts";
 
-export const TRACE_METHODS: readonly Method<RpcPorts>[] = [
+export const TRACE_METHODS: readonly Method<ServingPorts>[] = [
   replayBlockTransactions,
   replayTransaction,
   traceBlock,

@@ -77,7 +77,7 @@ export const traceFilter = defineMethod({
       // Other work has its turn between two blocks.
       await setImmediate();
       if (context.isAborted) throw new RequestTimeoutError();
-      const executed = await chain.block(number);
+      const executed = await chain.block({ at: number });
       // Rolled back since.
       if (!executed) break;
       const perTransaction = await blockTraces(executed, execution, request);

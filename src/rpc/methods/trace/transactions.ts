@@ -64,8 +64,12 @@ export const traceTransaction = defineMethod({
     },
     context,
   ) {
-    if (!(await chain.transaction(transactionHash))) return "null";
-    return execution.traceTransaction(transactionHash, LOCALIZED, context);
+    if (!(await chain.transaction({ hash: transactionHash }))) return "null";
+    return execution.traceTransaction({
+      hash: transactionHash,
+      request: LOCALIZED,
+      cancel: context,
+    });
   },
 });
 
@@ -91,8 +95,12 @@ export const traceGet = defineMethod({
     },
     context,
   ) {
-    if (!(await chain.transaction(transactionHash))) return "null";
-    const text = await execution.traceTransaction(transactionHash, LOCALIZED, context);
+    if (!(await chain.transaction({ hash: transactionHash }))) return "null";
+    const text = await execution.traceTransaction({
+      hash: transactionHash,
+      request: LOCALIZED,
+      cancel: context,
+    });
     const traces = JSON.parse(textString(text)) as readonly {
       readonly traceAddress: readonly number[];
     }[];
@@ -123,10 +131,14 @@ export const replayTransaction = defineMethod({
     },
     context,
   ) {
-    if (!(await chain.transaction(transactionHash))) {
+    if (!(await chain.transaction({ hash: transactionHash }))) {
       throw new NotTraceableError("transaction not found");
     }
-    return execution.traceTransaction(transactionHash, replayRequest(types), context);
+    return execution.traceTransaction({
+      hash: transactionHash,
+      request: replayRequest(types),
+      cancel: context,
+    });
   },
 });
 
@@ -145,5 +157,11 @@ export const traceRawTransaction = defineMethod({
     { raw, types, block },
     { execution }: { execution: Pick<ExecutionPort, "traceRawTransaction"> },
     context,
-  ) => execution.traceRawTransaction(raw, block, replayRequest(types), context),
+  ) =>
+    execution.traceRawTransaction({
+      raw,
+      at: block,
+      request: replayRequest(types),
+      cancel: context,
+    }),
 });

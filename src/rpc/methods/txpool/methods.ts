@@ -9,7 +9,7 @@ import { SAMPLE } from "../example-values.ts";
 import { mapOf, POOLED, QUANTITY, shape, TRANSACTION } from "../json/schemas.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { quantityText } from "../json/write.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 
 /** JSON text of one pooled transaction. */
 export type PooledText = (pooled: PooledTransaction) => string;
@@ -74,7 +74,7 @@ export const contentFrom = defineMethod({
   ),
   handle: ({ sender }, { chain }: { chain: Pick<ChainView, "poolContentFrom"> }) =>
     andThen(
-      chain.poolContentFrom(sender),
+      chain.poolContentFrom({ address: sender }),
       ({ pending, queued }) =>
         `{"pending":${byNonceText(pending, pooledText)},"queued":${byNonceText(queued, pooledText)}}`,
     ),
@@ -104,4 +104,9 @@ function summaryText({ tx }: PooledTransaction): string {
   return `"${receiver}: ${tx.value} wei + ${tx.gasLimit} gas × ${maxFeePerGasOf(tx)} wei"`;
 }
 
-export const TXPOOL_METHODS: readonly Method<RpcPorts>[] = [content, contentFrom, inspect, status];
+export const TXPOOL_METHODS: readonly Method<ServingPorts>[] = [
+  content,
+  contentFrom,
+  inspect,
+  status,
+];

@@ -3,7 +3,7 @@ import { andThen } from "../../../threads/maybe-promise.ts";
 import type { NodePort } from "../../ports/node.ts";
 import { data, hash, string } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
-import type { RpcPorts } from "../rpc-ports.ts";
+import type { ServingPorts } from "../rpc-ports.ts";
 
 /** `web3_clientVersion`: name, version, system and runtime of this node, separated by slashes. */
 export const clientVersion = defineMethod({
@@ -23,4 +23,4 @@ export const sha3 = defineMethod({
   handle: ({ input }) => keccak256Hash(input),
 });
 
-export const WEB3_METHODS: readonly Method<RpcPorts>[] = [clientVersion, sha3];
+export const WEB3_METHODS: readonly Method<ServingPorts>[] = [clientVersion, sha3];

@@ -11,7 +11,7 @@ const src = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** Rejections that stop a command or a start: none is thrown while a method runs. Errors of files have the codes of operating systems. */
 const NEVER_ON_THE_WIRE =
-  /^(?:cli|config|console|explorer|node|pages)\/|^browser\/files\/file-error\.ts|^rpc\/server\/ipc\.ts|^params\/genesis|^consensus\/cometbft\/engine-program\.ts/;
+  /^(?:cli|config|console|explorer|node|pages|threads)\/|^browser\/files\/file-error\.ts|^adapters\/rpc-endpoints\.ts|^rpc\/transport\/server\/ipc\.ts|^params\/genesis|^consensus\/cometbft\/engine-program\.ts/;
 
 class SomeError extends NodeError {
   readonly code: string;

@@ -56,6 +56,8 @@ export type Method<Modules> = {
   readonly isPrivate: boolean;
   readonly needsConnection: boolean;
   readonly isHeavy: boolean;
+  /** Where several processes serve connections, one of them runs it for all. */
+  readonly isForwarded: boolean;
   /**
    * Decodes, handles, encodes; synchronous when the handler is.
    * @throws InvalidParamsError and whatever the handler throws
@@ -103,6 +105,7 @@ export function defineMethod<const P extends ParamCodecs, Modules, Result>(
     isPrivate: spec.private === true,
     needsConnection: spec.needsConnection === true,
     isHeavy: spec.heavy === true,
+    isForwarded: false,
     run,
     async call(modules, rawParams = [], context = inProcessContext()) {
       return JSON.parse(jsonString(await run(modules, rawParams, context)));

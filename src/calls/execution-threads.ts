@@ -1,0 +1,174 @@
+import type { ChainParts } from "../adapters/parts.ts";
+import { callLimitsOf } from "../adapters/rpc-settings.ts";
+import type { ModuleRequest, ModuleSource } from "../compiled-contracts/requested-modules.ts";
+import type { Config } from "../config/config.ts";
+import { isInMemory } from "../config/home.ts";
+import { NodeError } from "../errors.ts";
+import { ExecutionTimeoutError } from "../execution/call/call-errors.ts";
+import { RequestTimeoutError, TooManyError } from "../rpc/transport/errors.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { CancelToken } from "../threads/cancel-token.ts";
+import { errorFromData } from "../threads/plain-data.ts";
+import { CallAbortedError, Pool, ThreadLostError } from "../threads/pool.ts";
+import type { ThreadEntry } from "../threads/start-thread.ts";
+import type {
+  ExecutionHandlers,
+  ExecutionOutcome,
+  ExecutionRequest,
+  ExecutionThreadData,
+} from "./execute.thread.ts";
+
+/** The thread of a request ended before it answered: it ran out of memory or failed. */
+export class ExecutionAbortedError extends NodeError {
+  readonly code = "EXECUTION_ABORTED";
+}
+
+/** A trace may hold 100 MB of text twice; wasm memory of the EVM comes on top and is bounded by the call's limit. */
+const HEAP_MEGABYTES_MAX = 512;
+const IDLE_MS = 5 * 60_000;
+/** Executions notice their deadline within some 20 ms of their processor's time, of which a crowded machine gives them little. */
+const GRACE_MS = 5_000;
+
+export type ExecutionThreadsOptions = {
+  readonly data: ExecutionThreadData;
+  /** Threads at most. One starts when a request finds no idle thread. */
+  readonly count: number;
+  /** Requests that may wait for a thread. */
+  readonly waitingMax: number;
+  /**
+   * Rollbacks of the store so far, as of now: an answer from before the last one is thrown away and the request runs again. Of a store that another
+   * process writes it must not be what was read last: a thread that has seen a newer one would run the request again and again.
+   */
+  readonly epoch: () => number;
+  /** Compiles contracts for all threads; undefined: none asks. */
+  readonly compiler: ModuleSource | undefined;
+  readonly onLost: (error: ThreadLostError, method: string | undefined) => void;
+  /** In place of GRACE_MS. */
+  readonly graceMs?: number;
+  /** A test's, which need not execute anything. */
+  readonly entry?: ThreadEntry;
+};
+
+export type ExecutionOptions = {
+  /** Deadline that the execution itself keeps, in ms from its start; 0: none, and its thread is never ended for it. */
+  readonly timeoutMs: number;
+  readonly cancel: CancelToken | undefined;
+};
+
+/** Executes requests in threads that follow the store. */
+export class ExecutionThreads {
+  /** For whoever decides what runs here, and for metrics. */
+  readonly pool: Pool<ExecutionHandlers>;
+  readonly #options: ExecutionThreadsOptions;
+  readonly #ignoreDropped: (() => void) | undefined;
+
+  constructor(options: ExecutionThreadsOptions) {
+    const { data, count, waitingMax, compiler, onLost, entry } = options;
+    this.#options = options;
+    this.pool = new Pool({
+      entry: entry ?? "calls/execute.thread",
+      ...{ data, count, waitingMax },
+      heapMegabytesMax: HEAP_MEGABYTES_MAX,
+      idleMs: IDLE_MS,
+      here: {
+        compile: async (request: ModuleRequest) => (await compiler?.request(request))?.module,
+      },
+      onLost(error, call) {
+        if (call === undefined) onLost(error, undefined);
+      },
+    });
+    this.#ignoreDropped = compiler?.onDropped((key) => this.pool.emit("dropped", key));
+  }
+
+  /**
+   * The method's result; its input is copied to the thread.
+   * @throws TooManyError, RequestTimeoutError, ExecutionTimeoutError, ExecutionAbortedError, and what the method throws
+   */
+  async run(request: ExecutionRequest, { timeoutMs, cancel }: ExecutionOptions): Promise<unknown> {
+    if (this.pool.isFull()) throw new TooManyError("too many calls are waiting, try again later");
+    let outcome: ExecutionOutcome;
+    try {
+      outcome = await this.pool.call("execute", request, {
+        timeoutMs: timeoutMs === 0 ? 0 : timeoutMs + (this.#options.graceMs ?? GRACE_MS),
+        cancel,
+        isOutdated: (outcome) => (outcome as ExecutionOutcome).epoch !== this.#options.epoch(),
+      });
+    } catch (error) {
+      if (error instanceof ThreadLostError && error.reason !== "closed") {
+        this.#options.onLost(error, request.method);
+      }
+      throw rejectionOf(error, timeoutMs);
+    }
+    if ("error" in outcome) throw errorFromData(outcome.error);
+    return outcome.value;
+  }
+
+  /** Ends every thread; requests that run or wait fail. */
+  close(): Promise<void> {
+    this.#ignoreDropped?.();
+    return this.pool.close();
+  }
+}
+
+function rejectionOf(error: unknown, timeoutMs: number): unknown {
+  if (error instanceof CallAbortedError) return new RequestTimeoutError();
+  if (!(error instanceof ThreadLostError)) return error;
+  const { reason, message, cause } = error;
+  if (reason === "timeout" && timeoutMs > 0) return new ExecutionTimeoutError(timeoutMs);
+  return new ExecutionAbortedError(`execution aborted: ${message}`, {}, { cause });
+}
+
+/** What the threads follow. */
+export type ThreadedChain = {
+  readonly chain: Pick<ChainParts["chain"], "config" | "genesisHash">;
+  readonly store: Pick<ChainParts["store"], "followable" | "epoch">;
+};
+
+/** The threads that execute calls beside the thread of `chain`; undefined where there are none. */
+export function createExecutionThreads(
+  config: Config,
+  log: Logger,
+  { chain, store }: ThreadedChain,
+  metrics: Metrics,
+  compiler: ModuleSource | undefined,
+): ExecutionThreads | undefined {
+  const { workers } = config.jsonRpc;
+  if (workers === 0 || isInMemory(config)) return undefined;
+  const { followable } = store;
+  if (followable === undefined) {
+    log.warn("calls run on the chain's thread: the index is in memory, where no other can read it");
+    return undefined;
+  }
+  const lost = metrics.counter({
+    name: "execution_threads_lost_total",
+    help: "Execution threads that ended with a request, by reason; each is replaced.",
+    labels: ["reason"],
+  });
+  const { minimumGasPriceWei } = config.mempool;
+  const threads = new ExecutionThreads({
+    data: {
+      store: followable,
+      cacheBytes: config.cache.bytes,
+      config: chain.config,
+      genesisHash: chain.genesisHash,
+      limits: callLimitsOf(config),
+      startPrice: minimumGasPriceWei > 0n ? minimumGasPriceWei : undefined,
+      compiles: compiler !== undefined,
+    },
+    compiler,
+    count: workers,
+    waitingMax: config.limits.server.callQueueMax,
+    epoch: () => store.epoch,
+    onLost(error, method) {
+      const { reason } = error;
+      lost.add(1, { reason });
+      log.error("execution thread ended", { reason, method, error });
+    },
+  });
+  const gauge = (name: string, help: string, read: () => number) =>
+    metrics.gaugeOf({ name, help }, read);
+  gauge("execution_threads_busy", "Threads that execute a call.", () => threads.pool.busy);
+  gauge("execution_threads_waiting", "Calls that wait for a thread.", () => threads.pool.waiting);
+  return threads;
+}

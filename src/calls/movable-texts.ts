@@ -1,0 +1,69 @@
+import type { TraceText } from "../tracing/trace-text.ts";
+
+/** Texts of fewer characters together are copied: two microseconds, no more than moving a buffer takes. */
+const MOVED_CHARS_MIN = 64 << 10;
+const CHUNK_BYTES = 1 << 20;
+/** Of UTF-8 for one character of a string. */
+const CHAR_BYTES_MAX = 3;
+
+/** What a tracing method of `ExecutionReads` answers. */
+type Traces = TraceText | readonly (TraceText | TraceItem)[];
+type TraceItem = { readonly txHash: string; readonly result?: TraceText };
+
+/**
+ * The result of a tracing method for another thread: large texts as bytes whose buffers can be moved. A string is copied by both
+ * threads, and the one that answers requests would encode it on its way out as well.
+ */
+export function movableTexts(traces: Traces): {
+  readonly value: Traces;
+  readonly buffers: readonly ArrayBuffer[];
+} {
+  const buffers = new Set<ArrayBuffer>();
+  const texts: string[] = [];
+  const visit = (change: (text: string) => TraceText) => {
+    const visitText = (text: TraceText): TraceText => {
+      if (typeof text === "string") return change(text);
+      for (const { buffer } of text) if (buffer instanceof ArrayBuffer) buffers.add(buffer);
+      return text;
+    };
+    const visitItem = (item: TraceText | TraceItem) => {
+      if (isText(item)) return visitText(item);
+      return item.result === undefined ? item : { ...item, result: visitText(item.result) };
+    };
+    return isText(traces) ? visitText(traces) : traces.map(visitItem);
+  };
+  const collect = (text: string) => {
+    texts.push(text);
+    return text;
+  };
+  const copied = visit(collect);
+  const chars = texts.reduce((sum, { length }) => sum + length, 0);
+  if (chars < MOVED_CHARS_MIN) return { value: copied, buffers: [...buffers] };
+  const encode = createEncoder();
+  return { value: visit((text) => [encode(text)]), buffers: [...buffers] };
+
+  function createEncoder(): (text: string) => Uint8Array {
+    const encoder = new TextEncoder();
+    let chunk = new Uint8Array(0);
+    return (text) => {
+      if (text.length >= CHUNK_BYTES / CHAR_BYTES_MAX) {
+        const bytes = encoder.encode(text);
+        buffers.add(bytes.buffer);
+        return bytes;
+      }
+      if (chunk.length < CHAR_BYTES_MAX * text.length) {
+        chunk = new Uint8Array(CHUNK_BYTES);
+        buffers.add(chunk.buffer);
+      }
+      const { written } = encoder.encodeInto(text, chunk);
+      const bytes = chunk.subarray(0, written);
+      chunk = chunk.subarray(written);
+      return bytes;
+    };
+  }
+}
+
+function isText(item: Traces | TraceItem): item is TraceText {
+  if (typeof item === "string") return true;
+  return Array.isArray(item) && item.every((piece) => piece instanceof Uint8Array);
+}

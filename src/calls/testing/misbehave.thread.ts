@@ -1,0 +1,27 @@
+import type { Channel } from "../../threads/channel.ts";
+import { serveThread } from "../../threads/serve-thread.ts";
+import type { ExecutionOutcome, ExecutionRequest } from "../execute.thread.ts";
+
+const dropped: string[] = [];
+
+/** What an execution thread for tests does: the first argument of a request says it. */
+const BEHAVIOURS: Readonly<Record<string, (detail: unknown) => unknown>> = {
+  echo: (detail) => detail,
+  crash: () => process.exit(3),
+  loop() {
+    for (;;);
+  },
+  compile: (request) => starter.call("compile", request),
+  dropped: () => dropped,
+};
+
+const starter: Channel<{ compile(request: unknown): unknown }> = serveThread<{
+  compile(request: unknown): unknown;
+}>({
+  async execute({ input }: ExecutionRequest): Promise<ExecutionOutcome> {
+    const { behaviour, detail } = input as { readonly behaviour: string; readonly detail: unknown };
+    const value = await BEHAVIOURS[behaviour]!(detail);
+    return { epoch: detail instanceof Int32Array ? Atomics.load(detail, 0) : 0, value };
+  },
+  dropped: (key: string) => dropped.push(key),
+})!;

@@ -1,0 +1,247 @@
+import type { Address } from "../../../primitives/address.ts";
+import type { Hash } from "../../../primitives/hash.ts";
+import type { StateChanges } from "../../../state/reader.ts";
+import { MalformedBytesError } from "../../../storage/byte-io.ts";
+import { LogCorruptionError, LogReader } from "../../../storage/log-reader.ts";
+import type { Block } from "../../../types/block.ts";
+import type { Header } from "../../../types/header.ts";
+import type { Receipt } from "../../../types/receipt.ts";
+import { type AddressParts, addressPartsOf } from "../../addresses/block-addresses.ts";
+import {
+  decodeAddressParts,
+  decodeHeaderSection,
+  decodeItem,
+  decodePrefix,
+  decodeStateChanges,
+  decodeWithoutChanges,
+  itemOffsetsAt,
+  PREFIX_LENGTH,
+  type RecordPrefix,
+} from "../../records/block-record.ts";
+import type { RecordItem } from "../../records/receipt-record.ts";
+import { type BlockRecord, type IncludedTransaction, includedTransaction } from "../block-store.ts";
+
+/** BLOCKHASH reaches so far back. */
+const HASHES_MAX = 256;
+
+/**
+ * Blocks read from the log: whole ones, the last of which stay decoded, or one header, hash or
+ * transaction without decoding the rest of its block. Callers ask only for blocks that are stored.
+ */
+export class BlockReader {
+  readonly #log: LogReader;
+  readonly #positionOf: (number: number) => number;
+  readonly #decoded: DecodedBlocks;
+  /** The hash read last of the numbers that are equal modulo HASHES_MAX. */
+  readonly #hashes: ({ readonly number: number; readonly hash: Hash } | undefined)[] = [];
+
+  /**
+   * @param positionOf log position of a stored block's record
+   * @param bytesMax memory of decoded blocks
+   */
+  constructor(log: LogReader, positionOf: (number: number) => number, bytesMax: number) {
+    this.#log = log;
+    this.#positionOf = positionOf;
+    this.#decoded = new DecodedBlocks(bytesMax);
+  }
+
+  /** Memory of decoded blocks. */
+  get decodedBytes(): number {
+    return this.#decoded.bytes;
+  }
+
+  /** @throws LogCorruptionError */
+  block(number: number): BlockRecord {
+    const decoded = this.#decoded.get(number);
+    if (decoded !== undefined) return decoded;
+    const { payload } = this.#log.record(this.#positionOf(number));
+    const record = DecodedRecord.decode(payload);
+    this.#decoded.addOlder(number, record);
+    return record;
+  }
+
+  /** The same for the address index: what is not decoded yet is decoded as it is read, and not stored. @throws LogCorruptionError */
+  addressParts(number: number): AddressParts {
+    const decoded = this.#decoded.get(number);
+    if (decoded !== undefined) return addressPartsOf(decoded);
+    return decodeAddressParts(this.#log.record(this.#positionOf(number)).payload);
+  }
+
+  /** @throws LogCorruptionError */
+  header(number: number): Header {
+    const decoded = this.#decoded.get(number);
+    if (decoded !== undefined) return decoded.block.header;
+    const position = this.#positionOf(number);
+    const { offsetsOffset } = this.#prefix(number, position);
+    return this.#part(position, PREFIX_LENGTH, offsetsOffset, decodeHeaderSection);
+  }
+
+  /** @throws LogCorruptionError */
+  hash(number: number): Hash {
+    const slot = number % HASHES_MAX;
+    const read = this.#hashes[slot];
+    if (read?.number === number) return read.hash;
+    const { hash } = this.#prefix(number, this.#positionOf(number));
+    this.#hashes[slot] = { number, hash };
+    return hash;
+  }
+
+  /**
+   * undefined: the block has no transaction `index`
+   * @throws LogCorruptionError
+   */
+  transaction(number: number, index: number): IncludedTransaction | undefined {
+    const decoded = this.#decoded.get(number);
+    if (decoded !== undefined) return includedTransaction(decoded, index);
+    const position = this.#positionOf(number);
+    const prefix = this.#prefix(number, position);
+    if (index >= prefix.transactionCount) return undefined;
+    const offsets = this.#log.read(
+      LogReader.payloadPosition(position, itemOffsetsAt(prefix, index)),
+      8,
+    );
+    if (offsets.length < 8) throw damaged(position, "offsets of a block end early");
+    const start = offsets.readUInt32LE(0);
+    const end = offsets.readUInt32LE(4);
+    if (start > end || end > prefix.restOffset) throw damaged(position, "offsets of a block");
+    const item: RecordItem = this.#part(position, start, end, decodeItem);
+    return { ...item, index, blockHash: prefix.hash, blockNumber: number };
+  }
+
+  /** Notes the block after all others, just appended. @param payload of its record in the log */
+  addHead(record: BlockRecord, payload: Uint8Array): void {
+    const { hash, header } = record.block;
+    this.#decoded.addHead(header.number, new DecodedRecord(record, payload));
+    this.#hashes[header.number % HASHES_MAX] = { number: header.number, hash };
+  }
+
+  forgetAfter(number: number): void {
+    this.#decoded.forgetAfter(number);
+    this.#hashes.length = 0;
+  }
+
+  #prefix(number: number, position: number): RecordPrefix {
+    const prefix = this.#part(position, 0, PREFIX_LENGTH, decodePrefix);
+    if (prefix.number !== number) {
+      throw damaged(position, `block ${prefix.number} where ${number} was expected`);
+    }
+    return prefix;
+  }
+
+  /** What `decode` makes of bytes `start` to `end` of the record at `position`, which carry their own checksum. */
+  #part<T>(position: number, start: number, end: number, decode: (bytes: Uint8Array) => T): T {
+    const bytes = this.#log.read(LogReader.payloadPosition(position, start), end - start);
+    if (bytes.length < end - start) throw damaged(position, "record ends early");
+    try {
+      return decode(bytes);
+    } catch (cause) {
+      if (!(cause instanceof MalformedBytesError)) throw cause;
+      throw damaged(position, cause.message, cause);
+    }
+  }
+}
+
+function damaged(position: number, reason: string, cause?: Error): LogCorruptionError {
+  return new LogCorruptionError({ position, reason }, cause && { cause });
+}
+
+/** Memory of a decoded block as a multiple of the size of its record in the log. */
+const DECODED_FACTOR = 5;
+
+/**
+ * Decoded blocks by number: the newest, which most callers ask for, and those used last of the older ones. Each of the two takes up to
+ * half of the memory.
+ */
+export class DecodedBlocks {
+  /** Of records, for each of the two. */
+  readonly #bytesMax: number;
+  /** In order of number, and in order of use. */
+  readonly #newest = new Map<number, DecodedRecord>();
+  readonly #older = new Map<number, DecodedRecord>();
+  #newestBytes = 0;
+  #olderBytes = 0;
+
+  /** @param bytesMax memory of all decoded blocks; the newest one may exceed it */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax / DECODED_FACTOR / 2;
+  }
+
+  /** Memory of the decoded blocks. */
+  get bytes(): number {
+    return (this.#newestBytes + this.#olderBytes) * DECODED_FACTOR;
+  }
+
+  get(number: number): DecodedRecord | undefined {
+    const newest = this.#newest.get(number);
+    if (newest !== undefined) return newest;
+    const older = this.#older.get(number);
+    if (older === undefined) return undefined;
+    this.#older.delete(number);
+    this.#older.set(number, older);
+    return older;
+  }
+
+  /** The block after all others. The newest one stays whatever its size. */
+  addHead(number: number, record: DecodedRecord): void {
+    this.#newest.set(number, record);
+    this.#newestBytes += record.length;
+    for (const [oldest, { length }] of this.#newest) {
+      if (this.#newestBytes <= this.#bytesMax || oldest === number) break;
+      this.#newest.delete(oldest);
+      this.#newestBytes -= length;
+    }
+  }
+
+  /** A block read again. */
+  addOlder(number: number, record: DecodedRecord): void {
+    this.#older.set(number, record);
+    this.#olderBytes += record.length;
+    for (const [leastUsed, { length }] of this.#older) {
+      if (this.#olderBytes <= this.#bytesMax) break;
+      this.#older.delete(leastUsed);
+      this.#olderBytes -= length;
+    }
+  }
+
+  /** Forgets the blocks after `number`. */
+  forgetAfter(number: number): void {
+    for (const [block, { length }] of this.#newest) {
+      if (block > number && this.#newest.delete(block)) this.#newestBytes -= length;
+    }
+    for (const [block, { length }] of this.#older) {
+      if (block > number && this.#older.delete(block)) this.#olderBytes -= length;
+    }
+  }
+}
+
+/** A block as it stays decoded. Its changes, which few callers ask for, are most of its objects: they are decoded each time. */
+export class DecodedRecord implements BlockRecord {
+  readonly block: Block;
+  readonly senders: readonly Address[];
+  readonly receipts: readonly Receipt[];
+  readonly consensusData: Uint8Array;
+  readonly #payload: Uint8Array;
+
+  /** @param payload of the record in the log */
+  constructor(record: Omit<BlockRecord, "changes">, payload: Uint8Array) {
+    this.block = record.block;
+    this.senders = record.senders;
+    this.receipts = record.receipts;
+    this.consensusData = record.consensusData;
+    this.#payload = payload;
+  }
+
+  /** @throws what `decodeBlockRecord` throws */
+  static decode(payload: Uint8Array): DecodedRecord {
+    return new DecodedRecord(decodeWithoutChanges(payload), payload);
+  }
+
+  get changes(): StateChanges {
+    return decodeStateChanges(this.#payload);
+  }
+
+  /** Of the record. */
+  get length(): number {
+    return this.#payload.length;
+  }
+}

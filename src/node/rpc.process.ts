@@ -1,0 +1,42 @@
+import type { Socket } from "node:net";
+import { CRASH_EXIT_CODE } from "../observe/crash-policy.ts";
+import { createForwardingLogger } from "../processes/forwarding-logger.ts";
+import type { ChainHandlers, RpcProcessData } from "../processes/protocol.ts";
+import { Channel, type ChannelMessage } from "../threads/channel.ts";
+import { Inbox, Outbox } from "../threads/message-lists.ts";
+import { composeRpcProcess } from "./rpc/compose-rpc-process.ts";
+
+/** The program of an RPC process. It lives as long as the chain's process, which decides when it stops. */
+
+const outbox = new Outbox<ChannelMessage>((messages) => process.send?.(messages), {
+  isAfterTurn: false,
+});
+const channel = new Channel<ChainHandlers>((message) => outbox.post(message));
+const inbox = new Inbox<ChannelMessage>();
+const log = createForwardingLogger(channel);
+
+async function start(data: RpcProcessData): Promise<void> {
+  channel.serve(await composeRpcProcess(data, log, channel));
+  inbox.deliverTo((message, socket) => channel.receive(message, socket));
+  channel.emit("ready", undefined);
+}
+
+/** The state of the program is unknown: the chain's process starts another one. */
+function crash(error: unknown): void {
+  log.error("RPC process crashed", { error });
+  outbox.flush();
+  process.exit(CRASH_EXIT_CODE);
+}
+
+process.on("uncaughtException", crash);
+process.on("unhandledRejection", crash);
+// Stopping the node stops the chain's process, which lets running calls end.
+process.on("SIGINT", () => {});
+process.on("SIGTERM", () => {});
+process.on("disconnect", () => process.exit(0));
+process.once("message", (data: RpcProcessData) => {
+  process.on("message", (messages: readonly ChannelMessage[], socket: Socket | undefined) => {
+    inbox.receive(messages, socket);
+  });
+  void start(data);
+});

@@ -1,0 +1,154 @@
+import type { Socket } from "node:net";
+import { createExecutionReads } from "../../adapters/execution-port.ts";
+import { allowedOriginsOf } from "../../adapters/rpc-endpoints.ts";
+import { createRpcObserver } from "../../adapters/rpc-observer.ts";
+import { callLimitsOf, rpcLimitsOf, rpcSettings } from "../../adapters/rpc-settings.ts";
+import { createConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
+import { admittedExecution } from "../../calls/admission.ts";
+import { createExecutionThreads } from "../../calls/execution-threads.ts";
+import {
+  createContractCompiler,
+  type ThreadedCompiler,
+} from "../../compiled-contracts/threaded-compiler.ts";
+import type { Config } from "../../config/config.ts";
+import { createOtherRequests } from "../../observe/other-requests.ts";
+import { FollowedChain } from "../../processes/followed-chain.ts";
+import { ForwardedAdmission, ForwardedCalls } from "../../processes/forwarded-calls.ts";
+import type {
+  ChainHandlers,
+  RpcProcessData,
+  RpcProcessHandlers,
+} from "../../processes/protocol.ts";
+import { sharedConfig, sharedLimits } from "../../processes/shared-limits.ts";
+import { createClientAdmission } from "../../rpc/methods/les/client-admission.ts";
+import { createMethodRegistry } from "../../rpc/methods/methods.ts";
+import { type Followed, followedPort } from "../../rpc/ports/declarations.ts";
+import type { ExecutionPort } from "../../rpc/ports/execution.ts";
+import { PortClient } from "../../rpc/ports/port-channel.ts";
+import type { RemotePorts } from "../../rpc/ports/remote-ports.ts";
+import { createAuthenticator } from "../../rpc/transport/auth/authenticator.ts";
+import type { TcpKind } from "../../rpc/transport/server/listener.ts";
+import { startRpcServer } from "../../rpc/transport/server/server.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
+import type { Channel, Handlers } from "../../threads/channel.ts";
+
+const nowMs = () => performance.now();
+
+/**
+ * Builds an RPC process: listeners that are handed their connections, over a view of the store that another process writes.
+ * @returns what it offers to the chain's process
+ */
+export async function composeRpcProcess(
+  data: RpcProcessData,
+  log: Logger,
+  channel: Channel<ChainHandlers>,
+): Promise<Handlers> {
+  const config = sharedConfig(data.config, data.index, data.count);
+  const metrics = createMetrics();
+  const reportListenerError = (error: unknown) => log.error("listener of events failed", { error });
+  const compiler = createContractCompiler(config, log.child("evm"), metrics);
+  const chain = new FollowedChain(data, reportListenerError, compiler);
+  const client = new PortClient(
+    channel as Channel,
+    { config: data.chainConfig, genesisHash: data.genesisHash },
+    reportListenerError,
+  );
+  const remote = client.ports;
+  const forwarded = new ForwardedCalls(channel);
+  const serving = new ForwardedAdmission(channel, forwarded);
+  const methods = createMethodRegistry(config);
+  const ports: RemotePorts = {
+    ...remote,
+    chain: chain.view(remote.chain, config.limits.calls),
+    execution: createExecution(config, log, { chain, remote, data, metrics, compiler }),
+  };
+  const settings = rpcSettings(config, [...methods.values()]);
+  const sessions = createConnectionSessions(config, log, ports);
+  sessions.subscriptions.onOpen = () => chain.emitCommitted();
+  reportSessions(metrics, sessions);
+  const authentication = createAuthenticator({
+    secret: data.jwtSecret,
+    ...config.limits.tokens,
+    onBadToken: (source) => channel.emit("badToken", { source }),
+  });
+  const server = await startRpcServer(
+    {
+      allowedHosts: config.jsonRpc.vhosts,
+      allowedOrigins: allowedOriginsOf(config),
+      limits: sharedLimits(rpcLimitsOf(config), data.index, data.count),
+      ...(data.tls && { tls: data.tls }),
+      isHanded: true,
+    },
+    {
+      registry: forwarded.registryOf(methods),
+      modules: { ...ports, sessions, settings },
+      observer: createRpcObserver(log, metrics),
+      ...(config.les.serve > 0 && { admission: createClientAdmission({ serving, nowMs }) }),
+      authenticate: authentication.authenticate,
+      otherRequest: createOtherRequests(config, log, () => remote.node.readiness(), {
+        ...{ node: ports.node, settings },
+      }),
+    },
+  );
+
+  function accept(listener: TcpKind, socket: Socket | undefined): void {
+    const end = () => channel.emit("ended", { listener });
+    // A client that left before it was handed over.
+    if (socket === undefined) {
+      end();
+      return;
+    }
+    socket.once("close", end);
+    server.accept(listener, socket);
+  }
+
+  const handlers: RpcProcessHandlers = {
+    ...forwarded.handlers,
+    open: ({ listener, endpoint }) => void server.open(listener, endpoint),
+    shut: ({ listener, graceMs }) => server.shut(listener, graceMs),
+    connection: ({ listener }, { attached }) => accept(listener, attached as Socket | undefined),
+    head: ({ number, hash }) => chain.emitHead(number, hash),
+    removed: ({ blocks, epoch }) => chain.emitRemoved(blocks, epoch),
+    badToken: ({ source }) => authentication.countBadToken(source),
+    metrics: () => metrics.exposition(),
+  };
+  return { ...client.handlers, ...handlers };
+}
+
+/** Executions in this process and its threads; those on the pending block, and of blocks, in the chain's process. */
+function createExecution(
+  config: Config,
+  log: Logger,
+  modules: {
+    readonly chain: FollowedChain;
+    readonly remote: RemotePorts;
+    readonly data: RpcProcessData;
+    readonly metrics: Metrics;
+    readonly compiler: ThreadedCompiler | undefined;
+  },
+): ExecutionPort {
+  const { chain, remote, data, metrics, compiler } = modules;
+  const { reader, execution, suggestTip } = chain;
+  const store = {
+    followable: data.store,
+    get epoch() {
+      return chain.newestEpoch();
+    },
+  };
+  const identity = { config: reader.config, genesisHash: reader.genesisHash };
+  const threads = createExecutionThreads(
+    config,
+    log,
+    { chain: identity, store },
+    metrics,
+    compiler,
+  );
+  const limits = callLimitsOf(config);
+  const core = { reader, execution };
+  const here: Followed<"execution"> =
+    threads === undefined
+      ? createExecutionReads(limits, core, suggestTip)
+      : admittedExecution(limits, core, { suggestTip, threads, isLocal: () => false });
+  return followedPort("execution", here, remote.execution, (run) => chain.read(run));
+}

@@ -1,0 +1,222 @@
+import { createStoredReads } from "../adapters/chain-view.ts";
+import { findLogs } from "../adapters/log-search.ts";
+import { createChainStateTrie } from "../chain/chain-state-trie.ts";
+import { createFeeHistory } from "../chain/fees/fee-history.ts";
+import { createGasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
+import { LogFilter } from "../chain/logs/log-filter.ts";
+import type { ChainReader } from "../chain/reader.ts";
+import { createChainReader, knownBlock } from "../chain/reader.ts";
+import { followerCacheSizes } from "../chain/store/cache-sizes.ts";
+import { StoreFollower } from "../chain/store/follow/store-follower.ts";
+import { hotTier } from "../compiled-contracts/compiled-modules.ts";
+import type { Limits } from "../config/config.ts";
+import { InvariantError } from "../errors.ts";
+import { createEvm } from "../evm/engine.ts";
+import type { ContractCompiler } from "../evm/modules/compiled-tier.ts";
+import type { ExecutionModules } from "../execution/block/block-execution.ts";
+import type { PooledTransaction } from "../mempool/pool.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { LogTextCache } from "../rpc/methods/json/log-text-cache.ts";
+import type { ChainListener, ChainView } from "../rpc/ports/chain-view.ts";
+import { type Followed, followedPort } from "../rpc/ports/declarations.ts";
+import { SharedSlices } from "../rpc/transport/shared-slices.ts";
+import { createStateTrie } from "../state/state-trie.ts";
+import type { ExecutedBlock } from "../types/block.ts";
+import { decodePooledTransaction } from "../types/transaction/decode.ts";
+import { recoverSender } from "../types/transaction/sender.ts";
+import type { RpcProcessData } from "./protocol.ts";
+
+/** As many trie nodes as a proof of a thousand slots reads. */
+const TRIE_OPTIONS = { cacheBytes: 4 << 20 };
+
+/**
+ * The chain of a store that another process writes. Every read sees all blocks that were committed before it began, so no two
+ * connections, on whichever process, see the chain go back; a read that a rollback overtook runs again.
+ */
+export class FollowedChain {
+  readonly reader: ChainReader;
+  readonly execution: ExecutionModules;
+  readonly suggestTip: () => bigint;
+  readonly #store: StoreFollower;
+  readonly #logTexts: LogTextCache;
+  readonly #listeners = new Set<ChainListener>();
+  /** Blocks that were gone before their event arrived: their removal is no event either. */
+  readonly #skipped = new Set<Hash>();
+  /** Blocks that were emitted before the message that they became the head. */
+  readonly #early = new Set<Hash>();
+  /** Number of the last block emitted, and the rollbacks that were emitted. */
+  #emitted: number;
+  #emittedEpoch: number;
+  readonly #onListenerError: (error: unknown) => void;
+  /** The store was caught up with in the run of code under way, which a microtask ends. */
+  #isCurrent = false;
+  readonly #endRun = () => {
+    this.#isCurrent = false;
+  };
+
+  constructor(
+    { store, chainConfig, genesisHash, config }: RpcProcessData,
+    onListenerError: (error: unknown) => void,
+    compiler: ContractCompiler | undefined,
+  ) {
+    this.#onListenerError = onListenerError;
+    const caches = followerCacheSizes(config.cache.bytes);
+    this.#logTexts = new LogTextCache(caches.logTexts);
+    this.#store = new StoreFollower({
+      ...store,
+      caches,
+      createTrie: (nodes) => createStateTrie(nodes, TRIE_OPTIONS),
+    });
+    this.#emitted = this.#store.head();
+    this.#emittedEpoch = this.#store.epoch;
+    const stateTrie = createChainStateTrie(this.#store, TRIE_OPTIONS);
+    this.reader = {
+      ...createChainReader({
+        ...{ config: chainConfig, genesisHash, stateTrie },
+        store: this.#store,
+        head: () => knownBlock(this.#store, this.#store.head()),
+      }),
+      pending() {
+        throw new InvariantError("the pending block is in the chain's process");
+      },
+    };
+    this.execution = {
+      config: chainConfig,
+      stateTrie,
+      evm: createEvm(compiler ? hotTier(compiler) : {}),
+    };
+    const { minimumGasPriceWei } = config.mempool;
+    const startPrice = minimumGasPriceWei > 0n ? { startPrice: minimumGasPriceWei } : {};
+    const oracle = createGasPriceOracle(startPrice, { chain: this.reader });
+    this.suggestTip = () => oracle.suggestTip();
+  }
+
+  /** Of the store as it is now, which begins others with each rollback. */
+  newestEpoch(): number {
+    this.#store.catchUp();
+    return this.#store.epoch;
+  }
+
+  /**
+   * The result of `read` on the chain as it is now: as it is when the first read begins in a run of code without a pause. All bytes that
+   * this run serves had arrived by then, so no client knows of anything newer.
+   */
+  read<T>(read: () => T): T {
+    if (!this.#isCurrent) this.#catchUpForThisRun();
+    for (;;) {
+      try {
+        const result = read();
+        if (!this.#store.isStale()) return result;
+      } catch (error) {
+        if (!this.#store.isStale()) throw error;
+      }
+      this.#store.catchUp();
+    }
+  }
+
+  /** Batches read a hundred times in one run. */
+  #catchUpForThisRun(): void {
+    this.#store.catchUp();
+    this.#isCurrent = true;
+    queueMicrotask(this.#endRun);
+  }
+
+  /** The whole port. @param remote answers in the chain's process what only it knows */
+  view(remote: ChainView, { feeHistoryBlocksMax }: Limits["calls"]): ChainView {
+    const feeHistory = createFeeHistory(this.reader);
+    const slices = new SharedSlices();
+    const { logs } = this.#store;
+    const here: Followed<"chain"> = {
+      ...createStoredReads(this.reader, slices),
+      logs: ({ query: { terms, from, to }, limits, cancel }) => {
+        const range = { from, to: Math.min(to, this.#store.head()) };
+        const filter = new LogFilter(terms);
+        return findLogs(logs, filter, range, limits, cancel, slices, this.#logTexts);
+      },
+      suggestTip: () => this.suggestTip(),
+      feeHistory: ({ blockCount, at, percentiles }) =>
+        feeHistory(Math.min(blockCount, feeHistoryBlocksMax), at, percentiles),
+    };
+    return {
+      ...followedPort("chain", here, remote, (run) => this.read(run)),
+      submit: ({ transaction }) => remote.submit({ transaction: decoded(transaction) }),
+      subscribe: (listener) => this.#subscribe(listener, remote),
+    };
+  }
+
+  /** Emits the block, which became the head of the chain's process. */
+  emitHead(number: number, hash: Hash): void {
+    if (this.#early.delete(hash)) return;
+    const executed = this.read(() =>
+      this.reader.blockHash(number) === hash ? this.reader.block(number) : undefined,
+    );
+    this.#emitted = number;
+    if (executed === undefined) this.#skipped.add(hash);
+    else this.#emitBlock(executed);
+  }
+
+  emitRemoved(removed: readonly ExecutedBlock[], epoch: number): void {
+    this.#emittedEpoch = epoch;
+    this.#emitted = (removed[0]?.block.header.number ?? this.#emitted + 1) - 1;
+    for (const { block } of removed) this.#early.delete(block.hash);
+    const known = removed.filter(({ block }) => !this.#skipped.delete(block.hash));
+    if (known.length > 0) this.#emit((listener) => listener.onRemoved?.(known));
+  }
+
+  /** Emits the blocks that are committed and whose messages are on their way. After a rollback nothing, until its message is there. */
+  emitCommitted(): void {
+    const blocks = this.read(() => {
+      if (this.#store.epoch !== this.#emittedEpoch) return [];
+      const found: ExecutedBlock[] = [];
+      for (let number = this.#emitted + 1; number <= this.#store.head(); number++) {
+        found.push(knownBlock(this.#store, number));
+      }
+      return found;
+    });
+    for (const executed of blocks) {
+      this.#emitted = executed.block.header.number;
+      this.#early.add(executed.block.hash);
+      this.#emitBlock(executed);
+    }
+  }
+
+  close(): void {
+    this.#store.close();
+  }
+
+  /** Pending transactions are asked for one by one listener: each costs a message. */
+  #subscribe(listener: ChainListener, remote: ChainView): () => void {
+    this.#listeners.add(listener);
+    const { onPending } = listener;
+    const stopPending = onPending ? remote.subscribe({ onPending }) : () => {};
+    return () => {
+      this.#listeners.delete(listener);
+      stopPending();
+    };
+  }
+
+  #emitBlock(executed: ExecutedBlock): void {
+    this.#emit((listener) => listener.onBlock?.(executed));
+  }
+
+  #emit(send: (listener: ChainListener) => void): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        send(listener);
+      } catch (error) {
+        this.#onListenerError(error);
+      }
+    }
+  }
+}
+
+/** With its sender, both the costliest parts of admission. What is not valid is left to the chain's process, and the order of its checks. */
+function decoded(transaction: Uint8Array | PooledTransaction): Uint8Array | PooledTransaction {
+  if (!(transaction instanceof Uint8Array)) return transaction;
+  try {
+    const { tx, sidecar } = decodePooledTransaction(transaction);
+    return { tx, sender: recoverSender(tx), ...(sidecar && { sidecar }) };
+  } catch {
+    return transaction;
+  }
+}

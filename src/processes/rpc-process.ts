@@ -1,0 +1,173 @@
+import type { ChildProcess } from "node:child_process";
+import type { Socket } from "node:net";
+import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
+import { PortServer } from "../rpc/ports/port-channel.ts";
+import { ChainUnreachableError } from "../rpc/transport/errors.ts";
+import type { TcpKind } from "../rpc/transport/server/listener.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { Channel, type ChannelMessage } from "../threads/channel.ts";
+import { Outbox } from "../threads/message-lists.ts";
+import { errorFromData } from "../threads/plain-data.ts";
+import { startProcess } from "../threads/start-thread.ts";
+import type { ChainHandlers, RpcProcessData, RpcProcessHandlers, Urgent } from "./protocol.ts";
+import { ServedCalls, type ServedCallsModules } from "./served-calls.ts";
+
+/** A process that does not report its metrics for so long is reported with those it had. */
+const METRICS_TIMEOUT_MS = 1_000;
+/** Beyond the time that running calls have, for the connections to be closed. */
+const SHUT_MARGIN_MS = 1_000;
+const SHUT_GRACE_MS = 5_000;
+
+const URGENT: Urgent = {};
+
+export type RpcProcessModules = ServedCallsModules & {
+  readonly ports: RpcPorts;
+  readonly log: Logger;
+  readonly onReady: () => void;
+  /** The process has ended, whatever the reason. */
+  readonly onExit: (reason: string) => void;
+  readonly onBadToken: (source: string) => void;
+};
+
+/** One RPC process, as the chain's process sees it. */
+export class RpcProcess {
+  /** Events for it. */
+  readonly channel: Channel<RpcProcessHandlers>;
+  readonly #child: ChildProcess;
+  readonly #modules: RpcProcessModules;
+  readonly #ports: PortServer;
+  readonly #calls: ServedCalls;
+  readonly #connections: Record<TcpKind, number> = { http: 0, ws: 0 };
+  #exposition = "";
+  #isReady = false;
+  #isOver = false;
+
+  constructor(data: RpcProcessData, modules: RpcProcessModules) {
+    this.#modules = modules;
+    this.#child = startProcess("node/rpc.process");
+    const outbox = new Outbox<ChannelMessage>((messages) => this.#send(messages), {
+      isAfterTurn: true,
+    });
+    this.channel = new Channel((message, urgent) => {
+      if (urgent === undefined) outbox.post(message);
+      else this.#send([message], (urgent as Urgent).socket as Socket | undefined);
+    });
+    this.#ports = new PortServer(modules.ports, this.channel as Channel);
+    this.#calls = new ServedCalls(modules, this.channel);
+    this.channel.serve({ ...this.#ports.handlers, ...this.#calls.handlers, ...this.#handlers() });
+    this.#send(data);
+    this.#child.on("message", (messages: readonly ChannelMessage[]) => {
+      for (const message of messages) this.channel.receive(message);
+    });
+    this.#child.on("error", (error) => modules.log.error("RPC process failed", { error }));
+    this.#child.once("exit", (code, signal) => this.#ended(`${signal ?? code}`));
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** It can be handed connections. */
+  get isReady(): boolean {
+    return this.#isReady && !this.#isOver;
+  }
+
+  /** Connections of a listener that it was handed and has not closed. */
+  connectionsOf(listener: TcpKind): number {
+    return this.#connections[listener];
+  }
+
+  /** Opens a listener there, for connections that are handed over from now on. */
+  open(input: Parameters<RpcProcessHandlers["open"]>[0]): void {
+    this.channel.emit("open", input, URGENT);
+  }
+
+  handOver(listener: TcpKind, socket: Socket): void {
+    this.#connections[listener]++;
+    this.channel.emit("connection", { listener }, { socket } satisfies Urgent);
+  }
+
+  /** Settles when the listener's connections are closed, or the process is ended because they are not. */
+  async shut(listener: TcpKind, graceMs = SHUT_GRACE_MS): Promise<void> {
+    if (!this.isReady) return;
+    const timer = setTimeout(() => {
+      this.#modules.log.warn("RPC process did not close its connections in time", { listener });
+      this.kill();
+    }, graceMs + SHUT_MARGIN_MS);
+    await this.channel.call("shut", { listener, graceMs }).catch(() => {});
+    clearTimeout(timer);
+  }
+
+  /** Its metrics in Prometheus' text form. */
+  async exposition(): Promise<string> {
+    if (!this.isReady) return this.#exposition;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, METRICS_TIMEOUT_MS);
+      const received = this.channel.call("metrics", undefined).then(
+        (exposition) => {
+          this.#exposition = exposition;
+        },
+        () => {},
+      );
+      void received.finally(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+    return this.#exposition;
+  }
+
+  /** Lets the process end by itself; its connections are closed. */
+  async close(): Promise<void> {
+    if (this.#isOver) return;
+    const exited = new Promise<void>((resolve) => this.#child.once("exit", () => resolve()));
+    const timer = setTimeout(() => this.kill(), SHUT_MARGIN_MS);
+    if (this.#child.connected) this.#child.disconnect();
+    await exited;
+    clearTimeout(timer);
+  }
+
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
+
+  #handlers(): Pick<ChainHandlers, "ready" | "ended" | "badToken" | "log"> {
+    return {
+      ready: () => {
+        this.#isReady = true;
+        this.#modules.onReady();
+      },
+      ended: ({ listener }) => {
+        this.#connections[listener]--;
+      },
+      badToken: ({ source }) => this.#modules.onBadToken(source),
+      log: ({ level, message, data, error }) => {
+        this.#modules.log[level](message, {
+          ...data,
+          ...(error && { error: errorFromData(error) }),
+        });
+      },
+    };
+  }
+
+  #send(message: RpcProcessData | readonly ChannelMessage[], socket?: Socket): void {
+    if (this.#isOver || !this.#child.connected) {
+      socket?.destroy();
+      return;
+    }
+    // An error means that the process is ending: `exit` follows.
+    this.#child.send(message as object, socket, (error) => {
+      if (error !== null) socket?.destroy();
+    });
+  }
+
+  #ended(reason: string): void {
+    this.#isOver = true;
+    this.#connections.http = 0;
+    this.#connections.ws = 0;
+    this.channel.close(() => new ChainUnreachableError());
+    this.#ports.close();
+    this.#calls.close();
+    this.#modules.onExit(reason);
+  }
+}

@@ -1,0 +1,44 @@
+import type { Config } from "../config/config.ts";
+
+/** Limits of one connection, message, call or time: each process keeps them whole. */
+const OF_EACH = new Set([
+  ...["bodyBytesMax", "batchItemsMax", "batchResponseBytesMax"],
+  ...["jsonDepthMax", "jsonItemsMax", "idBytesMax", "methodNameCharsMax"],
+  ...["httpHeadersTimeoutMs", "messageTimeoutMs", "httpReplyTimeoutMs", "httpIdleTimeoutMs"],
+  ...["httpCallTimeoutMs", "wsPingIntervalMs", "socketCallsMax", "socketPauseBytes"],
+  ...["socketSendBufferBytesMax", "notificationBufferBytesMax", "ipcConnectionsMax"],
+]);
+
+/** The share of process `index` of `count`: what bounds all connections together is divided, and the shares add up to it. */
+export function sharedLimits<Limits extends Readonly<Record<string, number>>>(
+  limits: Limits,
+  index: number,
+  count: number,
+): Limits {
+  const entries = Object.entries(limits).map(([name, limit]) => [
+    name,
+    OF_EACH.has(name) ? limit : share(limit, index, count),
+  ]);
+  return Object.fromEntries(entries) as Limits;
+}
+
+/** The settings of process `index` of `count`: what holds for all processes together is divided among them. */
+export function sharedConfig(config: Config, index: number, count: number): Config {
+  const { limits, jsonRpc } = config;
+  const { max, termsMax, traceChainsMax } = limits.subscriptions;
+  const shared = sharedLimits({ max, termsMax, traceChainsMax }, index, count);
+  const { workers } = jsonRpc;
+  return {
+    ...config,
+    limits: { ...limits, subscriptions: { ...limits.subscriptions, ...shared } },
+    jsonRpc: {
+      ...jsonRpc,
+      // Without threads there are none anywhere; else each process has one for what takes long.
+      workers: Math.min(workers, Math.max(1, share(workers, index, count))),
+    },
+  };
+}
+
+function share(limit: number, index: number, count: number): number {
+  return Math.floor(limit / count) + (index < limit % count ? 1 : 0);
+}

@@ -1,0 +1,267 @@
+import type { RemotePorts } from "./remote-ports.ts";
+
+/** What a method of a port is. */
+export type PortMethod = {
+  /** It reads at what `at` of its input selects. The pending block is with the chain alone. */
+  readonly at?: true;
+  /** Its input may have `cancel`. */
+  readonly cancel?: true;
+  /** Whatever follows the store can answer it; any other method stays with the chain. */
+  readonly follows?: true;
+  /** It executes code, as long as the limits of calls or those of traces allow: another thread is worth its message. */
+  readonly heavy?: "call" | "trace";
+  /** What of it no deadline interrupts: all, the transactions of the block before `request.txIndex`, or those of the block it names. */
+  readonly uninterrupted?: "all" | "txIndex" | "block";
+};
+
+/** A method takes one object of plain data, or nothing. Its declaration has to agree with what is in the object. */
+type DeclarationOf<Parameters extends readonly unknown[]> = Parameters extends readonly []
+  ? PortMethod & { readonly at?: never; readonly cancel?: never }
+  : Parameters extends readonly [infer Input extends object]
+    ? Input extends readonly unknown[]
+      ? never
+      : PortMethod & FlagOf<Input, "at"> & FlagOf<Input, "cancel">
+    : never;
+
+type FlagOf<Input, Name extends "at" | "cancel"> = Name extends keyof Input
+  ? { readonly [N in Name]: true }
+  : { readonly [N in Name]?: never };
+
+/** The methods of a port, without `subscribe`, which has messages of its own, and without constants. */
+type DeclarationsOf<Port> = {
+  readonly [Name in keyof Port as Port[Name] extends (...args: never[]) => unknown
+    ? Exclude<Name, "subscribe">
+    : never]: Port[Name] extends (...args: infer Parameters) => unknown
+    ? DeclarationOf<Parameters>
+    : never;
+};
+
+const STAYS = {};
+const STAYS_AT = { at: true } as const;
+const READ = { follows: true } as const;
+const READ_AT = { follows: true, at: true } as const;
+const SEARCH = { follows: true, cancel: true } as const;
+const CALL = { follows: true, at: true, cancel: true, heavy: "call" } as const;
+const TRACE = { follows: true, cancel: true, heavy: "trace" } as const;
+const TRACE_AT = { ...TRACE, at: true } as const;
+
+/** Every method of every port; one that is missing, or declared as what it is not, does not compile. */
+export const PORT_METHODS = {
+  chain: {
+    head: READ,
+    oldest: READ,
+    header: READ_AT,
+    block: READ_AT,
+    blockHashes: READ,
+    transaction: READ,
+    transactionAt: READ_AT,
+    transactionBySender: READ,
+    receipt: READ,
+    account: READ_AT,
+    code: READ_AT,
+    accountWithCode: READ_AT,
+    storage: READ_AT,
+    storageValues: READ_AT,
+    proof: READ_AT,
+    logs: SEARCH,
+    suggestTip: READ,
+    feeHistory: READ_AT,
+    addressPage: STAYS,
+    pooled: STAYS,
+    nextNonce: STAYS,
+    poolContent: STAYS,
+    poolContentFrom: STAYS,
+    poolCounts: STAYS,
+    submit: STAYS,
+  },
+  execution: {
+    call: CALL,
+    estimateGas: CALL,
+    createAccessList: CALL,
+    callMany: { ...CALL, uninterrupted: "txIndex" },
+    simulate: { ...CALL, uninterrupted: "all" },
+    traceTransaction: { ...TRACE, uninterrupted: "block" },
+    traceBlock: { ...TRACE_AT, uninterrupted: "block" },
+    traceRawBlock: { ...TRACE, uninterrupted: "all" },
+    traceCall: { ...TRACE_AT, uninterrupted: "txIndex" },
+    traceBundles: { ...TRACE_AT, uninterrupted: "txIndex" },
+    traceCalls: TRACE_AT,
+    traceRawTransaction: TRACE_AT,
+    buildBlock: STAYS,
+    commitBlock: STAYS,
+  },
+  inspection: {
+    dumpState: STAYS_AT,
+    storageRange: STAYS_AT,
+    stateSize: STAYS_AT,
+    modifiedAccounts: STAYS,
+    preimage: STAYS,
+    storeStats: STAYS,
+    compactStore: STAYS,
+    row: STAYS,
+    rewind: STAYS,
+    badBlocks: STAYS,
+    traceBadBlock: STAYS,
+    traceBlockFile: STAYS,
+    intermediateRoots: STAYS,
+    executionWitness: STAYS,
+    writeStandardTraces: STAYS,
+  },
+  keys: {
+    accounts: STAYS,
+    assertKnown: STAYS,
+    sign: STAYS,
+    signTransaction: STAYS,
+    signWithPassphrase: STAYS,
+    unlock: STAYS,
+    lock: STAYS,
+    create: STAYS,
+    importKey: STAYS,
+    wallets: STAYS,
+    openWallet: STAYS,
+    deriveAccount: STAYS,
+    initializeWallet: STAYS,
+    unpairWallet: STAYS,
+  },
+  node: {
+    info: STAYS,
+    readiness: STAYS,
+    devChain: STAYS,
+    dataDirectory: STAYS,
+    adminInfo: STAYS,
+    peers: STAYS,
+    addPeer: STAYS,
+    removePeer: STAYS,
+    trustPeer: STAYS,
+    distrustPeer: STAYS,
+    startListener: STAYS,
+    stopListener: STAYS,
+    exportChain: STAYS,
+    importChain: STAYS,
+    cliqueSnapshot: STAYS,
+    cliqueSigner: STAYS,
+    cliqueLightBlock: STAYS,
+    cliqueStatus: STAYS,
+    cliqueProposals: STAYS,
+    cliquePropose: STAYS,
+    cliqueDiscard: STAYS,
+    setMinimumGasPrice: STAYS,
+    setEtherbase: STAYS,
+    getValue: STAYS,
+    putValue: STAYS,
+  },
+  dev: {
+    settings: STAYS,
+    configure: STAYS,
+    setNextBlock: STAYS,
+    increaseTime: STAYS,
+    setTime: STAYS,
+    edit: STAYS,
+    mine: STAYS,
+    snapshot: STAYS,
+    revert: STAYS,
+    rollback: STAYS,
+    reorg: STAYS,
+    reset: STAYS,
+    setForkUrl: STAYS,
+    impersonate: STAYS,
+    submitUnsigned: STAYS,
+    drop: STAYS,
+    dropAll: STAYS,
+    dumpState: STAYS,
+  },
+  les: {
+    latestCheckpoint: STAYS,
+    checkpoint: STAYS,
+    proveHash: STAYS,
+    checkpointOracle: STAYS,
+    serverInfo: STAYS,
+    clientInfo: STAYS,
+    priorityClientInfo: STAYS,
+    addBalance: STAYS,
+    setClientParameters: STAYS,
+    setDefaultParameters: STAYS,
+    setConnectedBias: STAYS,
+    freeze: STAYS,
+  },
+  shh: {
+    newIdentity: STAYS,
+    hasIdentity: STAYS,
+    post: STAYS,
+    newGroup: STAYS,
+    addToGroup: STAYS,
+    newMessageFilter: STAYS,
+    uninstallMessageFilter: STAYS,
+    messageFilterChanges: STAYS,
+    messages: STAYS,
+  },
+  runtime: {
+    memoryStats: STAYS,
+    gcStats: STAYS,
+    collectGarbage: STAYS,
+    setGcPercent: STAYS,
+    setMemoryLimit: STAYS,
+    stacks: STAYS,
+    setVerbosity: STAYS,
+    setFileLevels: STAYS,
+    setBacktraceAt: STAYS,
+    startProfile: STAYS,
+    stopProfile: STAYS,
+    recordProfile: STAYS,
+    writeHeapProfile: STAYS,
+    setBlockProfileRate: STAYS,
+    writeBlockProfile: STAYS,
+  },
+  tools: { compilerVersion: STAYS, compile: STAYS, proveBlobs: STAYS, verifyBlobs: STAYS },
+} as const satisfies { readonly [Name in keyof RemotePorts]: DeclarationsOf<RemotePorts[Name]> };
+
+type Declared = typeof PORT_METHODS;
+export type PortName = keyof Declared;
+
+/** The methods of a port that whatever follows the store can answer. */
+export type Followed<Name extends PortName> = Pick<
+  RemotePorts[Name],
+  {
+    [Method in keyof RemotePorts[Name]]: Method extends keyof Declared[Name]
+      ? Declared[Name][Method] extends { readonly follows: true }
+        ? Method
+        : never
+      : never;
+  }[keyof RemotePorts[Name]]
+>;
+
+/** A method of any port, for code that is about all of them. The declarations say what its input has. */
+export type AnyMethod = (input?: AnyInput) => unknown;
+type AnyInput = { readonly at?: unknown };
+
+/** The declared methods of a port. */
+export function methodsOf(port: PortName): readonly (readonly [name: string, facts: PortMethod])[] {
+  return Object.entries(PORT_METHODS[port]);
+}
+
+/**
+ * A whole port where the store is followed: `here` answers what it can, and `there`, the port of the chain, everything else and
+ * whatever is about the pending block.
+ * @param read runs a read of `here` on the newest blocks
+ */
+export function followedPort<Name extends PortName>(
+  port: Name,
+  here: Followed<Name>,
+  there: RemotePorts[Name],
+  read: <T>(run: () => T) => T,
+): RemotePorts[Name] {
+  const local = here as Readonly<Record<string, AnyMethod>>;
+  const remote = there as unknown as Readonly<Record<string, AnyMethod>>;
+  const followed = methodsOf(port).flatMap(([name, { follows, at }]) => {
+    if (!follows) return [];
+    const own = local[name]!;
+    const chains = remote[name]!;
+    const readOwn: AnyMethod = (input) => read(() => own(input));
+    const method: AnyMethod =
+      at === undefined
+        ? readOwn
+        : (input) => (input!.at === "pending" ? chains(input) : readOwn(input));
+    return [[name, method]];
+  });
+  return { ...there, ...Object.fromEntries(followed) };
+}

@@ -1,0 +1,138 @@
+import type { CancelToken } from "../../threads/cancel-token.ts";
+import type { Channel, Handlers, ServedCall } from "../../threads/channel.ts";
+import { plainData } from "../../threads/plain-data.ts";
+import type { ChainConstants, ChainListener, ChainView } from "./chain-view.ts";
+import { type AnyMethod, methodsOf, PORT_METHODS, type PortName } from "./declarations.ts";
+import type { RemotePorts } from "./remote-ports.ts";
+
+/**
+ * The ports over a channel: a method crosses as `port.method`. An event that is sent before a result was there before that result was
+ * read.
+ */
+type EventName = keyof ChainListener;
+
+/** Ports that may lack methods nobody on the other side calls. */
+export type ServedPorts = {
+  readonly [P in keyof RemotePorts]: P extends "chain" ? RemotePorts[P] : Partial<RemotePorts[P]>;
+};
+
+/** What the side that asks offers, for the events it subscribes to. */
+type ClientHandlers = {
+  /** @param event.id of the subscription */
+  "chain.event"(event: {
+    readonly id: number;
+    readonly name: EventName;
+    readonly value: unknown;
+  }): void;
+};
+
+/** What the side of the ports offers besides their methods. */
+type SubscriptionHandlers = {
+  "chain.subscribe"(input: { readonly id: number; readonly names: readonly EventName[] }): void;
+  "chain.unsubscribe"(input: { readonly id: number }): void;
+};
+
+const PORTS = Object.keys(PORT_METHODS) as PortName[];
+
+/** Serves ports to the other side of a channel. */
+export class PortServer {
+  /** For `Channel.serve`. */
+  readonly handlers: Handlers;
+  readonly #subscriptions = new Map<number, () => void>();
+
+  constructor(ports: ServedPorts, channel: Channel<ClientHandlers>) {
+    const methods = PORTS.flatMap((port) =>
+      methodsOf(port).flatMap(([name, { cancel }]) => {
+        const target = ports[port] as Readonly<Record<string, AnyMethod | undefined>>;
+        if (target[name] === undefined) return [];
+        const handler = (input: object | undefined, call: ServedCall) => {
+          const result = target[name]!(cancel ? { ...input, cancel: call } : input);
+          return result instanceof Promise ? result.then(plainData) : plainData(result);
+        };
+        return [[`${port}.${name}`, handler]];
+      }),
+    );
+    const subscriptions: SubscriptionHandlers = {
+      "chain.subscribe": ({ id, names }) => {
+        const listeners = names.map((name) => [
+          name,
+          (value: unknown) => channel.emit("chain.event", { id, name, value: plainData(value) }),
+        ]);
+        const listener = Object.fromEntries(listeners) as ChainListener;
+        this.#subscriptions.set(id, ports.chain.subscribe(listener));
+      },
+      "chain.unsubscribe": ({ id }) => this.#unsubscribe(id),
+    };
+    this.handlers = { ...Object.fromEntries(methods), ...subscriptions };
+  }
+
+  /** The other side is gone. */
+  close(): void {
+    for (const id of [...this.#subscriptions.keys()]) this.#unsubscribe(id);
+  }
+
+  #unsubscribe(id: number): void {
+    this.#subscriptions.get(id)?.();
+    this.#subscriptions.delete(id);
+  }
+}
+
+/** The ports that a `PortServer` serves at the other side of a channel. */
+export class PortClient {
+  /** For `Channel.serve`. */
+  readonly handlers: ClientHandlers;
+  readonly ports: RemotePorts;
+  readonly #channel: Channel;
+  readonly #listeners = new Map<number, ChainListener>();
+  #nextId = 1;
+
+  /** @param onListenerError called with what a listener of events throws */
+  constructor(
+    channel: Channel,
+    constants: ChainConstants,
+    onListenerError: (error: unknown) => void,
+  ) {
+    this.#channel = channel;
+    const ports = PORTS.map((port) => [port, this.#port(port)]);
+    const { chain, ...others } = Object.fromEntries(ports) as RemotePorts;
+    this.ports = { ...others, chain: { ...constants, ...this.#subscribing(chain) } };
+    this.handlers = {
+      "chain.event": ({ id, name, value }) => {
+        try {
+          this.#listeners.get(id)?.[name]?.(value as never);
+        } catch (error) {
+          onListenerError(error);
+        }
+      },
+    };
+  }
+
+  #port(port: PortName): Readonly<Record<string, AnyMethod>> {
+    const methods = methodsOf(port).map(([name, facts]) => {
+      const path = `${port}.${name}`;
+      const method: AnyMethod = (input) => this.#channel.call(path, plainData(input) as never);
+      return [name, facts.cancel ? this.#cancellable(path) : method];
+    });
+    return Object.fromEntries(methods);
+  }
+
+  #cancellable(path: string): AnyMethod {
+    return (input) => {
+      const { cancel, ...rest } = input as { readonly cancel?: CancelToken };
+      return this.#channel.call(path, plainData(rest) as never, { cancel });
+    };
+  }
+
+  #subscribing(chain: ChainView): ChainView {
+    const channel = this.#channel as Channel<SubscriptionHandlers>;
+    const subscribe = (listener: ChainListener) => {
+      const id = this.#nextId++;
+      this.#listeners.set(id, listener);
+      channel.emit("chain.subscribe", { id, names: Object.keys(listener) as EventName[] });
+      return () => {
+        if (this.#listeners.delete(id)) channel.emit("chain.unsubscribe", { id });
+      };
+    };
+    return { ...chain, subscribe };
+  }
+}

@@ -1,0 +1,29 @@
+import { MessageChannel } from "node:worker_threads";
+import { type Channel, channelOver, type MessageEnd } from "../../threads/channel.ts";
+import { PortClient, PortServer, type ServedPorts } from "../ports/port-channel.ts";
+import { ChainUnreachableError } from "../transport/errors.ts";
+
+/** `served` from the other side of a `MessageChannel`. */
+export function connectPorts(
+  served: ServedPorts,
+  onListenerError = (error: unknown): void => {
+    throw error;
+  },
+) {
+  const { port1, port2 } = new MessageChannel();
+  const here: Channel = channelOver(port1 as MessageEnd);
+  const server = new PortServer(served, here);
+  here.serve(server.handlers);
+  const there: Channel = channelOver(port2 as MessageEnd);
+  const { config, genesisHash } = served.chain;
+  const client = new PortClient(there, { config, genesisHash }, onListenerError);
+  there.serve(client.handlers);
+  port2.on("close", () => there.close(() => new ChainUnreachableError()));
+  return {
+    ports: client.ports,
+    close() {
+      server.close();
+      port1.close();
+    },
+  };
+}

@@ -1,0 +1,283 @@
+import { NodeError } from "../errors.ts";
+import type { CancelToken } from "./cancel-token.ts";
+import {
+  type Channel,
+  channelOver,
+  type Handlers,
+  type InputOf,
+  type MessageEnd,
+  type ResultOf,
+} from "./channel.ts";
+import type { PoolHandlers } from "./serve-thread.ts";
+import { type NodeThread, startThread, type ThreadEntry } from "./start-thread.ts";
+
+export type ThreadLoss = "crash" | "timeout" | "closed";
+
+/** The thread of a call ended before it answered: it failed, took too long, or its pool was closed. */
+export class ThreadLostError extends NodeError {
+  readonly code = "WORKER_TASK_FAILED";
+  readonly reason: ThreadLoss;
+  constructor(message: string, reason: ThreadLoss, options?: ErrorOptions) {
+    super(message, {}, options);
+    this.reason = reason;
+  }
+}
+
+/** The caller gave up before a thread took its call. */
+export class CallAbortedError extends NodeError {
+  readonly code = "WORKER_TASK_ABORTED";
+}
+
+export type PoolOptions = {
+  /** The module that threads run, which calls `serveThread`. */
+  readonly entry: ThreadEntry;
+  /** `threadData` of each thread. */
+  readonly data?: unknown;
+  /** Threads at most. One starts when a call finds no idle thread. */
+  readonly count: number;
+  /** Calls that may wait for a thread before the pool is full. */
+  readonly waitingMax: number;
+  /** Of each thread's JavaScript heap. */
+  readonly heapMegabytesMax: number;
+  /** A thread without calls for so long ends, and frees its memory. 0: each ends with its first call */
+  readonly idleMs?: number;
+  /** What the threads may call here. */
+  readonly here?: Handlers;
+  /** A thread was lost with the call it ran, if it ran one; the next call starts another. */
+  readonly onLost?: (error: ThreadLostError, call: string | undefined) => void;
+};
+
+export type PoolCallOptions = {
+  /** A thread that has not answered so long after it got the call ends; 0: never */
+  readonly timeoutMs: number;
+  /** A call that is aborted while it waits is dropped. */
+  readonly cancel?: CancelToken | undefined;
+  /** Buffers of the input that are moved to the thread in place of a copy. */
+  readonly moved?: readonly ArrayBuffer[] | undefined;
+  /** Whether an answer is worthless by now, so that the call runs again, before all that wait. What it throws fails the call. */
+  readonly isOutdated?: (result: unknown) => boolean;
+};
+
+type Task = {
+  readonly name: string;
+  readonly input: unknown;
+  readonly options: PoolCallOptions;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+};
+
+type Thread = {
+  readonly worker: NodeThread;
+  readonly channel: Channel;
+  isReady: boolean;
+  task: Task | undefined;
+  timer: NodeJS.Timeout | undefined;
+};
+
+/** Loading the modules takes some 0.3 s; on a busy machine many times that. */
+const START_MS_MAX = 30_000;
+const IDLE_MS = 60_000;
+
+/** Runs calls in threads of their own, first come first served. A thread that fails takes only the call with it that it ran. */
+export class Pool<There extends Handlers> {
+  readonly #options: PoolOptions;
+  readonly #threads = new Set<Thread>();
+  /** The thread that worked last is taken first: its caches are warm, and the others may end. */
+  readonly #idle: Thread[] = [];
+  readonly #waiting: Task[] = [];
+  #isClosed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** Threads with a call. */
+  get busy(): number {
+    return this.#threads.size - this.#idle.length;
+  }
+
+  /** Calls without a thread. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** A call would not have to wait for a thread to start. */
+  get isReady(): boolean {
+    for (const { isReady } of this.#threads) if (isReady) return true;
+    return false;
+  }
+
+  /** A call would have to wait for another to end. */
+  get isSaturated(): boolean {
+    return this.busy >= this.#options.count;
+  }
+
+  /** As many calls wait as may. It is for callers to see, who may leave some out of the bound. */
+  isFull(): boolean {
+    const { waitingMax } = this.#options;
+    if (this.#waiting.length >= waitingMax) this.#dropAborted();
+    return this.#waiting.length >= waitingMax;
+  }
+
+  /** Starts a thread if there is none. */
+  warmUp(): void {
+    if (this.#threads.size > 0) return;
+    const thread = this.#startThread();
+    if (thread !== undefined) this.#rest(thread);
+  }
+
+  /**
+   * What the thread's function answers; its input is copied to the thread.
+   * @throws ThreadLostError, CallAbortedError, and what the function throws
+   */
+  call<Name extends keyof There & string>(
+    name: Name,
+    input: InputOf<There, Name>,
+    options: PoolCallOptions,
+  ): Promise<ResultOf<There, Name>> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) throw closed();
+      this.#waiting.push({ name, input, options, resolve: resolve as never, reject });
+      this.#assign();
+    });
+  }
+
+  /** Emits an event to every thread that there is. */
+  emit<Name extends keyof There & string>(name: Name, input: InputOf<There, Name>): void {
+    for (const { channel } of this.#threads) channel.emit(name, input as never);
+  }
+
+  /** Ends every thread; calls that run or wait fail. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { reject } of this.#waiting.splice(0)) reject(closed());
+    await Promise.all(
+      [...this.#threads].map((thread) => {
+        thread.task?.reject(closed());
+        return this.#end(thread);
+      }),
+    );
+  }
+
+  #assign(): void {
+    this.#dropAborted();
+    while (this.#waiting.length > 0) {
+      const thread = this.#idle.pop() ?? this.#startThread();
+      if (thread === undefined) return;
+      this.#start(thread, this.#waiting.shift()!);
+    }
+  }
+
+  #dropAborted(): void {
+    for (const task of this.#waiting.splice(0)) {
+      if (task.options.cancel?.isAborted) {
+        task.reject(new CallAbortedError("the caller gave up before its turn"));
+      } else this.#waiting.push(task);
+    }
+  }
+
+  #start(thread: Thread, task: Task): void {
+    clearTimeout(thread.timer);
+    thread.task = task;
+    thread.worker.ref();
+    thread.channel.call(task.name, task.input as never, { attached: task.options.moved }).then(
+      (value) => this.#answered(thread, task, value),
+      (error) => this.#answered(thread, task, undefined, error),
+    );
+    if (thread.isReady) this.#startDeadline(thread);
+    else this.#loseAfter(thread, START_MS_MAX, "no thread started");
+  }
+
+  #startDeadline(thread: Thread): void {
+    const { timeoutMs } = thread.task!.options;
+    if (timeoutMs > 0) this.#loseAfter(thread, timeoutMs, `timeout after ${timeoutMs} ms`);
+  }
+
+  #loseAfter(thread: Thread, ms: number, message: string): void {
+    thread.timer = setTimeout(
+      () => this.#onLost(thread, new ThreadLostError(message, "timeout")),
+      ms,
+    );
+  }
+
+  #rest(thread: Thread): void {
+    thread.worker.unref();
+    this.#idle.push(thread);
+    const { idleMs = IDLE_MS } = this.#options;
+    thread.timer = setTimeout(() => {
+      this.#idle.splice(this.#idle.indexOf(thread), 1);
+      void this.#end(thread);
+    }, idleMs).unref();
+  }
+
+  /** undefined: there are as many as there may be. */
+  #startThread(): Thread | undefined {
+    const { entry, data, count, heapMegabytesMax } = this.#options;
+    if (this.#threads.size >= count) return undefined;
+    const worker = startThread(entry, {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
+    });
+    const here: Handlers & PoolHandlers = {
+      ...this.#options.here,
+      ready: () => this.#ready(thread),
+    };
+    const channel = channelOver(worker as MessageEnd, here);
+    const thread: Thread = { worker, channel, isReady: false, task: undefined, timer: undefined };
+    worker.on("error", (cause) => {
+      this.#onLost(thread, new ThreadLostError(cause.message, "crash", { cause }));
+    });
+    worker.on("exit", () => {
+      this.#onLost(thread, new ThreadLostError("the thread ended without an answer", "crash"));
+    });
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  #ready(thread: Thread): void {
+    if (!this.#threads.has(thread)) return;
+    thread.isReady = true;
+    if (thread.task === undefined) return;
+    clearTimeout(thread.timer);
+    this.#startDeadline(thread);
+  }
+
+  #answered(thread: Thread, task: Task, value: unknown, error?: Error): void {
+    if (thread.task !== task) return;
+    clearTimeout(thread.timer);
+    thread.task = undefined;
+    try {
+      if (error !== undefined) task.reject(error);
+      else if (task.options.isOutdated?.(value)) this.#waiting.unshift(task);
+      else task.resolve(value);
+    } catch (error) {
+      task.reject(error as Error);
+    }
+    if (this.#options.idleMs === 0) void this.#end(thread);
+    else this.#rest(thread);
+    this.#assign();
+  }
+
+  /** The call that ran there fails; the others go to other threads. */
+  #onLost(thread: Thread, error: ThreadLostError): void {
+    if (!this.#threads.has(thread)) return;
+    const at = this.#idle.indexOf(thread);
+    if (at >= 0) this.#idle.splice(at, 1);
+    const { task } = thread;
+    thread.task = undefined;
+    void this.#end(thread);
+    this.#options.onLost?.(error, task?.name);
+    task?.reject(error);
+    if (!this.#isClosed) this.#assign();
+  }
+
+  async #end(thread: Thread): Promise<void> {
+    this.#threads.delete(thread);
+    clearTimeout(thread.timer);
+    await thread.worker.end();
+  }
+}
+
+function closed(): ThreadLostError {
+  return new ThreadLostError("the node stops", "closed");
+}

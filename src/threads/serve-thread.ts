@@ -1,0 +1,18 @@
+import { parentPort } from "node:worker_threads";
+import { type Channel, channelOver, type Handlers, type MessageEnd } from "./channel.ts";
+
+/** What a thread of a `Pool` calls at its starter besides what the pool's users serve. */
+export type PoolHandlers = {
+  /** The thread's module is loaded. */
+  readonly ready: (input: undefined) => void;
+};
+
+/** Offers `here` to the `Pool` that started this thread; undefined on a main thread, where a test has loaded the module. */
+export function serveThread<There extends Handlers>(
+  here: Handlers,
+): Channel<There & PoolHandlers> | undefined {
+  if (parentPort === null) return undefined;
+  const channel = channelOver<There & PoolHandlers>(parentPort as MessageEnd, here);
+  channel.emit("ready", undefined as never);
+  return channel;
+}

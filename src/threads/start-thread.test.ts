@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { openLmdbKv } from "../storage/lmdb-kv.ts";
+import { startThread } from "./start-thread.ts";
+import { type AddonThreadData, SHARED } from "./testing/addon-thread-data.ts";
+
+function start(t: TestContext, calls: AddonThreadData["calls"], threadCount = 1) {
+  const directory = mkdtempSync(join(tmpdir(), "evmint-addons-"));
+  const kv = openLmdbKv(directory);
+  t.after(() => {
+    kv.close();
+    rmSync(directory, { recursive: true });
+  });
+  kv.transaction((writer) => writer.put(Buffer.from("key"), Buffer.from("value")));
+  const shared = new Int32Array(new SharedArrayBuffer(12));
+  const workerData: AddonThreadData = { directory, shared, calls };
+  const threads = Array.from({ length: threadCount }, () =>
+    startThread("threads/testing/enter-addons.thread", { workerData }),
+  );
+  return { shared, threads };
+}
+
+test("a thread ends after the native call it is in, and enters no other", async (t) => {
+  const { shared, threads } = start(t, "slow");
+  const [thread] = threads;
+  await once(thread!, "message");
+  const ended = thread!.end();
+  Atomics.store(shared, SHARED.go, 1);
+  await ended;
+  assert.equal(shared[SHARED.left], 1);
+  assert.equal(shared[SHARED.entered], 1);
+});
+
+test("threads that are ended while they call LMDB and secp256k1 do not abort the process", async (t) => {
+  const { threads } = start(t, "addons", 4);
+  await Promise.all(threads.map((thread) => once(thread, "message")));
+  for (const thread of threads) await thread.end();
+});
+
+test("no thread of the node is ended by `terminate` alone", () => {
+  const src = fileURLToPath(new URL("../", import.meta.url));
+  const files = readdirSync(src, { recursive: true, encoding: "utf8" })
+    .filter((file) => /\.ts$/.test(file) && !file.startsWith("browser"))
+    .filter((file) =>
+      /(?:worker|thread)\??\.terminate\(/i.test(readFileSync(join(src, file), "utf8")),
+    );
+  assert.deepEqual(files, []);
+});

@@ -7,7 +7,7 @@ import type { Context } from "node:vm";
 import { makeFolder } from "../storage/make-folder.ts";
 import { escapeControls } from "../telemetry/escape-controls.ts";
 import { connect } from "./connection.ts";
-import { createScope, type Scope } from "./scope.ts";
+import { createScope } from "./scope.ts";
 import {
   addScope,
   createScriptContext,
@@ -16,6 +16,7 @@ import {
   printerOf,
   printValue,
   runFile,
+  type Scope,
   shownValue,
 } from "./scripts.ts";
 

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { inspect } from "node:util";
 import { ConnectionFailedError, type RpcConnection } from "./connection.ts";
 import { namespacesOf, parseMethods } from "./methods.ts";
-import { createScriptConsole, type Print } from "./scripts.ts";
+import { createScriptConsole, type Print, type Scope } from "./scripts.ts";
 
 type Viem = typeof import("viem") & typeof import("viem/accounts");
 
@@ -67,9 +67,6 @@ rpc(method, ...params)       any method, with the JSON of the answer
 watch("newHeads", listener)  events; without a listener they are printed; gives what ends it
 publicClient, walletClient, testClient, viem.…, parseEther(…)   viem
 `;
-
-/** The names that a script or a line of the console can use. */
-export type Scope = Record<string, unknown>;
 
 /**
  * The names of the node behind `connection`: its namespaces, viem's clients and functions, and helpers.

@@ -4,7 +4,9 @@ import { Writable } from "node:stream";
 import { inspect } from "node:util";
 import { type Context, createContext, Script } from "node:vm";
 import { escapeControls, escapeControlsInLines } from "../telemetry/escape-controls.ts";
-import type { Scope } from "./scope.ts";
+
+/** The names that a script or a line of the console can use. */
+export type Scope = Record<string, unknown>;
 
 /** A context for scripts: `scope`, and the globals that scripts expect besides JavaScript's own. */
 export function createScriptContext(scope: Scope): Context {

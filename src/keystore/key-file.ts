@@ -5,24 +5,7 @@ import { concatBytes } from "../primitives/bytes.ts";
 import { type Hex, hexToBytes } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { InvalidKeyFileError, KeyMismatchError, WrongPassphraseError } from "./errors.ts";
-import type { KeyDerivation } from "./passphrases.ts";
-
-/** How a passphrase becomes a key. */
-export type KdfParams =
-  | {
-      readonly kdf: "scrypt";
-      readonly n: number;
-      readonly r: number;
-      readonly p: number;
-      readonly dklen: number;
-      readonly salt: Uint8Array;
-    }
-  | {
-      readonly kdf: "pbkdf2";
-      readonly c: number;
-      readonly dklen: number;
-      readonly salt: Uint8Array;
-    };
+import type { KdfParams, KeyDerivation } from "./passphrases.ts";
 
 /** An encrypted private key: Web3 Secret Storage, version 3 or (old geth) 1. */
 export type KeyFile = {

@@ -1,7 +1,23 @@
 import { pbkdf2, type ScryptOptions, scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import { KeyDerivationBusyError, TooManyTriesError } from "./errors.ts";
-import type { KdfParams } from "./key-file.ts";
+
+/** How a passphrase becomes a key. */
+export type KdfParams =
+  | {
+      readonly kdf: "scrypt";
+      readonly n: number;
+      readonly r: number;
+      readonly p: number;
+      readonly dklen: number;
+      readonly salt: Uint8Array;
+    }
+  | {
+      readonly kdf: "pbkdf2";
+      readonly c: number;
+      readonly dklen: number;
+      readonly salt: Uint8Array;
+    };
 
 const scryptAsync = promisify<string, Uint8Array, number, ScryptOptions, Buffer>(scrypt);
 const pbkdf2Async = promisify(pbkdf2);

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 
 /** Lowest first: a directory may import itself and what stands before it. Test files may import anything. */
 const LAYERS = [
+  "error-codes.ts",
   "errors.ts",
   "threads",
   "telemetry",

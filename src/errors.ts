@@ -1,9 +1,11 @@
+import { ERROR_CODES, type ErrorClass, type ErrorCode } from "./error-codes.ts";
+
 /**
  * The base of every error thrown on purpose: a rejection with a stable `code` and typed details.
- * A subclass names one rule; `src/rpc/transport/dispatch/error-codes.ts` maps every `code` to its JSON-RPC code.
+ * A subclass names one rule; `error-codes.ts` has the JSON-RPC number of every `code` and who has to act on it.
  */
 export abstract class NodeError extends Error {
-  abstract readonly code: string;
+  abstract readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -17,23 +19,12 @@ export abstract class NodeError extends Error {
   }
 }
 
-/** Who has to act on an error. */
-export type ErrorClass =
-  /** The caller: an expected rejection. Answered, not logged. */
-  | "caller"
-  /** The operator: disk, damaged data, journal, clock, a forked chain that does not answer. Logged and counted. */
-  | "operator"
-  /** We: a bug. Logged with its stack and counted. */
-  | "internal";
-
-/** Families and single codes of failures that only the operator of the node can end. */
-const OPERATOR_CODES = /^(?:STORE_|TRIE_|CLOCK_|FORK_REMOTE_|POOL_JOURNAL_WRITE$)/;
 /** What the operating system reports about disk and memory: `ENOSPC`, `EIO`, … */
 const SYSTEM_CODES = /^E[A-Z0-9]+$/;
 
 /** The one place that decides who an error belongs to; logs, metrics and the JSON-RPC server follow it. */
 export function errorClassOf(error: unknown): ErrorClass {
-  if (error instanceof NodeError) return OPERATOR_CODES.test(error.code) ? "operator" : "caller";
+  if (error instanceof NodeError) return ERROR_CODES[error.code].actor;
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   return typeof code === "string" && SYSTEM_CODES.test(code) ? "operator" : "internal";
 }

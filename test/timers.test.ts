@@ -13,13 +13,13 @@ const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   "chain/store/background-work.ts": [1, "a failed merge poisons the store: caught there"],
   "cli/commands/start.ts": [2, "rejects a promise, or ends the process"],
-  "consensus/cometbft/engine-process.ts": [1, "sends a signal"],
-  "consensus/cometbft/state-sync-session.ts": [
+  "consensus/cometbft/process/engine-process.ts": [1, "sends a signal"],
+  "consensus/cometbft/state-sync.ts": [
     2,
     "resolves a promise; reports a fault to the supervisor, which throws none",
   ],
-  "consensus/cometbft/store-height.ts": [1, "resolves a promise"],
-  "consensus/cometbft/supervisor.ts": [
+  "consensus/cometbft/process/store-rollback.ts": [1, "resolves a promise"],
+  "consensus/cometbft/process/supervisor.ts": [
     1,
     "starts or stops the engine's process, which emits its errors",
   ],

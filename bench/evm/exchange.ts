@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Abi, decodeAbiParameters, encodeDeployData, encodeFunctionData } from "viem";
-import { createAddress } from "../../src/evm/create-address.ts";
+import { createAddress } from "../../src/evm/contract-creation.ts";
 import { createEvm } from "../../src/evm/engine.ts";
 import { testBlock, testMessage } from "../../src/evm/testing/environment.ts";
 import type { GenesisAccount } from "../../src/params/genesis.ts";

@@ -12,11 +12,12 @@ import { genesisState } from "../../src/chain/genesis-block.ts";
 import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
 import type { BlockRecord } from "../../src/chain/store/block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { createBlockFactory } from "../../src/consensus/block-factory.ts";
-import { openProposals } from "../../src/consensus/clique/proposals.ts";
-import { soloStartingSet } from "../../src/consensus/clique/starting-set.ts";
-import { createEvmApplication } from "../../src/consensus/evm-application.ts";
-import { createSoloEngine } from "../../src/consensus/solo/solo-engine.ts";
+import { EvmApplication } from "../../src/consensus/evm-application.ts";
+import { createBlockFactory } from "../../src/consensus/pending-block.ts";
+import { SoloEngine } from "../../src/consensus/solo/solo-engine.ts";
+import { withCalls } from "../../src/consensus/testing/test-application.ts";
+import { openProposals } from "../../src/consensus/voting/proposals.ts";
+import { soloStartingSet } from "../../src/consensus/voting/starting-set.ts";
 import { createEvm } from "../../src/evm/engine.ts";
 import { journalPool } from "../../src/mempool/journaled-pool.ts";
 import { Mempool } from "../../src/mempool/mempool.ts";
@@ -115,7 +116,7 @@ function measure(
       }),
     ),
   );
-  const application = createEvmApplication(
+  const application = new EvmApplication(
     {
       feeRecipient: () => PROPOSER,
       extraData: EMPTY_BYTES,
@@ -135,7 +136,7 @@ function measure(
       },
     },
   );
-  const engine = createSoloEngine(
+  const engine = new SoloEngine(
     {
       blockTime: "manual",
       proposer: PROPOSER,
@@ -144,12 +145,11 @@ function measure(
       onStalled: () => {},
     },
     {
-      application: {
-        ...application,
+      application: withCalls(application, {
         prepareProposal: (proposal) =>
           timed("pack, execute, seal", () => application.prepareProposal(proposal)),
         commit: () => timed("commit", () => application.commit()),
-      },
+      }),
       onExecutable: () => () => {},
       hasExecutable: () => mempool.counts().pending > 0,
       now: () => ({ seconds: Math.floor(Date.now() / 1000), nanos: 0 }),

@@ -21,7 +21,7 @@ import { fileURLToPath } from "node:url";
 import { createChain } from "../../src/chain/chain.ts";
 import { genesisState } from "../../src/chain/genesis-block.ts";
 import { createMemoryBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { createBlockFactory } from "../../src/consensus/block-factory.ts";
+import { createBlockFactory } from "../../src/consensus/pending-block.ts";
 import { createEvm } from "../../src/evm/engine.ts";
 import { parseGenesis } from "../../src/params/genesis.ts";
 import type { Address } from "../../src/primitives/address.ts";

@@ -1,3 +1,5 @@
+import type { ErrorCode } from "../../src/error-codes.ts";
+
 /** What the JSON-RPC numbers mean and what a caller does about each. The errors page fails to generate where one is missing. */
 export const NUMBERS: Readonly<Record<number, readonly [meaning: string, action: string]>> = {
   [-32700]: ["The body is not JSON.", "Send one JSON value in UTF-8."],
@@ -60,7 +62,7 @@ export const NUMBERS: Readonly<Record<number, readonly [meaning: string, action:
 export const SIMULATION_NUMBERS = "-38010 to -38025";
 
 /** Causes of codes that share one class, whose comment is of all of them. */
-export const CAUSES: Readonly<Record<string, string>> = {
+export const CAUSES: Readonly<Partial<Record<ErrorCode, string>>> = {
   POOL_ALREADY_KNOWN: "The transaction is in the pool or in a block already.",
   POOL_OVERSIZED_DATA: "The transaction is larger than the pool takes (128 KiB, blobs aside).",
   POOL_GAS_PRICE_BELOW_MINIMUM: "The price is below `minimum-gas-prices`, or the tip below 1 wei.",
@@ -112,7 +114,6 @@ export const CAUSES: Readonly<Record<string, string>> = {
   TX_INTRINSIC_GAS_BELOW_FLOOR_GAS_COST:
     "The gas limit is below the floor for its data (EIP-7623).",
   TX_INVALID_SENDER: "The signature gives no sender, or another than `from`.",
-  TX_INVALID_SIGNATURE: "The signature is not valid.",
   TX_INVALID_CHAINID: "The transaction is signed for another chain id.",
 };
 

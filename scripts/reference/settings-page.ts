@@ -13,8 +13,7 @@ which overrides the default. \`evmintd config show --origin\` prints the values 
 /** Defaults that depend on the machine. */
 const OF_THE_MACHINE: Readonly<Record<string, string>> = {
   "json-rpc.workers": "one less than there are processors, 1 to 8",
-  "json-rpc.processes":
-    "by the number of processors ([ADR 68](../adr/0068-default-of-rpc-processes.md))",
+  "json-rpc.processes": "by the number of processors ([ADR 53](../adr/0053-rpc-processes.md))",
 };
 
 /** docs/reference/settings.md */

@@ -38,18 +38,17 @@ export const MENU = [
       "ARCHITECTURE.md",
       "CONTRIBUTING.md",
       "docs/acceptance.md",
-      "docs/adr/index.md",
+      "docs/processes-and-threads.md",
+      "docs/caches.md",
+      "docs/adr/README.md",
       "CHANGELOG.md",
     ],
   ],
 ];
 
-/** Made at the build: a list of the decisions. */
-export const DECISIONS = "docs/adr/index.md";
-
 /** Every page by its file, those of the menu first. */
 export function filesOf(root) {
-  const decisions = readdirSync(join(root, "docs/adr")).filter((name) => name.endsWith(".md"));
+  const decisions = readdirSync(join(root, "docs/adr")).filter((name) => /^\d.*\.md$/.test(name));
   return [
     ...MENU.flatMap(([, files]) => files),
     ...decisions.sort().map((name) => `docs/adr/${name}`),
@@ -62,5 +61,5 @@ export function pathOf(file) {
     .replace(/^docs\//, "")
     .replace(/\.md$/, "")
     .toLowerCase();
-  return name === "index" ? "/docs/" : `/docs/${name.replace(/\/index$/, "")}/`;
+  return name === "index" ? "/docs/" : `/docs/${name.replace(/\/readme$/, "")}/`;
 }

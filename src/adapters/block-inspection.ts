@@ -3,16 +3,19 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { executionWitness } from "../chain/inspect/execution-witness.ts";
 import { createEvm } from "../evm/engine.ts";
 import { InvalidBlockError } from "../execution/errors.ts";
-import { hardforkAt } from "../params/hardfork-at.ts";
+import { hardforkAt } from "../params/hardforks.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { DebugError } from "../rpc/methods/debug/database.ts";
 import type { ExecutionPort, TraceRequest } from "../rpc/ports/execution.ts";
 import type { BlockInspection } from "../rpc/ports/inspection.ts";
-import { NotTraceableError, TracingFailedError } from "../tracing/errors.ts";
-import { createJsonLogger } from "../tracing/json-logger.ts";
+import { textString } from "../tracing/json-writer.ts";
+import { createJsonLogger } from "../tracing/struct-logger.ts";
 import { beginReplay } from "../tracing/trace-block.ts";
-import { createTraceBudget } from "../tracing/trace-budget.ts";
-import { textString } from "../tracing/trace-text.ts";
+import {
+  createTraceBudget,
+  NotTraceableError,
+  TracingFailedError,
+} from "../tracing/trace-budget.ts";
 import type { Block } from "../types/block.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { recoverSender } from "../types/transaction/sender.ts";

@@ -1,6 +1,6 @@
 import type { StatePatches } from "../chain/reader.ts";
 import type { DevChain } from "../dev/dev-chain.ts";
-import { DevControlError } from "../dev/errors.ts";
+import { DevControlError } from "../dev/dev-settings.ts";
 import { dumpAccounts } from "../dev/state-dump.ts";
 import type { Address } from "../primitives/address.ts";
 import type { DevPort } from "../rpc/ports/dev.ts";

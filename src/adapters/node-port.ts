@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import { clientVersion } from "../config/package.ts";
 import type { InstanceId } from "../config/secrets.ts";
 import type { DevChain } from "../dev/dev-chain.ts";
-import { remoteName } from "../dev/fork/remote-endpoint.ts";
+import { remoteName } from "../dev/fork/fetch-remote-calls.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { NodeAdmin } from "../rpc/ports/admin.ts";
 import type { ChainView } from "../rpc/ports/chain-view.ts";

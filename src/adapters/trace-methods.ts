@@ -1,14 +1,11 @@
 import type { CallTarget } from "../execution/call/call.ts";
 import type { BlockSelector } from "../rpc/ports/block-selector.ts";
 import type { CallOverrides, TraceRequest, TransactionTrace } from "../rpc/ports/execution.ts";
-import { NotTraceableError } from "../tracing/errors.ts";
 import { createTracers } from "../tracing/native-tracers.ts";
-import { traceCalls } from "../tracing/parity/trace-calls.ts";
-import { traceRawTransaction } from "../tracing/parity/trace-raw-transaction.ts";
+import { traceCalls, traceRawTransaction } from "../tracing/parity/trace-calls.ts";
 import { type BlockToTrace, beginReplay, traceBlock } from "../tracing/trace-block.ts";
-import { createTraceBudget, type TraceBudget } from "../tracing/trace-budget.ts";
-import { traceBundles } from "../tracing/trace-bundles.ts";
-import { traceCall } from "../tracing/trace-call.ts";
+import { createTraceBudget, NotTraceableError, type TraceBudget } from "../tracing/trace-budget.ts";
+import { traceBundles, traceCall } from "../tracing/trace-call.ts";
 import type { TraceOptions } from "../tracing/trace-message.ts";
 import type { Block, ExecutedBlock } from "../types/block.ts";
 import { decodeBlock } from "../types/block-codec.ts";

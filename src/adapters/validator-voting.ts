@@ -1,7 +1,7 @@
 import type { Chain } from "../chain/chain.ts";
-import { tallyOf } from "../consensus/clique/snapshot.ts";
-import type { Voting } from "../consensus/clique/voting.ts";
 import type { EngineNetwork } from "../consensus/engine.ts";
+import { tallyOf } from "../consensus/voting/snapshot.ts";
+import type { Voting } from "../consensus/voting/voting.ts";
 import type { Address } from "../primitives/address.ts";
 import { NoSignaturesError } from "../rpc/methods/clique/methods.ts";
 import type { ChainView } from "../rpc/ports/chain-view.ts";

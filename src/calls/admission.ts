@@ -6,7 +6,7 @@ import { type AnyMethod, methodsOf, type PortMethod } from "../rpc/ports/declara
 import type { ExecutionReads, TraceRequest } from "../rpc/ports/execution.ts";
 import type { CancelToken } from "../threads/cancel-token.ts";
 import { plainData } from "../threads/plain-data.ts";
-import { TraceTooLargeError, TracingTimeoutError } from "../tracing/errors.ts";
+import { TraceTooLargeError, TracingTimeoutError } from "../tracing/trace-budget.ts";
 import type { PendingBlockData } from "./execute.thread.ts";
 import type { ExecutionThreads } from "./execution-threads.ts";
 
@@ -39,7 +39,7 @@ type ExecutionInput = {
   readonly cancel?: CancelToken | undefined;
 };
 
-export type AdmissionModules = {
+type AdmissionModules = {
   readonly suggestTip: () => bigint;
   readonly threads: ExecutionThreads;
   /** True while the other threads lack something of the state. */

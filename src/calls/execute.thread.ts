@@ -24,7 +24,7 @@ import { type Channel, Moved } from "../threads/channel.ts";
 import { threadData } from "../threads/native-calls.ts";
 import { type ErrorData, errorDataOf, plainData } from "../threads/plain-data.ts";
 import { serveThread } from "../threads/serve-thread.ts";
-import { TraceTooLargeError } from "../tracing/errors.ts";
+import { TraceTooLargeError } from "../tracing/trace-budget.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { movableTexts } from "./movable-texts.ts";
 

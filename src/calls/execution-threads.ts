@@ -50,7 +50,7 @@ export type ExecutionThreadsOptions = {
   readonly entry?: ThreadEntry;
 };
 
-export type ExecutionOptions = {
+type ExecutionOptions = {
   /** Deadline that the execution itself keeps, in ms from its start; 0: none, and its thread is never ended for it. */
   readonly timeoutMs: number;
   readonly cancel: CancelToken | undefined;
@@ -120,7 +120,7 @@ function rejectionOf(error: unknown, timeoutMs: number): unknown {
 }
 
 /** What the threads follow. */
-export type ThreadedChain = {
+type ThreadedChain = {
   readonly chain: Pick<ChainParts["chain"], "config" | "genesisHash">;
   readonly store: Pick<ChainParts["store"], "followable" | "epoch">;
 };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
-import { type TraceText, textString } from "../tracing/trace-text.ts";
+import { type TraceText, textString } from "../tracing/json-writer.ts";
 import { movableTexts } from "./movable-texts.ts";
 
 /** What another thread receives of `value`, and how many buffers moved there. */

@@ -1,4 +1,4 @@
-import type { TraceText } from "../tracing/trace-text.ts";
+import type { TraceText } from "../tracing/json-writer.ts";
 
 /** Texts of fewer characters together are copied: two microseconds, no more than moving a buffer takes. */
 const MOVED_CHARS_MIN = 64 << 10;

@@ -1,7 +1,7 @@
 import type { Chain } from "../chain/chain.ts";
 import { importBlock } from "../chain/chain.ts";
-import { voteEffect } from "../consensus/clique/vote-effect.ts";
 import { decodeConsensusData } from "../consensus/consensus-data.ts";
+import { voteEffect } from "../consensus/voting/snapshot-storage.ts";
 import { NodeError } from "../errors.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Address } from "../primitives/address.ts";

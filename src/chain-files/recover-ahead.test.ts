@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { genesisHeader } from "../chain/genesis-block.ts";
 import { addressFromPrivateKey } from "../crypto/secp256k1.ts";
-import { allForksAtGenesis } from "../params/dev-chain.ts";
+import { allForksAtGenesis } from "../params/blob-schedule.ts";
 import { parseGenesis } from "../params/genesis.ts";
 import { bigintToFixedBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";

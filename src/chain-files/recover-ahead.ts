@@ -1,5 +1,5 @@
 import type { ChainConfig } from "../params/chain-config.ts";
-import { hardforkAt } from "../params/hardfork-at.ts";
+import { hardforkAt } from "../params/hardforks.ts";
 import { ADDRESS_LENGTH, type Address, addressFromBytes } from "../primitives/address.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { Pool } from "../threads/pool.ts";

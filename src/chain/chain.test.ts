@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InvariantError } from "../errors.ts";
-import { allForksAtGenesis } from "../params/dev-chain.ts";
+import { allForksAtGenesis } from "../params/blob-schedule.ts";
 import { createStateTrie } from "../state/state-trie.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import { createChain } from "./chain.ts";

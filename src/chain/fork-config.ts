@@ -8,8 +8,7 @@ import {
   HISTORY_STORAGE_ADDRESS,
   WITHDRAWAL_REQUEST_ADDRESS,
 } from "../params/gas.ts";
-import { hardforkAt } from "../params/hardfork-at.ts";
-import { isAtLeast } from "../params/hardforks.ts";
+import { hardforkAt, isAtLeast } from "../params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Hex } from "../primitives/hex.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { createMPT } from "@ethereumjs/mpt";
 import { fixture, skipWithout } from "../../test/support/fixtures.ts";
-import { allForksAtGenesis } from "../params/dev-chain.ts";
+import { allForksAtGenesis } from "../params/blob-schedule.ts";
 import { type Genesis, genesisFromJson, parseGenesis } from "../params/genesis.ts";
 import { addressToBytes } from "../primitives/address.ts";
 import { bigintToBytes, EMPTY_BYTES } from "../primitives/bytes.ts";

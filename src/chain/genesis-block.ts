@@ -1,6 +1,6 @@
 import { INITIAL_BASE_FEE } from "../params/fees.ts";
 import type { Genesis } from "../params/genesis.ts";
-import { isBlockForkActive, isTimeForkActive } from "../params/hardfork-at.ts";
+import { isBlockForkActive, isTimeForkActive } from "../params/hardforks.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashFromBytes, ZERO_HASH } from "../primitives/hash.ts";
 import type { StateChanges } from "../state/reader.ts";

@@ -1,8 +1,7 @@
 import { invariant } from "../errors.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import { HISTORY_STORAGE_ADDRESS } from "../params/gas.ts";
-import { hardforkAt } from "../params/hardfork-at.ts";
-import { isAtLeast } from "../params/hardforks.ts";
+import { hardforkAt, isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../state/reader.ts";

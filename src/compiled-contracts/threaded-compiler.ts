@@ -28,7 +28,7 @@ const REJECTED_MAX = 10_000;
 /** Bytes of memory for each byte of a module: V8 has the module, its optimised code and tables for it. */
 const MEMORY_PER_BYTE = 4;
 
-export type ThreadedCompilerOptions = {
+type ThreadedCompilerOptions = {
   /** Memory of all compiled contracts together; the least recently asked for are dropped. */
   readonly cacheBytesMax: number;
   /** Where emitted modules are stored for the next start and for other processes; undefined: nowhere */

@@ -1,6 +1,6 @@
 import { CACHE_BYTES } from "../chain/store/cache-sizes.ts";
 import { FORK_VERIFY_MODES } from "../dev/fork/choose-fork-point.ts";
-import { MEMPOOL_DEFAULTS } from "../mempool/options.ts";
+import { MEMPOOL_DEFAULTS } from "../mempool/pool.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { RPC_DEFAULTS } from "../rpc/transport/limits.ts";
 import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/transport/server/origin.ts";

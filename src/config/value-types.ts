@@ -1,4 +1,4 @@
-import type { BlockTime } from "../consensus/solo/block-time.ts";
+import type { BlockTime } from "../consensus/solo/solo-engine.ts";
 import { type Address, parseAddress } from "../primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 

@@ -7,8 +7,7 @@ import {
   type SealedBlock,
 } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
-import { hardforkAt } from "../params/hardfork-at.ts";
-import { isAtLeast } from "../params/hardforks.ts";
+import { hardforkAt, isAtLeast } from "../params/hardforks.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import {
@@ -17,10 +16,9 @@ import {
 } from "../types/transaction/decode.ts";
 import { effectiveTip } from "../types/transaction/fees.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
-import { assembleBlock } from "./assemble-block.ts";
-import type { BeginBlock } from "./block-factory.ts";
-import { PACKING_LIMITS } from "./pack-transactions.ts";
-import type { SetAside } from "./set-aside.ts";
+import { assembleBlock, PACKING_LIMITS } from "./pack-transactions.ts";
+import type { BeginBlock } from "./pending-block.ts";
+import type { SetAside } from "./quarantine.ts";
 
 /** A block to build on the head. */
 export type PayloadRequest = Omit<PayloadAttributes, "gasLimit"> & {
@@ -31,7 +29,7 @@ export type PayloadRequest = Omit<PayloadAttributes, "gasLimit"> & {
   readonly transactions?: readonly Uint8Array[];
 };
 
-export type BuiltBlock = {
+type BuiltBlock = {
   readonly sealed: SealedBlock;
   /** The fee recipient's priority fees, in wei. */
   readonly value: bigint;

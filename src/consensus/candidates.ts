@@ -14,34 +14,28 @@ export type Candidate = {
 };
 
 /** Rounds of one height whose executed blocks are cached; a height with more executes again. */
-export const CANDIDATES_MAX = 4;
+const CANDIDATES_MAX = 4;
 
 /** The executed blocks of one height, found by what decides their content. */
-export type Candidates = {
-  /** @param parentHash of the head, which a candidate must follow */
-  find(input: BlockInput, parentHash: Hash): Candidate | undefined;
-  add(candidate: Candidate): void;
-  clear(): void;
-  size(): number;
-};
+export class Candidates {
+  #candidates: readonly Candidate[] = [];
 
-export function createCandidates(): Candidates {
-  let candidates: readonly Candidate[] = [];
-  return {
-    find: (input, parentHash) =>
-      candidates.find(
-        (candidate) =>
-          candidate.sealed.executed.block.header.parentHash === parentHash &&
-          isSameBlock(candidate, input),
-      ),
-    add(candidate) {
-      candidates = [...candidates, candidate].slice(-CANDIDATES_MAX);
-    },
-    clear() {
-      candidates = [];
-    },
-    size: () => candidates.length,
-  };
+  /** @param parentHash of the head, which a candidate must follow */
+  find(input: BlockInput, parentHash: Hash): Candidate | undefined {
+    return this.#candidates.find(
+      (candidate) =>
+        candidate.sealed.executed.block.header.parentHash === parentHash &&
+        isSameBlock(candidate, input),
+    );
+  }
+
+  add(candidate: Candidate): void {
+    this.#candidates = [...this.#candidates, candidate].slice(-CANDIDATES_MAX);
+  }
+
+  clear(): void {
+    this.#candidates = [];
+  }
 }
 
 /** Votes and misbehavior are left out: nothing in the block depends on them. */

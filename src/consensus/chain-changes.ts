@@ -1,7 +1,7 @@
 import { NodeError } from "../errors.ts";
 
 /** Another change of the chain is running; the caller may try again after it. */
-export class ChainBusyError extends NodeError {
+class ChainBusyError extends NodeError {
   readonly code = "CHAIN_BUSY";
   constructor(running: string) {
     super(`the chain is being changed by ${running}, try again later`, { running });

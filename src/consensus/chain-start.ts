@@ -17,12 +17,12 @@ export function appStateOf(genesisHash: Hash): { readonly evmGenesis: Hash } {
 }
 
 /** The engine's genesis describes another chain than ours. */
-export class GenesisDisagreementError extends NodeError {
+class GenesisDisagreementError extends NodeError {
   readonly code = "CONSENSUS_GENESIS_DISAGREEMENT";
 }
 
 /** The state of our chain that an engine's genesis must agree with. */
-export type OwnStart = {
+type OwnStart = {
   readonly config: Pick<ChainConfig, "chainId">;
   readonly genesisHash: Hash;
   /** Number and time of the head. */

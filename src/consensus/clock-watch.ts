@@ -1,7 +1,8 @@
+import { readFileSync, rmSync } from "node:fs";
 import { NodeError } from "../errors.ts";
+import { replaceFile } from "../storage/replace-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { ClockStop } from "./clock-stop-file.ts";
 
 /** The wall clock is not plausible: no block is made until it is confirmed or set right. */
 export class ClockJumpError extends NodeError {
@@ -30,7 +31,7 @@ export type ClockWatchOptions = {
   readonly isAccepted: boolean;
 };
 
-export type ClockWatchModules = {
+type ClockWatchModules = {
   /** Unix milliseconds. */
   readonly wallClock: () => number;
   /** Milliseconds of a clock that nobody sets. On Linux it stops while the machine is suspended. */
@@ -149,5 +150,33 @@ export function createClockWatch(
       if (problem) throw problem;
       return wallClock();
     },
+  };
+}
+
+/** Remembers over a restart that a forward jump stopped block production. */
+export type ClockStop = {
+  /** The clock, in Unix milliseconds, when blocks were stopped; undefined when they were not. */
+  read(): number | undefined;
+  write(wallClockMs: number): void;
+  clear(): void;
+};
+
+/** The stop in the file at `path`, whose folder must exist: Unix milliseconds in decimal. */
+export function openClockStopFile(path: string): ClockStop {
+  return {
+    read() {
+      let text: string;
+      try {
+        text = readFileSync(path, "latin1");
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+        throw error;
+      }
+      // A file that somebody emptied or edited still stops blocks: at any clock.
+      const wallClockMs = Number(text);
+      return Number.isFinite(wallClockMs) ? wallClockMs : 0;
+    },
+    write: (wallClockMs) => replaceFile(path, `${Math.floor(wallClockMs)}\n`, 0o600),
+    clear: () => rmSync(path, { force: true }),
   };
 }

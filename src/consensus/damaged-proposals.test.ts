@@ -6,7 +6,7 @@ import { type Address, addressToBytes } from "../primitives/address.ts";
 import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { encodeRlp, type RlpItem } from "../primitives/rlp.ts";
 import type { BlockInput } from "./application.ts";
-import { encodeProposerData } from "./proposer-data.ts";
+import { encodeProposerData } from "./consensus-data.ts";
 import {
   ACCOUNTS,
   GAS_LIMIT,

@@ -4,7 +4,7 @@ import { NodeError } from "../errors.ts";
 import { BLOCK_RLP_SIZE_MAX } from "../params/gas.ts";
 import type { Address } from "../primitives/address.ts";
 import { encodeBlock } from "../types/block-codec.ts";
-import { createSoloEngine } from "./solo/solo-engine.ts";
+import { SoloEngine } from "./solo/solo-engine.ts";
 import { assertingApplication, testApplicationContract } from "./testing/application-contract.ts";
 import {
   GENESIS_TIME,
@@ -14,6 +14,7 @@ import {
   proposalOf,
   type TestApplication,
   transferOf,
+  withCalls,
 } from "./testing/test-application.ts";
 
 function underTest({ application, chain, clock }: TestApplication) {
@@ -32,14 +33,15 @@ testApplicationContract("evm application", () => underTest(openTestApplication()
 test("the solo engine drives the application by the rules, also over a failure", () => {
   const node = openTestApplication();
   let isDiskFull = false;
-  const application = assertingApplication({
-    ...node.application,
-    commit() {
-      if (isDiskFull) throw new Error("disk full");
-      return node.application.commit();
-    },
-  });
-  const engine = createSoloEngine(
+  const application = assertingApplication(
+    withCalls(node.application, {
+      commit() {
+        if (isDiskFull) throw new Error("disk full");
+        return node.application.commit();
+      },
+    }),
+  );
+  const engine = new SoloEngine(
     {
       blockTime: "manual",
       proposer: PROPOSER,

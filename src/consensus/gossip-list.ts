@@ -7,7 +7,7 @@ import { encodePooledTransaction } from "../types/transaction/encode.ts";
  * Transactions that wait to be announced; of more the oldest are dropped. A constant, because nothing is lost: the transactions stay in the
  * pool, whose limits are settings, and local ones are announced again. 20,000 hashes in two lists take some 5 MB.
  */
-export const ANNOUNCED_MAX = 20_000;
+const ANNOUNCED_MAX = 20_000;
 /**
  * A peer that joined meanwhile, or dropped a transaction, gets the local ones again. A constant: several block times of any chain, and
  * rare enough that 20,000 transfers cost each peer less than 100 kB a second.

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
 import type { BlockBuilder } from "../execution/block/build-block.ts";
 import { InvalidTransactionError } from "../execution/errors.ts";
-import { allForksAtGenesis } from "../params/dev-chain.ts";
+import { allForksAtGenesis } from "../params/blob-schedule.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 import { Packing, type PackingLimits, TX_FRAME_BYTES } from "./pack-transactions.ts";
-import { ExecutorFailure } from "./set-aside.ts";
+import { ExecutorFailure } from "./quarantine.ts";
 import {
   CHAIN_ID,
   GENESIS_TIME,

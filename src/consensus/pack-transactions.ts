@@ -1,16 +1,65 @@
-import { isTransactionRejection } from "../execution/block/block-execution.ts";
-import type { BlockBuilder } from "../execution/block/build-block.ts";
+import type { BlockBuilder, SealedBlock } from "../execution/block/build-block.ts";
+import type { BlockOrder } from "../mempool/block-order.ts";
 import type { Mempool } from "../mempool/mempool.ts";
-import type { BlockOrder, PooledTransaction } from "../mempool/pool.ts";
+import type { PooledTransaction } from "../mempool/pool.ts";
 import { blobParamsAt } from "../params/blob-schedule.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import { blobBaseFee } from "../params/fees.ts";
 import { BLOCK_RLP_SIZE_MAX, TX_BASE_GAS, TX_GAS_LIMIT_MAX } from "../params/gas.ts";
-import { hardforkAt } from "../params/hardfork-at.ts";
-import { isAtLeast } from "../params/hardforks.ts";
+import { hardforkAt, isAtLeast } from "../params/hardforks.ts";
 import type { Hash } from "../primitives/hash.ts";
+import { TransactionRejection } from "../types/transaction/codec.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
-import { ExecutorFailure } from "./set-aside.ts";
+import { ExecutorFailure, type SetAside } from "./quarantine.ts";
+
+type AssembledBlock = {
+  readonly sealed: SealedBlock;
+  readonly packed: readonly Transaction[];
+};
+
+/** A block of which a part is packed. */
+export type BegunBlock = { readonly builder: BlockBuilder; readonly packing: Packing };
+
+export function beginPacking(
+  begin: () => BlockBuilder,
+  limits: Omit<PackingLimits, "timeMs">,
+  modules: PackingModules,
+): BegunBlock {
+  const builder = begin();
+  return { builder, packing: new Packing(builder, limits, modules) };
+}
+
+/**
+ * Builds a block from the pool. A transaction that crashes the executor is set aside and the block is built again without it;
+ * all builds share `limits.timeMs`, and the last one is empty.
+ * @param begin begins a block on the head
+ * @param begun such a block of which a part is packed; left where it is stale
+ * @throws InvalidBlockError when not even the empty block is valid
+ */
+export function assembleBlock(
+  begin: () => BlockBuilder,
+  limits: PackingLimits,
+  modules: Omit<PackingModules, "isExcluded"> & { readonly setAside: SetAside },
+  begun?: BegunBlock,
+): AssembledBlock {
+  const excluded = new Set<Hash>();
+  const isExcluded = (hash: Hash) => excluded.has(hash);
+  const deadline = performance.now() + limits.timeMs;
+  let first = begun;
+  for (let left = limits.timeMs; left > 0; left = deadline - performance.now()) {
+    const { builder, packing } = first ?? beginPacking(begin, limits, { ...modules, isExcluded });
+    first = undefined;
+    try {
+      packing.run(left);
+      if (!packing.isStale) return { sealed: builder.seal(), packed: packing.packed };
+    } catch (error) {
+      if (!(error instanceof ExecutorFailure)) throw error;
+      excluded.add(error.transaction.hash);
+      modules.setAside(error);
+    }
+  }
+  return { sealed: begin().seal(), packed: [] };
+}
 
 export type PackingLimits = {
   /** Encoded transactions together, with what an engine puts around each. */
@@ -26,7 +75,7 @@ export const PACKING_LIMITS = { bytesMax: BLOCK_RLP_SIZE_MAX - 1_000_000, timeMs
 /** Bytes an engine adds to each element of a block. */
 export const TX_FRAME_BYTES = 4;
 
-export type PackingModules = {
+type PackingModules = {
   readonly mempool: Pick<Mempool, "pendingForBlock">;
   readonly config: ChainConfig;
   /** Transactions to leave out. */
@@ -103,7 +152,7 @@ export class Packing {
     try {
       this.#builder.add(tx, sender);
     } catch (error) {
-      if (!isTransactionRejection(error)) throw new ExecutorFailure(tx, error);
+      if (!(error instanceof TransactionRejection)) throw new ExecutorFailure(tx, error);
       return error.code === "TX_NONCE_MISMATCH_TOO_LOW";
     }
     this.#packed.push(tx);
@@ -138,5 +187,59 @@ export class Packing {
           ? blobBaseFee(header.excessBlobGas, blobParams)
           : undefined,
     });
+  }
+}
+
+/** Blocks without a begun one after as many misses in a row that it is not worth trying. */
+const PAUSE_MAX = 64;
+
+/**
+ * The next block, packed in part before it is due. Where transactions with higher tips keep coming later, what was packed cannot be used:
+ * after each such block twice as many are made without.
+ */
+export class PackingAhead {
+  #begun: (BegunBlock & { readonly key: string }) | undefined;
+  #pauseAfterMiss = 1;
+  /** Blocks until the next one is begun ahead. */
+  #pause = 0;
+
+  /**
+   * Goes on with the block that `key` describes, or begins it. In what is left of the time it reads trie nodes for the state root.
+   * @returns true where there is more to do
+   * @throws as `Packing.run` and `begin`
+   */
+  extend(key: string, begin: () => BegunBlock, timeMs: number): boolean {
+    if (this.#pause > 0) return false;
+    if (this.#begun?.key !== key) this.#begun = { ...begin(), key };
+    const { builder, packing } = this.#begun;
+    const deadline = performance.now() + timeMs;
+    if (packing.run(timeMs)) return true;
+    if (!packing.isStale) return builder.prefetchTrie(deadline);
+    this.miss();
+    return false;
+  }
+
+  /** The begun block, where it is that of `key`. Called once for each block. */
+  take(key: string): BegunBlock | undefined {
+    const begun = this.#begun;
+    this.#begun = undefined;
+    if (this.#pause > 0) this.#pause--;
+    return begun?.key === key ? begun : undefined;
+  }
+
+  /** What was begun could be used. */
+  hit(): void {
+    this.#pauseAfterMiss = 1;
+  }
+
+  /** What was begun could not be used. */
+  miss(): void {
+    this.#begun = undefined;
+    this.#pause = this.#pauseAfterMiss;
+    this.#pauseAfterMiss = Math.min(PAUSE_MAX, 2 * this.#pauseAfterMiss);
+  }
+
+  forget(): void {
+    this.#begun = undefined;
   }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { BegunBlock } from "./assemble-block.ts";
-import { PackingAhead } from "./packing-ahead.ts";
+import type { BegunBlock } from "./pack-transactions.ts";
+import { PackingAhead } from "./pack-transactions.ts";
 
 /** A block whose packing becomes stale when it is resumed. */
 function begunBlock(): BegunBlock {

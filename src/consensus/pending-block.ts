@@ -1,16 +1,47 @@
 import type { Chain } from "../chain/chain.ts";
 import type { PendingBlock } from "../chain/reader.ts";
-import { nextGasLimit } from "../execution/block/build-block.ts";
+import type { BlockHashes } from "../execution/block/block-context.ts";
+import type { ExecutionModules } from "../execution/block/block-execution.ts";
+import {
+  type BlockBuilder,
+  createBlockBuilder,
+  nextGasLimit,
+  type PayloadAttributes,
+} from "../execution/block/build-block.ts";
 import { InvalidBlockError } from "../execution/errors.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Block } from "../types/block.ts";
-import { assembleBlock } from "./assemble-block.ts";
-import type { BeginBlock } from "./block-factory.ts";
-import { PACKING_LIMITS } from "./pack-transactions.ts";
-import type { SetAside } from "./set-aside.ts";
+import type { Transaction } from "../types/transaction/transaction.ts";
+import { assembleBlock, PACKING_LIMITS } from "./pack-transactions.ts";
+import type { SetAside } from "./quarantine.ts";
+
+/** Begins a block on the head. */
+export type BeginBlock = (attributes: PayloadAttributes) => BlockBuilder;
+
+type BlockFactoryHooks = {
+  /** Called before each transaction is executed, for tests that make the executor fail. */
+  readonly beforeTransaction?: ((tx: Transaction) => void) | undefined;
+  /** The attributes with what was set by hand for the next block, on a dev chain. */
+  readonly override?: ((attributes: PayloadAttributes) => PayloadAttributes) | undefined;
+};
+
+export function createBlockFactory(
+  chain: Chain,
+  execution: ExecutionModules,
+  { beforeTransaction, override = (attributes) => attributes }: BlockFactoryHooks = {},
+): BeginBlock {
+  const blockHash: BlockHashes = (number) => chain.blockHash(number);
+  return (attributes) => {
+    const { hash, header } = chain.head().block;
+    const { number } = header;
+    const state = chain.stateAt(number);
+    const parent = { hash, header, state, patch: chain.patchAt(number), blockHash };
+    return createBlockBuilder(parent, override(attributes), execution, beforeTransaction);
+  };
+}
 
 /** A built block is reused for this long while head and pool stay the same: only its timestamp would change. */
 const REUSE_MS = 2_000;

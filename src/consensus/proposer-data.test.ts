@@ -4,7 +4,7 @@ import { compressPublicKey } from "../crypto/compressed-public-key.ts";
 import { publicKeyFromPrivate } from "../crypto/secp256k1.ts";
 import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { encodeRlp } from "../primitives/rlp.ts";
-import { decodeProposerData, encodeProposerData } from "./proposer-data.ts";
+import { decodeProposerData, encodeProposerData } from "./consensus-data.ts";
 import { ACCOUNTS, KEYS, PROPOSER } from "./testing/test-application.ts";
 
 const KEY = compressPublicKey(publicKeyFromPrivate(KEYS[1]!));

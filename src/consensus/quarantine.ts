@@ -7,6 +7,22 @@ import { makeFolder } from "../storage/make-folder.ts";
 import { replaceFile } from "../storage/replace-file.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 
+/**
+ * Executing `transaction` failed in a way that is not a rejection: a bug of ours, or damaged data. The block under
+ * construction may hold half of its changes and must be thrown away.
+ */
+export class ExecutorFailure extends Error {
+  readonly transaction: Transaction;
+  constructor(transaction: Transaction, cause: unknown) {
+    super(`executing transaction ${transaction.hash} failed`, { cause });
+    this.name = "ExecutorFailure";
+    this.transaction = transaction;
+  }
+}
+
+/** Takes a transaction that crashes the executor out of the way: pool, journal and later starts. */
+export type SetAside = (failure: ExecutorFailure) => void;
+
 /** One line of the file, for finding the bug. */
 export type QuarantineEntry = {
   readonly hash: Hash;
@@ -19,7 +35,7 @@ export type QuarantineEntry = {
 };
 
 /** The transaction crashed the executor before and is not taken again. */
-export class QuarantinedTransactionError extends NodeError {
+class QuarantinedTransactionError extends NodeError {
   readonly code = "POOL_QUARANTINED";
   constructor(details: { readonly hash: Hash }) {
     super(`transaction ${details.hash} is quarantined: executing it failed`, details);
@@ -42,7 +58,7 @@ export const QUARANTINE_LIMITS = {
   bytesMax: 16 * 2 ** 20,
 } as const;
 
-export type QuarantineOptions = {
+type QuarantineOptions = {
   /** Holds `transactions.jsonl`; made with the first entry. */
   readonly directory: string;
   /** Size of the file; the oldest entries make room. */

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
 import type { StatePatches } from "../chain/reader.ts";
-import type { BlockMode } from "../consensus/solo/block-time.ts";
+import type { BlockMode } from "../consensus/solo/solo-engine.ts";
 import type { PayloadAttributes } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import type { Submission } from "../mempool/pool.ts";
@@ -15,16 +15,14 @@ import { mergeChanges } from "../state/state-changes.ts";
 import { decodePooledTransaction } from "../types/transaction/decode.ts";
 import { encodePooledTransaction } from "../types/transaction/encode.ts";
 import { impersonatedSender } from "../types/transaction/impersonation.ts";
-import { type AccountEdit, changesOfEdits } from "./account-edit.ts";
 import type { DevJournal, SnapshotRecord } from "./dev-journal.ts";
-import type { DevSettings, NextBlock } from "./dev-settings.ts";
-import { restoreDevState } from "./dev-state.ts";
-import { DevControlError } from "./errors.ts";
+import { DevControlError, type DevSettings, type NextBlock } from "./dev-settings.ts";
+import { type AccountEdit, changesOfEdits, restoreDevState } from "./dev-state.ts";
 
 /** Blocks are made for so long before other calls have their turn. */
 const SLICE_MS = 8;
 
-export type DevChainModules = {
+type DevChainModules = {
   readonly chain: Chain;
   readonly patches: StatePatches;
   readonly mempool: Mempool;

@@ -61,7 +61,7 @@ export function openDevJournal(directory: LogDirectory): DevJournal {
 const NONE: StateChanges = { accounts: [], codes: new Map() };
 
 /** length ‖ JSON without the changes ‖ changes as in a block record */
-export function encodeDevRecord(record: DevRecord): Uint8Array {
+function encodeDevRecord(record: DevRecord): Uint8Array {
   const { changes, ...rest } = { changes: undefined, ...record };
   const writer = new ByteWriter();
   writer.block(Buffer.from(encodeSettings({ ...rest, hasChanges: changes !== undefined })));
@@ -69,7 +69,7 @@ export function encodeDevRecord(record: DevRecord): Uint8Array {
   return writer.finish();
 }
 
-export function decodeDevRecord(payload: Uint8Array): DevRecord {
+function decodeDevRecord(payload: Uint8Array): DevRecord {
   const reader = new ByteReader(payload);
   const { hasChanges, ...rest } = decodeSettings(Buffer.from(reader.block()).toString()) as {
     hasChanges: boolean;

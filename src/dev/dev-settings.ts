@@ -1,5 +1,11 @@
+import { NodeError } from "../errors.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
+
+/** A call that bends the chain cannot be done as asked; nothing has changed. */
+export class DevControlError extends NodeError {
+  readonly code = "DEV_CONTROL";
+}
 
 /** What a caller of a dev chain has set for blocks, time and accounts. Each member left out is as the node was started. */
 export type DevSettings = {

@@ -5,8 +5,8 @@ import { type Address, parseAddress } from "../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
-import type { AccountEdit } from "./account-edit.ts";
-import { DevControlError } from "./errors.ts";
+import { DevControlError } from "./dev-settings.ts";
+import type { AccountEdit } from "./dev-state.ts";
 
 /** The accounts of a state, in the members that anvil reads and writes. Storage values are 32 bytes. */
 export type StateDump = {

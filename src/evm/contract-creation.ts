@@ -1,12 +1,32 @@
 import { CODE_DEPOSIT_BYTE_GAS, CODE_SIZE_MAX } from "../params/gas.ts";
-import { keccak256Hash } from "../primitives/keccak.ts";
-import { create2Address, createAddress } from "./create-address.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../primitives/address.ts";
+import { bigintToBytes, concatBytes } from "../primitives/bytes.ts";
+import { type Hash, hashToBytes } from "../primitives/hash.ts";
+import { keccak256, keccak256Hash } from "../primitives/keccak.ts";
+import { encodeRlp } from "../primitives/rlp.ts";
 import { endWithoutFrame, popFrame, pushFrame, useOwnCode } from "./frames.ts";
 import type { Halt } from "./halts.ts";
 import { traceEnter } from "./hooks/trace-frames.ts";
 import { DEPTH_MAX, flag, frame, globals, record, request } from "./memory/layout.ts";
 import { CREATE2 } from "./opcodes.ts";
 import { accountOf, type FrameResult, halted, type Session } from "./session.ts";
+
+/** Address of the contract that `creator` makes at `nonce` (Yellow Paper 7, equation 88). */
+export function createAddress(creator: Address, nonce: bigint): Address {
+  const item = encodeRlp([addressToBytes(creator), bigintToBytes(nonce)]);
+  return addressFromBytes(keccak256(item).subarray(12));
+}
+
+/** Address of the contract that `creator` makes with CREATE2 (EIP-1014). */
+export function create2Address(creator: Address, salt: Hash, initCode: Uint8Array): Address {
+  const preimage = concatBytes(
+    Uint8Array.of(0xff),
+    addressToBytes(creator),
+    hashToBytes(salt),
+    keccak256(initCode),
+  );
+  return addressFromBytes(keccak256(preimage).subarray(12));
+}
 
 const NONCE_MAX = (1n << 64n) - 1n;
 

@@ -1,13 +1,19 @@
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import { create, endCreation, enterCreation } from "./contract-creation.ts";
-import type { BlockContext, ExecuteOptions, ExecutionResult, Message, Precompile } from "./evm.ts";
+import type {
+  BlockContext,
+  ExecuteOptions,
+  ExecutionResult,
+  Message,
+  Precompile,
+  State,
+} from "./evm.ts";
 import { endWithoutFrame, popFrame } from "./frames.ts";
 import type { Build } from "./gen/loop.ts";
 import { exit, type Halt, haltOf } from "./halts.ts";
-import { notifyStep } from "./hooks/step.ts";
-import { costOfHaltedStep } from "./hooks/step-cost.ts";
-import { createHost, delegateOf } from "./host.ts";
+import { costOfHaltedStep, notifyStep } from "./hooks/step.ts";
+import { createHost, delegateOf, selfDestruct } from "./host.ts";
 import { CodeCache } from "./memory/code-cache.ts";
 import {
   BLOB_HASHES,
@@ -29,9 +35,7 @@ import { enterCall } from "./message-call.ts";
 import { CompiledTier, type TierOptions } from "./modules/compiled-tier.ts";
 import { createInterpreter, type HostFunctions, type Interpreter } from "./modules/interpreters.ts";
 import { CALL, CREATE, CREATE2, opcodesOf } from "./opcodes.ts";
-import { executePlainTransfer } from "./plain-transfer.ts";
 import { rulesOf } from "./rules.ts";
-import { selfDestruct } from "./self-destruct.ts";
 import {
   accountOf,
   align32,
@@ -42,7 +46,6 @@ import {
   OutOfTime,
   type Session,
 } from "./session.ts";
-import type { State } from "./state.ts";
 import type { Tracer } from "./tracer.ts";
 
 /** The interpreter counts gas as a signed number of 64 bits. */
@@ -61,7 +64,7 @@ const LISTED_MAX = 8;
 
 const NO_SLOTS: WarmSet["slots"] = new Map();
 
-export type DriverOptions = {
+type DriverOptions = {
   /** The clock of `ExecuteOptions.deadlineMs`, milliseconds. */
   readonly now: () => number;
   /** Where compiled contracts come from; without it the interpreter runs everything. */
@@ -118,9 +121,6 @@ export class Driver {
     state: State,
     options: ExecuteOptions,
   ): ExecutionResult {
-    const precompiles = options.precompiles ?? this.#precompiles;
-    const transferred = executePlainTransfer(message, state, precompiles, options);
-    if (transferred !== undefined) return transferred;
     const gas = message.gas > GAS_MAX ? GAS_MAX : message.gas;
     this.#begin(message, block, state, options);
     const session = this.#session;

@@ -1,10 +1,9 @@
 import { invariant } from "../errors.ts";
 import { Driver } from "./driver.ts";
-import type { BlockContext, Evm, ExecuteOptions, ExecutionResult, Message } from "./evm.ts";
+import type { BlockContext, Evm, ExecuteOptions, ExecutionResult, Message, State } from "./evm.ts";
 import { LinearMemory } from "./memory/linear-memory.ts";
 import type { TierOptions } from "./modules/compiled-tier.ts";
 import { precompilesAt } from "./precompiles/index.ts";
-import type { State } from "./state.ts";
 
 /** Linear memory that once grew beyond this is given back after the execution. */
 const MEMORY_BYTES_KEPT = 512 * 1024 * 1024;

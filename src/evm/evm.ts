@@ -4,8 +4,38 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Log } from "../types/receipt.ts";
 import type { Halt } from "./halts.ts";
-import type { State } from "./state.ts";
 import type { Tracer } from "./tracer.ts";
+
+/**
+ * The port: what the EVM and the transaction rules need of the world state while they change it.
+ * `state/world-state.ts` fits it. All synchronous.
+ */
+export interface State {
+  account(address: Address): EvmAccount | undefined;
+  /** Creates or replaces the account's fields; its storage stays. */
+  setAccount(address: Address, account: EvmAccount): void;
+  /** Removes the account with all its storage. */
+  deleteAccount(address: Address): void;
+  storage(address: Address, slot: Hash): bigint;
+  setStorage(address: Address, slot: Hash, value: bigint): void;
+  /** True when any slot of `address` is not 0 (EIP-7610). */
+  hasStorage(address: Address): boolean;
+  code(codeHash: Hash): Uint8Array;
+  /** Keeps `code` and returns its hash. */
+  putCode(code: Uint8Array): Hash;
+  /** EIP-161: the account is deleted at the end of the transaction when it is empty then. */
+  touch(address: Address): void;
+  snapshot(): number;
+  /** Undoes everything since `snapshot`, touches included. */
+  revertTo(snapshot: number): void;
+}
+
+/** Same shape as state/account.ts `Account`; the EVM does not import state/. */
+export type EvmAccount = {
+  readonly nonce: bigint;
+  readonly balance: bigint;
+  readonly codeHash: Hash;
+};
 
 /** The one entry of `evm/`: run a top-level message call or contract creation. */
 export interface Evm {

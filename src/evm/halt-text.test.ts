@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { haltText, isOutOfGas } from "./halt-text.ts";
 import type { Halt } from "./halts.ts";
+import { haltText, isOutOfGas } from "./halts.ts";
 
 const TEXTS: readonly (readonly [Halt, string])[] = [
   [{ kind: "outOfGas" }, "out of gas"],

@@ -1,7 +1,7 @@
 import { addressFromBytes } from "../primitives/address.ts";
-import { notifyStep } from "./hooks/step.ts";
-import { StepPriced } from "./hooks/step-cost.ts";
-import { frame, record } from "./memory/layout.ts";
+import { notifyStep, StepPriced } from "./hooks/step.ts";
+import { traceSelfDestruct } from "./hooks/trace-frames.ts";
+import { flag, frame, record, request } from "./memory/layout.ts";
 import type { HostFunctions } from "./modules/interpreters.ts";
 import { accountOf, LinearMemoryExhausted, OutOfTime, type Session } from "./session.ts";
 
@@ -71,4 +71,24 @@ function traceAccess({ memory, records, tracer }: Session, entry: number): void 
   const owner = memory.get32(entry + record.owner);
   if (owner === 0) tracer?.onAccess?.(records.addressOf(entry), null);
   else tracer?.onAccess?.(records.addressOf(owner), memory.hash(entry + record.key));
+}
+
+/**
+ * SELFDESTRUCT of the running account in favour of `request.target` (Yellow Paper 9.4, A_s). From Cancun the account goes
+ * only when this transaction created it; the balance moves always (EIP-6780).
+ */
+export function selfDestruct(session: Session): void {
+  const { memory, journal, rules } = session;
+  const account = memory.get32(frame.account);
+  const target = memory.get32(request.target);
+  if (session.tracer) traceSelfDestruct(session, target);
+  const isDeleted = !rules.eip6780 || (memory.get32(account + record.flags) & flag.created) !== 0;
+
+  memory.copyWord(request.value, account + record.value);
+  journal.subBalance(account, request.value);
+  journal.addBalance(target, request.value);
+  if (!isDeleted) return;
+  // What it gave to itself is lost.
+  if (target === account) journal.subBalance(account, request.value);
+  journal.mark(account, flag.selfDestructed);
 }

@@ -7,7 +7,7 @@ import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
  *   (state, logs, journal of warm accesses), or because its failure must not be mistaken for a later one
  * - "jump", "halt": control leaves the segment
  */
-export type OpcodeKind = "flow" | "break" | "jump" | "halt";
+type OpcodeKind = "flow" | "break" | "jump" | "halt";
 
 /** One opcode under the rules of one fork (Yellow Paper, appendix H). */
 export type Opcode = {

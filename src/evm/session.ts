@@ -1,5 +1,5 @@
 import type { Address } from "../primitives/address.ts";
-import type { BlockContext, Precompile } from "./evm.ts";
+import type { BlockContext, Precompile, State } from "./evm.ts";
 import type { Halt } from "./halts.ts";
 import type { Code, CodeCache } from "./memory/code-cache.ts";
 import { ADDRESS_KEY, frame, globals, WORD } from "./memory/layout.ts";
@@ -8,7 +8,6 @@ import type { Logs } from "./memory/logs.ts";
 import type { Records } from "./memory/records.ts";
 import type { Interpreter } from "./modules/interpreters.ts";
 import type { Rules } from "./rules.ts";
-import type { State } from "./state.ts";
 import type { Tracer } from "./tracer.ts";
 
 /** How a frame, or a call that never became one, ended. Its output is in linear memory. */

@@ -1,5 +1,6 @@
+import type { ErrorCode } from "../error-codes.ts";
 import { NodeError } from "../errors.ts";
-import { intrinsicGas } from "../execution/transaction/intrinsic-gas.ts";
+import { intrinsicGas } from "../execution/transaction/message.ts";
 import { INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../params/gas.ts";
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
@@ -10,9 +11,7 @@ import {
   type Transaction,
   transactionTypeSince,
 } from "../types/transaction/transaction.ts";
-import type { Submission } from "./pool.ts";
-import { reject } from "./rejection.ts";
-import type { PoolRules } from "./rules.ts";
+import type { PoolRules, Submission } from "./pool.ts";
 
 const UINT64_MAX = 2n ** 64n - 1n;
 
@@ -25,7 +24,7 @@ const FORK_NAMES: Partial<Record<Hardfork, string>> = {
 };
 
 /** What the checks of a transaction alone depend on besides the head. */
-export type AdmissionLimits = {
+type AdmissionLimits = {
   /** wei */
   readonly minimumTip: bigint;
   /** bytes */
@@ -138,7 +137,7 @@ function checkGas(tx: Transaction, hardfork: Hardfork): void {
 }
 
 /** Balance of the sender of a transaction, and what its pooled transactions need of it. */
-export type SenderFunds = {
+type SenderFunds = {
   /** At the head, in wei. */
   readonly balance: bigint;
   /** Sum of the costs of its pending transactions. */
@@ -184,4 +183,27 @@ export function checkFunds(cost: bigint, { balance, spent, replacedCost }: Sende
       `${text}: balance ${balance}, queued cost ${spent}, tx cost ${cost}, overshot ${need - balance}`,
     );
   }
+}
+
+/** Every reason for which the pool rejects a transaction, named as execution-spec-tests name the rules. */
+type PoolRejectionCode = Extract<ErrorCode, `POOL_${string}` | `TX_${string}`>;
+
+/**
+ * The pool rejects a transaction. The message is geth's, word for word: ethers and viem distinguish the reasons by it.
+ */
+export class TransactionRejectedError extends NodeError {
+  readonly code: PoolRejectionCode;
+  constructor(code: PoolRejectionCode, message: string, options?: ErrorOptions) {
+    super(message, {}, options);
+    this.code = code;
+  }
+}
+
+/** For `throw reject(code, message)`. */
+export function reject(
+  code: PoolRejectionCode,
+  message: string,
+  options?: ErrorOptions,
+): TransactionRejectedError {
+  return new TransactionRejectedError(code, message, options);
 }

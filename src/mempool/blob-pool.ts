@@ -2,22 +2,19 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "../state/account.ts";
 import type { BlobTransaction } from "../types/transaction/transaction.ts";
-import { checkFunds, checkNonce } from "./admission.ts";
-import { bumped, type Entry } from "./entry.ts";
+import { checkFunds, checkNonce, reject, TransactionRejectedError } from "./admission.ts";
+import { bumped, comparePrices, type Entry, paysMoreBy } from "./entry.ts";
+import type { PoolRules, RemovalReason } from "./pool.ts";
 import {
   BLOB_ACCOUNT_SLOTS,
   BLOB_GAP_LIFETIME_MS,
   BLOB_GAPPED_MAX,
   BLOB_PRICE_BUMP,
-} from "./options.ts";
-import type { RemovalReason } from "./pool.ts";
-import { comparePrices, paysMoreBy } from "./price.ts";
-import { reject, TransactionRejectedError } from "./rejection.ts";
-import type { PoolRules } from "./rules.ts";
+} from "./pool.ts";
 
 export type BlobEntry = Entry & { readonly tx: BlobTransaction };
 
-export type BlobPoolOptions = {
+type BlobPoolOptions = {
   /** Memory of all transactions with their sidecars. */
   readonly bytesMax: number;
   /** By how many percent a transaction must pay more than one it evicts. */
@@ -38,7 +35,7 @@ type BlobAdmission =
       readonly victims: readonly BlobEntry[];
     };
 
-export type BlobPoolModules = {
+type BlobPoolModules = {
   /** Milliseconds of any clock. */
   readonly now: () => number;
   /** Accounts that have other transactions pooled: an account is in one pool at a time. */

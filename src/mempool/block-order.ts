@@ -1,7 +1,68 @@
 import { effectiveTip } from "../types/transaction/fees.ts";
 import type { Entry } from "./entry.ts";
-import { Heap } from "./heap.ts";
-import type { BlockOrder, PooledTransaction } from "./pool.ts";
+import type { PooledTransaction } from "./pool.ts";
+
+/** A binary heap: the item that `isBefore` puts first is at the top. */
+export class Heap<T> {
+  readonly #isBefore: (a: T, b: T) => boolean;
+  readonly #items: T[];
+
+  /** Takes time proportional to the number of `items`. */
+  constructor(isBefore: (a: T, b: T) => boolean, items: Iterable<T> = []) {
+    this.#isBefore = isBefore;
+    this.#items = [...items];
+    for (let i = (this.#items.length >> 1) - 1; i >= 0; i--) this.#sink(i);
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  peek(): T | undefined {
+    return this.#items[0];
+  }
+
+  push(item: T): void {
+    const items = this.#items;
+    let index = items.push(item) - 1;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (!this.#isBefore(item, items[parent]!)) break;
+      items[index] = items[parent]!;
+      index = parent;
+    }
+    items[index] = item;
+  }
+
+  pop(): T | undefined {
+    const top = this.#items[0];
+    const last = this.#items.pop();
+    if (last !== undefined && this.#items.length > 0) this.replaceTop(last);
+    return top;
+  }
+
+  /** Takes the top out and puts `item` in; there must be a top. */
+  replaceTop(item: T): void {
+    this.#items[0] = item;
+    this.#sink(0);
+  }
+
+  #sink(start: number): void {
+    const items = this.#items;
+    const item = items[start]!;
+    let index = start;
+    for (;;) {
+      let child = 2 * index + 1;
+      if (child >= items.length) break;
+      const right = child + 1;
+      if (right < items.length && this.#isBefore(items[right]!, items[child]!)) child = right;
+      if (!this.#isBefore(items[child]!, item)) break;
+      items[index] = items[child]!;
+      index = child;
+    }
+    items[index] = item;
+  }
+}
 
 /** What a transaction must fulfil to be a candidate. */
 export type BlockOrderLimits = {
@@ -24,22 +85,15 @@ type Candidate = {
 };
 
 /**
- * The transactions of `accounts` for a block: the one with the highest effective tip among the next of each account first, plain
+ * Candidates for a block: the transaction with the highest effective tip among the next of each account first, plain
  * before blob transactions and earlier before later arrivals among equals. An account ends at the first transaction that
  * is no candidate, since those after it could not be executed.
- * @param accounts executable entries of each account in order of nonce
  */
-export function createBlockOrder(
-  accounts: Iterable<readonly Entry[]>,
-  limits: BlockOrderLimits,
-): BlockOrder {
-  return new TipOrder(accounts, limits);
-}
-
-class TipOrder implements BlockOrder {
+export class BlockOrder {
   readonly #limits: BlockOrderLimits;
   readonly #heap: Heap<Candidate>;
 
+  /** @param accounts executable entries of each account in order of nonce */
   constructor(accounts: Iterable<readonly Entry[]>, limits: BlockOrderLimits) {
     this.#limits = limits;
     const firsts: Candidate[] = [];
@@ -50,10 +104,12 @@ class TipOrder implements BlockOrder {
     this.#heap = new Heap<Candidate>(isBetter, firsts);
   }
 
+  /** The best one left. */
   peek(): PooledTransaction | undefined {
     return this.#heap.peek()?.entry;
   }
 
+  /** Goes on to the account's next transaction. */
   next(): void {
     const current = this.#heap.peek();
     if (!current) return;
@@ -62,6 +118,7 @@ class TipOrder implements BlockOrder {
     else this.#heap.pop();
   }
 
+  /** Leaves out the rest of the account. */
   skipAccount(): void {
     this.#heap.pop();
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
-import { Heap } from "./heap.ts";
+import { Heap } from "./block-order.ts";
 
 test("Heap gives its items in order, however they came in", () => {
   fc.assert(

@@ -6,8 +6,8 @@ import { encodeRlp } from "../primitives/rlp.ts";
 import type { LogDirectory } from "../storage/log-file.ts";
 import { createMemoryLogDirectory } from "../storage/memory-log-directory.ts";
 import { createFaultyDisk } from "../storage/testing/faulty-disk.ts";
+import type { JournalRecord } from "./journal.ts";
 import { PoolJournal } from "./journal.ts";
-import type { JournalRecord } from "./journal-record.ts";
 import type { PooledTransaction } from "./pool.ts";
 import { testAccount, transfer } from "./testing/pool-fixture.ts";
 

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { createMemoryLogDirectory } from "../storage/memory-log-directory.ts";
 import { createFaultyDisk } from "../storage/testing/faulty-disk.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
-import { encodeAdded } from "./journal-record.ts";
+import { encodeAdded } from "./journal.ts";
 import { type JournaledPool, journalPool } from "./journaled-pool.ts";
 import type { Mempool } from "./mempool.ts";
 import {

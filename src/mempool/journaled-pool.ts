@@ -8,14 +8,14 @@ import {
   type DecodedPooledTransaction,
   decodePooledTransaction,
 } from "../types/transaction/decode.ts";
+import type { JournalRecord } from "./journal.ts";
 import { JournalWriteError, PoolJournal } from "./journal.ts";
-import type { JournalRecord } from "./journal-record.ts";
 import type { Mempool } from "./mempool.ts";
 import type { RemovalReason, Submission } from "./pool.ts";
 import { kzgRejection } from "./sidecar.ts";
 
 /** What became of the journal's transactions at the start. */
-export type RestoreResult = {
+type RestoreResult = {
   /** Pooled again. */
   readonly restored: number;
   /** Rejected by the pool, by code; most of them are in a block. */

@@ -4,14 +4,10 @@ import { isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "../state/account.ts";
-import { checkFunds, checkNonce } from "./admission.ts";
-import { AuthorityCounts } from "./authority-counts.ts";
+import { checkFunds, checkNonce, reject } from "./admission.ts";
 import { type Entry, satisfiesPriceBump } from "./entry.ts";
-import { type ListTotals, NonceList } from "./nonce-list.ts";
-import type { MempoolOptions } from "./options.ts";
-import type { RemovalReason } from "./pool.ts";
-import { reject } from "./rejection.ts";
-import type { PoolRules } from "./rules.ts";
+import { AuthorityCounts, type ListTotals, NonceList } from "./nonce-list.ts";
+import type { MempoolOptions, PoolRules, RemovalReason } from "./pool.ts";
 import { TailOrder } from "./tail-order.ts";
 
 /** What one account has in the pool. It exists as long as one of its lists is not empty. */
@@ -26,7 +22,7 @@ type AccountLists = {
   heartbeat: number;
 };
 
-export type LegacyPoolModules = {
+type LegacyPoolModules = {
   /** Milliseconds of any clock. */
   readonly now: () => number;
   /** Accounts that have blob transactions pooled: an account is in one pool at a time. */

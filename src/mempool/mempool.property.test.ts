@@ -4,10 +4,10 @@ import fc from "../../test/support/fast-check.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { costOf } from "../types/transaction/fees.ts";
-import { memoryBytesOf } from "./memory.ts";
+import { TransactionRejectedError } from "./admission.ts";
+import { memoryBytesOf } from "./entry.ts";
 import type { Mempool } from "./mempool.ts";
 import type { RemovalReason, Submission } from "./pool.ts";
-import { TransactionRejectedError } from "./rejection.ts";
 import {
   createTestPool,
   ETHER,

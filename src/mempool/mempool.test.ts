@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { blobVersionedHash } from "../crypto/kzg/blob.ts";
 import { InvariantError } from "../errors.ts";
-import { allForksAtGenesis } from "../params/dev-chain.ts";
+import { allForksAtGenesis } from "../params/blob-schedule.ts";
 import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { buildTransaction } from "../types/transaction/encode.ts";
 import { signAuthorization, signTransaction } from "../types/transaction/sign.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
-import { memoryBytesOf } from "./memory.ts";
+import { memoryBytesOf } from "./entry.ts";
 import type { Mempool } from "./mempool.ts";
 import type { PooledTransaction, RemovalReason, Submission } from "./pool.ts";
 import {
@@ -388,14 +388,15 @@ describe("new heads", () => {
     assert.deepEqual(pool.counts(), { pending: 1, queued: 0 });
   });
 
-  test("a chain that is taken back brings its transactions back", () => {
+  test("a transaction of a block that was removed can be pooled again, before those that follow it", () => {
     const { pool, state } = poolWithAccounts();
     const [first, second] = [transfer(alice, 0), transfer(alice, 1)];
     state.set(alice, { nonce: 1n });
     pool.onHead({ header: testHeader({ number: 2 }), state });
     pool.add(second);
     state.set(alice, { nonce: 0n });
-    pool.onHead({ header: testHeader({ number: 1 }), state, returned: [first] });
+    pool.onHead({ header: testHeader({ number: 1 }), state });
+    pool.add(first);
     assert.deepEqual(standing(pool), { pending: [0, 1], queued: [] });
     pool.onHead({ header: testHeader({ number: 1 }), state });
     state.set(alice, { nonce: 0n });

@@ -4,15 +4,13 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { encodePooledTransaction } from "../types/transaction/encode.ts";
 import type { BlobTransaction } from "../types/transaction/transaction.ts";
-import { checkTransaction } from "./admission.ts";
+import { checkTransaction, reject, TransactionRejectedError } from "./admission.ts";
 import { type BlobEntry, BlobPool } from "./blob-pool.ts";
-import { type BlockOrderLimits, createBlockOrder } from "./block-order.ts";
-import { createEntry, type Entry } from "./entry.ts";
+import { BlockOrder, type BlockOrderLimits } from "./block-order.ts";
+import { Entry } from "./entry.ts";
 import { JournalWriteError } from "./journal.ts";
 import { LegacyPool } from "./legacy-pool.ts";
-import { BLOB_TX_SIZE_MAX, MEMPOOL_DEFAULTS, type MempoolOptions, TX_SIZE_MAX } from "./options.ts";
 import type {
-  BlockOrder,
   HeadUpdate,
   PoolContent,
   PooledTransaction,
@@ -21,16 +19,22 @@ import type {
   RemovalReason,
   Submission,
 } from "./pool.ts";
-import { reject, TransactionRejectedError } from "./rejection.ts";
-import { type PoolRules, rulesAt } from "./rules.ts";
+import {
+  BLOB_TX_SIZE_MAX,
+  MEMPOOL_DEFAULTS,
+  type MempoolOptions,
+  type PoolRules,
+  rulesAt,
+  TX_SIZE_MAX,
+} from "./pool.ts";
 import { checkSidecar, wrapperVersionAt } from "./sidecar.ts";
 
 /** Called with transactions that entered a list of the pool. */
-export type PoolListener = (transactions: readonly PooledTransaction[]) => void;
+type PoolListener = (transactions: readonly PooledTransaction[]) => void;
 /** Called with each transaction that left the pool. */
-export type RemovalListener = (transaction: PooledTransaction, reason: RemovalReason) => void;
+type RemovalListener = (transaction: PooledTransaction, reason: RemovalReason) => void;
 
-export type MempoolModules = {
+type MempoolModules = {
   readonly config: ChainConfig;
   /** The block the pool starts upon. */
   readonly head: PoolHead;
@@ -39,7 +43,7 @@ export type MempoolModules = {
 };
 
 /** Stores transactions once they are accepted and before they are in the pool. */
-export interface PoolStore {
+interface PoolStore {
   /** @throws JournalWriteError: the transaction is rejected */
   append(transaction: PooledTransaction): void;
 }
@@ -127,14 +131,13 @@ export class Mempool implements PoolReader {
   }
 
   /** Moves to a new head: removes what it includes or makes impossible, promotes what it makes executable. */
-  onHead({ changed, included, returned, ...head }: HeadUpdate): void {
+  onHead({ changed, included, ...head }: HeadUpdate): void {
     this.#rules = rulesAt(this.#config, head);
     const addresses = changed && [...changed];
     const hashes = included && new Set(included);
     const isIncluded = (hash: Hash) => hashes?.has(hash) ?? true;
     this.#legacy.reset(this.#rules, addresses, isIncluded);
     this.#blobs.reset(this.#rules, addresses, isIncluded);
-    for (const submission of returned ?? []) this.#tryInsert(submission);
     this.#settle();
   }
 
@@ -200,7 +203,7 @@ export class Mempool implements PoolReader {
 
   /** The pending transactions in the order a block takes them, as of now. */
   pendingForBlock(limits: BlockOrderLimits): BlockOrder {
-    return createBlockOrder(this.#pendingLists(), limits);
+    return new BlockOrder(this.#pendingLists(), limits);
   }
 
   get(hash: Hash): PooledTransaction | undefined {
@@ -268,7 +271,7 @@ export class Mempool implements PoolReader {
       sizeMax: TX_SIZE_MAX,
       size: tx.raw.length,
     });
-    const entry = createEntry({ tx, sender }, this.#arrivals++);
+    const entry = new Entry({ tx, sender }, this.#arrivals++);
     this.#legacy.insert(entry, this.#append);
     this.#added.push(entry);
   }
@@ -290,7 +293,7 @@ export class Mempool implements PoolReader {
     });
     checkSidecar(tx, sidecar, wrapperVersion);
     // Of the type of its transaction.
-    return createEntry({ tx, sender, sidecar }, this.#arrivals++) as BlobEntry;
+    return new Entry({ tx, sender, sidecar }, this.#arrivals++) as BlobEntry;
   }
 
   #tryInsert(submission: Submission): NodeError | undefined {

@@ -3,8 +3,8 @@ import { NodeError } from "../errors.ts";
 import { equalBytes } from "../primitives/bytes.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { BlobSidecar, BlobTransaction } from "../types/transaction/transaction.ts";
+import { reject } from "./admission.ts";
 import type { Submission } from "./pool.ts";
-import { reject } from "./rejection.ts";
 import { checkSidecar } from "./sidecar.ts";
 import type { SubmissionPool } from "./submission.ts";
 
@@ -18,14 +18,14 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
 /** Too many blob transactions of peers are being verified. */
-export class PeerQueueFullError extends NodeError {
+class PeerQueueFullError extends NodeError {
   readonly code = "POOL_PEER_QUEUE_FULL";
   constructor() {
     super("too many blob transactions of peers are being verified");
   }
 }
 
-export type PeerSubmissionModules = {
+type PeerSubmissionModules = {
   readonly pool: SubmissionPool;
   readonly blobs: {
     /** undefined when the proofs of `sidecar` hold, else what is wrong. */

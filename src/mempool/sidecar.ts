@@ -3,7 +3,7 @@ import { BLOBS_PER_TX_MAX } from "../params/gas.ts";
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { BlobSidecar, BlobTransaction } from "../types/transaction/transaction.ts";
-import { reject, type TransactionRejectedError } from "./rejection.ts";
+import { reject, type TransactionRejectedError } from "./admission.ts";
 
 /** Cell proofs of one blob (EIP-7594). */
 const CELL_PROOFS_PER_BLOB = 128;

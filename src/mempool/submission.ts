@@ -20,12 +20,12 @@ export type SubmissionRules = {
 };
 
 /** gas × price is more than this node allows for one transaction. */
-export class FeeCapExceededError extends NodeError {
+class FeeCapExceededError extends NodeError {
   readonly code = "RPC_FEE_CAP_EXCEEDED";
 }
 
 /** A legacy transaction that could be replayed on any other chain (EIP-155). */
-export class UnprotectedTransactionError extends NodeError {
+class UnprotectedTransactionError extends NodeError {
   readonly code = "RPC_UNPROTECTED_TRANSACTION";
   constructor() {
     super("only replay-protected (EIP-155) transactions allowed over RPC");
@@ -59,7 +59,7 @@ export interface BlobVerifier {
   }>;
 }
 
-export type SubmissionModules = {
+type SubmissionModules = {
   readonly pool: SubmissionPool;
   readonly blobs: BlobVerifier;
 };

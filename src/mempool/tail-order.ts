@@ -1,10 +1,10 @@
 import type { Address } from "../primitives/address.ts";
+import { Heap } from "./block-order.ts";
 import type { Entry } from "./entry.ts";
-import { Heap } from "./heap.ts";
-import { comparePrices, paysMoreBy } from "./price.ts";
+import { comparePrices, paysMoreBy } from "./entry.ts";
 
 /** The accounts whose last transactions may be evicted. */
-export type Tails = {
+type Tails = {
   addresses(): Iterable<Address>;
   /** The last transaction of an account but `skipped` later ones; undefined where the account has no more. */
   tailOf(address: Address, skipped: number): Entry | undefined;
@@ -13,7 +13,7 @@ export type Tails = {
 };
 
 /** The outcome of a search for room: the transactions to evict, or how far the newcomer is from being worth it. */
-export type Eviction =
+type Eviction =
   | { readonly victims: readonly Entry[] }
   | { readonly victims: undefined; readonly reason: "underpriced" | "too few" };
 

@@ -5,7 +5,7 @@ import type { Listener } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
 import { InvalidConfigError } from "../config/errors.ts";
 import { isInMemory } from "../config/home.ts";
-import type { SyncedEngine } from "../consensus/cometbft/state-sync-session.ts";
+import type { SyncedEngine } from "../consensus/cometbft/state-sync.ts";
 import type { Contracts } from "../dev/artifacts/contracts.ts";
 import { readArtifacts } from "../dev/artifacts/read-artifacts.ts";
 import { createArtifactLog } from "../observe/artifact-log.ts";

@@ -1,12 +1,11 @@
 import type { Chain } from "../chain/chain.ts";
 import { callTreeLines, type TracedFrame } from "../dev/artifacts/call-tree.ts";
-import type { Contract, Contracts } from "../dev/artifacts/contracts.ts";
-import { lineOf } from "../dev/artifacts/source-map.ts";
+import { type Contract, type Contracts, lineOf } from "../dev/artifacts/contracts.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../primitives/hex.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
-import { textString } from "../tracing/trace-text.ts";
+import { textString } from "../tracing/json-writer.ts";
 
 /** A transaction that takes longer to trace has no tree. */
 const TIMEOUT_MS = 2_000;

@@ -8,7 +8,7 @@ import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { StateReader } from "../state/reader.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { textString } from "../tracing/trace-text.ts";
+import { textString } from "../tracing/json-writer.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { ArtifactLog } from "./artifact-log.ts";
 

@@ -14,7 +14,7 @@ const MIN_BLOB_BASE_FEE = 1n;
 const BLOB_BASE_COST = 8_192n;
 
 /** What the next base fee depends on. */
-export type BaseFeeParent = {
+type BaseFeeParent = {
   readonly gasLimit: bigint;
   readonly gasUsed: bigint;
   /** Absent before London. */
@@ -42,7 +42,7 @@ export function blobBaseFee(excessBlobGas: bigint, params: BlobParams): bigint {
 }
 
 /** What the next excess blob gas depends on; absent fields count as 0. */
-export type ExcessBlobGasParent = {
+type ExcessBlobGasParent = {
   readonly excessBlobGas?: bigint;
   readonly blobGasUsed?: bigint;
   readonly baseFeePerGas?: bigint;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Hash } from "../primitives/hash.ts";
+import { allForksAtGenesis } from "./blob-schedule.ts";
 import type { ChainConfig } from "./chain-config.ts";
-import { allForksAtGenesis } from "./dev-chain.ts";
 import { forkId } from "./fork-id.ts";
 
 const MAINNET_GENESIS =

@@ -2,10 +2,10 @@ import { crc32 } from "node:zlib";
 import { type Hash, hashToBytes } from "../primitives/hash.ts";
 import type { Hex } from "../primitives/hex.ts";
 import type { ChainConfig } from "./chain-config.ts";
-import type { BlockForkField, TimeForkField } from "./hardfork-at.ts";
+import type { BlockForkField, TimeForkField } from "./hardforks.ts";
 
 /** EIP-2124: `hash` is 4 bytes; `next` the block or time of the next scheduled fork, 0 for none. */
-export type ForkId = { readonly hash: Hex; readonly next: number };
+type ForkId = { readonly hash: Hex; readonly next: number };
 
 const BLOCK_FORKS = [
   "homesteadBlock",

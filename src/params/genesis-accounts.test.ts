@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
-import { takeAccounts } from "./genesis-accounts.ts";
+import { takeAccounts } from "./genesis.ts";
 import { InvalidGenesisError, parseJsonKeepingIntegers } from "./genesis-json.ts";
 
 function taken(text: string) {

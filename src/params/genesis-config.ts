@@ -13,7 +13,7 @@ import {
   readSafeInteger,
   readText,
 } from "./genesis-json.ts";
-import type { BlockForkField, TimeForkField } from "./hardfork-at.ts";
+import type { BlockForkField, TimeForkField } from "./hardforks.ts";
 
 type ForkField = BlockForkField | TimeForkField;
 

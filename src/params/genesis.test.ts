@@ -7,7 +7,7 @@ import { hashFromBigint } from "../primitives/hash.ts";
 import { decodeBlockAt } from "../types/block-codec.ts";
 import { blobParamsAt } from "./blob-schedule.ts";
 import { genesisFromJson, parseGenesis } from "./genesis.ts";
-import { hardforkAt } from "./hardfork-at.ts";
+import { hardforkAt } from "./hardforks.ts";
 
 const file = fixture("rpc-compat", "genesis.json");
 const chain = fixture("rpc-compat", "chain.rlp");

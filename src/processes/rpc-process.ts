@@ -20,7 +20,7 @@ const SHUT_GRACE_MS = 5_000;
 
 const URGENT: Urgent = {};
 
-export type RpcProcessModules = ServedCallsModules & {
+type RpcProcessModules = ServedCallsModules & {
   readonly ports: RpcPorts;
   readonly log: Logger;
   readonly onReady: () => void;

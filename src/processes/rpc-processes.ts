@@ -26,14 +26,14 @@ const RESTART_MS_MAX = 30_000;
 /** One that lived so long did not fail at its start. */
 const STABLE_MS = 60_000;
 
-export type RpcProcessesOptions = {
+type RpcProcessesOptions = {
   readonly count: number;
   readonly data: Omit<RpcProcessData, "index" | "count">;
   /** Calls that may wait for their turn in this process. */
   readonly callQueueMax: number;
 };
 
-export type RpcProcessesModules = {
+type RpcProcessesModules = {
   readonly registry: Registry<RpcPorts>;
   readonly ports: RpcPorts;
   /** undefined: callers are served alike */
@@ -243,14 +243,7 @@ export function startRpcProcesses(
   }
   const { directory } = store.followable;
   const head = join(dataPath(config.home), "head");
-  let processes: RpcProcesses | undefined;
-  store.publishToFile(head, (error) => {
-    log.error("the head could not be published to RPC processes: connections move to the chain's", {
-      error,
-    });
-    void processes?.close();
-  });
-  processes = new RpcProcesses(
+  const processes = new RpcProcesses(
     {
       count,
       data: {
@@ -263,5 +256,12 @@ export function startRpcProcesses(
     },
     { ...modules, epoch: () => store.epoch },
   );
+  // Before any of them has started.
+  store.publishToFile(head, (error) => {
+    log.error("the head could not be published to RPC processes: connections move to the chain's", {
+      error,
+    });
+    void processes.close();
+  });
   return processes;
 }

@@ -1,4 +1,4 @@
-import type { State } from "../evm/state.ts";
+import type { State } from "../evm/evm.ts";
 import { type Address, addressFromBytes } from "../primitives/address.ts";
 import { bigintToFixedBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";

@@ -1,24 +1,30 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import type { ErrorCode } from "../error-codes.ts";
 import { errorClassOf, InvariantError, NodeError } from "../errors.ts";
 import { createFailures } from "./failures.ts";
 import { type LogData, SILENT_LOGGER } from "./logger.ts";
 import { createMetrics } from "./metrics.ts";
 
 class Rejection extends NodeError {
-  readonly code: string;
-  constructor(code: string) {
+  readonly code: ErrorCode;
+  constructor(code: ErrorCode) {
     super(code);
     this.code = code;
   }
 }
 
 test("errorClassOf tells the caller's, the operator's and our failures apart", () => {
-  for (const code of ["TX_NONCE_IS_MAX", "POOL_FULL", "RPC_INVALID_PARAMS"]) {
+  for (const code of ["TX_NONCE_IS_MAX", "POOL_FULL", "RPC_INVALID_PARAMS"] as const) {
     assert.equal(errorClassOf(new Rejection(code)), "caller");
   }
-  for (const code of ["STORE_DISK_FULL", "TRIE_NODE_MISSING", "POOL_JOURNAL_WRITE", "CLOCK_JUMP"]) {
+  for (const code of [
+    "STORE_DISK_FULL",
+    "TRIE_NODE_MISSING",
+    "POOL_JOURNAL_WRITE",
+    "CLOCK_JUMP",
+  ] as const) {
     assert.equal(errorClassOf(new Rejection(code)), "operator");
   }
   const full = Object.assign(new Error("no space left on device"), { code: "ENOSPC" });

@@ -1,4 +1,5 @@
-import { type ErrorClass, errorClassOf } from "../errors.ts";
+import type { ErrorClass } from "../error-codes.ts";
+import { errorClassOf } from "../errors.ts";
 import type { LogData, Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 

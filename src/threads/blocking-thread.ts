@@ -37,7 +37,7 @@ type BlockingThreadData = {
   readonly data: unknown;
 };
 
-export type BlockingThreadOptions = {
+type BlockingThreadOptions = {
   /** The module that the thread runs, which calls `serveBlockingThread`. */
   readonly entry: ThreadEntry;
   /** What that function answers in the thread; asked for at each start. */

@@ -13,7 +13,7 @@ import {
 } from "./channel.ts";
 
 class TestRejection extends NodeError {
-  readonly code = "TEST_REJECTION";
+  readonly code = "DEV_CONTROL";
 }
 
 const open: MessagePort[] = [];
@@ -55,7 +55,7 @@ test("a rejection keeps its class of errors, code and details, and a bug stays o
     assert.ok(error instanceof NodeError);
     assert.deepEqual(
       [error.name, error.code, error.message, error.details, (error.cause as Error).message],
-      ["TestRejection", "TEST_REJECTION", "no", { amount: 1n }, "disk"],
+      ["TestRejection", "DEV_CONTROL", "no", { amount: 1n }, "disk"],
     );
     return true;
   });
@@ -137,7 +137,7 @@ test("once a channel is closed its calls fail and those of the other side are ab
   server.close(() => new TestRejection("gone"));
   assert.equal(calls[0]!.isAborted, true);
   client.close(() => new TestRejection("gone"));
-  await assert.rejects(waiting, { code: "TEST_REJECTION" });
-  await assert.rejects(client.call("note", undefined), { code: "TEST_REJECTION" });
+  await assert.rejects(waiting, { code: "DEV_CONTROL" });
+  await assert.rejects(client.call("note", undefined), { code: "DEV_CONTROL" });
   client.emit("note", undefined);
 });

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../error-codes.ts";
 import { invariant, NodeError } from "../errors.ts";
 
 /**
@@ -38,14 +39,14 @@ export type ErrorData = {
   readonly cause: ErrorData | undefined;
   /** Present for a `NodeError`. */
   readonly rejection?: {
-    readonly code: string;
+    readonly code: ErrorCode;
     readonly details: Readonly<Record<string, unknown>>;
   };
 };
 
 /** A rejection from the other side of a channel: name, code, message, details and cause are those of the original. */
 class RemoteRejection extends NodeError {
-  readonly code: string;
+  readonly code: ErrorCode;
   constructor({ name, message }: ErrorData, rejection: NonNullable<ErrorData["rejection"]>) {
     super(message, rejection.details);
     this.name = name;

@@ -11,7 +11,7 @@ import {
 import type { PoolHandlers } from "./serve-thread.ts";
 import { type NodeThread, startThread, type ThreadEntry } from "./start-thread.ts";
 
-export type ThreadLoss = "crash" | "timeout" | "closed";
+type ThreadLoss = "crash" | "timeout" | "closed";
 
 /** The thread of a call ended before it answered: it failed, took too long, or its pool was closed. */
 export class ThreadLostError extends NodeError {

@@ -4,7 +4,7 @@ import type { Log } from "../types/receipt.ts";
 import type { TraceBudget } from "./trace-budget.ts";
 
 /** A log with where it stands among the logs of the block and the calls of its frame. */
-export type FrameLog = {
+type FrameLog = {
   readonly log: Log;
   /** in the block */
   readonly index: number;

@@ -1,6 +1,6 @@
-import { haltText } from "../evm/halt-text.ts";
+import { haltText } from "../evm/halts.ts";
 import type { FrameStart, Tracer } from "../evm/tracer.ts";
-import { revertReason } from "../execution/call/revert-reason.ts";
+import { revertReason } from "../execution/call/call-errors.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import {
   type CallFrame,
@@ -8,8 +8,8 @@ import {
   createCallFrameRecorder,
   FrameTreeRecorder,
 } from "./call-frames.ts";
+import type { TracerFactory } from "./tracer-config.ts";
 import { readSwitches } from "./tracer-config.ts";
-import type { TracerFactory } from "./transaction-tracer.ts";
 
 /** `callTracer`: the tree of calls with what each was given, used and gave. */
 export const callTracer: TracerFactory = (config, { message, logsBefore, budget }) => {
@@ -55,7 +55,7 @@ function recorderWith(
 }
 
 /** How a tree of frames is written. */
-export type FrameStyle = {
+type FrameStyle = {
   readonly withLogs: boolean;
   /** Gas of the outermost frame, which is that of the transaction. */
   readonly whole: FrameGas;

@@ -5,8 +5,55 @@ import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { type CallFrame, createCallFrameRecorder } from "./call-frames.ts";
 import { frameText } from "./call-tracer.ts";
-import { readErc7562Config } from "./erc7562-config.ts";
-import type { TracerFactory } from "./transaction-tracer.ts";
+import { InvalidTracerError } from "./trace-budget.ts";
+import { kindOf, readSwitches, type TracerConfig, type TracerFactory } from "./tracer-config.ts";
+
+type Erc7562Config = {
+  /** Opcodes that are not counted. */
+  readonly ignoredOpcodes: ReadonlySet<number>;
+  readonly withLog: boolean;
+};
+
+/** POP, PUSH, DUP, SWAP and the arithmetic that every contract uses. */
+const IGNORED: ReadonlySet<number> = new Set([
+  ...[
+    0x01, 0x02, 0x03, 0x04, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x19, 0x1b, 0x1c, 0x50,
+  ],
+  ...range(0x5f, 0x7f),
+  ...range(0x80, 0x8f),
+  ...range(0x90, 0x9f),
+]);
+
+/**
+ * `ignoredOpcodes` is a list of QUANTITY; `stackTopItemsSize` is checked and has no effect: nothing that geth shows depends on it.
+ * @throws InvalidTracerError with Go's text
+ */
+function readErc7562Config(config: TracerConfig): Erc7562Config {
+  const { withLog } = readSwitches("erc7562Tracer", config, ["withLog"]);
+  const size = config["stackTopItemsSize"] ?? 0;
+  if (!Number.isSafeInteger(size)) throw fault(size, "stackTopItemsSize", "int");
+  const ignored = config["ignoredOpcodes"] ?? undefined;
+  if (ignored === undefined) return { withLog, ignoredOpcodes: IGNORED };
+  if (!Array.isArray(ignored)) throw fault(ignored, "ignoredOpcodes", "[]hexutil.Uint64");
+  return { withLog, ignoredOpcodes: new Set(ignored.map(opcodeOf)) };
+}
+
+function opcodeOf(value: unknown): number {
+  if (typeof value === "string" && /^0x(?:0|[1-9a-f][0-9a-f]{0,15})$/i.test(value)) {
+    return Number(value);
+  }
+  throw fault(value, "ignoredOpcodes", "hexutil.Uint64");
+}
+
+function fault(value: unknown, field: string, type: string): InvalidTracerError {
+  return new InvalidTracerError(
+    `json: cannot unmarshal ${kindOf(value)} into Go struct field erc7562TracerConfig.${field} of type ${type}`,
+  );
+}
+
+function range(first: number, last: number): readonly number[] {
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+}
 
 const KECCAK256 = 0x20;
 const ISZERO = 0x15;

@@ -1,8 +1,8 @@
-import { haltText } from "../evm/halt-text.ts";
+import { haltText } from "../evm/halts.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { type CallFrame, FrameTreeRecorder } from "./call-frames.ts";
+import type { TracedTransaction, TracerFactory } from "./tracer-config.ts";
 import { readSwitches } from "./tracer-config.ts";
-import type { TracedTransaction, TracerFactory } from "./transaction-tracer.ts";
 
 /** Parity's words for what geth says of a failure. */
 const PARITY_ERRORS: readonly (readonly [prefix: string, parity: string])[] = [
@@ -37,7 +37,7 @@ export type FlatStyle = {
 type FrameGas = { readonly gas: bigint; readonly gasUsed: bigint };
 
 /** One frame of the flat list, JSON text, with the frame it shows. */
-export type FlatTrace = { readonly frame: CallFrame; readonly text: string };
+type FlatTrace = { readonly frame: CallFrame; readonly text: string };
 
 /** `flatCallTracer`: the tree of calls as Parity's flat list, each with its address in the tree. */
 export const flatCallTracer: TracerFactory = (config, traced) => {

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
 import { bigintToFixedBytes } from "../primitives/bytes.ts";
-import { JsonWriter } from "./json-writer.ts";
-import { textString } from "./trace-text.ts";
+import { JsonWriter, textString } from "./json-writer.ts";
 
 const written = (write: (out: JsonWriter) => void) => {
   const out = new JsonWriter();

@@ -1,7 +1,7 @@
 import type { FrameTracer, Tracer } from "../evm/tracer.ts";
-import { textString } from "./trace-text.ts";
+import { textString } from "./json-writer.ts";
+import type { TracerFactory, TransactionTracer } from "./tracer-config.ts";
 import { tracerConfigOf } from "./tracer-config.ts";
-import type { TracerFactory, TransactionTracer } from "./transaction-tracer.ts";
 
 /**
  * `muxTracer`: several tracers at once; its configuration holds theirs by name.

@@ -1,16 +1,15 @@
+import { bytesToHex } from "../primitives/hex.ts";
+import { keccak256Hash } from "../primitives/keccak.ts";
 import { callTracer } from "./call-tracer.ts";
 import { erc7562Tracer } from "./erc7562-tracer.ts";
 import { flatCallTracer } from "./flat-call-tracer.ts";
-import { fourByteTracer } from "./four-byte-tracer.ts";
 import { createJsTracer } from "./js/js-tracer.ts";
 import { NAMED_SCRIPTS } from "./js/named-tracers.ts";
-import { createScriptEngines } from "./js/script-engines.ts";
-import { keccakPreimageTracer } from "./keccak-preimage-tracer.ts";
+import { ScriptEngines } from "./js/quickjs.ts";
 import { createMuxTracer } from "./mux-tracer.ts";
-import { noopTracer } from "./noop-tracer.ts";
 import { parityTracer } from "./parity/parity-tracer.ts";
 import { prestateTracer } from "./prestate-tracer.ts";
-import type { TracerFactory } from "./transaction-tracer.ts";
+import type { TracerFactory } from "./tracer-config.ts";
 
 /** Finds the tracer that a caller names. */
 export type TracerLookup = (tracer: string) => TracerFactory;
@@ -20,7 +19,7 @@ export type TracerLookup = (tracer: string) => TracerFactory;
  * in geth. Making them costs nothing: the JavaScript engine is loaded by the first script.
  */
 export function createTracers(options: { readonly scriptMemoryBytesMax: number }): TracerLookup {
-  const engines = createScriptEngines({ memoryBytesMax: options.scriptMemoryBytesMax });
+  const engines = new ScriptEngines(options.scriptMemoryBytesMax);
   const native: Readonly<Record<string, TracerFactory>> = {
     callTracer,
     erc7562Tracer,
@@ -39,3 +38,51 @@ export function createTracers(options: { readonly scriptMemoryBytesMax: number }
   }
   return lookup;
 }
+
+/** `noopTracer`: runs the transaction and shows nothing. */
+const noopTracer: TracerFactory = () => ({
+  hooks: {},
+  result: () => "{}",
+});
+
+const SELECTOR_LENGTH = 4;
+
+/** `4byteTracer`: how often each function selector was called, by selector and length of its arguments. */
+const fourByteTracer: TracerFactory = (_config, { precompiles }) => {
+  const counts = new Map<string, number>();
+  return {
+    hooks: {
+      onEnter({ type, to, input }) {
+        const isCall = type !== "CREATE" && type !== "CREATE2" && type !== "SELFDESTRUCT";
+        if (!isCall || input.length < SELECTOR_LENGTH || precompiles.has(to)) return;
+        const selector = bytesToHex(input.subarray(0, SELECTOR_LENGTH));
+        const key = `${selector}-${input.length - SELECTOR_LENGTH}`;
+        counts.set(key, (counts.get(key) ?? 0) + 1);
+      },
+    },
+    result: () => JSON.stringify(Object.fromEntries(counts)),
+  };
+};
+
+const KECCAK256 = 0x20;
+
+/** `keccak256PreimageTracer`: what each KECCAK256 was given, by hash. */
+const keccakPreimageTracer: TracerFactory = (_config, { budget }) => {
+  const preimages = new Map<string, string>();
+  return {
+    hooks: {
+      onStep(step) {
+        if (step.opcode !== KECCAK256 || step.halt) return;
+        const stack = step.stack();
+        const offset = Number(stack.at(-1));
+        const size = Number(stack.at(-2));
+        // Memory grows for the opcode only when it runs; what is not there yet is 0.
+        const preimage = new Uint8Array(size);
+        preimage.set(step.memory().subarray(offset, offset + size));
+        budget.take(2 * size);
+        preimages.set(keccak256Hash(preimage), bytesToHex(preimage));
+      },
+    },
+    result: () => JSON.stringify(Object.fromEntries(preimages)),
+  };
+};

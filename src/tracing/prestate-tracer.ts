@@ -1,6 +1,6 @@
-import { createAddress } from "../evm/create-address.ts";
-import { accessOfStep } from "../execution/call/accessed-by-step.ts";
-import { delegationTarget } from "../execution/transaction/delegation.ts";
+import { createAddress } from "../evm/contract-creation.ts";
+import { accessOfStep } from "../execution/call/create-access-list.ts";
+import { delegationTarget } from "../execution/transaction/authorizations.ts";
 import { isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
@@ -8,9 +8,9 @@ import { bytesToHex } from "../primitives/hex.ts";
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, isEmptyAccount } from "../state/account.ts";
 import type { StateReader } from "../state/reader.ts";
 import { recoverAuthority } from "../types/transaction/sender.ts";
-import { InvalidTracerError } from "./errors.ts";
+import { InvalidTracerError } from "./trace-budget.ts";
+import type { TracedTransaction, TracerConfig, TracerFactory } from "./tracer-config.ts";
 import { readSwitches } from "./tracer-config.ts";
-import type { TracedTransaction, TracerConfig, TracerFactory } from "./transaction-tracer.ts";
 
 type Options = {
   readonly diffMode: boolean;

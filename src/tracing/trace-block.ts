@@ -1,7 +1,7 @@
 import type { BlockContext, Evm } from "../evm/evm.ts";
 import { precompilesAt } from "../evm/precompiles/index.ts";
+import type { GasPool } from "../execution/block/block-context.ts";
 import { type BlockHashes, blockContextOf } from "../execution/block/block-context.ts";
-import type { GasPool } from "../execution/block/gas-pool.ts";
 import { storeAncestry } from "../execution/block/system-calls.ts";
 import { applyMessage } from "../execution/transaction/apply-message.ts";
 import { messageFromTransaction } from "../execution/transaction/message.ts";
@@ -12,11 +12,11 @@ import { replayChanges } from "../state/state-changes.ts";
 import { createWorldState, type WorldState } from "../state/world-state.ts";
 import type { Block } from "../types/block.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
-import { orTracingFailed, ScriptFailedError } from "./errors.ts";
+import type { TraceText } from "./json-writer.ts";
+import { orTracingFailed, ScriptFailedError } from "./trace-budget.ts";
 import { type TraceOptions, traceMessage } from "./trace-message.ts";
-import type { TraceText } from "./trace-text.ts";
 
-export type TracingModules = { readonly config: ChainConfig; readonly evm: Evm };
+type TracingModules = { readonly config: ChainConfig; readonly evm: Evm };
 
 /** A block to run again, which need not be one of the chain. */
 export type BlockToTrace = {
@@ -29,7 +29,7 @@ export type BlockToTrace = {
 };
 
 /** A block being run again, transaction by transaction. */
-export type Replay = {
+type Replay = {
   readonly context: BlockContext;
   /** The state before the next transaction. */
   readonly state: WorldState;
@@ -109,7 +109,7 @@ export function beginReplay(
 }
 
 /** JSON of a trace, or why the caller's script could not make it. */
-export type BlockTraceItem = { readonly result: TraceText } | { readonly error: string };
+type BlockTraceItem = { readonly result: TraceText } | { readonly error: string };
 
 /** The trace of every transaction of the block, in order. */
 export function traceBlock(

@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { createEvm } from "../evm/engine.ts";
 import { alice, allocWith, contract, testChain } from "../execution/testing/factories.ts";
 import type { Hex } from "../primitives/hex.ts";
+import { textString } from "./json-writer.ts";
 import { createTracers } from "./native-tracers.ts";
 import { createTraceBudget } from "./trace-budget.ts";
-import { traceBundles } from "./trace-bundles.ts";
+import { traceBundles } from "./trace-call.ts";
 import type { TraceOptions } from "./trace-message.ts";
-import { textString } from "./trace-text.ts";
 
 const tracers = createTracers({ scriptMemoryBytesMax: 32 * 2 ** 20 });
 const call = { from: alice, to: contract };

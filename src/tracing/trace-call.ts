@@ -5,9 +5,13 @@ import {
   prepareCall,
 } from "../execution/call/call.ts";
 import type { CallArguments } from "../execution/call/call-arguments.ts";
-import { orTracingFailed } from "./errors.ts";
+import { BUNDLE_SECONDS, type CallArgumentsBundle } from "../execution/call/call-many.ts";
+import { applyStateOverrides, type BlockOverrides } from "../execution/call/overrides.ts";
+import { replayChanges } from "../state/state-changes.ts";
+import { createWorldState } from "../state/world-state.ts";
+import type { TraceText } from "./json-writer.ts";
+import { orTracingFailed } from "./trace-budget.ts";
 import { type TraceOptions, traceMessage } from "./trace-message.ts";
-import type { TraceText } from "./trace-text.ts";
 
 /**
  * debug_traceCall: the trace of a call that is no transaction; nothing is stored.
@@ -29,4 +33,45 @@ export function traceCall(
   return traceMessage(traced, options, (tracer, own) =>
     orTracingFailed(() => prepared.run(message, { tracer, state: own })),
   ).text();
+}
+
+/**
+ * debug_traceCallMany: the trace of each call of each bundle. Calls see the effects of those before them; a bundle is in a
+ * block one higher and twelve seconds later than the one before it, as in eth_callMany. Nothing is stored.
+ * @throws as traceMessage, InvalidCallArgumentsError, InvalidStateOverridesError, InvalidBlockOverridesError, TracingFailedError
+ */
+export function traceBundles(
+  bundles: readonly CallArgumentsBundle[],
+  target: CallTarget,
+  modules: CallModules,
+  options: TraceOptions & Pick<CallOptions, "gasCap" | "stateOverrides" | "blockOverrides">,
+): readonly (readonly TraceText[])[] {
+  const { tracer: _name, tracers: _tracers, budget, ...traceOptions } = options;
+  const { stateOverrides, blockOverrides: ofAll, ...callOptions } = traceOptions;
+  const state = createWorldState(target.state);
+  // A moved precompile would be where it goes for one call only, so none can be moved.
+  if (stateOverrides) applyStateOverrides(stateOverrides, state, new Map());
+  const { number, timestamp } = target.header;
+  return bundles.map(({ calls, blockOverrides: own }, i) => {
+    const blockOverrides: BlockOverrides = {
+      number: BigInt(number + i),
+      time: BigInt(timestamp + i * BUNDLE_SECONDS),
+      ...ofAll,
+      ...own,
+    };
+    return calls.map((args) => {
+      const timeoutMs = Math.max(0, budget.deadlineMs - performance.now());
+      const before = { ...target, state: state.asReader() };
+      const prepared = prepareCall(args, before, modules, {
+        ...{ ...callOptions, blockOverrides, timeoutMs },
+      });
+      const { message, block, precompiles } = prepared;
+      const traced = { message, block, precompiles, state: before.state, logsBefore: 0 };
+      const run = traceMessage(traced, options, (tracer, child) =>
+        orTracingFailed(() => prepared.run(message, { tracer, state: child })),
+      );
+      replayChanges(run.changes(), state);
+      return run.text();
+    });
+  });
 }

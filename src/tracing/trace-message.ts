@@ -2,20 +2,20 @@ import { invariant } from "../errors.ts";
 import type { Tracer } from "../evm/tracer.ts";
 import type { MessageResult } from "../execution/transaction/apply-message.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
-import type { BlockForkField, TimeForkField } from "../params/hardfork-at.ts";
+import type { BlockForkField, TimeForkField } from "../params/hardforks.ts";
 import type { StateChanges } from "../state/reader.ts";
 import { createWorldState, type WorldState } from "../state/world-state.ts";
-import { ScriptFailedError, TracingTimeoutError } from "./errors.ts";
+import { type TraceText, textLength } from "./json-writer.ts";
 import type { TracerLookup } from "./native-tracers.ts";
 import { createStructLogger, type StructLogConfig } from "./struct-logger.ts";
 import type { TraceBudget } from "./trace-budget.ts";
-import { type TraceText, textLength } from "./trace-text.ts";
+import { ScriptFailedError, TracingTimeoutError } from "./trace-budget.ts";
 import type {
   TracedTransaction,
   TracerConfig,
   TracerFactory,
   TransactionTracer,
-} from "./transaction-tracer.ts";
+} from "./tracer-config.ts";
 
 /** How a caller wants a transaction traced. */
 export type TraceOptions = StructLogConfig & {
@@ -36,7 +36,7 @@ export type TraceOptions = StructLogConfig & {
 export type ConfigOverrides = Partial<Pick<ChainConfig, BlockForkField | TimeForkField>>;
 
 /** Runs the message on a state of its own, watched by `tracer`. */
-export type RunTraced = (tracer: Tracer, state: WorldState) => MessageResult;
+type RunTraced = (tracer: Tracer, state: WorldState) => MessageResult;
 
 /**
  * Runs one transaction or call under the tracer that `options` name.
@@ -87,7 +87,7 @@ export function traceMessage(
 }
 
 /** A message that was run under a tracer. */
-export type TracedMessage = {
+type TracedMessage = {
   /** JSON. @throws ScriptFailedError when the caller's script could not make it; the transaction ran all the same */
   text(): TraceText;
   readonly result: MessageResult;

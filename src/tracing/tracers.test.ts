@@ -14,11 +14,11 @@ import type { Address } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../primitives/hex.ts";
 import { signAuthorization } from "../types/transaction/sign.ts";
+import { textString } from "./json-writer.ts";
 import { createTracers } from "./native-tracers.ts";
 import { createTraceBudget } from "./trace-budget.ts";
 import { traceCall } from "./trace-call.ts";
 import type { TraceOptions } from "./trace-message.ts";
-import { textString } from "./trace-text.ts";
 
 const tracers = createTracers({ scriptMemoryBytesMax: 32 * 2 ** 20 });
 const caller = `0x${"ca".repeat(20)}` as Address;

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../error-codes.ts";
 import { NodeError } from "../errors.ts";
 import { type Address, addressFromBytes } from "../primitives/address.ts";
 import { bytesToBigint } from "../primitives/bytes.ts";
@@ -11,16 +12,7 @@ import {
 } from "../primitives/rlp.ts";
 
 /** Why a piece of well-formed RLP is not the structure it should be. */
-export type InvalidEncodingCode =
-  | "RLP_EXPECTED_LIST"
-  | "RLP_EXPECTED_STRING"
-  | "RLP_TOO_FEW_ELEMENTS"
-  | "RLP_TOO_MANY_ELEMENTS"
-  | "RLP_LEADING_ZEROS"
-  | "RLP_NON_CANONICAL_SIZE"
-  | "RLP_STRING_TOO_SHORT"
-  | "RLP_STRING_TOO_LONG"
-  | "RLP_EMPTY_LIST";
+export type InvalidEncodingCode = Extract<ErrorCode, `RLP_${string}`>;
 
 /** geth's phrase for each code: clients see them when they submit a transaction that does not decode. */
 const PHRASES: Readonly<Record<InvalidEncodingCode, string>> = {

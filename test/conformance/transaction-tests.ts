@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { NodeError } from "../../src/errors.ts";
-import { intrinsicGas } from "../../src/execution/transaction/intrinsic-gas.ts";
+import { intrinsicGas } from "../../src/execution/transaction/message.ts";
 import { INIT_CODE_SIZE_MAX } from "../../src/params/gas.ts";
 import { type Hardfork, isAtLeast } from "../../src/params/hardforks.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { renderGenesis } from "../../src/config/genesis/genesis.ts";
 import { readJwtSecret } from "../../src/config/secrets.ts";
-import { createAddress } from "../../src/evm/create-address.ts";
+import { createAddress } from "../../src/evm/contract-creation.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../../src/primitives/hex.ts";
 import { signJwt } from "../../src/rpc/transport/auth/jwt.ts";

@@ -16,7 +16,7 @@ const path = chromiumPath();
 const skip = path === undefined && "chromium is not on PATH";
 
 /** Of the pages of decisions, which are all alike, one with a table. */
-const DECISION = "docs/adr/0068-default-of-rpc-processes.md";
+const DECISION = "docs/adr/0069-young-generation.md";
 const FILES = [...MENU.flatMap(([, files]) => files), DECISION];
 
 let browser: Browser;

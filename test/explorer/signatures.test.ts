@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
-import { createEngineRpc, type EngineRpc } from "../../src/consensus/cometbft/engine-rpc.ts";
-import type { LightBlock } from "../../src/consensus/light-block.ts";
+import { createEngineRpc, type EngineRpc } from "../../src/consensus/cometbft/rpc/client.ts";
+import type { LightBlock } from "../../src/consensus/engine.ts";
 import { checkHeader } from "../../src/explorer/verify/header.ts";
 import {
   checkSignatures,

@@ -1,4 +1,4 @@
-import { createAddress } from "../../src/evm/create-address.ts";
+import { createAddress } from "../../src/evm/contract-creation.ts";
 import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../src/primitives/hash.ts";

@@ -6,7 +6,7 @@ import {
   encodeDeployData,
   encodeFunctionData,
 } from "viem";
-import { createAddress } from "../../src/evm/create-address.ts";
+import { createAddress } from "../../src/evm/contract-creation.ts";
 import type { Evm, ExecutionResult } from "../../src/evm/evm.ts";
 import { testBlock, testMessage } from "../../src/evm/testing/environment.ts";
 import type { Address } from "../../src/primitives/address.ts";

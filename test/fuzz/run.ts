@@ -1,4 +1,4 @@
-import { createAddress } from "../../src/evm/create-address.ts";
+import { createAddress } from "../../src/evm/contract-creation.ts";
 import type { BlockContext, Evm, Message } from "../../src/evm/evm.ts";
 import type { FrameStart, Step, Tracer } from "../../src/evm/tracer.ts";
 import type { GenesisAccount } from "../../src/params/genesis.ts";

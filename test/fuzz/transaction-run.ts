@@ -1,8 +1,7 @@
 import { NodeError } from "../../src/errors.ts";
 import type { Evm } from "../../src/evm/evm.ts";
-import { beginBlockOn, isTransactionRejection } from "../../src/execution/block/block-execution.ts";
-import { DEFAULT_BLOB_SCHEDULE } from "../../src/params/blob-schedule.ts";
-import { allForksAtGenesis } from "../../src/params/dev-chain.ts";
+import { BlockExecution } from "../../src/execution/block/block-execution.ts";
+import { allForksAtGenesis, DEFAULT_BLOB_SCHEDULE } from "../../src/params/blob-schedule.ts";
 import { GAS_PER_BLOB } from "../../src/params/gas.ts";
 import type { GenesisAlloc } from "../../src/params/genesis.ts";
 import type { Address } from "../../src/primitives/address.ts";
@@ -16,6 +15,7 @@ import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
 import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
+import { TransactionRejection } from "../../src/types/transaction/codec.ts";
 import { decodeTransaction } from "../../src/types/transaction/decode.ts";
 import type {
   OracleAccount,
@@ -40,7 +40,7 @@ export function runTransaction(fuzzCase: TransactionCase, evm: Evm): Transaction
   const state = createWorldState(createMemoryState(alloc));
   const stateNow = () => stateAfter(alloc, state.changes());
   const blobGasMax = BigInt(DEFAULT_BLOB_SCHEDULE[context.hardfork]?.max ?? 0) * GAS_PER_BLOB;
-  const block = beginBlockOn(
+  const block = new BlockExecution(
     { context, state, baseRoot: EMPTY_TRIE_ROOT, blobGasMax },
     { ...context, parentHash: ZERO_HASH, mixHash: context.prevRandao },
     { config: allForksAtGenesis(context.chainId), evm, stateTrie },
@@ -61,7 +61,7 @@ export function runTransaction(fuzzCase: TransactionCase, evm: Evm): Transaction
 /** Types 3 and 4 cannot create: without a recipient such a transaction does not decode. */
 function isRefusal(error: unknown): error is NodeError {
   const isShort = error instanceof NodeError && error.code === "RLP_STRING_TOO_SHORT";
-  return isShort || isTransactionRejection(error);
+  return isShort || error instanceof TransactionRejection;
 }
 
 /** The same transaction on the oracle. */

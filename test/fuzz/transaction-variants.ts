@@ -1,4 +1,4 @@
-import { intrinsicGas } from "../../src/execution/transaction/intrinsic-gas.ts";
+import { intrinsicGas } from "../../src/execution/transaction/message.ts";
 import { GAS_PER_BLOB, INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../../src/params/gas.ts";
 import { isAtLeast } from "../../src/params/hardforks.ts";
 import { effectiveGasPrice } from "../../src/types/transaction/fees.ts";

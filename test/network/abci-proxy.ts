@@ -8,8 +8,8 @@ import {
   FrameReader,
   replyFrame,
   requestFrame,
-} from "../../src/consensus/cometbft/frames.ts";
-import type { CallName } from "../../src/consensus/cometbft/messages.ts";
+} from "../../src/consensus/cometbft/abci/frames.ts";
+import type { CallName } from "../../src/consensus/cometbft/abci/messages.ts";
 import type { NetworkNode } from "./network.ts";
 
 /** Changes the elements of a proposal. */

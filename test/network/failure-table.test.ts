@@ -7,9 +7,9 @@ import { test } from "node:test";
  * test/network/ need the real binary, the others are of `npm test`.
  */
 
-const LIFE = "src/consensus/cometbft/engine-life.test.ts";
-const SUPERVISOR = "src/consensus/cometbft/supervisor.test.ts";
-const HANDLERS = "src/consensus/cometbft/abci-handlers.test.ts";
+const LIFE = "src/consensus/cometbft/process/engine-life.test.ts";
+const SUPERVISOR = "src/consensus/cometbft/process/supervisor.test.ts";
+const HANDLERS = "src/consensus/cometbft/abci/handlers.test.ts";
 const CONTRACT = "src/consensus/testing/application-contract.ts";
 const APPLICATION = "src/consensus/evm-application.test.ts";
 const PROPOSALS = "src/consensus/damaged-proposals.test.ts";
@@ -45,10 +45,10 @@ const ROWS: readonly (readonly [what: string, file: string, title: string])[] = 
   ["validators change at H + 2", LIFE, "decides from the second block after"],
   ["replies that contradict themselves", HANDLERS, "replies that would halt CometBFT"],
   ["the size of a proposal", CONTRACT, "prepareProposal keeps the size limit"],
-  ["evidence", "src/consensus/cometbft/misbehavior.test.ts", "a proof of misbehaviour"],
+  ["evidence", "src/consensus/cometbft/abci/misbehavior.test.ts", "a proof of misbehaviour"],
   ["gossip: each transaction once", CONTRACT, "returns each new transaction once"],
   ["gossip: what peers send that is invalid", CONTRACT, "insertTx answers 1 only for"],
-  ["clocks", "src/consensus/cometbft/clock-skew.test.ts", "differs by more than two seconds"],
+  ["clocks", "src/consensus/cometbft/abci/clock-skew.test.ts", "differs by more than two seconds"],
 
   // Failures.
   ["kill -9 of the node at each step", LIFE, 'async "the node"'],
@@ -89,7 +89,7 @@ const ROWS: readonly (readonly [what: string, file: string, title: string])[] = 
     "contradict each other",
   ],
   ["a snapshot without end", "test/e2e/state-sync.test.ts", "snapshot.restore-size-limit"],
-  ["replies that nobody reads", "src/consensus/cometbft/abci-server.test.ts", "reads no replies"],
+  ["replies that nobody reads", "src/consensus/cometbft/abci/server.test.ts", "reads no replies"],
 ];
 
 test("everything that can happen to a node of a network has a test", () => {

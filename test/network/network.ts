@@ -9,7 +9,7 @@ import { setTimeout } from "node:timers/promises";
 import { createPublicClient, createWalletClient, defineChain, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { cometbftPath } from "../../src/config/home.ts";
-import { engineRpcSocket, nodeIdOf } from "../../src/consensus/cometbft/engine-home.ts";
+import { engineRpcSocket, nodeIdOf } from "../../src/consensus/cometbft/home/home.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { overIpc } from "../support/clients.ts";
 import { type Evmintd, runEvmintd, spawnEvmintd } from "../support/evmintd.ts";

@@ -1,6 +1,5 @@
 import type * as ExecutionThreads from "../../calls/execution-threads.ts";
 import type * as Native from "../../crypto/secp256k1-native.ts";
-import type * as RemoteThread from "../../dev/fork/remote-thread.ts";
 import type * as NetworkEngine from "../../node/chain/network-engine.ts";
 import type * as Metrics from "../../observe/metrics-listener.ts";
 import type * as OtherRequests from "../../observe/other-requests.ts";
@@ -112,7 +111,11 @@ export function serveThread(): void {}
 export const startRpcProcesses: typeof RpcProcesses.startRpcProcesses = () => undefined;
 
 /** The EVM waits for an answer of the remote chain, which a page must not. */
-export const startRemoteThread: typeof RemoteThread.startRemoteThread = without("dev.fork-url");
+export class RemoteThread {
+  constructor() {
+    throw new UnsupportedInBrowserError("dev.fork-url");
+  }
+}
 
 /** The compiler is a package that the operator installs beside the node. */
 export const createSolidityCompiler: typeof Solidity.createSolidityCompiler = () => ({

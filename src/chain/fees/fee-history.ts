@@ -2,7 +2,7 @@ import { NodeError } from "../../errors.ts";
 import { blobParamsAt } from "../../params/blob-schedule.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { nextBaseFee, nextExcessBlobGas } from "../../params/fees.ts";
-import { isBlockForkActive, isTimeForkActive } from "../../params/hardfork-at.ts";
+import { isBlockForkActive, isTimeForkActive } from "../../params/hardforks.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { ChainReader } from "../reader.ts";

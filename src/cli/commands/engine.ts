@@ -3,14 +3,14 @@ import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { cometbftPath, genesisPath } from "../../config/home.ts";
 import { formatHostPort } from "../../config/value-types.ts";
-import { EngineRpcError } from "../../consensus/cometbft/engine-answers.ts";
 import {
   engineRpcSocket,
   nodeIdOf,
   validatorPrivateKey,
   validatorPublicKey,
-} from "../../consensus/cometbft/engine-home.ts";
-import { createEngineRpc } from "../../consensus/cometbft/engine-rpc.ts";
+} from "../../consensus/cometbft/home/home.ts";
+import { EngineRpcError } from "../../consensus/cometbft/rpc/answers.ts";
+import { createEngineRpc } from "../../consensus/cometbft/rpc/client.ts";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { escapeControlsInLines } from "../../telemetry/escape-controls.ts";

@@ -10,7 +10,7 @@ import {
   keystorePath,
 } from "../../config/home.ts";
 import { createJwtSecret } from "../../config/secrets.ts";
-import { createEngineGenesis, createEngineKeys } from "../../consensus/cometbft/engine-home.ts";
+import { createEngineGenesis, createEngineKeys } from "../../consensus/cometbft/home/home.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { type Address, checksumAddress, parseAddress } from "../../primitives/address.ts";

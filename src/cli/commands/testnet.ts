@@ -5,13 +5,13 @@ import { editAppToml } from "../../config/app-toml.ts";
 import { cometbftPath } from "../../config/home.ts";
 import { DEPLOY_FOLDER } from "../../config/package.ts";
 import { parseDuration } from "../../config/value-types.ts";
-import { engineGenesisJson } from "../../consensus/cometbft/engine-genesis.ts";
+import { engineGenesisJson } from "../../consensus/cometbft/home/config.ts";
 import {
   createEngineGenesis,
   createEngineKeys,
   nodeIdOf,
   validatorPublicKey,
-} from "../../consensus/cometbft/engine-home.ts";
+} from "../../consensus/cometbft/home/home.ts";
 import { parseGenesis } from "../../params/genesis.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";

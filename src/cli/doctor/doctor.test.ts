@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { clockStopPath, jwtSecretPath } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
 import { createJwtSecret } from "../../config/secrets.ts";
-import { openClockStopFile } from "../../consensus/clock-stop-file.ts";
+import { openClockStopFile } from "../../consensus/clock-watch.ts";
 import { fakeContext } from "../testing/fake-context.ts";
 import { CHECKS, doctor } from "./doctor.ts";
 import type { FileSystem, System } from "./system.ts";

@@ -16,10 +16,9 @@ import {
   whisperIdentitiesPath,
 } from "../../config/home.ts";
 import { formatHostPort, type HostPort } from "../../config/value-types.ts";
-import { openClockStopFile } from "../../consensus/clock-stop-file.ts";
-import { PLAUSIBLE_MS_MAX } from "../../consensus/clock-watch.ts";
-import { engineRpcSocket } from "../../consensus/cometbft/engine-home.ts";
-import { findProgram } from "../../consensus/cometbft/engine-program.ts";
+import { openClockStopFile, PLAUSIBLE_MS_MAX } from "../../consensus/clock-watch.ts";
+import { engineRpcSocket } from "../../consensus/cometbft/home/home.ts";
+import { findProgram } from "../../consensus/cometbft/process/engine-process.ts";
 import { escapeControls } from "../../telemetry/escape-controls.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, portOwner } from "../errors.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { DEV_ACCOUNTS, DEV_BALANCE } from "../../keystore/dev-accounts.ts";
-import { allForksAtGenesis } from "../../params/dev-chain.ts";
+import { allForksAtGenesis } from "../../params/blob-schedule.ts";
 import { parseAddress } from "../../primitives/address.ts";
 import { devGenesisPath } from "../home.ts";
 import { loadConfig } from "../load.ts";

@@ -1,4 +1,4 @@
-import { allForksAtGenesis } from "../../params/dev-chain.ts";
+import { allForksAtGenesis } from "../../params/blob-schedule.ts";
 import { INITIAL_BASE_FEE } from "../../params/fees.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toQuantity } from "../../primitives/quantity.ts";

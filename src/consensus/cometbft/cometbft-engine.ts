@@ -9,20 +9,19 @@ import {
   type NetworkPeer,
   type NetworkStatus,
 } from "../engine.ts";
-import { createAbciHandlers } from "./abci-handlers.ts";
-import { type AbciServer, listenAbci } from "./abci-server.ts";
-import { ClockSkew, type ClockSkewModules } from "./clock-skew.ts";
-import type { EnginePeer, EngineStatus } from "./engine-answers.ts";
-import { startEngineProcess } from "./engine-process.ts";
-import { createEngineRpc } from "./engine-rpc.ts";
-import { EngineView } from "./engine-view.ts";
-import { reportMisbehavior } from "./misbehavior.ts";
+import { ClockSkew, MisbehaviorReports } from "./abci/block-watchers.ts";
+import { createAbciHandlers } from "./abci/handlers.ts";
+import { type AbciServer, listenAbci } from "./abci/server.ts";
 import { PeerLists, type PeerSettings, peerIdOf } from "./peer-lists.ts";
-import type { SyncedEngine } from "./state-sync-session.ts";
-import type { StoreRollback } from "./store-rollback.ts";
-import { SUPERVISOR_DEFAULTS, Supervisor } from "./supervisor.ts";
+import { startEngineProcess } from "./process/engine-process.ts";
+import type { StoreRollback } from "./process/store-rollback.ts";
+import { SUPERVISOR_DEFAULTS, Supervisor } from "./process/supervisor.ts";
+import type { EnginePeer, EngineStatus } from "./rpc/answers.ts";
+import { createEngineRpc } from "./rpc/client.ts";
+import { EngineView } from "./rpc/engine-view.ts";
+import type { SyncedEngine } from "./state-sync.ts";
 
-export type CometBftOptions = {
+type CometBftOptions = {
   readonly binary: string;
   /** CometBFT's own home. */
   readonly directory: string;
@@ -41,7 +40,7 @@ export type CometBftOptions = {
   readonly retainBlocks: number | null;
 };
 
-export type CometBftModules = {
+type CometBftModules = {
   readonly application: Application;
   /** Writes CometBFT's configuration; called before each start of it. */
   readonly configure: (peers: PeerSettings) => void;
@@ -64,9 +63,11 @@ const POLL_MS = 2_000;
 /** CometBFT in a process of its own, over the ABCI socket of the same application that the solo engine drives. */
 export function createCometBftEngine(options: CometBftOptions, modules: CometBftModules): Engine {
   const { failures, log, metrics } = modules;
-  const application = watchClock(reportMisbehavior(modules.application, { metrics, log }), {
-    ...{ wallClock: Date.now, log, metrics },
-  });
+  const { application } = modules;
+  const watchers = [
+    new ClockSkew({ wallClock: Date.now, log, metrics }),
+    new MisbehaviorReports({ metrics, log }),
+  ];
   const rpc = createEngineRpc(options.rpcSocket);
   let server: AbciServer | undefined;
   let poll: NodeJS.Timeout | undefined;
@@ -113,7 +114,7 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
   return {
     async start() {
       const handlers = createAbciHandlers(
-        { ...options, peers: lists, retainHeight: () => view.retainHeight },
+        { ...options, peers: lists, retainHeight: () => view.retainHeight, watchers },
         application,
       );
       const events = {
@@ -174,22 +175,6 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
         await rpc.dial(address, "unconditional");
       },
       distrustPeer: (id) => void lists.distrust(id),
-    },
-  };
-}
-
-/** `application`, whose proposals and decisions say whether the clock is right. */
-function watchClock(application: Application, modules: ClockSkewModules): Application {
-  const skew = new ClockSkew(modules);
-  return {
-    ...application,
-    processProposal(input) {
-      skew.proposed(input.height, input.time);
-      return application.processProposal(input);
-    },
-    finalizeBlock(input) {
-      skew.finalized(input.height);
-      return application.finalizeBlock(input);
     },
   };
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openTestApplication } from "../testing/test-application.ts";
-import { createAbciHandlers } from "./abci-handlers.ts";
-import { engineConfigToml } from "./engine-config.ts";
+import { createAbciHandlers } from "./abci/handlers.ts";
+import { engineConfigToml } from "./home/config.ts";
 import { PeerLists } from "./peer-lists.ts";
 
 const A = "aa".repeat(20);

@@ -10,13 +10,12 @@ import { after, test } from "node:test";
 import { addressFromBytes } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint, hashToBytes } from "../../primitives/hash.ts";
 import { SILENT_LOGGER } from "../../telemetry/logger.ts";
-import type { Vote } from "../clique/snapshot.ts";
 import type { ConsensusData } from "../consensus-data.ts";
-import { encodeProposerData } from "../proposer-data.ts";
-import { type EngineRpcAddress, parseRpcAddress } from "./engine-call.ts";
-import { engineHeaderHash } from "./header-hash.ts";
-import { dataHash } from "./merkle.ts";
-import { StateSyncServers } from "./state-sync-servers.ts";
+import { encodeProposerData } from "../consensus-data.ts";
+import type { Vote } from "../voting/snapshot.ts";
+import { dataHash, engineHeaderHash } from "./rpc/block.ts";
+import { type EngineRpcAddress, parseRpcAddress } from "./rpc/client.ts";
+import { StateSyncServers } from "./state-sync.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint servers,#?%-"));
 const servers: Server[] = [];

@@ -7,10 +7,10 @@ import { hashFromBigint, hashToBytes } from "../../primitives/hash.ts";
 import { SILENT_LOGGER } from "../../telemetry/logger.ts";
 import type { Restore } from "../state-sync/restore.ts";
 import { openTestApplication } from "../testing/test-application.ts";
-import { createAbciHandlers } from "./abci-handlers.ts";
-import type { EngineExit, EngineFault, EngineProcess } from "./engine-process.ts";
-import { faultOfRecord, parseLogRecord } from "./log-records.ts";
-import { type SyncedEngine, syncState } from "./state-sync-session.ts";
+import { createAbciHandlers } from "./abci/handlers.ts";
+import type { EngineExit, EngineFault, EngineProcess } from "./process/engine-process.ts";
+import { faultOfRecord, parseLogRecord } from "./process/output.ts";
+import { type SyncedEngine, syncState } from "./state-sync.ts";
 import { AbciClient } from "./testing/abci-client.ts";
 
 const APP_HASH = hashFromBigint(7n);

@@ -4,8 +4,8 @@ import { setImmediate, setTimeout } from "node:timers/promises";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import type { Application, Time } from "../application.ts";
-import type { BlockTime } from "./block-time.ts";
-import { createSoloEngine, OwnProposalRejectedError } from "./solo-engine.ts";
+import type { BlockTime } from "./solo-engine.ts";
+import { OwnProposalRejectedError, SoloEngine } from "./solo-engine.ts";
 
 const PROPOSER_DATA = Uint8Array.of(0xbf);
 
@@ -53,7 +53,7 @@ function engineOf(blockTime: BlockTime, packsAhead = false) {
     commit() {},
     engineLost() {},
   };
-  const engine = createSoloEngine(
+  const engine = new SoloEngine(
     {
       blockTime,
       proposer: ZERO_ADDRESS,

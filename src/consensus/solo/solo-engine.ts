@@ -8,15 +8,35 @@ import { encodeRlp } from "../../primitives/rlp.ts";
 import type { Application, Proposal, Time } from "../application.ts";
 import type { Engine } from "../engine.ts";
 import { PACKING_LIMITS } from "../pack-transactions.ts";
-import {
-  type BlockMode,
-  type BlockTime,
-  modeOf,
-  nextBlockTime,
-  timestampStepOf,
-} from "./block-time.ts";
 
-export type SoloEngineOptions = {
+/** When blocks are made: at once for a pending transaction, only on demand, or every so many milliseconds. */
+export type BlockTime = "instant" | "manual" | { readonly intervalMs: number };
+
+/** The same for an engine whose caller may have both: at once for a pending transaction, and every so many milliseconds (0: never). */
+export type BlockMode = { readonly automine: boolean; readonly intervalMs: number };
+
+function modeOf(blockTime: BlockTime): BlockMode {
+  return {
+    automine: blockTime === "instant",
+    intervalMs: typeof blockTime === "object" ? blockTime.intervalMs : 0,
+  };
+}
+
+/**
+ * Least seconds between the timestamps of two blocks: 1, as with anvil, Hardhat and `geth --dev`, so that other clients import the
+ * chain. Only blocks that are configured more often than once a second repeat seconds, because time would run ahead for good.
+ */
+export function timestampStepOf(blockTime: BlockTime): 0 | 1 {
+  return typeof blockTime === "object" && blockTime.intervalMs < 1000 ? 0 : 1;
+}
+
+/** The time of the next block: the clock, but at least `step` seconds after the head. */
+export function nextBlockTime(now: Time, headTimestamp: number, step: 0 | 1): Time {
+  const earliest = headTimestamp + step;
+  return now.seconds >= earliest ? now : { seconds: earliest, nanos: 0 };
+}
+
+type SoloEngineOptions = {
   readonly blockTime: BlockTime;
   /** The one validator. */
   readonly proposer: Address;
@@ -38,7 +58,7 @@ const RETRY_MAX_MS = 60_000;
 const AHEAD_PAUSE_SHARE = 1 / 32;
 const AHEAD_SLICE_SHARE = 1 / 64;
 
-export type SoloEngineModules = {
+type SoloEngineModules = {
   readonly application: Application;
   /** Calls `listener` when the pool has new pending transactions. */
   readonly onExecutable: (listener: () => void) => () => void;
@@ -60,41 +80,83 @@ export class OwnProposalRejectedError extends NodeError {
   }
 }
 
-export type SoloEngine = Omit<Engine, "start" | "stop"> & {
-  start(): void;
-  stop(): void;
+/** The engine of a chain with one validator, in process: every proposal is decided. */
+export class SoloEngine implements Omit<Engine, "start" | "stop"> {
+  readonly network = undefined;
   /** As `blockTime` has it. */
   readonly configuredMode: BlockMode;
-  /** Changes when blocks are made, from now on. */
-  setMode(mode: BlockMode): void;
-};
-
-/** The engine of a chain with one validator, in process: every proposal is decided. */
-export function createSoloEngine(
-  options: SoloEngineOptions,
-  modules: SoloEngineModules,
-): SoloEngine {
-  const { application } = modules;
-  let timer: NodeJS.Timeout | undefined;
-  let immediate: NodeJS.Immediate | undefined;
-  let unsubscribe: (() => void) | undefined;
-  let unsubscribeAhead: (() => void) | undefined;
-  let retry: NodeJS.Timeout | undefined;
-  let unpackedAttempts = 0;
-  let running = false;
-  let isStalled = false;
-  const timestampStep = timestampStepOf(options.blockTime);
-  const configuredMode = modeOf(options.blockTime);
-  let mode = configuredMode;
+  readonly #options: SoloEngineOptions;
+  readonly #modules: SoloEngineModules;
+  readonly #timestampStep: 0 | 1;
+  #mode: BlockMode;
+  #running = false;
+  #timer: NodeJS.Timeout | undefined;
+  #immediate: NodeJS.Immediate | undefined;
+  #unsubscribe: readonly (() => void)[] = [];
+  #retry: NodeJS.Timeout | undefined;
+  #unpackedAttempts = 0;
+  #isStalled = false;
   /** The next block of the interval, with the time at which it is due. */
-  let expected: Proposal | undefined;
-  let ahead: NodeJS.Timeout | undefined;
-  let proposedAt: Time = { seconds: 0, nanos: 0 };
+  #expected: Proposal | undefined;
+  #ahead: NodeJS.Timeout | undefined;
+  #proposedAt: Time = { seconds: 0, nanos: 0 };
+
+  constructor(options: SoloEngineOptions, modules: SoloEngineModules) {
+    this.#options = options;
+    this.#modules = modules;
+    this.#timestampStep = timestampStepOf(options.blockTime);
+    this.configuredMode = modeOf(options.blockTime);
+    this.#mode = this.configuredMode;
+  }
+
+  start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    const { onExecutable, packsAhead } = this.#modules;
+    const { automine, intervalMs } = this.#mode;
+    const unsubscribe: (() => void)[] = [];
+    if (automine) {
+      unsubscribe.push(onExecutable(() => this.#scheduleInstant()));
+      this.#scheduleInstant();
+    }
+    if (intervalMs > 0) {
+      this.#timer = setInterval(() => this.#guarded(() => this.#produceAtInterval()), intervalMs);
+      if (packsAhead) unsubscribe.push(onExecutable(() => this.#scheduleAhead()));
+    }
+    this.#unsubscribe = unsubscribe;
+  }
+
+  stop(): void {
+    this.#running = false;
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    clearInterval(this.#timer);
+    clearTimeout(this.#retry);
+    clearTimeout(this.#ahead);
+    this.#ahead = undefined;
+    this.#expected = undefined;
+    clearImmediate(this.#immediate);
+    this.#immediate = undefined;
+  }
+
+  /** Changes when blocks are made, from now on. */
+  setMode(mode: BlockMode): void {
+    this.#mode = mode;
+    if (!this.#running) return;
+    this.stop();
+    this.start();
+  }
+
+  produceBlock(): Hash {
+    const hash = this.#produce(true);
+    invariant(hash, "a block that may be empty is always made");
+    return hash;
+  }
 
   /** Makes a block; undefined when it would be empty and must not be. */
-  function produce(allowEmpty: boolean): Hash | undefined {
-    if (!allowEmpty && !modules.hasExecutable()) return undefined;
-    const proposal = nextProposal();
+  #produce(allowEmpty: boolean): Hash | undefined {
+    const { application, hasExecutable } = this.#modules;
+    if (!allowEmpty && !hasExecutable()) return undefined;
+    const proposal = this.#nextProposal();
     const txs = application.prepareProposal({ ...proposal, maxTxBytes: PACKING_LIMITS.bytesMax });
     if (!allowEmpty && txs.length === 1) {
       application.engineLost();
@@ -105,134 +167,96 @@ export function createSoloEngine(
       throw new OwnProposalRejectedError({ height: proposal.height });
     const { appHash } = application.finalizeBlock(input);
     application.commit();
-    expected = undefined;
+    this.#expected = undefined;
     return appHash;
   }
 
   /** What is begun of the expected block is used where that has the same timestamp. */
-  function nextProposal(): Proposal {
-    proposedAt = modules.now();
-    const proposal = proposalAt(proposedAt);
+  #nextProposal(): Proposal {
+    this.#proposedAt = this.#modules.now();
+    const proposal = this.#proposalAt(this.#proposedAt);
+    const expected = this.#expected;
     const isExpected =
       expected?.height === proposal.height && expected.time.seconds === proposal.time.seconds;
-    return isExpected ? expected! : proposal;
+    return isExpected ? expected : proposal;
   }
 
-  function proposalAt(now: Time): Proposal {
+  #proposalAt(now: Time): Proposal {
+    const { proposer } = this.#options;
+    const { application, headTimestamp } = this.#modules;
     return {
       height: application.info().height + 1,
-      time: nextBlockTime(now, modules.headTimestamp(), timestampStep),
-      proposer: options.proposer,
-      lastCommit: { round: 0, votes: [{ address: options.proposer, power: 1, flag: "commit" }] },
+      time: nextBlockTime(now, headTimestamp(), this.#timestampStep),
+      proposer,
+      lastCommit: { round: 0, votes: [{ address: proposer, power: 1, flag: "commit" }] },
       misbehavior: [],
     };
   }
 
   /** Runs `work`, and again later after a temporary failure. */
-  function guarded(work: () => void): void {
-    clearTimeout(retry);
+  #guarded(work: () => void): void {
+    const { isTemporary, onFatal, onStalled, retryMs = RETRY_MS } = this.#options;
+    clearTimeout(this.#retry);
     try {
       work();
     } catch (error) {
-      if (!options.isTemporary(error)) {
-        stop();
-        options.onFatal(error);
+      if (!isTemporary(error)) {
+        this.stop();
+        onFatal(error);
         return;
       }
-      application.engineLost();
-      if (!isStalled) options.onStalled(error);
-      isStalled = true;
-      retry = setTimeout(() => guarded(work), options.retryMs ?? RETRY_MS);
+      this.#modules.application.engineLost();
+      if (!this.#isStalled) onStalled(error);
+      this.#isStalled = true;
+      this.#retry = setTimeout(() => this.#guarded(work), retryMs);
       return;
     }
-    if (isStalled) options.onStalled(undefined);
-    isStalled = false;
+    if (this.#isStalled) onStalled(undefined);
+    this.#isStalled = false;
   }
 
-  function produceAtInterval(): void {
-    produce(true);
-    if (!modules.packsAhead) return;
-    expected = proposalAt(later(proposedAt, mode.intervalMs));
-    if (modules.hasExecutable()) scheduleAhead();
+  #produceAtInterval(): void {
+    this.#produce(true);
+    if (!this.#modules.packsAhead) return;
+    this.#expected = this.#proposalAt(later(this.#proposedAt, this.#mode.intervalMs));
+    if (this.#modules.hasExecutable()) this.#scheduleAhead();
   }
 
   /** Packs a part of the expected block soon. */
-  function scheduleAhead(): void {
-    if (!running || ahead !== undefined || expected === undefined) return;
-    ahead = setTimeout(() => {
-      ahead = undefined;
+  #scheduleAhead(): void {
+    if (!this.#running || this.#ahead !== undefined || this.#expected === undefined) return;
+    const { application } = this.#modules;
+    const { intervalMs } = this.#mode;
+    this.#ahead = setTimeout(() => {
+      this.#ahead = undefined;
       // Another block can have been committed by hand.
-      if (expected?.height !== application.info().height + 1) return;
-      const proposal = { ...expected, maxTxBytes: PACKING_LIMITS.bytesMax };
-      const timeMs = mode.intervalMs * AHEAD_SLICE_SHARE;
-      if (application.prepareAhead?.(proposal, timeMs)) scheduleAhead();
-    }, mode.intervalMs * AHEAD_PAUSE_SHARE);
+      if (this.#expected?.height !== application.info().height + 1) return;
+      const proposal = { ...this.#expected, maxTxBytes: PACKING_LIMITS.bytesMax };
+      const timeMs = intervalMs * AHEAD_SLICE_SHARE;
+      if (application.prepareAhead?.(proposal, timeMs)) this.#scheduleAhead();
+    }, intervalMs * AHEAD_PAUSE_SHARE);
   }
 
   /** One block per turn of the event loop, so that requests are served between two blocks. */
-  function scheduleInstant(): void {
-    if (!running || immediate) return;
-    immediate = setImmediate(() => {
-      immediate = undefined;
-      guarded(() => {
-        if (produce(false) !== undefined) {
-          unpackedAttempts = 0;
-          scheduleInstant();
-        } else if (modules.hasExecutable()) retryUnpacked();
+  #scheduleInstant(): void {
+    if (!this.#running || this.#immediate) return;
+    this.#immediate = setImmediate(() => {
+      this.#immediate = undefined;
+      this.#guarded(() => {
+        if (this.#produce(false) !== undefined) {
+          this.#unpackedAttempts = 0;
+          this.#scheduleInstant();
+        } else if (this.#modules.hasExecutable()) this.#retryUnpacked();
       });
     });
   }
 
   /** Pending transactions that no block took, such as those that need a remote chain which does not answer. */
-  function retryUnpacked(): void {
-    const first = options.retryMs ?? RETRY_MS;
-    const pause = Math.min(first * 2 ** unpackedAttempts++, RETRY_MAX_MS);
-    retry = setTimeout(scheduleInstant, pause);
+  #retryUnpacked(): void {
+    const first = this.#options.retryMs ?? RETRY_MS;
+    const pause = Math.min(first * 2 ** this.#unpackedAttempts++, RETRY_MAX_MS);
+    this.#retry = setTimeout(() => this.#scheduleInstant(), pause);
   }
-
-  function stop(): void {
-    running = false;
-    unsubscribe?.();
-    unsubscribeAhead?.();
-    clearInterval(timer);
-    clearTimeout(retry);
-    clearTimeout(ahead);
-    ahead = undefined;
-    expected = undefined;
-    clearImmediate(immediate);
-    immediate = undefined;
-  }
-
-  function start(): void {
-    if (running) return;
-    running = true;
-    if (mode.automine) {
-      unsubscribe = modules.onExecutable(scheduleInstant);
-      scheduleInstant();
-    }
-    if (mode.intervalMs > 0) {
-      timer = setInterval(() => guarded(produceAtInterval), mode.intervalMs);
-      if (modules.packsAhead) unsubscribeAhead = modules.onExecutable(scheduleAhead);
-    }
-  }
-
-  return {
-    start,
-    stop,
-    configuredMode,
-    setMode(wanted) {
-      mode = wanted;
-      if (!running) return;
-      stop();
-      start();
-    },
-    produceBlock() {
-      const hash = produce(true);
-      invariant(hash, "a block that may be empty is always made");
-      return hash;
-    },
-    network: undefined,
-  };
 }
 
 function later({ seconds, nanos }: Time, milliseconds: number): Time {

@@ -2,7 +2,7 @@ import { decodeBlockRecord, encodeBlockRecord } from "../../chain/records/block-
 import { encodeChanges, readChanges } from "../../chain/records/changes-record.ts";
 import type { BlockRecord } from "../../chain/store/block-store.ts";
 import { NodeError } from "../../errors.ts";
-import { verifyReceivedBlock } from "../../execution/block/verify-received-block.ts";
+import { verifyReceivedBlock } from "../../execution/block/execute-block.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { EMPTY_BYTES, equalBytes } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
@@ -35,7 +35,7 @@ export class SnapshotTooLargeError extends NodeError {
   }
 }
 
-export type ReceivedSnapshotOptions = {
+type ReceivedSnapshotOptions = {
   readonly snapshot: Snapshot;
   /** Hash of the block, which CometBFT has verified. */
   readonly appHash: Hash;

@@ -32,7 +32,7 @@ export interface ConsensusDataSource {
   consensusDataOf(height: number): Promise<ConsensusData>;
 }
 
-export type RestoreModules = { readonly source: ConsensusDataSource; readonly log: Logger };
+type RestoreModules = { readonly source: ConsensusDataSource; readonly log: Logger };
 
 /** The calls of an application whose state comes from peers. */
 export type Restore = Pick<Application, "info" | "offerSnapshot"> & {

@@ -9,17 +9,16 @@ import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { SnapshotFiles } from "./snapshot-files.ts";
-import { CHUNK_BYTES, packChunk } from "./snapshot-format.ts";
-import { statePartsOf } from "./state-parts.ts";
+import { CHUNK_BYTES, packChunk, statePartsOf } from "./snapshot-format.ts";
 
-export type SnapshotsOptions = {
+type SnapshotsOptions = {
   /** Blocks between two snapshots; 0: none is taken. */
   readonly interval: number;
   /** Bytes of state in a chunk before compression. */
   readonly chunkBytes?: number;
 };
 
-export type SnapshotsModules = {
+type SnapshotsModules = {
   readonly chain: Chain;
   /** Every address that has or had an account. */
   readonly addresses: () => Iterable<Address>;

@@ -7,9 +7,9 @@ import { equalBytes } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import type { Application, ChainStart, Proposal } from "../application.ts";
-import type { Vote } from "../clique/snapshot.ts";
+import { decodeProposerData, encodeProposerData } from "../consensus-data.ts";
 import { REANNOUNCE_MS } from "../gossip-list.ts";
-import { decodeProposerData, encodeProposerData } from "../proposer-data.ts";
+import type { Vote } from "../voting/snapshot.ts";
 import {
   ACCOUNTS,
   CHAIN_ID,
@@ -21,6 +21,7 @@ import {
   RECIPIENT,
   REVERTER,
   transferOf,
+  withCalls,
 } from "./test-application.ts";
 
 /** A node whose application is driven by a test, directly or through an engine's transport. */
@@ -324,8 +325,7 @@ export function assertingApplication(application: Application): Application {
   let isFinalized = false;
   let seconds = 0;
   const checkHeight = (height: number) => assert.equal(height, application.info().height + 1);
-  return {
-    ...application,
+  return withCalls(application, {
     prepareProposal(proposal) {
       checkHeight(proposal.height);
       assert.equal(isFinalized, false);
@@ -357,5 +357,5 @@ export function assertingApplication(application: Application): Application {
       isAccepted = false;
       application.engineLost();
     },
-  };
+  });
 }

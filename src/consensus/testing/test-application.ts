@@ -6,7 +6,7 @@ import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { createEvm } from "../../evm/engine.ts";
 import { Mempool } from "../../mempool/mempool.ts";
 import { PeerSubmissions } from "../../mempool/peer-submissions.ts";
-import { allForksAtGenesis } from "../../params/dev-chain.ts";
+import { allForksAtGenesis } from "../../params/blob-schedule.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
 import { parseGenesis } from "../../params/genesis.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -20,12 +20,12 @@ import { SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { signTransaction } from "../../types/transaction/sign.ts";
 import type { FeeMarketTransaction, Transaction } from "../../types/transaction/transaction.ts";
 import type { Application, BlockInput, Proposal } from "../application.ts";
-import { createBlockFactory } from "../block-factory.ts";
-import { openProposals } from "../clique/proposals.ts";
-import { type StartingSet, soloStartingSet } from "../clique/starting-set.ts";
-import { createVoting } from "../clique/voting.ts";
-import { createEvmApplication } from "../evm-application.ts";
-import type { ExecutorFailure } from "../set-aside.ts";
+import { EvmApplication } from "../evm-application.ts";
+import { createBlockFactory } from "../pending-block.ts";
+import type { ExecutorFailure } from "../quarantine.ts";
+import { openProposals } from "../voting/proposals.ts";
+import { type StartingSet, soloStartingSet } from "../voting/starting-set.ts";
+import { createVoting } from "../voting/voting.ts";
 
 export const CHAIN_ID = 1337n;
 export const GENESIS_TIME = 1_700_000_000;
@@ -104,7 +104,7 @@ export function openTestApplication(
   const proposals = openProposals(undefined);
   const startingSet = options.startingSet ?? soloStartingSet(PROPOSER);
   const voting = createVoting({ chain, proposals, startingSet: () => startingSet });
-  const application: Application = createEvmApplication(
+  const application: Application = new EvmApplication(
     {
       feeRecipient,
       extraData: EMPTY_BYTES,
@@ -176,4 +176,14 @@ export function proposalOf(height: number, overrides: Partial<Proposal> = {}): P
 
 export function inputOf(proposal: Proposal, txs: readonly Uint8Array[]): BlockInput {
   return { ...proposal, txs, consensusHash: hashFromBigint(BigInt(proposal.height)) };
+}
+
+/** `application` with some of its calls replaced. */
+export function withCalls(application: Application, calls: Partial<Application>): Application {
+  return new Proxy(application, {
+    get(target, name: keyof Application) {
+      const call = calls[name] ?? target[name];
+      return calls[name] === undefined && call ? call.bind(target) : call;
+    },
+  });
 }

@@ -3,7 +3,7 @@ import { checksumAddress } from "../../primitives/address.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
 import { CONSOLE_ADDRESS } from "../console-log.ts";
 import type { AbiItem } from "./abi.ts";
-import { abiText } from "./abi-text.ts";
+import { abiText } from "./abi.ts";
 import type { Contract, Contracts } from "./contracts.ts";
 
 /** Lines of one transaction's tree. */
@@ -30,7 +30,7 @@ type TracedLog = {
   readonly position: Hex;
 };
 
-export type CallTreeModules = {
+type CallTreeModules = {
   readonly contracts: Contracts;
   /** The contract at an address; undefined where the project has none with its code. */
   readonly contractAt: (address: Address) => Contract | undefined;

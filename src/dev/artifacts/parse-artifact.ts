@@ -1,7 +1,6 @@
 import { hexToBytes, isData } from "../../primitives/hex.ts";
 import type { AbiItem } from "./abi.ts";
-import type { CompiledCode, Contract } from "./contracts.ts";
-import type { SourceMap } from "./source-map.ts";
+import type { CompiledCode, Contract, SourceMap } from "./contracts.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -47,7 +46,7 @@ export type FoundryArtifact = {
 };
 
 /** `artifacts/contracts/X.sol/X.json` of Hardhat, whose source maps are in its build-info. */
-export type HardhatArtifact = {
+type HardhatArtifact = {
   readonly contractName: string;
   readonly abi: readonly AbiItem[];
   readonly bytecode: string;

@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import type { SourceMap } from "./contracts.ts";
 import { Contracts } from "./contracts.ts";
 import {
   contractOfFoundry,
@@ -12,7 +13,6 @@ import {
   type SolcInput,
   type SolcOutput,
 } from "./parse-artifact.ts";
-import type { SourceMap } from "./source-map.ts";
 
 /** Larger ones are no artifacts: a build-info of a large project has some 50 MB. */
 const FILE_BYTES_MAX = 256 << 20;

@@ -2,7 +2,7 @@ import { NodeError } from "../../errors.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { ForkHeaderError, ForkProofError, ForkUnverifiableError } from "./errors.ts";
-import { fetchRemoteCalls } from "./fetch-remote-calls.ts";
+import { fetchRemoteCalls, remoteName } from "./fetch-remote-calls.ts";
 import {
   type ForkAccounts,
   type ForkBlock,
@@ -11,14 +11,13 @@ import {
   readForkPoint,
 } from "./fork-point.ts";
 import { planProvenReads } from "./proven-reads.ts";
-import { type PlanReads, planPlainReads } from "./read-plan.ts";
-import { remoteName } from "./remote-endpoint.ts";
+import { type PlanReads, planPlainReads } from "./remote-results.ts";
 
 /** Whether the state of a remote chain must be proven: where its nodes can, always, never. */
 export const FORK_VERIFY_MODES = ["auto", "on", "off"] as const;
-export type ForkVerifyMode = (typeof FORK_VERIFY_MODES)[number];
+type ForkVerifyMode = (typeof FORK_VERIFY_MODES)[number];
 
-export type ForkPointOptions = {
+type ForkPointOptions = {
   readonly urls: readonly string[];
   readonly verify: ForkVerifyMode;
   /** undefined: the newest block */

@@ -1,4 +1,4 @@
-import { NodeError } from "../../errors.ts";
+import { errorClassOf, NodeError } from "../../errors.ts";
 
 /** The remote chain did not answer, or not with what was asked for. */
 export class ForkRemoteError extends NodeError {
@@ -59,9 +59,9 @@ export class ForkFileError extends NodeError {
   readonly code = "FORK_FILE_INVALID";
 }
 
-/** `error` as the failure of a read of state: no transaction is to blame for it, whatever the remote node said. Bugs stay what they are. */
+/** `error` as the failure of a read of state: no transaction is to blame for it, whatever the remote node said. Bugs, and failures that the operator has to end, stay what they are. */
 export function stateReadFailure(error: unknown): unknown {
-  if (!(error instanceof NodeError) || error.code.startsWith("FORK_REMOTE_")) return error;
+  if (!(error instanceof NodeError) || errorClassOf(error) === "operator") return error;
   const text = `the remote chain rejected a read of its state: ${error.message}`;
   return new ForkRemoteError(text, {}, { cause: error });
 }

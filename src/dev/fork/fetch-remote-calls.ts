@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { NodeError } from "../../errors.ts";
-import { resultsOfBatch, TemporaryError } from "./batch-answer.ts";
+import { parseRemoteUrl, type RemoteUrl } from "../../telemetry/remote-url.ts";
 import {
   ForkArchiveError,
   ForkOfflineError,
@@ -8,11 +8,45 @@ import {
   ForkRemoteError,
   ForkRevertError,
 } from "./errors.ts";
-import { ANSWER_LIMITS, type JsonLimits, readJson } from "./read-json.ts";
-import { type PlanReads, planPlainReads } from "./read-plan.ts";
-import type { RemoteCall, RemoteCalls, ResultCheck } from "./remote-calls.ts";
-import { type RemoteEndpoint, remoteEndpoint } from "./remote-endpoint.ts";
-import { answerBytesMax } from "./remote-results.ts";
+import {
+  type RemoteCall,
+  type RemoteCalls,
+  type ResultCheck,
+  resultsOfBatch,
+  TemporaryError,
+} from "./remote-calls.ts";
+import { ANSWER_LIMITS, type JsonLimits, readJson } from "./remote-json.ts";
+import { answerBytesMax, type PlanReads, planPlainReads } from "./remote-results.ts";
+
+/** How a node of the remote chain is reached, taken from the address that an operator gave. */
+type RemoteEndpoint = Pick<RemoteUrl, "url" | "headers"> & {
+  /** For people: see `remoteName`. */
+  readonly name: string;
+};
+
+/** @throws ForkRemoteError where `text` is no address over HTTP; the text is not in the error, because it may hold a key */
+export function remoteEndpoint(text: string): RemoteEndpoint {
+  const remote = httpUrl(text);
+  if (remote === undefined)
+    throw new ForkRemoteError("the address of a remote node is no HTTP URL");
+  const { url, headers } = remote;
+  return { url, headers, name: nameOf(remote) };
+}
+
+/** `text`, the address of a node, without what providers put keys into: path, query, user and password. */
+export function remoteName(text: string): string {
+  const remote = httpUrl(text);
+  return remote === undefined ? "an address that is no HTTP URL" : nameOf(remote);
+}
+
+function httpUrl(text: string): RemoteUrl | undefined {
+  return parseRemoteUrl(text, ["http", "https"]);
+}
+
+function nameOf({ url, origin }: RemoteUrl): string {
+  const { pathname, search } = new URL(url);
+  return `${origin}${pathname === "/" && search === "" ? "" : "/…"}`;
+}
 
 /** Calls in one request: providers allow 100 and more. */
 const BATCH_MAX = 100;
@@ -25,7 +59,7 @@ const ROUNDS_MAX = 6;
 /** The first pause. */
 export const FORK_PAUSE_MS = 250;
 
-export type FetchOptions = {
+type FetchOptions = {
   /** Addresses of nodes of the remote chain, read for each batch; the next one is asked when one fails. */
   readonly urls: readonly string[];
   /** How state is read; as it is asked for, unless given. */

@@ -14,7 +14,7 @@ export const FORK_CACHE_LIMITS = {
 } as const;
 
 /** Which block a cache is of: results of one are never those of another, and what was proven is not mixed with what was not. */
-export type CachedBlock = {
+type CachedBlock = {
   readonly chainId: bigint;
   readonly number: number;
   readonly hash: Hash;

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { addressFromWord } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
-import { cachedSyncCalls } from "./cached-calls.ts";
 import { ForkCache } from "./fork-cache.ts";
+import { cachedSyncCalls } from "./read-ahead.ts";
 import type { RemoteCall } from "./remote-calls.ts";
 import { RemoteState } from "./remote-state.ts";
 

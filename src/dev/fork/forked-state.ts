@@ -5,6 +5,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
+import type { StateTrie } from "../../state/state-trie.ts";
 import { type ForkOfflineError, ForkUnsupportedError } from "./errors.ts";
 import type { RemoteCall } from "./remote-calls.ts";
 import type { RemoteState } from "./remote-state.ts";
@@ -143,4 +144,20 @@ function accountOf(remote: Account | undefined): Account | undefined {
   if (remote === undefined) return undefined;
   const { nonce, balance, codeHash } = remote;
   return { nonce, balance, codeHash };
+}
+
+/**
+ * `trie` under another name for one of its roots. The header of the forked block has the root of the remote state, of which only what this chain
+ * adds is stored.
+ */
+export function aliasRoot(trie: StateTrie, stored: Hash, alias: Hash): StateTrie {
+  const named = (root: Hash) => (root === alias ? stored : root);
+  return {
+    update(parentRoot, changes, known) {
+      const { root, nodes } = trie.update(named(parentRoot), changes, known);
+      return { root: root === stored ? alias : root, nodes };
+    },
+    prefetch: (root, address, slots, known) => trie.prefetch(named(root), address, slots, known),
+    prove: (root, address, slots) => trie.prove(named(root), address, slots),
+  };
 }

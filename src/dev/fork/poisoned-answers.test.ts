@@ -10,8 +10,8 @@ import { hashFromBigint } from "../../primitives/hash.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { fetchRemoteCalls } from "./fetch-remote-calls.ts";
 import { planProvenReads } from "./proven-reads.ts";
-import { type PlanReads, planPlainReads } from "./read-plan.ts";
 import type { RemoteCall } from "./remote-calls.ts";
+import { type PlanReads, planPlainReads } from "./remote-results.ts";
 
 const POISONS = 200;
 const CONTRACT = addressFromWord(1n);

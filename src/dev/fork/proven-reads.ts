@@ -9,10 +9,9 @@ import { decodeTrieAccount, type TrieAccount } from "../../state/trie-account.ts
 import { EMPTY_TRIE_ROOT_BYTES } from "../../trie/empty-root.ts";
 import { descend } from "../../trie/proof.ts";
 import { ForkProofError } from "./errors.ts";
-import { type PlanReads, planPlainReads } from "./read-plan.ts";
 import type { RemoteCall } from "./remote-calls.ts";
-import { checkResult } from "./remote-results.ts";
-import { bytesOf, type JsonObject, listOf, objectOf } from "./remote-values.ts";
+import { bytesOf, type JsonObject, listOf, objectOf } from "./remote-json.ts";
+import { checkResult, type PlanReads, planPlainReads } from "./remote-results.ts";
 
 /** geth takes so many keys in one call, and other nodes as many. */
 const SLOTS_MAX = 1_024;

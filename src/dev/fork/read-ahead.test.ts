@@ -11,11 +11,10 @@ import {
 } from "../../params/gas.ts";
 import { addressFromWord } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
-import { cachedCalls, cachedSyncCalls } from "./cached-calls.ts";
 import { ForkAnswerError } from "./errors.ts";
 import { ForkCache } from "./fork-cache.ts";
 import { createPrefetch } from "./prefetch.ts";
-import { firstReads, readAhead } from "./read-ahead.ts";
+import { cachedCalls, cachedSyncCalls, firstReads, readAhead } from "./read-ahead.ts";
 import type { RemoteCall, SyncRemoteCalls } from "./remote-calls.ts";
 import { RemoteState } from "./remote-state.ts";
 

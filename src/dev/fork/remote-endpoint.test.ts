@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { hashFromBigint } from "../../primitives/hash.ts";
+import { remoteEndpoint, remoteName } from "./fetch-remote-calls.ts";
 import { forkCacheName, removeUnboundCaches } from "./fork-cache.ts";
-import { remoteEndpoint, remoteName } from "./remote-endpoint.ts";
 
 test("an address is shown without what may be a key", () => {
   for (const [text, name] of [

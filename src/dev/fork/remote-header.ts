@@ -7,7 +7,7 @@ import type { Header } from "../../types/header.ts";
 import { decodeHeader, encodeHeader } from "../../types/header-codec.ts";
 import { type HeaderReaders, headerFromJson } from "../../types/header-json.ts";
 import { ForkHeaderError, ForkRemoteError } from "./errors.ts";
-import { addressOf, bigintOf, bytesOf, hashOf, objectOf } from "./remote-values.ts";
+import { addressOf, bigintOf, bytesOf, hashOf, objectOf } from "./remote-json.ts";
 
 /** Tables of the store have six bytes for a number; the rest is room for the blocks of this chain. */
 const NUMBER_MAX = 2 ** 47;

@@ -4,7 +4,7 @@ import { toQuantity } from "../../primitives/quantity.ts";
 import { ForkRemoteError } from "./errors.ts";
 import type { RemoteCall } from "./remote-calls.ts";
 import { remoteHeaderOf } from "./remote-header.ts";
-import { addressOf, bigintOf, bytesOf, hashOf, listOf, objectOf } from "./remote-values.ts";
+import { addressOf, bigintOf, bytesOf, hashOf, listOf, objectOf } from "./remote-json.ts";
 
 /** EIP-2294: the largest that fits signatures. */
 const CHAIN_ID_BITS = 63;
@@ -88,3 +88,21 @@ function block(result: unknown, wanted: { readonly number?: unknown; readonly ha
   if (isOther) throw new ForkRemoteError("the remote chain answered another block", { ...wanted });
   return result;
 }
+
+/** How some reads are asked for on the wire, and what its answers say about them. */
+type ReadPlan = {
+  readonly calls: readonly RemoteCall[];
+  /**
+   * Results of the reads, in their order, from those of `calls`.
+   * @throws ForkRemoteError, ForkProofError
+   */
+  resultsOf(answers: readonly unknown[]): readonly unknown[];
+};
+
+export type PlanReads = (reads: readonly RemoteCall[]) => ReadPlan;
+
+/** Each read is asked for as it is, and believed where it has the form of its method. */
+export const planPlainReads: PlanReads = (reads) => ({
+  calls: reads,
+  resultsOf: (answers) => reads.map((read, i) => checkResult(read, answers[i])),
+});

@@ -7,14 +7,14 @@ import { ForkProofError, stateReadFailure } from "./errors.ts";
 import type { ForkCache } from "./fork-cache.ts";
 import type { RemoteCall, SyncRemoteCalls } from "./remote-calls.ts";
 import { remoteHeaderOf } from "./remote-header.ts";
-import { bigintOf, bytesOf } from "./remote-values.ts";
+import { bigintOf, bytesOf } from "./remote-json.ts";
 
-export type RemoteAccount = Account & { readonly code: Uint8Array };
+type RemoteAccount = Account & { readonly code: Uint8Array };
 
 /** Of a decoded account, without its code. */
 const ACCOUNT_BYTES = 256;
 
-export type RemoteStateOptions = {
+type RemoteStateOptions = {
   /** The forked block. */
   readonly block: number;
   /** Its parent's hash, where hashes of older blocks must follow from it; undefined: the remote node is believed. */

@@ -7,7 +7,7 @@ import { modelRemoteChain } from "../../../test/support/remote-chain.ts";
 import { addressFromWord } from "../../primitives/address.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { SILENT_LOGGER } from "../../telemetry/logger.ts";
-import { startRemoteThread } from "./remote-thread.ts";
+import { RemoteThread } from "./remote-thread.ts";
 
 /** Balances are the numbers of addresses. Below HANGS a node answers at once, below HUGE never; codes beyond have 20 kB. */
 const [HANGS, HUGE] = [1_000n, 2_000n];
@@ -51,7 +51,7 @@ const balanceRead = (word: bigint) => ({
 const codeRead = (word: bigint) => ({ ...balanceRead(word), method: "eth_getCode" });
 
 test("after a call that was given up, each call has its own result", async (context) => {
-  const thread = startRemoteThread(
+  const thread = new RemoteThread(
     { urls: [url, `${url}/second`], block, isVerified: false, callsMsMax: 300 },
     SILENT_LOGGER,
   );
@@ -65,7 +65,7 @@ test("after a call that was given up, each call has its own result", async (cont
 });
 
 test("a thread that is out of memory fails the call that waits, and the next one starts it again", async (context) => {
-  const thread = startRemoteThread(
+  const thread = new RemoteThread(
     { urls: [url], block, isVerified: false, callsMsMax: 600_000, heapMbMax: 64 },
     SILENT_LOGGER,
   );
@@ -81,7 +81,7 @@ test("a thread that is out of memory fails the call that waits, and the next one
 });
 
 test("other nodes are asked from now on, also by a thread that is started again", async (context) => {
-  const thread = startRemoteThread(
+  const thread = new RemoteThread(
     { urls: ["http://127.0.0.1:1"], block, isVerified: false, callsMsMax: 300 },
     SILENT_LOGGER,
   );

@@ -11,7 +11,7 @@ const GRACE_MS = 5_000;
 /** Its heap: an answer of the largest size that is read fits several times. */
 const HEAP_MB_MAX = 512;
 
-export type RemoteThreadOptions = FetchRemoteData & {
+type RemoteThreadOptions = FetchRemoteData & {
   /** In place of CALLS_MS_MAX. */
   readonly callsMsMax?: number;
   /** In place of HEAP_MB_MAX. */
@@ -60,8 +60,4 @@ export class RemoteThread {
   close(): Promise<void> {
     return this.#thread.close();
   }
-}
-
-export function startRemoteThread(options: RemoteThreadOptions, log: Logger): RemoteThread {
-  return new RemoteThread(options, log);
 }

@@ -11,7 +11,7 @@ import { emitOpcode } from "./opcodes/opcode-emitters.ts";
 import { defineFrames } from "./runtime/frames.ts";
 import { defineRuntime, type Runtime } from "./runtime/runtime.ts";
 
-export type InterpreterOptions = {
+type InterpreterOptions = {
   /** It also leaves at every JUMPDEST, with `exit.border`: for tests that change tiers there. */
   readonly leavesAtBorders?: boolean;
 };

@@ -3,7 +3,7 @@ import type { FunctionBuilder } from "../../wasm/function.ts";
 import { REVERSED_LANES, ZEROS } from "../memory/layout.ts";
 
 /** The four 64-bit limbs of a word, lowest first. */
-export type Limbs = readonly [Local, Local, Local, Local];
+type Limbs = readonly [Local, Local, Local, Local];
 
 /** Sixteen bytes of 0; not a constant for the reason below. */
 export const ZERO_HALF = v128.load(ZEROS);

@@ -2,8 +2,22 @@ import type { Address } from "../../primitives/address.ts";
 import type { Halt } from "../halts.ts";
 import { frame, globals, record, request } from "../memory/layout.ts";
 import type { LinearMemory } from "../memory/linear-memory.ts";
+import { CALL, CALLCODE, CREATE, CREATE2, DELEGATECALL, STATICCALL } from "../opcodes.ts";
 import type { FrameEnd, FrameStart, FrameTracer } from "../tracer.ts";
-import { FRAME_TYPES, SELFDESTRUCT } from "./frame-types.ts";
+
+/** SELFDESTRUCT shows as a frame of its own that ends at once. */
+export const SELFDESTRUCT = 0xff;
+
+/** What tracers show of the opcode that began a frame. */
+export const FRAME_TYPES: Readonly<Record<number, FrameStart["type"]>> = {
+  [CREATE]: "CREATE",
+  [CALL]: "CALL",
+  [CALLCODE]: "CALLCODE",
+  [DELEGATECALL]: "DELEGATECALL",
+  [CREATE2]: "CREATE2",
+  [STATICCALL]: "STATICCALL",
+  [SELFDESTRUCT]: "SELFDESTRUCT",
+};
 
 /** Fields of a row, in words of 32 bits; two for gas, eight for value. */
 const field = {

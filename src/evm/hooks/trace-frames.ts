@@ -1,7 +1,7 @@
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { frame, globals, record, request } from "../memory/layout.ts";
 import type { FrameResult, Session } from "../session.ts";
-import { FRAME_TYPES, SELFDESTRUCT } from "./frame-types.ts";
+import { FRAME_TYPES, SELFDESTRUCT } from "./frame-table.ts";
 
 /** Notifies the tracer of the call or creation in `request`. */
 export function traceEnter(session: Session): void {

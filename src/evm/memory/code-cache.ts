@@ -34,7 +34,7 @@ const MARGIN = 64;
 const CODES_MAX = 20_000;
 const CODE_BYTES_MAX = 64 * 1024 * 1024;
 
-export const EMPTY_CODE_HASH = keccak256Hash(EMPTY_BYTES);
+const EMPTY_CODE_HASH = keccak256Hash(EMPTY_BYTES);
 
 /** Code by hash, with numbers for records to name it by. Analysed for one set of opcodes. */
 export class CodeCache {

@@ -1,7 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import type { Precompile } from "../evm.ts";
-import type { State } from "../state.ts";
+import type { Precompile, State } from "../evm.ts";
 import type { CodeCache } from "./code-cache.ts";
 import {
   flag,
@@ -195,6 +194,6 @@ export class Records {
 }
 
 /** EIP-7702: 0xef0100 and an address */
-export function isDelegation(code: Uint8Array): boolean {
+function isDelegation(code: Uint8Array): boolean {
   return code.length === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00;
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { emitInterpreter } from "../gen/interpreter.ts";
 import { rulesOf } from "../rules.ts";
 import { emitStoredInterpreters } from "./emit-stored-interpreters.ts";
-import { type Seed, seededModule, TEMPLATE_SEED } from "./seeded-module.ts";
+import { type Seed, seededModule, TEMPLATE_SEED } from "./interpreters.ts";
 
 const stored = Buffer.from(emitStoredInterpreters()["osaka fast"]!, "base64");
 const emit = (seed: Seed) => emitInterpreter(rulesOf("osaka"), "fast", seed);

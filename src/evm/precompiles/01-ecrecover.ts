@@ -1,5 +1,5 @@
 import { recoverAddress } from "../../crypto/secp256k1.ts";
-import { ECRECOVER_GAS } from "../../params/precompile-gas.ts";
+import { ECRECOVER_GAS } from "../../params/gas.ts";
 import { addressToBytes } from "../../primitives/address.ts";
 import { EMPTY_BYTES, leftPad } from "../../primitives/bytes.ts";
 import type { Precompile } from "../evm.ts";

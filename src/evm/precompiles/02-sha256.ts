@@ -1,5 +1,5 @@
 import { sha256 as hash } from "../../crypto/hashes.ts";
-import { SHA256_GAS } from "../../params/precompile-gas.ts";
+import { SHA256_GAS } from "../../params/gas.ts";
 import type { Precompile } from "../evm.ts";
 import { gasByWords } from "./input.ts";
 

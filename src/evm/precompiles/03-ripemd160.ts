@@ -1,5 +1,5 @@
 import { ripemd160 as hash } from "../../crypto/hashes.ts";
-import { RIPEMD160_GAS } from "../../params/precompile-gas.ts";
+import { RIPEMD160_GAS } from "../../params/gas.ts";
 import { leftPad } from "../../primitives/bytes.ts";
 import type { Precompile } from "../evm.ts";
 import { gasByWords } from "./input.ts";

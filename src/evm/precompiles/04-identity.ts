@@ -1,4 +1,4 @@
-import { IDENTITY_GAS } from "../../params/precompile-gas.ts";
+import { IDENTITY_GAS } from "../../params/gas.ts";
 import type { Precompile } from "../evm.ts";
 import { gasByWords } from "./input.ts";
 

@@ -9,7 +9,7 @@ import {
   MODEXP_GAS_MIN_BERLIN,
   MODEXP_LENGTH_MAX,
   MODEXP_SHORT_COMPLEXITY,
-} from "../../params/precompile-gas.ts";
+} from "../../params/gas.ts";
 import { bigintToFixedBytes, bytesToBigint, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import type { Precompile } from "../evm.ts";
 import { inputSlice, inputWord } from "./input.ts";

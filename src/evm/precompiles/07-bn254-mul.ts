@@ -1,8 +1,7 @@
 import { bn254Multiply } from "../../crypto/bn254.ts";
-import { BN254_MUL_BYZANTIUM_GAS, BN254_MUL_GAS } from "../../params/precompile-gas.ts";
+import { BN254_MUL_BYZANTIUM_GAS, BN254_MUL_GAS } from "../../params/gas.ts";
 import type { Precompile } from "../evm.ts";
-import { BN254_FAILURE } from "./bn254-failure.ts";
-import { inputSlice } from "./input.ts";
+import { BN254_FAILURE, inputSlice } from "./input.ts";
 
 /**
  * Multiple of a point of alt_bn128: EIP-196, gas of EIP-196 and EIP-1108.

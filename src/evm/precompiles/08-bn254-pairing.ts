@@ -1,12 +1,8 @@
 import { BN254_G1_LENGTH, BN254_G2_LENGTH, bn254PairingIsOne } from "../../crypto/bn254.ts";
-import {
-  BN254_PAIRING_BYZANTIUM_GAS,
-  BN254_PAIRING_GAS,
-  type PairGas,
-} from "../../params/precompile-gas.ts";
+import { BN254_PAIRING_BYZANTIUM_GAS, BN254_PAIRING_GAS, type PairGas } from "../../params/gas.ts";
 import { bigintToFixedBytes } from "../../primitives/bytes.ts";
 import type { Precompile } from "../evm.ts";
-import { BN254_FAILURE } from "./bn254-failure.ts";
+import { BN254_FAILURE } from "./input.ts";
 
 /**
  * Whether a product of pairings on alt_bn128 is one: EIP-197, gas of EIP-197 and EIP-1108.

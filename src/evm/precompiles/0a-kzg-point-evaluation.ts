@@ -1,6 +1,6 @@
 import { blobVersionedHash } from "../../crypto/kzg/blob.ts";
 import { type KzgFault, openingFault } from "../../crypto/kzg/opening.ts";
-import { KZG_POINT_EVALUATION_GAS } from "../../params/precompile-gas.ts";
+import { KZG_POINT_EVALUATION_GAS } from "../../params/gas.ts";
 import { hashFromBytes } from "../../primitives/hash.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import type { Precompile } from "../evm.ts";

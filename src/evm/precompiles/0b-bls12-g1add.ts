@@ -1,6 +1,6 @@
 import { BLS_G1_LENGTH, blsG1Add } from "../../crypto/bls12-381/bls12-381.ts";
-import { BLS_G1_ADD_GAS } from "../../params/precompile-gas.ts";
-import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
+import { BLS_G1_ADD_GAS } from "../../params/gas.ts";
+import { fixedLengthPrecompile } from "./bls12-381.ts";
 
 /**
  * Sum of two points of G1, of any order: EIP-2537.

@@ -1,6 +1,6 @@
 import { BLS_G1_LENGTH, BLS_SCALAR_LENGTH, blsG1Msm } from "../../crypto/bls12-381/bls12-381.ts";
-import { BLS_G1_MSM_DISCOUNTS, BLS_G1_MUL_GAS } from "../../params/precompile-gas.ts";
-import { msmPrecompile } from "./bls12-381-msm.ts";
+import { BLS_G1_MSM_DISCOUNTS, BLS_G1_MUL_GAS } from "../../params/gas.ts";
+import { msmPrecompile } from "./bls12-381.ts";
 
 /**
  * Sum of multiples of points of G1: EIP-2537.

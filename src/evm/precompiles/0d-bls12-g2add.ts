@@ -1,6 +1,6 @@
 import { BLS_G2_LENGTH, blsG2Add } from "../../crypto/bls12-381/bls12-381.ts";
-import { BLS_G2_ADD_GAS } from "../../params/precompile-gas.ts";
-import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
+import { BLS_G2_ADD_GAS } from "../../params/gas.ts";
+import { fixedLengthPrecompile } from "./bls12-381.ts";
 
 /**
  * Sum of two points of G2, of any order: EIP-2537.

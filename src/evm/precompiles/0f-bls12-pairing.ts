@@ -1,8 +1,8 @@
 import { BLS_G1_LENGTH, BLS_G2_LENGTH, blsPairingIsOne } from "../../crypto/bls12-381/bls12-381.ts";
-import { BLS_PAIRING_GAS } from "../../params/precompile-gas.ts";
+import { BLS_PAIRING_GAS } from "../../params/gas.ts";
 import { bigintToFixedBytes } from "../../primitives/bytes.ts";
 import type { Precompile } from "../evm.ts";
-import { BLS_FAILURE, INVALID_LENGTH } from "./bls12-381-failure.ts";
+import { BLS_FAILURE, INVALID_LENGTH } from "./bls12-381.ts";
 
 const PAIR_LENGTH = BLS_G1_LENGTH + BLS_G2_LENGTH;
 

@@ -1,6 +1,6 @@
 import { BLS_FIELD_LENGTH, blsMapFpToG1 } from "../../crypto/bls12-381/bls12-381.ts";
-import { BLS_MAP_FP_TO_G1_GAS } from "../../params/precompile-gas.ts";
-import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
+import { BLS_MAP_FP_TO_G1_GAS } from "../../params/gas.ts";
+import { fixedLengthPrecompile } from "./bls12-381.ts";
 
 /**
  * Point of G1 for a field element: EIP-2537.

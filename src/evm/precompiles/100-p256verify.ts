@@ -1,5 +1,5 @@
 import { verifyP256 } from "../../crypto/p256.ts";
-import { P256_VERIFY_GAS } from "../../params/precompile-gas.ts";
+import { P256_VERIFY_GAS } from "../../params/gas.ts";
 import { bigintToFixedBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import type { Precompile } from "../evm.ts";
 

@@ -1,6 +1,6 @@
 import { BLS_FIELD_LENGTH, blsMapFp2ToG2 } from "../../crypto/bls12-381/bls12-381.ts";
-import { BLS_MAP_FP2_TO_G2_GAS } from "../../params/precompile-gas.ts";
-import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
+import { BLS_MAP_FP2_TO_G2_GAS } from "../../params/gas.ts";
+import { fixedLengthPrecompile } from "./bls12-381.ts";
 
 /**
  * Point of G2 for an element of the quadratic extension: EIP-2537.

@@ -1,5 +1,7 @@
-import type { WordGas } from "../../params/precompile-gas.ts";
+import type { PointFault } from "../../crypto/bn254.ts";
+import type { WordGas } from "../../params/gas.ts";
 import { bytesToBigint } from "../../primitives/bytes.ts";
+import type { PrecompileFailure } from "../evm.ts";
 
 /**
  * `length` bytes of `input` from `offset`, zeros where it has ended: calldata is endless to a precompile.
@@ -21,3 +23,10 @@ export function inputWord(input: Uint8Array, offset: number): bigint {
 export function gasByWords(input: Uint8Array, { base, perWord }: WordGas): bigint {
   return BigInt(base + perWord * Math.ceil(input.length / 32));
 }
+
+/** geth's texts for a rejected point of alt_bn128. */
+export const BN254_FAILURE: Readonly<Record<PointFault, PrecompileFailure>> = {
+  field: { reason: "invalid fp.Element encoding" },
+  curve: { reason: "point is not on curve" },
+  subgroup: { reason: "point is not in correct subgroup" },
+};

@@ -2,9 +2,10 @@ import type { BlockContext } from "../../evm/evm.ts";
 import { blobParamsAt } from "../../params/blob-schedule.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { blobBaseFee } from "../../params/fees.ts";
-import { hardforkAt } from "../../params/hardfork-at.ts";
+import { hardforkAt } from "../../params/hardforks.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Header } from "../../types/header.ts";
+import { InvalidTransactionError } from "../errors.ts";
 
 /** Hash of a block by number, of one of the 256 blocks before the one that is executed. */
 export type BlockHashes = (number: number) => Hash | undefined;
@@ -46,4 +47,27 @@ export function blockContextOf(
         : blobBaseFee(header.excessBlobGas, blobParams),
     blockHash,
   };
+}
+
+/** Gas and blob gas left in a block. */
+export type GasPool = {
+  gas: bigint;
+  blobGas: bigint;
+};
+
+/** @throws InvalidTransactionError when the block has less left. */
+export function assertGasLeft(pool: GasPool, gas: bigint, blobGas: bigint): void {
+  if (pool.gas < gas) {
+    throw new InvalidTransactionError("TX_GAS_ALLOWANCE_EXCEEDED", "gas limit reached", {
+      gasLeft: pool.gas,
+      gasLimit: gas,
+    });
+  }
+  if (pool.blobGas < blobGas) {
+    throw new InvalidTransactionError(
+      "TX_TYPE_3_TX_MAX_BLOB_GAS_ALLOWANCE_EXCEEDED",
+      "max data blobs reached",
+      { blobGasLeft: pool.blobGas, blobGas },
+    );
+  }
 }

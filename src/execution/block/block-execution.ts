@@ -1,9 +1,8 @@
-import { NodeError } from "../../errors.ts";
 import type { BlockContext, Evm } from "../../evm/evm.ts";
 import { blobParamsAt } from "../../params/blob-schedule.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { GAS_PER_BLOB } from "../../params/gas.ts";
-import { isAtLeast } from "../../params/hardforks.ts";
+import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
@@ -15,6 +14,7 @@ import { BLOOM_LENGTH, mergeBloom, ReceiptBlooms } from "../../types/bloom.ts";
 import { EMPTY_REQUESTS_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
+import { blobGasOf } from "../../types/transaction/fees.ts";
 import { recoverSender } from "../../types/transaction/sender.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { InvalidTransactionError } from "../errors.ts";
@@ -26,16 +26,16 @@ import {
 } from "../transaction/apply-message.ts";
 import { messageFromTransaction, type TransactionMessage } from "../transaction/message.ts";
 import { type BlockHashes, blockContextOf, type ContextHeader } from "./block-context.ts";
-import { receiptOf } from "./receipt.ts";
-import { depositsOf, requestList, requestsHash } from "./requests.ts";
-import { applyRewards } from "./rewards.ts";
+import { applyRewards, applyWithdrawals } from "./rewards.ts";
 import {
+  depositsOf,
+  requestList,
+  requestsHash,
   storeAncestry,
   takeConsolidationRequests,
   takeWithdrawalRequests,
 } from "./system-calls.ts";
 import { TriePrefetch } from "./trie-prefetch.ts";
-import { applyWithdrawals } from "./withdrawals.ts";
 
 /** Modules that executing blocks needs. */
 export type ExecutionModules = {
@@ -80,44 +80,6 @@ export type BlockOutcome = {
 /** A change of the state by the rules of the chain, after the last transaction; in no transaction and in no header field but the state root. */
 export type SystemUpdate = (state: WorldState) => void;
 
-/** One block being executed: transactions one after the other, then `finish` once. */
-export interface BlockExecution {
-  readonly context: BlockContext;
-  /** Units left of the block's gas limit. */
-  gasLeft(): bigint;
-  /** Blob gas left of what the fork allows. */
-  blobGasLeft(): bigint;
-  /**
-   * Executes `tx`. When it throws, nothing has changed.
-   * @param sender if it is known already
-   * @throws InvalidTransactionError, and what `recoverSender` throws
-   */
-  addTransaction(tx: Transaction, sender?: Address): TransactionResult;
-  /**
-   * Executes `message` in the name of `tx`, which need not be signed. When it throws, nothing has changed.
-   * @throws InvalidTransactionError
-   */
-  addMessage(
-    tx: Transaction,
-    message: TransactionMessage,
-    options?: ApplyMessageOptions,
-  ): TransactionResult;
-  /**
-   * Reads what the state root after the transactions so far will need of the trie, until `performance.now()` is `deadline`.
-   * @returns true where there is more to read
-   */
-  prefetchTrie(deadline: number): boolean;
-  /**
-   * Requests, withdrawals and rewards.
-   * @throws InvalidBlockError for what the system contracts do wrong
-   */
-  finish(body: {
-    readonly withdrawals?: readonly Withdrawal[];
-    readonly uncles?: readonly Header[];
-    readonly systemUpdate?: SystemUpdate;
-  }): BlockOutcome;
-}
-
 /** The environment a block is executed in. */
 export type BlockEnv = {
   readonly context: BlockContext;
@@ -130,39 +92,35 @@ export type BlockEnv = {
   readonly blobGasMax: bigint;
 };
 
-/** Begins a block after `parent`: the protocol's own calls that precede the transactions are made at once (EIP-4788, EIP-2935). */
+/** Begins a block after `parent`. */
 export function beginBlock(
   header: OpenHeader,
   parent: BlockParent,
   modules: ExecutionModules,
 ): BlockExecution {
-  const { config } = modules;
-  const env = {
+  return new BlockExecution(blockEnvOf(header, parent, modules.config), header, modules);
+}
+
+/** The environment of a block after `parent`. */
+export function blockEnvOf(header: OpenHeader, parent: BlockParent, config: ChainConfig): BlockEnv {
+  return {
     context: blockContextOf(header, config, parent.blockHash),
     state: createWorldState(parent.state),
     baseRoot: parent.header.stateRoot,
     patch: parent.patch,
     blobGasMax: BigInt(blobParamsAt(config, header.timestamp)?.max ?? 0) * GAS_PER_BLOB,
   };
-  return beginBlockOn(env, header, modules);
 }
 
-/** As `beginBlock`, on a state that may hold more than the parent left. */
-export function beginBlockOn(
-  env: BlockEnv,
-  header: OpenHeader,
-  modules: ExecutionModules,
-): BlockExecution {
-  const { context, state } = env;
-  storeAncestry(header, { evm: modules.evm, block: context, state });
-  return new OpenBlock(env, header, modules);
-}
-
-/** A class: V8 compiles its methods once, and the functions of a closure again for every block. */
-class OpenBlock implements BlockExecution {
+/**
+ * One block being executed: transactions one after the other, then `finish` once. The protocol's own calls that precede the transactions are made
+ * at once (EIP-4788, EIP-2935). A class: V8 compiles its methods once, and the functions of a closure again for every block.
+ */
+export class BlockExecution {
   readonly context: BlockContext;
+  /** The header fields known before execution: number, fees, gas limit. */
+  readonly header: OpenHeader;
   readonly #env: BlockEnv;
-  readonly #header: OpenHeader;
   readonly #modules: ExecutionModules;
   readonly #environment: MessageEnvironment;
   readonly #receipts: Receipt[] = [];
@@ -171,30 +129,44 @@ class OpenBlock implements BlockExecution {
   readonly #blooms = new ReceiptBlooms();
   #prefetch: TriePrefetch | undefined;
 
+  /** @param env its state may hold more than the parent left */
   constructor(env: BlockEnv, header: OpenHeader, modules: ExecutionModules) {
     const { context, state, blobGasMax } = env;
+    const { evm } = modules;
     this.context = context;
+    this.header = header;
     this.#env = env;
-    this.#header = header;
     this.#modules = modules;
     const gasPool = { gas: header.gasLimit, blobGas: blobGasMax };
-    this.#environment = { evm: modules.evm, block: context, state, gasPool };
+    this.#environment = { evm, block: context, state, gasPool };
+    storeAncestry(header, { evm, block: context, state });
   }
 
+  /** Units left of the block's gas limit. */
   gasLeft(): bigint {
     return this.#environment.gasPool.gas;
   }
 
+  /** Blob gas left of what the fork allows. */
   blobGasLeft(): bigint {
     return this.#environment.gasPool.blobGas;
   }
 
+  /**
+   * Executes `tx`. When it throws, nothing has changed.
+   * @param knownSender recovered if not given
+   * @throws InvalidTransactionError, and what `recoverSender` throws
+   */
   addTransaction(tx: Transaction, knownSender?: Address): TransactionResult {
     assertChainId(tx, this.#modules.config);
     const sender = knownSender ?? recoverSender(tx, this.context.hardfork);
     return this.addMessage(tx, messageFromTransaction(tx, sender, this.context.baseFeePerGas));
   }
 
+  /**
+   * Executes `message` in the name of `tx`, which need not be signed. When it throws, nothing has changed.
+   * @throws InvalidTransactionError
+   */
   addMessage(
     tx: Transaction,
     message: TransactionMessage,
@@ -216,23 +188,35 @@ class OpenBlock implements BlockExecution {
     return { receipt, result };
   }
 
+  /**
+   * Reads what the state root after the transactions so far will need of the trie, until `performance.now()` is `deadline`.
+   * @returns true where there is more to read
+   */
   prefetchTrie(deadline: number): boolean {
     const { state, baseRoot } = this.#env;
     this.#prefetch ??= new TriePrefetch(this.#modules.stateTrie, baseRoot);
     return this.#prefetch.run(state, deadline);
   }
 
+  /**
+   * Requests, withdrawals and rewards.
+   * @throws InvalidBlockError for what the system contracts do wrong
+   */
   finish({
     withdrawals,
     uncles = [],
     systemUpdate,
-  }: Parameters<BlockExecution["finish"]>[0]): BlockOutcome {
+  }: {
+    readonly withdrawals?: readonly Withdrawal[] | undefined;
+    readonly uncles?: readonly Header[];
+    readonly systemUpdate?: SystemUpdate | undefined;
+  }): BlockOutcome {
     const { state, baseRoot, blobGasMax } = this.#env;
     const { hardfork } = this.context;
     const hasRequests = isAtLeast(hardfork, "prague");
     const requests = hasRequests ? this.#takeRequests() : [];
     if (withdrawals) applyWithdrawals(withdrawals, state);
-    applyRewards(this.#header, uncles, hardfork, state);
+    applyRewards(this.header, uncles, hardfork, state);
     systemUpdate?.(state);
     const changes = this.#changes();
     return {
@@ -250,7 +234,7 @@ class OpenBlock implements BlockExecution {
   }
 
   #gasUsed(): bigint {
-    return this.#header.gasLimit - this.gasLeft();
+    return this.header.gasLimit - this.gasLeft();
   }
 
   #changes(): StateChanges {
@@ -290,7 +274,37 @@ function assertChainId({ chainId }: Transaction, config: ChainConfig): void {
   );
 }
 
-/** True for the rejections that are the transaction's fault: everything else is a bug or the block's. */
-export function isTransactionRejection(error: unknown): error is NodeError {
-  return error instanceof NodeError && error.code.startsWith("TX_");
+/** Inputs of a receipt besides the transaction and its result. */
+type ReceiptContext = {
+  readonly hardfork: Hardfork;
+  /** Gas of all transactions of the block up to and with this one. */
+  readonly cumulativeGasUsed: bigint;
+  /** Price the sender paid. */
+  readonly effectiveGasPrice: bigint;
+  readonly blobBaseFee: bigint;
+  readonly blooms: ReceiptBlooms;
+  /** State root after the transaction; called before Byzantium only. */
+  stateRoot(): Hash;
+};
+
+/** The receipt of an executed transaction (Yellow Paper 4.4.1; EIP-658 from Byzantium). */
+function receiptOf(
+  tx: Transaction,
+  { outcome, gasUsed, logs, contractAddress }: MessageResult,
+  context: ReceiptContext,
+): Receipt {
+  const { cumulativeGasUsed, effectiveGasPrice } = context;
+  return {
+    type: tx.type,
+    ...(isAtLeast(context.hardfork, "byzantium")
+      ? { status: outcome === "success" ? 1 : 0 }
+      : { postState: context.stateRoot() }),
+    cumulativeGasUsed,
+    gasUsed,
+    logsBloom: context.blooms.of(logs),
+    logs,
+    contractAddress,
+    effectiveGasPrice,
+    ...(tx.type === 3 && { blobGasUsed: blobGasOf(tx), blobGasPrice: context.blobBaseFee }),
+  };
 }

@@ -2,14 +2,15 @@ import { blobParamsAt } from "../../params/blob-schedule.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { nextBaseFee, nextExcessBlobGas } from "../../params/fees.ts";
 import { BLOCK_GAS_LIMIT_BOUND_DIVISOR, BLOCK_GAS_LIMIT_MIN } from "../../params/gas.ts";
-import { hardforkAt } from "../../params/hardfork-at.ts";
-import { isAtLeast } from "../../params/hardforks.ts";
+import { hardforkAt, isAtLeast } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
+import { orderedTrieRoot } from "../../trie/ordered-trie-root.ts";
 import type { ExecutedBlock, Withdrawal } from "../../types/block.ts";
+import { encodeWithdrawal } from "../../types/block-codec.ts";
 import { EMPTY_BLOOM } from "../../types/bloom.ts";
 import {
   EMPTY_REQUESTS_HASH,
@@ -18,19 +19,22 @@ import {
   EMPTY_WITHDRAWALS_ROOT,
 } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
+import { headerHash } from "../../types/header-codec.ts";
+import { encodeReceipt } from "../../types/receipt-codec.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { validateBlockSize } from "../validation/validate-body.ts";
 import { validateHeader } from "../validation/validate-header.ts";
 import {
-  type BlockExecution,
+  type BlockEnv,
+  BlockExecution,
+  type BlockOutcome,
   type BlockParent,
-  beginBlock,
+  blockEnvOf,
   type ExecutionModules,
   type OpenHeader,
   type SystemUpdate,
   type TransactionResult,
 } from "./block-execution.ts";
-import { sealBlock } from "./seal-block.ts";
 
 const ZERO_NONCE = new Uint8Array(8);
 
@@ -65,103 +69,72 @@ export type SealedBlock = {
   readonly requests: readonly Uint8Array[];
 };
 
-export interface BlockBuilder {
-  /** The header fields known before execution: number, fees, gas limit. */
-  readonly header: OpenHeader;
-  /** Units left of the gas limit. */
-  gasLeft(): bigint;
-  blobGasLeft(): bigint;
-  /**
-   * Executes `tx` at the end of the block. When it throws, the block is as before.
-   * @param sender if it is known already
-   * @throws InvalidTransactionError, and what `recoverSender` throws
-   */
-  add(tx: Transaction, sender?: Address): TransactionResult;
-  /** As that of BlockExecution. */
-  prefetchTrie(deadline: number): boolean;
-  /**
-   * Closes the block; the builder cannot be used afterwards.
-   * @throws InvalidBlockError when a system contract fails or the block is larger than EIP-7934 allows
-   */
-  seal(): SealedBlock;
-}
-
 /**
  * Begins a proof-of-stake block after `parent`. Proposals and own blocks obey the header rules of imported ones, before anything
  * is executed; only equal timestamps are allowed.
+ * @param beforeTransaction called before each transaction, for tests that make the executor fail
  * @throws InvalidBlockError when `attributes` break a header rule
  */
 export function createBlockBuilder(
   parent: BlockParent & { readonly hash: Hash },
   attributes: PayloadAttributes,
   modules: ExecutionModules,
+  beforeTransaction?: (tx: Transaction) => void,
 ): BlockBuilder {
   const { config } = modules;
-  const { systemUpdate, extraData = EMPTY_BYTES } = attributes;
+  const { extraData = EMPTY_BYTES } = attributes;
   const header = openHeader(parent.header, parent.hash, attributes, config);
   validateHeader(emptyBlockHeader(header, extraData, config), parent.header, config, {
     isEqualTimeAllowed: true,
     ...(attributes.forced && { areFeesForced: true }),
   });
-  const execution = beginBlock(header, parent, modules);
-  const isShanghai = isAtLeast(execution.context.hardfork, "shanghai");
-  const withdrawals = isShanghai ? (attributes.withdrawals ?? []) : undefined;
-  return new Builder(header, execution, {
-    config,
-    extraData,
-    ...(withdrawals && { withdrawals }),
-    ...(systemUpdate && { systemUpdate }),
-  });
+  const env = blockEnvOf(header, parent, config);
+  return new BlockBuilder(env, header, modules, { attributes, beforeTransaction });
 }
 
-/** Content of a block besides its open header and its transactions. */
-type BuilderOptions = {
-  readonly config: ChainConfig;
-  readonly extraData: Uint8Array;
-  readonly withdrawals?: readonly Withdrawal[];
-  readonly systemUpdate?: SystemUpdate;
-};
-
-class Builder implements BlockBuilder {
-  readonly header: OpenHeader;
-  readonly #execution: BlockExecution;
-  readonly #options: BuilderOptions;
+/** A block under construction. */
+export class BlockBuilder extends BlockExecution {
+  readonly #config: ChainConfig;
+  readonly #attributes: PayloadAttributes;
+  readonly #beforeTransaction: ((tx: Transaction) => void) | undefined;
   readonly #transactions: Transaction[] = [];
 
-  constructor(header: OpenHeader, execution: BlockExecution, options: BuilderOptions) {
-    this.header = header;
-    this.#execution = execution;
-    this.#options = options;
+  constructor(
+    env: BlockEnv,
+    header: OpenHeader,
+    modules: ExecutionModules,
+    options: {
+      readonly attributes: PayloadAttributes;
+      readonly beforeTransaction: ((tx: Transaction) => void) | undefined;
+    },
+  ) {
+    super(env, header, modules);
+    this.#config = modules.config;
+    this.#attributes = options.attributes;
+    this.#beforeTransaction = options.beforeTransaction;
   }
 
-  gasLeft(): bigint {
-    return this.#execution.gasLeft();
-  }
-
-  blobGasLeft(): bigint {
-    return this.#execution.blobGasLeft();
-  }
-
+  /** As `addTransaction`, at the end of the block. */
   add(tx: Transaction, sender?: Address): TransactionResult {
-    const added = this.#execution.addTransaction(tx, sender);
+    this.#beforeTransaction?.(tx);
+    const added = this.addTransaction(tx, sender);
     this.#transactions.push(tx);
     return added;
   }
 
-  prefetchTrie(deadline: number): boolean {
-    return this.#execution.prefetchTrie(deadline);
-  }
-
+  /**
+   * Closes the block; the builder cannot be used afterwards.
+   * @throws InvalidBlockError when a system contract fails or the block is larger than EIP-7934 allows
+   */
   seal(): SealedBlock {
-    const { config, extraData, withdrawals, systemUpdate } = this.#options;
-    const outcome = this.#execution.finish({
-      ...(withdrawals && { withdrawals }),
-      ...(systemUpdate && { systemUpdate }),
-    });
+    const { extraData = EMPTY_BYTES, systemUpdate } = this.#attributes;
+    const isShanghai = isAtLeast(this.context.hardfork, "shanghai");
+    const withdrawals = isShanghai ? (this.#attributes.withdrawals ?? []) : undefined;
+    const outcome = this.finish({ withdrawals, systemUpdate });
     const transactions = this.#transactions;
     const content = { transactions, extraData, ...(withdrawals && { withdrawals }) };
     const executed = sealBlock(this.header, content, outcome);
-    validateBlockSize(executed.block, config);
+    validateBlockSize(executed.block, this.#config);
     return {
       executed,
       changes: outcome.changes,
@@ -231,4 +204,44 @@ function openHeader(
       parentBeaconBlockRoot: parentBeaconBlockRoot ?? ZERO_HASH,
     }),
   };
+}
+
+/** Content of a block besides its open header and its outcome. */
+type BlockContent = {
+  readonly transactions: readonly Transaction[];
+  /** at most 32 bytes */
+  readonly extraData: Uint8Array;
+  /** Present from Shanghai. */
+  readonly withdrawals?: readonly Withdrawal[];
+};
+
+/** The finished block, with the header fields of body and execution filled in. */
+export function sealBlock(
+  header: OpenHeader,
+  { transactions, extraData, withdrawals }: BlockContent,
+  { receipts, senders, gasUsed, blobGasUsed, logsBloom, requestsHash, trie }: BlockOutcome,
+): ExecutedBlock {
+  const sealed: Header = {
+    ...header,
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    stateRoot: trie.root,
+    transactionsRoot: orderedTrieRoot(transactions.map(({ raw }) => raw)),
+    receiptsRoot: orderedTrieRoot(receipts.map(encodeReceipt)),
+    logsBloom,
+    gasUsed,
+    extraData,
+    nonce: new Uint8Array(8),
+    ...(withdrawals && { withdrawalsRoot: orderedTrieRoot(withdrawals.map(encodeWithdrawal)) }),
+    // Excess blob gas is in every header from Cancun.
+    ...(header.excessBlobGas !== undefined && { blobGasUsed }),
+    ...(requestsHash && { requestsHash }),
+  };
+  const block = {
+    hash: headerHash(sealed),
+    header: sealed,
+    transactions,
+    uncles: [],
+    ...(withdrawals && { withdrawals }),
+  };
+  return { block, senders, receipts };
 }

@@ -1,6 +1,7 @@
 import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { WorldState } from "../../state/world-state.ts";
+import type { Withdrawal } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 
 const ETHER = 10n ** 18n;
@@ -32,4 +33,15 @@ export function applyRewards(
   }
   credit(header.coinbase, reward + (reward / 32n) * BigInt(uncles.length));
   state.finalizeTransaction({ selfDestructs: [], deleteEmptyTouched: false });
+}
+
+const WEI_PER_GWEI = 1_000_000_000n;
+
+/** EIP-4895: credits each withdrawal; an account that is empty afterwards is not created. */
+export function applyWithdrawals(withdrawals: readonly Withdrawal[], state: WorldState): void {
+  for (const { address, amount } of withdrawals) {
+    const account = state.account(address) ?? EMPTY_ACCOUNT;
+    state.setAccount(address, { ...account, balance: account.balance + amount * WEI_PER_GWEI });
+  }
+  state.finalizeTransaction({ selfDestructs: [], deleteEmptyTouched: true });
 }

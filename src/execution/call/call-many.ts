@@ -1,6 +1,5 @@
-import { haltText } from "../../evm/halt-text.ts";
+import { haltText } from "../../evm/halts.ts";
 import { createWorldState } from "../../state/world-state.ts";
-import type { BlockOverrides } from "./block-overrides.ts";
 import {
   type CallModules,
   type CallOptions,
@@ -9,9 +8,14 @@ import {
   runOrRefuse,
 } from "./call.ts";
 import type { CallArguments } from "./call-arguments.ts";
-import { CallRefusedError, ExecutionTimeoutError, ReturnTooLargeError } from "./call-errors.ts";
-import { revertText } from "./revert-reason.ts";
-import { applyStateOverrides } from "./state-overrides.ts";
+import {
+  CallRefusedError,
+  ExecutionTimeoutError,
+  ReturnTooLargeError,
+  revertText,
+} from "./call-errors.ts";
+import type { BlockOverrides } from "./overrides.ts";
+import { applyStateOverrides } from "./overrides.ts";
 
 /** Calls made one after the other in one block. */
 export type CallArgumentsBundle = {

@@ -17,7 +17,7 @@ import {
 import { call, type SingleCallOptions } from "./call.ts";
 import type { CallArguments } from "./call-arguments.ts";
 import { durationText } from "./call-errors.ts";
-import type { AccountOverride } from "./state-overrides.ts";
+import type { AccountOverride } from "./overrides.ts";
 
 /** RETURN of the one word that the opcodes before leave on the stack. */
 const RETURN_TOP = "5f5260205ff3";

@@ -6,15 +6,19 @@ import type { Address } from "../../primitives/address.ts";
 import type { StateReader } from "../../state/reader.ts";
 import { createWorldState, type WorldState } from "../../state/world-state.ts";
 import type { Header } from "../../types/header.ts";
-import { type BlockHashes, blockContextOf } from "../block/block-context.ts";
-import type { GasPool } from "../block/gas-pool.ts";
+import { type BlockHashes, blockContextOf, type GasPool } from "../block/block-context.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import { applyMessage, type MessageResult } from "../transaction/apply-message.ts";
 import type { TransactionMessage } from "../transaction/message.ts";
-import { assertCallOverrides, type BlockOverrides, overrideBlock } from "./block-overrides.ts";
 import { type CallArguments, messageFromCall } from "./call-arguments.ts";
 import { assertSuccess, CallRefusedError, ReturnTooLargeError } from "./call-errors.ts";
-import { applyStateOverrides, type StateOverrides } from "./state-overrides.ts";
+import {
+  applyStateOverrides,
+  assertCallOverrides,
+  type BlockOverrides,
+  overrideBlock,
+  type StateOverrides,
+} from "./overrides.ts";
 
 /** Gas a call gets at most unless the node is told otherwise (geth's --rpc.gascap). */
 export const CALL_GAS_CAP = 50_000_000n;
@@ -48,7 +52,7 @@ export type SingleCallOptions = CallOptions & {
  * What overrides of precompiles do, as geth has it for each method: they count; they are checked but the call runs with the
  * fork's own (eth_estimateGas); there are none to move (eth_createAccessList).
  */
-export type PrecompileOverrides = "apply" | "check" | "none";
+type PrecompileOverrides = "apply" | "check" | "none";
 
 const CALL_CHECKS = { skipNonce: true, skipTransactionChecks: true, noBaseFee: true };
 
@@ -197,4 +201,24 @@ function withoutBaseFee(block: BlockContext): BlockContext {
     blocksWithoutBaseFee.set(block, free);
   }
   return free;
+}
+
+/** Gas that the calls of one request may use together. */
+export type GasBudget = {
+  /** As much of `gas` as the budget has. */
+  cap(gas: bigint): bigint;
+  use(gas: bigint): void;
+};
+
+/** @param total units; 0: no limit */
+export function createGasBudget(total: bigint): GasBudget {
+  if (total === 0n) return { cap: (gas) => gas, use() {} };
+  let left = total;
+  return {
+    cap: (gas) => (gas < left ? gas : left),
+    // A call uses no more than it was given, and that came out of what was left.
+    use(gas) {
+      left -= gas;
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { isOutOfGas } from "../../evm/halt-text.ts";
+import { isOutOfGas } from "../../evm/halts.ts";
 import { CALL_STIPEND, GAS_PER_BLOB, TX_BASE_GAS, TX_GAS_LIMIT_MAX } from "../../params/gas.ts";
 import { isAtLeast } from "../../params/hardforks.ts";
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from "../../state/account.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Hash } from "../../primitives/hash.ts";
 import { bob, config, GWEI, headerOf, withoutLaterFields } from "../testing/factories.ts";
 import type { CallArguments } from "./call-arguments.ts";
-import { withFeeDefaults } from "./fee-defaults.ts";
+import { withFeeDefaults } from "./call-arguments.ts";
 
 const head = headerOf();
 const beforeLondon = withoutLaterFields(head);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bigintToFixedBytes, concatBytes } from "../../primitives/bytes.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
-import { revertText } from "./revert-reason.ts";
+import { revertText } from "./call-errors.ts";
 
 const word = (value: bigint) => bigintToFixedBytes(value, 32);
 const errorSelector = hexToBytes("0x08c379a0");

@@ -1,41 +1,38 @@
 import type { BlockContext, Precompile } from "../../evm/evm.ts";
-import { haltText } from "../../evm/halt-text.ts";
+import { haltText } from "../../evm/halts.ts";
 import { precompilesAt } from "../../evm/precompiles/index.ts";
+import type { Tracer } from "../../evm/tracer.ts";
 import { blobParamsAt } from "../../params/blob-schedule.ts";
 import { nextBaseFee, nextExcessBlobGas } from "../../params/fees.ts";
-import { hardforkAt, isMergePlannedAt } from "../../params/hardfork-at.ts";
-import { isAtLeast } from "../../params/hardforks.ts";
+import { hardforkAt, isAtLeast, isMergePlannedAt } from "../../params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
-import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { bigintToFixedBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { WorldState } from "../../state/world-state.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
+import type { Log } from "../../types/receipt.ts";
 import { buildTransaction } from "../../types/transaction/encode.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { type BlockHashes, blockContextOf } from "../block/block-context.ts";
 import {
-  type BlockExecution,
-  beginBlockOn,
+  BlockExecution,
   type ExecutionModules,
   type OpenHeader,
 } from "../block/block-execution.ts";
-import { sealBlock } from "../block/seal-block.ts";
+import { sealBlock } from "../block/build-block.ts";
+import type { GasBudget } from "../call/call.ts";
 import {
   type CallArguments,
   messageFromCall,
   transactionFieldsOf,
 } from "../call/call-arguments.ts";
-import { timeoutText } from "../call/call-errors.ts";
-import type { GasBudget } from "../call/gas-budget.ts";
-import { revertText } from "../call/revert-reason.ts";
-import { applyStateOverrides } from "../call/state-overrides.ts";
+import { revertText, timeoutText } from "../call/call-errors.ts";
+import { applyStateOverrides } from "../call/overrides.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import type { ApplyMessageOptions, MessageResult } from "../transaction/apply-message.ts";
-import { refusedCall, SimulationError } from "./simulate-errors.ts";
-import type { PlannedBlock } from "./simulate-plan.ts";
-import { createLogCollector, type LogCollector, type SimulatedLog } from "./simulated-logs.ts";
+import { type PlannedBlock, refusedCall, SimulationError } from "./simulate-plan.ts";
 
 /** What one call of a simulation came to. */
 export type SimulatedCall = {
@@ -61,7 +58,7 @@ export type SimulationOptions = {
 };
 
 /** What all blocks of one simulation share. */
-export type SimulationRun = {
+type SimulationRun = {
   readonly modules: ExecutionModules;
   /** Goes on from block to block. */
   readonly state: WorldState;
@@ -96,7 +93,7 @@ export function simulateBlock(
   const precompiles = stateOverrides
     ? applyStateOverrides(stateOverrides, state, ownPrecompiles)
     : ownPrecompiles;
-  const execution = beginBlockOn(
+  const execution = new BlockExecution(
     { context, state, baseRoot: run.baseRoot, blobGasMax: BLOB_GAS_UNLIMITED },
     header,
     modules,
@@ -254,4 +251,68 @@ function callResultOf(
 function throwTimeout({ options }: SimulationRun, gasLimit: bigint): never {
   const text = timeoutText(options.timeoutMs ?? 0);
   throw new SimulationError("SIMULATE_CALL_FAILED", `err: ${text} (supplied gas ${gasLimit})`);
+}
+
+/** A log of a simulated call. */
+type SimulatedLog = {
+  readonly log: Log;
+  /** In the block; logs taken back by a revert count too, so there may be holes. */
+  readonly index: number;
+};
+
+/** The address that transfers of ether are logged under, as ERC-7528 names ether. */
+const ETHER_ADDRESS = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee" as Address;
+
+/** keccak256("Transfer(address,address,uint256)"), the event of ERC-20 */
+const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef" as Hash;
+
+/** Collects the logs of a block's calls; with `traceTransfers` also one for each transfer of ether. */
+type LogCollector = {
+  readonly tracer: Tracer;
+  /** The logs of the call that just ended, and makes ready for the next. */
+  take(): readonly SimulatedLog[];
+};
+
+function createLogCollector(traceTransfers: boolean): LogCollector {
+  let count = 0;
+  /** One list a frame that is still open; the first takes what the outermost frame leaves. */
+  let open: SimulatedLog[][] = [[]];
+
+  const add = (log: Log): void => {
+    open.at(-1)!.push({ log, index: count });
+    count++;
+  };
+
+  return {
+    tracer: {
+      onEnter({ type, from, to, value }) {
+        open.push([]);
+        // As geth: also for CALLCODE, which moves its value from an account to itself.
+        if (traceTransfers && type !== "DELEGATECALL" && value > 0n)
+          add(transferLog(from, to, value));
+      },
+      onExit({ outcome }) {
+        const logs = open.pop()!;
+        if (outcome === "success") open.at(-1)!.push(...logs);
+      },
+      onLog: add,
+    },
+    take() {
+      const logs = open[0]!;
+      open = [[]];
+      return logs;
+    },
+  };
+}
+
+function transferLog(from: Address, to: Address, value: bigint): Log {
+  return {
+    address: ETHER_ADDRESS,
+    topics: [TRANSFER_TOPIC, topicOf(from), topicOf(to)],
+    data: bigintToFixedBytes(value, 32),
+  };
+}
+
+function topicOf(address: Address): Hash {
+  return `0x${address.slice(2).padStart(64, "0")}` as Hash;
 }

@@ -5,7 +5,7 @@ import { bytesToBigint } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
 import type { CallArguments } from "../call/call-arguments.ts";
-import type { StateOverrides } from "../call/state-overrides.ts";
+import type { StateOverrides } from "../call/overrides.ts";
 import {
   account,
   alice,

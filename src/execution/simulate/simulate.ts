@@ -6,12 +6,12 @@ import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { BlockHashes } from "../block/block-context.ts";
 import type { ExecutionModules } from "../block/block-execution.ts";
-import { createGasBudget } from "../call/gas-budget.ts";
+import { createGasBudget } from "../call/call.ts";
 import { type SimulatedCall, type SimulationOptions, simulateBlock } from "./simulate-block.ts";
 import { type BlockRequest, planBlocks } from "./simulate-plan.ts";
 
 /** What a simulation continues. */
-export type SimulationBase = {
+type SimulationBase = {
   readonly hash: Hash;
   readonly header: Header;
   /** A state whose root the state trie knows. */

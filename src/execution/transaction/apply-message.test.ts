@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createAddress } from "../../evm/create-address.ts";
+import { createAddress } from "../../evm/contract-creation.ts";
 import type { BlockContext } from "../../evm/evm.ts";
 import type { GenesisAlloc } from "../../params/genesis.ts";
 import { checksumAddress } from "../../primitives/address.ts";
@@ -21,7 +21,7 @@ import {
   stateWith,
 } from "../testing/factories.ts";
 import { applyMessage } from "./apply-message.ts";
-import { delegationCode } from "./delegation.ts";
+import { delegationCode } from "./authorizations.ts";
 import type { TransactionMessage } from "./message.ts";
 
 const slot = hashFromBigint(1n);

@@ -1,4 +1,4 @@
-import { createAddress } from "../../evm/create-address.ts";
+import { createAddress } from "../../evm/contract-creation.ts";
 import type { BlockContext, Evm, ExecuteOptions, ExecutionResult } from "../../evm/evm.ts";
 import type { Halt } from "../../evm/halts.ts";
 import type { Tracer } from "../../evm/tracer.ts";
@@ -8,17 +8,20 @@ import { type Address, checksumAddress } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { type Account, EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { WorldState } from "../../state/world-state.ts";
-import { assertGasLeft, type GasPool } from "../block/gas-pool.ts";
+import { assertGasLeft, type GasPool } from "../block/block-context.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import {
   checkInitCodeSize,
   type MessageChecks,
   validateMessage,
 } from "../validation/validate-message.ts";
-import { type AppliedAuthorizations, applyAuthorizations } from "./authorizations.ts";
-import { delegationTarget } from "./delegation.ts";
-import { intrinsicGas } from "./intrinsic-gas.ts";
+import {
+  type AppliedAuthorizations,
+  applyAuthorizations,
+  delegationTarget,
+} from "./authorizations.ts";
 import type { TransactionMessage } from "./message.ts";
+import { intrinsicGas } from "./message.ts";
 
 /** Where a message is executed. */
 export type MessageEnvironment = {

@@ -1,10 +1,31 @@
-import type { State } from "../../evm/state.ts";
+import type { State } from "../../evm/evm.ts";
 import { AUTHORIZATION_BASE_GAS, AUTHORIZATION_GAS } from "../../params/gas.ts";
-import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
+import {
+  ADDRESS_LENGTH,
+  type Address,
+  addressFromBytes,
+  addressToBytes,
+  ZERO_ADDRESS,
+} from "../../primitives/address.ts";
+import { concatBytes } from "../../primitives/bytes.ts";
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from "../../state/account.ts";
 import { recoverAuthority } from "../../types/transaction/sender.ts";
 import type { Authorization } from "../../types/transaction/transaction.ts";
-import { delegationCode, delegationTarget } from "./delegation.ts";
+
+/** EIP-7702: what stands before the address in the code of a delegated account. */
+const PREFIX = Uint8Array.of(0xef, 0x01, 0x00);
+
+/** The account whose code runs in place of `code`; undefined when `code` is no delegation. */
+export function delegationTarget(code: Uint8Array): Address | undefined {
+  if (code.length !== PREFIX.length + ADDRESS_LENGTH) return undefined;
+  if (PREFIX.some((byte, i) => code[i] !== byte)) return undefined;
+  return addressFromBytes(code.subarray(PREFIX.length));
+}
+
+/** The code that delegates to `target`. */
+export function delegationCode(target: Address): Uint8Array {
+  return concatBytes(PREFIX, addressToBytes(target));
+}
 
 const UINT64_MAX = 2n ** 64n - 1n;
 

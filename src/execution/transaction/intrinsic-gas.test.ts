@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
-import { intrinsicGas } from "./intrinsic-gas.ts";
+import { intrinsicGas } from "./message.ts";
 
 const to = `0x${"11".repeat(20)}` as Address;
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
 import { headerOf } from "../testing/factories.ts";
-import { nextDifficulty } from "./difficulty.ts";
+import { nextDifficulty } from "./validate-header.ts";
 
 const mainnet: ChainConfig = {
   chainId: 1n,

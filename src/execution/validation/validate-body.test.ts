@@ -8,8 +8,8 @@ import type { Block } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import { headerHash, headerItem } from "../../types/header-codec.ts";
 import { config, headerOf, transactionOf, withoutLaterFields } from "../testing/factories.ts";
-import { nextDifficulty } from "./difficulty.ts";
 import { validateBody } from "./validate-body.ts";
+import { nextDifficulty } from "./validate-header.ts";
 
 const noAncestors = () => undefined;
 

@@ -1,7 +1,6 @@
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { BLOCK_RLP_SIZE_MAX } from "../../params/gas.ts";
-import { hardforkAt, isPostMerge } from "../../params/hardfork-at.ts";
-import { isAtLeast } from "../../params/hardforks.ts";
+import { hardforkAt, isAtLeast, isPostMerge } from "../../params/hardforks.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { encodeRlp } from "../../primitives/rlp.ts";
@@ -10,8 +9,8 @@ import type { Block } from "../../types/block.ts";
 import { blockSize, encodeWithdrawal } from "../../types/block-codec.ts";
 import { headerItem } from "../../types/header-codec.ts";
 import { blobGasOf } from "../../types/transaction/fees.ts";
-import { type InvalidBlockCode, InvalidBlockError } from "../errors.ts";
-import { type AncestorLookup, validateUncles } from "./validate-uncles.ts";
+import { type InvalidBlockCode, rejectBlock } from "../errors.ts";
+import { type AncestorLookup, validateUncles } from "./validate-header.ts";
 
 /**
  * Checks size, uncles, roots and blob gas of a body against its header.
@@ -23,7 +22,7 @@ export function validateBody(block: Block, config: ChainConfig, ancestor: Ancest
   validateBlockSize(block, config);
   if (isPostMerge(config, header)) {
     if (uncles.length > 0) {
-      reject("BLOCK_IMPORT_IMPOSSIBLE_UNCLES_OVER_PARIS", "uncles not allowed");
+      rejectBlock("BLOCK_IMPORT_IMPOSSIBLE_UNCLES_OVER_PARIS", "uncles not allowed");
     }
   } else validateUncles(block, config, ancestor);
   const unclesHash = keccak256Hash(encodeRlp(uncles.map(headerItem)));
@@ -37,10 +36,11 @@ export function validateBody(block: Block, config: ChainConfig, ancestor: Ancest
   );
   if (header.withdrawalsRoot === undefined) {
     if (withdrawals) {
-      reject("BLOCK_INCORRECT_BLOCK_FORMAT", "withdrawals present in block body");
+      rejectBlock("BLOCK_INCORRECT_BLOCK_FORMAT", "withdrawals present in block body");
     }
   } else {
-    if (!withdrawals) reject("BLOCK_INCORRECT_BLOCK_FORMAT", "missing withdrawals in block body");
+    if (!withdrawals)
+      rejectBlock("BLOCK_INCORRECT_BLOCK_FORMAT", "missing withdrawals in block body");
     const root = orderedTrieRoot(withdrawals.map(encodeWithdrawal));
     checkRoot(
       "BLOCK_INVALID_WITHDRAWALS_ROOT",
@@ -59,7 +59,7 @@ export function validateBody(block: Block, config: ChainConfig, ancestor: Ancest
 export function validateBlockSize(block: Block, config: ChainConfig): void {
   const isLimited = isAtLeast(hardforkAt(config, block.header), "osaka");
   if (isLimited && !isSmall(block) && blockSize(block) > BLOCK_RLP_SIZE_MAX) {
-    reject("BLOCK_RLP_BLOCK_LIMIT_EXCEEDED", "block RLP-encoded size exceeds maximum");
+    rejectBlock("BLOCK_RLP_BLOCK_LIMIT_EXCEEDED", "block RLP-encoded size exceeds maximum");
   }
 }
 
@@ -77,11 +77,12 @@ function isSmall({ header, transactions, uncles, withdrawals = [] }: Block): boo
 function checkBlobGasUsed({ header, transactions }: Block): void {
   const blobGas = transactions.reduce((sum, tx) => sum + blobGasOf(tx), 0n);
   if (header.blobGasUsed === undefined) {
-    if (blobGas > 0n) reject("BLOCK_INCORRECT_BLOB_GAS_USED", "data blobs present in block body");
+    if (blobGas > 0n)
+      rejectBlock("BLOCK_INCORRECT_BLOB_GAS_USED", "data blobs present in block body");
     return;
   }
   if (blobGas !== header.blobGasUsed) {
-    reject(
+    rejectBlock(
       "BLOCK_INCORRECT_BLOB_GAS_USED",
       `blob gas used mismatch (header ${header.blobGasUsed}, calculated ${blobGas})`,
     );
@@ -91,9 +92,8 @@ function checkBlobGasUsed({ header, transactions }: Block): void {
 function checkRoot(code: InvalidBlockCode, name: string, have: Hash, calculated: Hash): void {
   if (have === calculated) return;
   const digits = (hash: Hash) => hash.slice(2);
-  reject(code, `${name} mismatch (header value ${digits(have)}, calculated ${digits(calculated)})`);
-}
-
-function reject(code: InvalidBlockCode, message: string): never {
-  throw new InvalidBlockError(code, message);
+  rejectBlock(
+    code,
+    `${name} mismatch (header value ${digits(have)}, calculated ${digits(calculated)})`,
+  );
 }

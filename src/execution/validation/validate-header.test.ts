@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { allForksAtGenesis } from "../../params/dev-chain.ts";
+import { allForksAtGenesis } from "../../params/blob-schedule.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
 import type { Header } from "../../types/header.ts";
 import type { InvalidBlockCode } from "../errors.ts";

@@ -14,7 +14,7 @@ import {
   messageOf,
   stateWith,
 } from "../testing/factories.ts";
-import { delegationCode } from "../transaction/delegation.ts";
+import { delegationCode } from "../transaction/authorizations.ts";
 import type { TransactionMessage } from "../transaction/message.ts";
 import { type MessageChecks, validateMessage } from "./validate-message.ts";
 

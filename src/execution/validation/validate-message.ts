@@ -1,5 +1,4 @@
-import type { BlockContext } from "../../evm/evm.ts";
-import type { State } from "../../evm/state.ts";
+import type { BlockContext, State } from "../../evm/evm.ts";
 import {
   BLOB_HASH_VERSION_KZG,
   BLOBS_PER_TX_MAX,
@@ -10,7 +9,7 @@ import { isAtLeast } from "../../params/hardforks.ts";
 import { checksumAddress } from "../../primitives/address.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
 import { InvalidTransactionError } from "../errors.ts";
-import { delegationTarget } from "../transaction/delegation.ts";
+import { delegationTarget } from "../transaction/authorizations.ts";
 import type { TransactionMessage } from "../transaction/message.ts";
 
 /** What a call that is no transaction is let off. */

@@ -1,4 +1,4 @@
-import { createAddress } from "../../evm/create-address.ts";
+import { createAddress } from "../../evm/contract-creation.ts";
 import { receiptText } from "../../rpc/methods/json/receipt-json.ts";
 import { orderedTrieRoot } from "../../trie/ordered-trie-root.ts";
 import { logsBloom } from "../../types/bloom.ts";

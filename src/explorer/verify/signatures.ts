@@ -1,13 +1,17 @@
-import { blockId, engineHeaderHash, hashedBytesOf } from "../../consensus/cometbft/header-hash.ts";
-import { merkleRoot } from "../../consensus/cometbft/merkle.ts";
-import { publicKey, timestamp } from "../../consensus/cometbft/messages.ts";
+import { publicKey, timestamp } from "../../consensus/cometbft/abci/messages.ts";
 import {
   encodeMessage,
   encodeVarint,
   message,
   optional,
   single,
-} from "../../consensus/cometbft/protobuf.ts";
+} from "../../consensus/cometbft/abci/protobuf.ts";
+import {
+  blockId,
+  engineHeaderHash,
+  hashedBytesOf,
+  merkleRoot,
+} from "../../consensus/cometbft/rpc/block.ts";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { recoverAddress } from "../../crypto/secp256k1.ts";
 import type { Address } from "../../primitives/address.ts";

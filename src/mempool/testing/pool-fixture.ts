@@ -1,6 +1,6 @@
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
+import { allForksAtGenesis } from "../../params/blob-schedule.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
-import { allForksAtGenesis } from "../../params/dev-chain.ts";
 import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
 import { bigintToFixedBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
@@ -12,8 +12,7 @@ import type { TransactionFields } from "../../types/transaction/codec.ts";
 import { buildTransaction } from "../../types/transaction/encode.ts";
 import type { FeeMarketTransaction } from "../../types/transaction/transaction.ts";
 import { Mempool } from "../mempool.ts";
-import type { MempoolOptions } from "../options.ts";
-import type { Submission } from "../pool.ts";
+import type { MempoolOptions, Submission } from "../pool.ts";
 
 export const CHAIN_ID = 1337n;
 export const GWEI = 10n ** 9n;

@@ -6,8 +6,8 @@ import type { ThreadedCompiler } from "../../compiled-contracts/threaded-compile
 import { createContractCompiler } from "../../compiled-contracts/threaded-compiler.ts";
 import type { Config } from "../../config/config.ts";
 import { devJournalPath, isInMemory } from "../../config/home.ts";
-import { createBlockFactory } from "../../consensus/block-factory.ts";
-import type { SyncedEngine } from "../../consensus/cometbft/state-sync-session.ts";
+import type { SyncedEngine } from "../../consensus/cometbft/state-sync.ts";
+import { createBlockFactory } from "../../consensus/pending-block.ts";
 import { DevChain } from "../../dev/dev-chain.ts";
 import { NO_DEV_JOURNAL, openDevJournal } from "../../dev/dev-journal.ts";
 import type { ExecutionModules } from "../../execution/block/block-execution.ts";

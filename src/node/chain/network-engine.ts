@@ -15,11 +15,8 @@ import { clientVersion } from "../../config/package.ts";
 import { formatHostPort } from "../../config/value-types.ts";
 import type { Application } from "../../consensus/application.ts";
 import { engineChainId } from "../../consensus/chain-start.ts";
-import type { StartingSet } from "../../consensus/clique/starting-set.ts";
 import { createCometBftEngine } from "../../consensus/cometbft/cometbft-engine.ts";
-import { type EngineRpcAddress, parseRpcAddress } from "../../consensus/cometbft/engine-call.ts";
-import { engineConfigToml } from "../../consensus/cometbft/engine-config.ts";
-import { engineGenesisJson } from "../../consensus/cometbft/engine-genesis.ts";
+import { engineConfigToml, engineGenesisJson } from "../../consensus/cometbft/home/config.ts";
 import {
   assertEngineGenesis,
   createEngineKeys,
@@ -29,15 +26,21 @@ import {
   readStartingSet,
   validatorPublicKey,
   writeEngineConfig,
-} from "../../consensus/cometbft/engine-home.ts";
-import { startEngineProcess } from "../../consensus/cometbft/engine-process.ts";
-import { findProgram } from "../../consensus/cometbft/engine-program.ts";
-import { StateSyncServers } from "../../consensus/cometbft/state-sync-servers.ts";
-import { type SyncedEngine, syncState } from "../../consensus/cometbft/state-sync-session.ts";
-import { readStoreHeight } from "../../consensus/cometbft/store-height.ts";
-import { StoreRollback } from "../../consensus/cometbft/store-rollback.ts";
+} from "../../consensus/cometbft/home/home.ts";
+import {
+  findProgram,
+  startEngineProcess,
+} from "../../consensus/cometbft/process/engine-process.ts";
+import { readStoreHeight, StoreRollback } from "../../consensus/cometbft/process/store-rollback.ts";
+import { type EngineRpcAddress, parseRpcAddress } from "../../consensus/cometbft/rpc/client.ts";
+import {
+  StateSyncServers,
+  type SyncedEngine,
+  syncState,
+} from "../../consensus/cometbft/state-sync.ts";
 import type { Engine } from "../../consensus/engine.ts";
 import { SnapshotRestore } from "../../consensus/state-sync/restore.ts";
+import type { StartingSet } from "../../consensus/voting/starting-set.ts";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { parseGenesis } from "../../params/genesis.ts";
 import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";

@@ -15,7 +15,7 @@ import type { Config } from "../../config/config.ts";
 import { fundedDevAccounts, openDevGenesis } from "../../config/genesis/dev-genesis.ts";
 import { dataPath, forkPointPath, genesisPath, isInMemory } from "../../config/home.ts";
 import { ForkUnsupportedError } from "../../dev/fork/errors.ts";
-import { loadForkChoice } from "../../dev/fork/fork-file.ts";
+import { loadForkChoice } from "../../dev/fork/fork-point.ts";
 import { NodeError } from "../../errors.ts";
 import type { DevAccount } from "../../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";

@@ -13,9 +13,7 @@ import {
   forkPointPath,
   isInMemory,
 } from "../../config/home.ts";
-import { DevControlError } from "../../dev/errors.ts";
-import { aliasRoot } from "../../dev/fork/alias-root.ts";
-import { cachedCalls, cachedSyncCalls } from "../../dev/fork/cached-calls.ts";
+import { DevControlError } from "../../dev/dev-settings.ts";
 import { chooseForkPoint, planReadsOf } from "../../dev/fork/choose-fork-point.ts";
 import { fetchRemoteCalls } from "../../dev/fork/fetch-remote-calls.ts";
 import {
@@ -24,13 +22,18 @@ import {
   forkCacheName,
   removeUnboundCaches,
 } from "../../dev/fork/fork-cache.ts";
-import { type ForkChoice, loadForkChoice, storeForkChoice } from "../../dev/fork/fork-file.ts";
-import type { ForkAccounts, ForkPoint } from "../../dev/fork/fork-point.ts";
-import { ForkedState } from "../../dev/fork/forked-state.ts";
-import { firstReads, readAhead } from "../../dev/fork/read-ahead.ts";
+import {
+  type ForkAccounts,
+  type ForkChoice,
+  type ForkPoint,
+  loadForkChoice,
+  storeForkChoice,
+} from "../../dev/fork/fork-point.ts";
+import { aliasRoot, ForkedState } from "../../dev/fork/forked-state.ts";
+import { cachedCalls, cachedSyncCalls, firstReads, readAhead } from "../../dev/fork/read-ahead.ts";
 import type { RemoteCalls } from "../../dev/fork/remote-calls.ts";
 import { RemoteState } from "../../dev/fork/remote-state.ts";
-import { startRemoteThread } from "../../dev/fork/remote-thread.ts";
+import { RemoteThread } from "../../dev/fork/remote-thread.ts";
 import { DEV_BALANCE, devAccounts } from "../../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { parseAddress } from "../../primitives/address.ts";
@@ -103,7 +106,7 @@ export async function openFork(
     FORK_CACHE_LIMITS.bytesMax - accountBytes,
   );
   const call = cachedCalls(fetchRemoteCalls(nodes), cache);
-  const thread = startRemoteThread({ urls: nodes.urls, block: point, isVerified }, log);
+  const thread = new RemoteThread({ urls: nodes.urls, block: point, isVerified }, log);
   // The remote node has just answered; without it a restart works with what is known.
   const reads = isNew ? firstReads(header, Math.floor(Date.now() / 1000)) : [];
   await call(reads).catch(() => {});

@@ -7,31 +7,30 @@ import { DiskFullError } from "../../chain/store/store-errors.ts";
 import type { Config } from "../../config/config.ts";
 import { cliqueProposalsPath, clockStopPath, snapshotsPath } from "../../config/home.ts";
 import type { Application, Time } from "../../consensus/application.ts";
-import type { BeginBlock } from "../../consensus/block-factory.ts";
 import { type BlockTester, createBlockTester } from "../../consensus/block-tester.ts";
 import { ChainChanges } from "../../consensus/chain-changes.ts";
-import { openProposals } from "../../consensus/clique/proposals.ts";
-import { soloStartingSet } from "../../consensus/clique/starting-set.ts";
-import { createVoting, type Voting } from "../../consensus/clique/voting.ts";
-import { openClockStopFile } from "../../consensus/clock-stop-file.ts";
 import {
   CLOCK_JUMP_LIMITS,
   ClockJumpError,
   type ClockWatch,
   createClockWatch,
+  openClockStopFile,
 } from "../../consensus/clock-watch.ts";
-import type { SyncedEngine } from "../../consensus/cometbft/state-sync-session.ts";
+import type { SyncedEngine } from "../../consensus/cometbft/state-sync.ts";
 import { type Engine, NetworkDecidesBlocksError } from "../../consensus/engine.ts";
-import { createEvmApplication } from "../../consensus/evm-application.ts";
-import { createPendingBlocks } from "../../consensus/pending-block.ts";
-import { nextBlockTime, timestampStepOf } from "../../consensus/solo/block-time.ts";
+import { EvmApplication } from "../../consensus/evm-application.ts";
+import { type BeginBlock, createPendingBlocks } from "../../consensus/pending-block.ts";
 import {
-  createSoloEngine,
+  nextBlockTime,
   OwnProposalRejectedError,
-  type SoloEngine,
+  SoloEngine,
+  timestampStepOf,
 } from "../../consensus/solo/solo-engine.ts";
 import { SnapshotFiles } from "../../consensus/state-sync/snapshot-files.ts";
 import { createSnapshots, type Snapshots } from "../../consensus/state-sync/snapshots.ts";
+import { openProposals } from "../../consensus/voting/proposals.ts";
+import { soloStartingSet } from "../../consensus/voting/starting-set.ts";
+import { createVoting, type Voting } from "../../consensus/voting/voting.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { LogWriteError } from "../../storage/block-log.ts";
@@ -117,7 +116,7 @@ export class ProductionRole implements ProductionParts {
       startingSet: () => networkEngine?.startingSet(config) ?? soloSet,
     });
     const snapshotFiles = new SnapshotFiles(snapshotsPath(config.home));
-    this.application = createEvmApplication(
+    this.application = new EvmApplication(
       { ...building, feeRecipient: () => this.feeRecipient.value, extraData },
       {
         ...shared,
@@ -236,7 +235,7 @@ export class ProductionRole implements ProductionParts {
   #createSoloEngine(): SoloEngine {
     const { blockTime, feeRecipient: proposer } = this.#config.consensus;
     const { opened, pool, clockOffsetMs } = this.#modules;
-    return createSoloEngine(
+    return new SoloEngine(
       {
         blockTime,
         proposer,

@@ -1,11 +1,9 @@
 import type { Config } from "../../config/config.ts";
 import { forkPointPath, isInMemory } from "../../config/home.ts";
-import { DevControlError } from "../../dev/errors.ts";
+import { DevControlError } from "../../dev/dev-settings.ts";
 import { planReadsOf } from "../../dev/fork/choose-fork-point.ts";
-import { fetchRemoteCalls } from "../../dev/fork/fetch-remote-calls.ts";
-import { storeForkChoice } from "../../dev/fork/fork-file.ts";
-import { type ForkPoint, readForkBlock } from "../../dev/fork/fork-point.ts";
-import { remoteName } from "../../dev/fork/remote-endpoint.ts";
+import { fetchRemoteCalls, remoteName } from "../../dev/fork/fetch-remote-calls.ts";
+import { type ForkPoint, readForkBlock, storeForkChoice } from "../../dev/fork/fork-point.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import type { Fork } from "../chain/open-fork.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { forkPointPath, pendingResetPath } from "../../config/home.ts";
-import { loadForkChoice } from "../../dev/fork/fork-file.ts";
+import { loadForkChoice } from "../../dev/fork/fork-point.ts";
 import { beginReset, finishReset } from "./reset-home.ts";
 
 test("a reset that was begun is finished at the next start: all data of the chain goes, stored values stay", (context) => {

@@ -21,7 +21,7 @@ import type { BlockSelector } from "./block-selector.ts";
  * The chain and its pool as JSON-RPC sees them: head, reads at a block, pool, fees, submit, subscribe.
  *
  * Every argument and every result is plain data that a structured clone preserves, and every read names its block by a selector, so
- * that a chain in another thread or process can answer. In the chain's own thread the answer is there at once (docs/adr/0011).
+ * that a chain in another thread or process can answer. In the chain's own thread the answer is there at once (ADR 11).
  */
 export interface ChainView
   extends ChainConstants,

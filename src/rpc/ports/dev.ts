@@ -1,6 +1,6 @@
-import type { AccountEdit } from "../../dev/account-edit.ts";
 import type { MineRequest } from "../../dev/dev-chain.ts";
 import type { DevSettings, NextBlock } from "../../dev/dev-settings.ts";
+import type { AccountEdit } from "../../dev/dev-state.ts";
 import type { StateDump } from "../../dev/state-dump.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";

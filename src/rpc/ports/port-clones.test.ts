@@ -252,7 +252,7 @@ function ports(replaceBy?: AnyMethod): ServedPorts {
 }
 
 class TestRejection extends NodeError {
-  readonly code = "TEST_REJECTION";
+  readonly code = "DEV_CONTROL";
 }
 
 async function outcomeOf(run: () => unknown): Promise<unknown> {
@@ -285,7 +285,7 @@ for (const port of Object.keys(PORT_METHODS) as PortName[]) {
           }),
         );
         assert.deepEqual(await outcomeOf(() => methodOf(rejecting.ports)(input)), {
-          ...{ name: "TestRejection", message: "no", code: "TEST_REJECTION" },
+          ...{ name: "TestRejection", message: "no", code: "DEV_CONTROL" },
           details: { bytes, amount: 1n },
         });
         rejecting.close();

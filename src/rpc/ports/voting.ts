@@ -1,4 +1,4 @@
-import type { LightBlock } from "../../consensus/light-block.ts";
+import type { LightBlock } from "../../consensus/engine.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { MaybePromise } from "../../threads/maybe-promise.ts";

@@ -12,7 +12,7 @@ import { UnknownAccountError } from "../../keystore/errors.ts";
 import { createUnlockedSigner } from "../../keystore/testing/unlocked-signer.ts";
 import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";
 import { createSubmit } from "../../mempool/submission.ts";
-import { allForksAtGenesis } from "../../params/dev-chain.ts";
+import { allForksAtGenesis } from "../../params/blob-schedule.ts";
 import type { GenesisAlloc } from "../../params/genesis.ts";
 import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";

@@ -1,7 +1,7 @@
 /** By default, long work of this many milliseconds is followed by one turn of everything else: timers, blocks, other requests. */
 const SLICE_MS = 10;
 
-export type SharedSlicesOptions = {
+type SharedSlicesOptions = {
   readonly sliceMs?: number;
   /** Milliseconds of a clock that never goes back; `performance.now` if absent. */
   readonly now?: () => number;

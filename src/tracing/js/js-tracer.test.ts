@@ -12,11 +12,11 @@ import {
 import type { Address } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
+import { textString } from "../json-writer.ts";
 import { createTracers } from "../native-tracers.ts";
 import { HOSTILE_EXPRESSIONS } from "../testing/hostile-expressions.ts";
 import { createTraceBudget } from "../trace-budget.ts";
 import { traceCall } from "../trace-call.ts";
-import { textString } from "../trace-text.ts";
 
 const tracers = createTracers({ scriptMemoryBytesMax: 32 * 2 ** 20 });
 const evm = createEvm();

@@ -1,12 +1,11 @@
-import { haltText } from "../../evm/halt-text.ts";
 import type { Halt } from "../../evm/halts.ts";
+import { haltText } from "../../evm/halts.ts";
 import type { FrameEnd, Step } from "../../evm/tracer.ts";
-import { ScriptFailedError } from "../errors.ts";
-import type { TracedOutcome, TracedTransaction, TracerFactory } from "../transaction-tracer.ts";
-import { createFrameStack } from "./frame-stack.ts";
+import { ScriptFailedError } from "../trace-budget.ts";
+import type { TracedOutcome, TracedTransaction, TracerFactory } from "../tracer-config.ts";
+import type { ScriptEngines } from "./quickjs.ts";
 import { type Handle, ScriptError, ScriptMemoryError } from "./quickjs.ts";
-import type { ScriptEngines } from "./script-engines.ts";
-import { createScriptHost } from "./script-host.ts";
+import { FrameStack, ScriptHost } from "./script-host.ts";
 
 /**
  * A tracer whose functions are JavaScript of the caller (geth's "JavaScript tracing"): `code` is an expression whose value has
@@ -21,13 +20,13 @@ export function createJsTracer(code: string, engines: ScriptEngines): TracerFact
   return (config, traced) => {
     const engine = engines.acquire();
     const { quickJs, guest } = engine;
-    const host = createScriptHost(engine, traced);
+    const host = new ScriptHost(engine, traced);
     let failure: ScriptFailedError | undefined;
-    quickJs.owner = { checkTime: traced.budget.assertInTime, onHostCall: host.onCall };
+    quickJs.owner = { checkTime: traced.budget.assertInTime, onHostCall: () => host.onCall() };
 
     /** Why the script failed, of an error it caused. @throws every other error */
     function reasonOf(error: unknown): string {
-      const reason = host.failure() ?? scriptReason(error);
+      const reason = host.failure ?? scriptReason(error);
       if (reason === undefined) throw error;
       return reason;
     }
@@ -36,19 +35,19 @@ export function createJsTracer(code: string, engines: ScriptEngines): TracerFact
     function inScript<T>(run: () => T, where = ""): T {
       try {
         const value = run();
-        if (host.failure() === undefined) return value;
+        if (host.failure === undefined) return value;
       } catch (error) {
         throw new ScriptFailedError(`${reasonOf(error)}${where}`);
       }
-      throw new ScriptFailedError(`${host.failure()}${where}`);
+      throw new ScriptFailedError(`${host.failure}${where}`);
     }
 
     /** Calls a function of the tracer, whose failure ends the trace. */
     function attempt(name: string, fn: Handle, argc: number, argv: number): void {
       try {
         quickJs.run(fn, script.tracer, argc, argv);
-        if (host.failure() === undefined) return;
-        failure = new ScriptFailedError(`${host.failure()}${inFunction(name)}`);
+        if (host.failure === undefined) return;
+        failure = new ScriptFailedError(`${host.failure}${inFunction(name)}`);
       } catch (error) {
         failure = new ScriptFailedError(`${reasonOf(error)}${inFunction(name)}`);
       }
@@ -91,7 +90,7 @@ export function createJsTracer(code: string, engines: ScriptEngines): TracerFact
       throw error;
     }
     const { tracer, fault, step: onStep, enter, exit } = script;
-    const frames = createFrameStack();
+    const frames = new FrameStack();
     /** The last step, if its frame is the running one: what fails next is its opcode. */
     let last: Step | undefined;
 

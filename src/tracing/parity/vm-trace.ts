@@ -1,13 +1,13 @@
 import { opcodeName, opcodesOf } from "../../evm/opcodes.ts";
 import type { FrameEnd, FrameStart, Step } from "../../evm/tracer.ts";
-import { delegationTarget } from "../../execution/transaction/delegation.ts";
+import { delegationTarget } from "../../execution/transaction/authorizations.ts";
 import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
-import type { TracedOutcome, TracedTransaction } from "../transaction-tracer.ts";
+import type { TracedOutcome, TracedTransaction } from "../tracer-config.ts";
 
 /** Records every opcode with what it did. */
-export type VmTraceRecorder = {
+type VmTraceRecorder = {
   readonly onEnter: (start: FrameStart) => void;
   readonly onExit: (end: FrameEnd) => void;
   readonly onStep: (step: Step) => void;

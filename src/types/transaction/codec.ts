@@ -59,8 +59,14 @@ export function optionalAddressItem(address: Address | null): Uint8Array {
   return address === null ? EMPTY_BYTES : addressToBytes(address);
 }
 
+/**
+ * The transaction is at fault, whatever block it is in: a proposer leaves it out, and one in a decided block is skipped. Every other error of an
+ * execution is a bug, damaged data or the block's own fault, and stops the node.
+ */
+export abstract class TransactionRejection extends NodeError {}
+
 /** Bytes that end before the body of a typed transaction begins. */
-export class TransactionTooShortError extends NodeError {
+export class TransactionTooShortError extends TransactionRejection {
   readonly code = "TX_TOO_SHORT";
   constructor() {
     super("typed transaction too short");
@@ -68,7 +74,7 @@ export class TransactionTooShortError extends NodeError {
 }
 
 /** A transaction type no rule knows, or one that the chain's fork does not know yet. */
-export class TransactionTypeNotSupportedError extends NodeError {
+export class TransactionTypeNotSupportedError extends TransactionRejection {
   readonly code = "TX_TYPE_NOT_SUPPORTED";
   constructor(type: number) {
     super("transaction type not supported", { type });
@@ -76,7 +82,7 @@ export class TransactionTypeNotSupportedError extends NodeError {
 }
 
 /** A signature that is no member of the curve's group, or whose `v` or high `s` the rules refuse (EIP-2, EIP-155). */
-export class InvalidSignatureError extends NodeError {
+export class InvalidSignatureError extends TransactionRejection {
   readonly code = "TX_INVALID_SIGNATURE_VRS";
   constructor(details: { readonly v: bigint; readonly r: bigint; readonly s: bigint }) {
     super("invalid transaction v, r, s values", details);
@@ -84,7 +90,7 @@ export class InvalidSignatureError extends NodeError {
 }
 
 /** A signature in range behind which there is no public key. */
-export class SenderRecoveryError extends NodeError {
+export class SenderRecoveryError extends TransactionRejection {
   readonly code = "TX_EC_RECOVERY_FAIL";
   constructor() {
     super("recovery failed");
@@ -92,7 +98,7 @@ export class SenderRecoveryError extends NodeError {
 }
 
 /** A blob sidecar whose wrapper version no rule knows. */
-export class SidecarVersionError extends NodeError {
+export class SidecarVersionError extends TransactionRejection {
   readonly code = "TX_SIDECAR_VERSION_NOT_SUPPORTED";
   constructor(version: bigint) {
     super(`unsupported sidecar version ${version}`, { version });

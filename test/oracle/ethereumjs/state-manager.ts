@@ -1,6 +1,6 @@
 import type { AccountFields, StateManagerInterface } from "@ethereumjs/common";
 import type * as Util from "@ethereumjs/util";
-import type { EvmAccount, State } from "../../../src/evm/state.ts";
+import type { EvmAccount, State } from "../../../src/evm/evm.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { bigintToBytes, bytesToBigint } from "../../../src/primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../../src/primitives/hash.ts";

@@ -1,8 +1,7 @@
 import type { EVM, EVMResult, InterpreterStep, Message as LibraryMessage } from "@ethereumjs/evm";
 import { invariant } from "../../../src/errors.ts";
-import type { Message } from "../../../src/evm/evm.ts";
+import type { Message, State } from "../../../src/evm/evm.ts";
 import { ACCESS_OPCODES } from "../../../src/evm/opcodes.ts";
-import type { State } from "../../../src/evm/state.ts";
 import type { FrameStart, Step, Tracer } from "../../../src/evm/tracer.ts";
 import { type Address, addressFromBytes } from "../../../src/primitives/address.ts";
 import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../../../src/primitives/bytes.ts";

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
-import { type AbciReply, decodeReply, FrameReader, requestFrame } from "../frames.ts";
-import type { CallName, Reply, Request } from "../messages.ts";
+import { type AbciReply, decodeReply, FrameReader, requestFrame } from "../abci/frames.ts";
+import type { CallName, Reply, Request } from "../abci/messages.ts";
 
 /** One connection as CometBFT opens them: each call is followed by a flush, and its reply read up to that of the flush. */
 export class AbciClient {

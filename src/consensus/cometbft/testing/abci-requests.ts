@@ -3,8 +3,8 @@ import { addressToBytes } from "../../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import { hashFromBytes, hashToBytes } from "../../../primitives/hash.ts";
 import type { BlockInput, BlockResult, ChainStart, Proposal, Time } from "../../application.ts";
-import { updateOf } from "../abci-handlers.ts";
-import { BLOCK_ID_FLAG, type Reply } from "../messages.ts";
+import { updateOf } from "../abci/handlers.ts";
+import { BLOCK_ID_FLAG, type Reply } from "../abci/messages.ts";
 
 const MISBEHAVIOR = { duplicateVote: 1, lightClientAttack: 2 } as const;
 

@@ -6,7 +6,7 @@ import type {
   LastCommit,
   Validator,
 } from "../../application.ts";
-import type { CallName, Reply, Request } from "../messages.ts";
+import type { CallName, Reply, Request } from "../abci/messages.ts";
 import { AbciClient } from "./abci-client.ts";
 import { blockOf, proposalOf, resultOf, startOf } from "./abci-requests.ts";
 

@@ -6,13 +6,13 @@ const JUMP = 0x56;
 const JUMPDEST = 0x5b;
 
 /** Entries of a block table: the number of the block plus 1, with this bit where no jump may go. */
-export const RESUME_ONLY = 0x8000;
+const RESUME_ONLY = 0x8000;
 export const BLOCK_MASK = 0x7fff;
 /** Of one contract: each has a case in a table of jumps, and most contracts have some hundred. */
 export const BLOCKS_MAX = 8192;
 
 /** Stack bounds of the run of opcodes that begins at an offset; see `../../memory/analyse.ts`. */
-export type Segment = {
+type Segment = {
   /** Words the stack must hold */
   readonly need: number;
   /** Words it grows by at most; undefined: no stack has room for it */

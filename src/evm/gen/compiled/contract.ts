@@ -29,7 +29,7 @@ const ROOM_MIN = 64;
 const FUNCTION_BYTES_MAX = 512 * 1024;
 const MODULE_BYTES_MAX = 4 * 1024 * 1024;
 
-export type ContractOptions = { readonly leavesAtBorders?: boolean };
+type ContractOptions = { readonly leavesAtBorders?: boolean };
 
 /** Emits contracts under one set of rules as WebAssembly modules. */
 export class ContractEmitter {

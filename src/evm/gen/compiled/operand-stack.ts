@@ -270,7 +270,7 @@ export class OperandStack {
 }
 
 /** Writes a word of which parts may be known. */
-export function storeLimbs(f: FunctionBuilder, address: Local, limbs: FourLimbs, at: number): void {
+function storeLimbs(f: FunctionBuilder, address: Local, limbs: FourLimbs, at: number): void {
   for (const low of [0, 2]) {
     if (limbs[low] === 0n && limbs[low + 1] === 0n) {
       f.do(v128.store(address, ZERO_HALF, at + 8 * low));

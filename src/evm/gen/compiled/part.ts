@@ -8,7 +8,7 @@ import { BLOCK_MASK, type CodeMap } from "./code-map.ts";
 import type { OpcodeFunctions } from "./opcode-functions.ts";
 
 /** As `Loop`, for opcodes that are emitted one after the other: the next one follows directly. Its `pc` is an offset in the code. */
-export class StraightLine extends Loop {
+class StraightLine extends Loop {
   override next(): void {}
   override nextSegment(): void {}
 }

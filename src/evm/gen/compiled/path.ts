@@ -5,10 +5,10 @@ import { globals, STACK_WORDS_MAX } from "../../memory/layout.ts";
 import type { Opcode } from "../../opcodes.ts";
 import { immediateLength, isLeaving } from "./code-map.ts";
 import { INLINE } from "./inline/inline-emitters.ts";
+import type { PathState } from "./inline/operands.ts";
 import { anyBits, conditions, folded, knownValue, limbsOf } from "./limbs.ts";
 import type { OperandStack, Word } from "./operand-stack.ts";
 import { goToBlock, type Part } from "./part.ts";
-import type { PathState } from "./path-state.ts";
 
 const JUMP = 0x56;
 const JUMPI = 0x57;

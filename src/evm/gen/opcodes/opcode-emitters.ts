@@ -2,15 +2,12 @@ import { invariant } from "../../../errors.ts";
 import type { Opcode } from "../../opcodes.ts";
 import type { Loop } from "../loop.ts";
 import { ARITHMETIC } from "./arithmetic.ts";
-import { BITWISE } from "./bitwise.ts";
-import { COMPARISON } from "./comparison.ts";
-import { CONTROL } from "./control.ts";
+import { BITWISE, COMPARISON } from "./bitwise.ts";
+import { CONTROL, STACK, SYSTEM } from "./control.ts";
 import type { Emitters } from "./emitter.ts";
 import { ENVIRONMENT } from "./environment.ts";
 import { MEMORY } from "./memory.ts";
-import { STACK } from "./stack.ts";
 import { STATE } from "./state.ts";
-import { SYSTEM } from "./system.ts";
 
 const EMITTERS: Emitters = {
   ...ARITHMETIC,

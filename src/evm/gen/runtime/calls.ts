@@ -16,10 +16,10 @@ import { haltCode } from "../../halts.ts";
 import { flag, frame, globals, record, request, WORD } from "../../memory/layout.ts";
 import type { Rules } from "../../rules.ts";
 import { copyWord, isSmall, isZeroWord, limb, storeZero } from "../words.ts";
-import type { AccessFunctions } from "./access.ts";
 import { type GasFunctions, MEMORY_SIZE_MAX } from "./gas.ts";
 import type { Imports } from "./imports.ts";
 import type { Journal } from "./journal.ts";
+import type { AccessFunctions } from "./storage.ts";
 
 /** Each takes (gas, sp), fills `request` and answers the gas left to the caller; below zero: it halts. */
 export type CallFunctions = {
@@ -34,6 +34,7 @@ export type CallFunctions = {
   readonly takeChildGas: FunctionRef;
 };
 
+/** One function, because those it defines refer to each other by what `module.define` returns. */
 export function defineCalls(
   module: ModuleBuilder,
   rules: Rules,

@@ -8,7 +8,7 @@ import { copyWord, storeSmall } from "../words.ts";
 import type { CopyFunctions } from "./copies.ts";
 
 /** What the driver does with the registers of frames when one calls another. */
-export type FrameFunctions = {
+type FrameFunctions = {
   /** pushFrame(saved, snapshot): saves the registers at `saved`, unless it is 0, and begins a frame for `request` */
   readonly pushFrame: FunctionRef;
   /** beginCall(saved, snapshot): as `pushFrame`, with input, value, caller and account of the message call in `request` */

@@ -32,7 +32,7 @@ export type Journal = {
   readonly isEmpty: FunctionRef;
 };
 
-export type JournalImports = {
+type JournalImports = {
   /** load(record): fills a new record; the key and the owner are in it */
   readonly load: FunctionRef;
   /** Throws: a region is full. */
@@ -41,7 +41,7 @@ export type JournalImports = {
 
 /**
  * Accounts and slots as records of one open-addressing index, with an undo log of whole cells.
- * `seed` keys the hash function, so that nobody can choose keys that collide.
+ * `seed` keys the hash function, so that nobody can choose keys that collide. One function, because those it defines refer to each other by what `module.define` returns.
  */
 export function defineJournal(
   module: ModuleBuilder,

@@ -5,7 +5,7 @@ import fc from "../../../../test/support/fast-check.ts";
 import { ModuleBuilder } from "../../../wasm/module.ts";
 import { FRAMES } from "../../memory/layout.ts";
 import { LinearMemory } from "../../memory/linear-memory.ts";
-import { defineKeccak, defineKeccakOfPair } from "./keccak.ts";
+import { defineKeccak, defineKeccakOfPair } from "./copies.ts";
 
 const LENGTH_MAX = 1_000;
 const BYTES = FRAMES;

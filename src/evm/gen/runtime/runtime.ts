@@ -1,17 +1,20 @@
 import type { FunctionRef } from "../../../wasm/function.ts";
 import type { ModuleBuilder } from "../../../wasm/module.ts";
 import type { Rules } from "../../rules.ts";
-import { type AccessFunctions, defineAccess } from "./access.ts";
 import { type CallFunctions, defineCalls } from "./calls.ts";
-import { type CopyFunctions, defineCopies } from "./copies.ts";
+import { type CopyFunctions, defineCopies, defineKeccak, defineKeccakOfPair } from "./copies.ts";
 import { defineGas, type GasFunctions } from "./gas.ts";
 import { type Imports, importHost } from "./imports.ts";
 import { defineJournal, type Journal } from "./journal.ts";
-import { defineKeccak, defineKeccakOfPair } from "./keccak.ts";
 import { defineAppendLog } from "./logs.ts";
 import { defineLongArithmetic, type LongArithmetic } from "./long-arithmetic.ts";
 import { defineShifts, type Shifts } from "./shifts.ts";
-import { defineStorage, type StorageFunctions } from "./storage.ts";
+import {
+  type AccessFunctions,
+  defineAccess,
+  defineStorage,
+  type StorageFunctions,
+} from "./storage.ts";
 
 /** The functions the opcode emitters call. */
 export type Runtime = {

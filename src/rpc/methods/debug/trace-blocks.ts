@@ -1,6 +1,6 @@
 import { ZERO_HASH } from "../../../primitives/hash.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
-import { NotTraceableError } from "../../../tracing/errors.ts";
+import { NotTraceableError } from "../../../tracing/trace-budget.ts";
 import { blockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort, TraceRequest } from "../../ports/execution.ts";

@@ -1,5 +1,5 @@
 import { errorClassOf, NodeError } from "../../../errors.ts";
-import { NotTraceableError } from "../../../tracing/errors.ts";
+import { NotTraceableError } from "../../../tracing/trace-budget.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { type BlockNumberOrTag, blockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";

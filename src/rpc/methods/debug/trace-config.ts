@@ -1,6 +1,6 @@
-import type { BlockForkField, TimeForkField } from "../../../params/hardfork-at.ts";
+import type { BlockForkField, TimeForkField } from "../../../params/hardforks.ts";
 import type { Hash } from "../../../primitives/hash.ts";
-import { InvalidTracerError } from "../../../tracing/errors.ts";
+import { InvalidTracerError } from "../../../tracing/trace-budget.ts";
 import type { ConfigOverrides } from "../../../tracing/trace-message.ts";
 import { tracerConfigOf } from "../../../tracing/tracer-config.ts";
 import type { TraceRequest } from "../../ports/execution.ts";

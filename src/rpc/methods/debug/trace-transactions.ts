@@ -1,5 +1,5 @@
-import { NotTraceableError } from "../../../tracing/errors.ts";
-import type { TraceText } from "../../../tracing/trace-text.ts";
+import type { TraceText } from "../../../tracing/json-writer.ts";
+import { NotTraceableError } from "../../../tracing/trace-budget.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
 import type { ExecutionPort, TransactionTrace } from "../../ports/execution.ts";
 import { hash, type JsonText, optional, rawJson } from "../../transport/codec.ts";

@@ -1,4 +1,4 @@
-import { DevControlError } from "../../../dev/errors.ts";
+import { DevControlError } from "../../../dev/dev-settings.ts";
 import { type Address, addressToBytes, ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { bytesToBigint, concatBytes, leftPad } from "../../../primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../../primitives/hash.ts";

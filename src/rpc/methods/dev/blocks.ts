@@ -1,5 +1,5 @@
 import type { MineRequest } from "../../../dev/dev-chain.ts";
-import { DevControlError } from "../../../dev/errors.ts";
+import { DevControlError } from "../../../dev/dev-settings.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import { byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";

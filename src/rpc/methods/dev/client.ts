@@ -1,5 +1,5 @@
 import { FORK_PAUSE_MS } from "../../../dev/fork/fetch-remote-calls.ts";
-import { hardforkAt } from "../../../params/hardfork-at.ts";
+import { hardforkAt } from "../../../params/hardforks.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { NodePort } from "../../ports/node.ts";

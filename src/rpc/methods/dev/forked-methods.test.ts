@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hashFromBigint } from "../../../primitives/hash.ts";
 import { RequestContext } from "../../transport/dispatch/context.ts";
-import { createDispatcher } from "../../transport/dispatch/dispatcher.ts";
+import { Dispatcher } from "../../transport/dispatch/dispatcher.ts";
 import { createRegistry } from "../../transport/dispatch/method.ts";
 import { SILENT_OBSERVER } from "../../transport/dispatch/observer.ts";
 import { DEFAULT_RPC_LIMITS } from "../../transport/limits.ts";
@@ -20,7 +20,7 @@ test("an answer with a remote result of any letters has the length of its bytes"
     missedBy: () => [],
   });
   const limits = DEFAULT_RPC_LIMITS;
-  const dispatcher = createDispatcher(
+  const dispatcher = new Dispatcher(
     { limits, observer: SILENT_OBSERVER },
     { registry, modules: {} as RpcPorts },
   );

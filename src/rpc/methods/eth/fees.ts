@@ -1,7 +1,7 @@
 import type { FeeHistory } from "../../../chain/fees/fee-history.ts";
 import { blobParamsAt } from "../../../params/blob-schedule.ts";
 import { blobBaseFee as feeAt, nextBaseFee } from "../../../params/fees.ts";
-import { isBlockForkActive } from "../../../params/hardfork-at.ts";
+import { isBlockForkActive } from "../../../params/hardforks.ts";
 import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import { type BlockNumberOrTag, blockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";

@@ -1,10 +1,10 @@
+import { ERROR_CODES } from "../../../error-codes.ts";
 import type { SimulatedBlock } from "../../../execution/simulate/simulate.ts";
 import type { SimulatedCall } from "../../../execution/simulate/simulate-block.ts";
 import { assertWithinLimits } from "../../../execution/simulate/simulate-plan.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import { array, boolean, object, optional, rawJson } from "../../transport/codec.ts";
-import { RPC_CODES } from "../../transport/dispatch/error-codes.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
@@ -107,5 +107,5 @@ function failureText({ message, data }: NonNullable<SimulatedCall["failure"]>): 
   const text = JSON.stringify(message);
   return data === undefined
     ? `{"message":${text},"code":${VM_ERROR}}`
-    : `{"message":${text},"code":${RPC_CODES.EXECUTION_REVERTED},"data":${dataText(data)}}`;
+    : `{"message":${text},"code":${ERROR_CODES.EXECUTION_REVERTED.number},"data":${dataText(data)}}`;
 }

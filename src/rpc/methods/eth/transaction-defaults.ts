@@ -2,8 +2,8 @@ import {
   assertChainId,
   type CallArguments,
   calldataOf,
+  withFeeDefaults,
 } from "../../../execution/call/call-arguments.ts";
-import { withFeeDefaults } from "../../../execution/call/fee-defaults.ts";
 import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { equalBytes } from "../../../primitives/bytes.ts";
 import type { TransactionFields } from "../../../types/transaction/codec.ts";

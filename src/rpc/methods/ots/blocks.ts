@@ -1,5 +1,5 @@
 import { blockReward } from "../../../execution/block/rewards.ts";
-import { hardforkAt } from "../../../params/hardfork-at.ts";
+import { hardforkAt } from "../../../params/hardforks.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import {

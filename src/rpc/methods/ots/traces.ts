@@ -1,9 +1,9 @@
 import { precompilesAt } from "../../../evm/precompiles/index.ts";
-import { delegationTarget } from "../../../execution/transaction/delegation.ts";
-import { hardforkAt } from "../../../params/hardfork-at.ts";
+import { delegationTarget } from "../../../execution/transaction/authorizations.ts";
+import { hardforkAt } from "../../../params/hardforks.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { Hash } from "../../../primitives/hash.ts";
-import { textString } from "../../../tracing/trace-text.ts";
+import { textString } from "../../../tracing/json-writer.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import { address, hash, rawJson } from "../../transport/codec.ts";

@@ -1,7 +1,10 @@
-import type { BlockOverrides } from "../../../execution/call/block-overrides.ts";
 import type { CallArguments } from "../../../execution/call/call-arguments.ts";
 import type { CallArgumentsBundle } from "../../../execution/call/call-many.ts";
-import type { AccountOverride, StateOverrides } from "../../../execution/call/state-overrides.ts";
+import type {
+  AccountOverride,
+  BlockOverrides,
+  StateOverrides,
+} from "../../../execution/call/overrides.ts";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import type { Withdrawal } from "../../../types/block.ts";

@@ -1,7 +1,7 @@
 import { invariant } from "../../../errors.ts";
 import { blockReward } from "../../../execution/block/rewards.ts";
-import { hardforkAt } from "../../../params/hardfork-at.ts";
-import { textString } from "../../../tracing/trace-text.ts";
+import { hardforkAt } from "../../../params/hardforks.ts";
+import { textString } from "../../../tracing/json-writer.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
 import type { ChainConstants, ChainView } from "../../ports/chain-view.ts";

@@ -1,7 +1,7 @@
-import { NotTraceableError } from "../../../tracing/errors.ts";
+import { textString } from "../../../tracing/json-writer.ts";
 import { PARITY_TRACE_TYPES, type ParityTraceType } from "../../../tracing/parity/parity-tracer.ts";
-import { textString } from "../../../tracing/trace-text.ts";
-import type { TracerConfig } from "../../../tracing/transaction-tracer.ts";
+import { NotTraceableError } from "../../../tracing/trace-budget.ts";
+import type { TracerConfig } from "../../../tracing/tracer-config.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort, TraceRequest } from "../../ports/execution.ts";

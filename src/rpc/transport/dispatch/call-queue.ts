@@ -6,7 +6,7 @@ const SLICE_MS = 2;
 /** Calls of one caller that may be under way in other threads: as many as a machine of four cores runs at once. */
 const CALLER_RUNNING_MAX = 4;
 
-export type CallQueueOptions = {
+type CallQueueOptions = {
   /** Calls of all callers that may wait. */
   readonly waitingMax: number;
   /** Called whenever the number of waiting calls changes. */

@@ -6,7 +6,7 @@ import { type Credential, OWNER } from "../auth/credential.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../limits.ts";
 import { MemoryBudget } from "../memory-budget.ts";
 import { inProcessContext, RequestContext, type Transport } from "./context.ts";
-import { createDispatcher } from "./dispatcher.ts";
+import { Dispatcher } from "./dispatcher.ts";
 import { type RpcObserver, SILENT_OBSERVER } from "./observer.ts";
 
 type Setup = {
@@ -21,7 +21,7 @@ type Setup = {
 };
 
 async function reply(body: string | Buffer, setup: Setup = {}) {
-  const dispatcher = createDispatcher(
+  const dispatcher = new Dispatcher(
     {
       limits: { ...DEFAULT_RPC_LIMITS, ...setup.limits },
       observer: setup.observer ?? SILENT_OBSERVER,
@@ -328,7 +328,7 @@ test("answers of batches that still run are bounded together: the largest ends w
 test("large bodies that arrive together are parsed one a turn, and charged once they are", async () => {
   const keys = Array.from({ length: 150_000 }, (_, i) => `"k${i}":${i}`);
   const body = Buffer.from(`{${keys.join(",")}}`);
-  const dispatcher = createDispatcher(
+  const dispatcher = new Dispatcher(
     { limits: { ...DEFAULT_RPC_LIMITS, jsonItemsMax: 1_000_000 }, observer: SILENT_OBSERVER },
     { registry: TEST_REGISTRY, modules: {} },
   );

@@ -36,14 +36,6 @@ export type Reply = {
   readonly isUnauthorized: boolean;
 };
 
-export type Dispatcher = {
-  /**
-   * Runs the first JSON value of `body`: a message or a batch. undefined: nothing is to be answered.
-   * Never throws or rejects; synchronous when all its handlers are.
-   */
-  dispatch(body: Buffer, context: RequestContext): Reply | undefined | Promise<Reply | undefined>;
-};
-
 /** A message that runs a method. */
 type Runnable = Extract<Message, { readonly method: string }>;
 
@@ -61,86 +53,103 @@ const LARGE_BODY_BYTES = 128 << 10;
 const OUTPUT_MEMORY = "too much memory in answers, try again later (json-rpc.output-memory-limit)";
 
 /** The one place that knows JSON-RPC 2.0: messages, batches, limits, access, errors, counting. */
-export function createDispatcher<Modules>(
-  options: {
-    readonly limits: RpcLimits;
-    readonly observer: RpcObserver;
-    /** Answers of all connections that are not sent; absent: not limited. */
-    readonly output?: MemoryBudget;
-  },
-  {
-    registry,
-    modules,
-    admission,
-  }: {
-    readonly registry: Registry<Modules>;
-    readonly modules: Modules;
-    /** Absent: every caller is served alike. */
-    readonly admission?: CallAdmission;
-  },
-): Dispatcher {
-  const { limits, observer } = options;
-  const queue = new CallQueue({
-    waitingMax: limits.callQueueMax,
-    onWaiting: (count) => observer.waiting(count),
-  });
-  const batchSlices = new SharedSlices();
-  const parseSlices = new SharedSlices();
+export class Dispatcher<Modules> {
+  readonly #limits: RpcLimits;
+  readonly #observer: RpcObserver;
+  readonly #output: MemoryBudget | undefined;
+  readonly #registry: Registry<Modules>;
+  readonly #modules: Modules;
+  readonly #admission: CallAdmission | undefined;
+  readonly #queue: CallQueue;
+  readonly #batchSlices = new SharedSlices();
+  readonly #parseSlices = new SharedSlices();
   /** When the last call ended: a batch reads the clock once for each of its calls. */
-  let endedMs = 0;
+  #endedMs = 0;
 
-  function dispatch(body: Buffer, context: RequestContext) {
-    if (body.length < LARGE_BODY_BYTES) return run(body, context);
-    const turn = parseSlices.enter();
-    if (turn === undefined) return run(body, context);
-    context.inputBytes = body.length;
-    return turn.then(() => (context.isAborted ? undefined : run(body, context)));
+  constructor(
+    options: {
+      readonly limits: RpcLimits;
+      readonly observer: RpcObserver;
+      /** Answers of all connections that are not sent; absent: not limited. */
+      readonly output?: MemoryBudget;
+    },
+    modules: {
+      readonly registry: Registry<Modules>;
+      readonly modules: Modules;
+      /** Absent: every caller is served alike. */
+      readonly admission?: CallAdmission;
+    },
+  ) {
+    const { limits, observer, output } = options;
+    this.#limits = limits;
+    this.#observer = observer;
+    this.#output = output;
+    this.#registry = modules.registry;
+    this.#modules = modules.modules;
+    this.#admission = modules.admission;
+    this.#queue = new CallQueue({
+      waitingMax: limits.callQueueMax,
+      onWaiting: (count) => observer.waiting(count),
+    });
   }
 
-  function run(body: Buffer, context: RequestContext) {
+  /**
+   * Runs the first JSON value of `body`: a message or a batch. undefined: nothing is to be answered.
+   * Never throws or rejects; synchronous when all its handlers are.
+   */
+  dispatch(body: Buffer, context: RequestContext): Reply | undefined | Promise<Reply | undefined> {
+    if (body.length < LARGE_BODY_BYTES) return this.#run(body, context);
+    const turn = this.#parseSlices.enter();
+    if (turn === undefined) return this.#run(body, context);
+    context.inputBytes = body.length;
+    return turn.then(() => (context.isAborted ? undefined : this.#run(body, context)));
+  }
+
+  #run(body: Buffer, context: RequestContext) {
     if (skipBlanks(body, 0) === body.length) return undefined;
     let value: unknown;
     let ids: readonly (string | undefined)[];
     try {
-      const scan = scanJson(body, limits);
+      const scan = scanJson(body, this.#limits);
       ids = scan.ids;
       context.inputBytes = body.length + VALUE_BYTES * scan.items;
       value = JSON.parse(body.toString("utf8", 0, scan.end));
     } catch (error) {
       const isParseError = !(error instanceof InvalidRequestError);
-      observer.rejected(context.transport, isParseError ? "parse" : "json");
+      this.#observer.rejected(context.transport, isParseError ? "parse" : "json");
       // geth names the fault on connections, not over HTTP.
       const text = context.transport === "http" ? undefined : jsonSyntaxError(body);
       const answer = errorAnswer("null", isParseError ? new ParseError(text) : error);
       return { ...answer, isParseError, isUnauthorized: false };
     }
-    if (Array.isArray(value)) return dispatchBatch(value, ids, context);
-    return dispatchSingle(read(value, ids[0], context), context);
+    if (Array.isArray(value)) return this.#dispatchBatch(value, ids, context);
+    return this.#dispatchSingle(this.#read(value, ids[0], context), context);
   }
 
-  function read(value: unknown, id: string | undefined, context: RequestContext): Message {
-    return readMessage(value, id, limits.idBytesMax, context.transport === "ws");
+  #read(value: unknown, id: string | undefined, context: RequestContext): Message {
+    return readMessage(value, id, this.#limits.idBytesMax, context.transport === "ws");
   }
 
-  function dispatchSingle(message: Message, context: RequestContext) {
-    const answer = answerTo(message, context, callTimeoutMs(context));
+  #dispatchSingle(message: Message, context: RequestContext) {
+    const answer = this.#answerTo(message, context, this.#callTimeoutMs(context));
     if (answer instanceof Promise)
-      return answer.then((done) => singleReply(message, done, context));
-    return singleReply(message, answer, context);
+      return answer.then((done) => this.#singleReply(message, done, context));
+    return this.#singleReply(message, answer, context);
   }
 
-  function singleReply(
+  #singleReply(
     message: Message,
     answer: Answer | undefined,
     context: RequestContext,
   ): Reply | undefined {
     if (answer === undefined) return undefined;
-    const isUnauthorized = message.kind === "call" && lacksCredential(message.method, context);
+    const isUnauthorized =
+      message.kind === "call" && this.#lacksCredential(message.method, context);
     const { parts, byteLength } = answer;
     return { parts, byteLength, isParseError: false, isUnauthorized };
   }
 
-  async function dispatchBatch(
+  async #dispatchBatch(
     values: readonly unknown[],
     ids: readonly (string | undefined)[],
     context: RequestContext,
@@ -148,38 +157,38 @@ export function createDispatcher<Modules>(
     if (values.length === 0) {
       return plainReply(errorAnswer("null", new InvalidRequestError("empty batch")).parts);
     }
-    const messages = values.map((value, index) => read(value, ids[index], context));
-    if (values.length > limits.batchItemsMax) {
-      observer.rejected(context.transport, "batch");
+    const messages = values.map((value, index) => this.#read(value, ids[index], context));
+    if (values.length > this.#limits.batchItemsMax) {
+      this.#observer.rejected(context.transport, "batch");
       return rejectedBatch(messages, new InvalidRequestError("batch too large"));
     }
 
-    const batch = new BatchAnswer(options.output);
-    const deadline = performance.now() + callTimeoutMs(context);
+    const batch = new BatchAnswer(this.#output);
+    const deadline = performance.now() + this.#callTimeoutMs(context);
     let isTooLarge = false;
-    await batchSlices.enter();
+    await this.#batchSlices.enter();
     let now = performance.now();
     for (const message of messages) {
-      if (batchSlices.isOver(now)) {
-        await batchSlices.next();
+      if (this.#batchSlices.isOver(now)) {
+        await this.#batchSlices.next();
         now = performance.now();
       }
       const answer = isTooLarge
-        ? unrun(message, new ResponseTooLargeError())
+        ? this.#unrun(message, new ResponseTooLargeError())
         : now > deadline || context.isAborted
-          ? unrun(message, new RequestTimeoutError())
-          : answerTo(message, context, deadline - now, now);
+          ? this.#unrun(message, new RequestTimeoutError())
+          : this.#answerTo(message, context, deadline - now, now);
       // Nearly all are synchronous, and a thousand awaits of values take their time.
       const done = answer instanceof Promise ? await answer : answer;
-      now = Math.max(now, endedMs);
+      now = Math.max(now, this.#endedMs);
       if (done !== undefined) batch.add(done);
       if (batch.isEvicted) {
-        observer.rejected(context.transport, "outputMemory");
+        this.#observer.rejected(context.transport, "outputMemory");
         return rejectedBatch(messages, new TooManyError(OUTPUT_MEMORY));
       }
-      if (batch.size > limits.batchResponseBytesMax && !isTooLarge) {
+      if (batch.size > this.#limits.batchResponseBytesMax && !isTooLarge) {
         isTooLarge = true;
-        observer.rejected(context.transport, "batchResponse");
+        this.#observer.rejected(context.transport, "batchResponse");
       }
     }
     const parts = batch.end();
@@ -187,14 +196,14 @@ export function createDispatcher<Modules>(
   }
 
   /** The answer to a call of a batch that is not run any more. */
-  function unrun(message: Message, error: Error): Answer | undefined {
+  #unrun(message: Message, error: Error): Answer | undefined {
     if (message.kind === "call") return errorAnswer(message.id, error);
     return message.kind === "invalid"
       ? errorAnswer(message.id, new InvalidRequestError())
       : undefined;
   }
 
-  function answerTo(
+  #answerTo(
     message: Message,
     context: RequestContext,
     timeoutMs: number,
@@ -202,90 +211,90 @@ export function createDispatcher<Modules>(
   ): Answer | undefined | Promise<Answer | undefined> {
     if (message.kind === "response") return undefined;
     if (message.kind === "invalid") {
-      observer.rejected(context.transport, "request");
+      this.#observer.rejected(context.transport, "request");
       return errorAnswer(message.id, new InvalidRequestError());
     }
     try {
-      const method = available(message.method, context);
-      const result = runMethod(method, message.params, context);
-      if (!(result instanceof Promise)) return succeeded(message, method, startMs, result);
+      const method = this.#available(message.method, context);
+      const result = this.#runMethod(method, message.params, context);
+      if (!(result instanceof Promise)) return this.#succeeded(message, method, startMs, result);
       return withTimeout(result, timeoutMs, context).then(
-        (done) => succeeded(message, method, startMs, done),
-        (error) => failed(message, startMs, error),
+        (done) => this.#succeeded(message, method, startMs, done),
+        (error) => this.#failed(message, startMs, error),
       );
     } catch (error) {
-      return failed(message, startMs, error);
+      return this.#failed(message, startMs, error);
     }
   }
 
-  function succeeded(
+  #succeeded(
     message: Runnable,
     { isAscii }: Method<Modules>,
     startMs: number,
     result: JsonText,
   ): Answer | undefined {
-    ended(message.method, 0, startMs);
+    this.#ended(message.method, 0, startMs);
     return message.kind === "call" ? resultAnswer(message.id, result, isAscii) : undefined;
   }
 
-  function failed(message: Runnable, startMs: number, error: unknown): Answer | undefined {
-    const label = registry.has(message.method) ? message.method : "unknown";
+  #failed(message: Runnable, startMs: number, error: unknown): Answer | undefined {
+    const label = this.#registry.has(message.method) ? message.method : "unknown";
     const fault = errorClassOf(error);
-    if (fault !== "caller") observer.failed(label, fault, error);
-    ended(label, toErrorObject(error).code, startMs);
+    if (fault !== "caller") this.#observer.failed(label, fault, error);
+    this.#ended(label, toErrorObject(error).code, startMs);
     return message.kind === "call" ? errorAnswer(message.id, error) : undefined;
   }
 
-  function ended(method: string, errorCode: number, startMs: number): void {
-    endedMs = performance.now();
-    observer.callEnded(method, errorCode, endedMs - startMs);
+  #ended(method: string, errorCode: number, startMs: number): void {
+    this.#endedMs = performance.now();
+    this.#observer.callEnded(method, errorCode, this.#endedMs - startMs);
   }
 
-  function runMethod(
+  #runMethod(
     method: Method<Modules>,
     params: RawParams,
     context: RequestContext,
   ): JsonText | Promise<JsonText> {
-    if (admission) {
-      return admission.run(context, (meter) =>
-        start(method, context, () => meter(() => method.run(modules, params, context))),
+    if (this.#admission) {
+      return this.#admission.run(context, (meter) =>
+        this.#start(method, context, () => meter(() => method.run(this.#modules, params, context))),
       );
     }
-    if (!method.isHeavy) return method.run(modules, params, context);
-    return start(method, context, () => method.run(modules, params, context));
+    if (!method.isHeavy) return method.run(this.#modules, params, context);
+    return this.#start(method, context, () => method.run(this.#modules, params, context));
   }
 
   /** Runs `work` at once, or when it is its turn. */
-  function start<T>(
+  #start<T>(
     { isHeavy }: Method<Modules>,
     context: RequestContext,
     work: () => T | Promise<T>,
   ): T | Promise<T> {
-    return isHeavy ? queue.run(context, work) : work();
+    return isHeavy ? this.#queue.run(context, work) : work();
   }
 
   /** The method, if this caller may run it. */
-  function available(name: string, context: RequestContext): Method<Modules> {
-    if (name.length > limits.methodNameCharsMax) {
+  #available(name: string, context: RequestContext): Method<Modules> {
+    if (name.length > this.#limits.methodNameCharsMax) {
       throw new InvalidRequestError(
-        `method name too long: ${name.length} > ${limits.methodNameCharsMax}`,
+        `method name too long: ${name.length} > ${this.#limits.methodNameCharsMax}`,
       );
     }
-    const method = registry.get(name);
+    const method = this.#registry.get(name);
     const { namespaces, deniedMethods } = context.access;
     if (!method || !(method.namespace === "rpc" || namespaces.has(method.namespace))) {
       throw new MethodNotFoundError(name);
     }
     if (deniedMethods?.has(name)) throw new MethodNotFoundError(name);
-    if (lacksCredential(name, context)) throw new UnauthorizedError();
+    if (this.#lacksCredential(name, context)) throw new UnauthorizedError();
     if (method.needsConnection && context.connection === undefined) {
       throw new NotificationsUnsupportedError();
     }
     return method;
   }
 
-  function lacksCredential(name: string, { access, credential }: RequestContext): boolean {
-    const method = access.isOpen ? undefined : registry.get(name);
+  #lacksCredential(name: string, { access, credential }: RequestContext): boolean {
+    const method = access.isOpen ? undefined : this.#registry.get(name);
     if (method?.isPrivate !== true) return false;
     const { namespace } = method;
     // A token would not help where the method is not served.
@@ -293,11 +302,9 @@ export function createDispatcher<Modules>(
     return !opens(credential, namespace);
   }
 
-  function callTimeoutMs(context: RequestContext): number {
-    return context.transport === "http" ? limits.httpCallTimeoutMs : Number.POSITIVE_INFINITY;
+  #callTimeoutMs(context: RequestContext): number {
+    return context.transport === "http" ? this.#limits.httpCallTimeoutMs : Number.POSITIVE_INFINITY;
   }
-
-  return { dispatch };
 }
 
 /** One error in a list, under the id of the first call. */
@@ -328,7 +335,7 @@ function resultAnswer(id: string, result: JsonText, isAscii: boolean): Answer {
 }
 
 /** The answer with an error object. */
-export function errorAnswer(id: string, error: unknown): Answer {
+function errorAnswer(id: string, error: unknown): Answer {
   const text = JSON.stringify(toErrorObject(error));
   const parts = [`{"jsonrpc":"2.0","id":${id},"error":${text}}`];
   return { parts, size: text.length, byteLength: undefined };

@@ -2,7 +2,7 @@ import { InvalidRequestError } from "../errors.ts";
 import type { RpcLimits } from "../limits.ts";
 
 /** What one pass over the bytes of a body finds before JSON.parse reads it. */
-export type JsonScan = {
+type JsonScan = {
   /** Where the first JSON value ends; the body's length when it does not end. */
   readonly end: number;
   readonly isBatch: boolean;
@@ -113,7 +113,7 @@ export function scanJson(
 }
 
 /** Position of the quote that ends the string which begins at `start`; the last position when none does. */
-export function endOfString(body: Buffer, start: number): number {
+function endOfString(body: Buffer, start: number): number {
   const near = Math.min(start + SHORT_STRING, body.length);
   for (let at = start + 1; at < near; at++) {
     if (body[at] === QUOTE) return at;

@@ -10,7 +10,7 @@ import { type CallContext, inProcessContext } from "./context.ts";
 import type { RawParams } from "./message.ts";
 
 /** The declaration of one JSON-RPC method: data, and a handler that sees domain values only. */
-export type MethodSpec<P extends ParamCodecs, Modules, Result> = {
+type MethodSpec<P extends ParamCodecs, Modules, Result> = {
   /** `namespace_method`, as on the wire */
   readonly name: string;
   /** In wire order. */
@@ -38,7 +38,7 @@ export type Params<P extends ParamCodecs> = {
 };
 
 /** One parameter as `rpc_discover` shows it. */
-export type ParamInfo = {
+type ParamInfo = {
   readonly name: string;
   readonly isRequired: boolean;
   readonly schema: JsonSchema;

@@ -1,4 +1,4 @@
-import type { ErrorClass } from "../../../errors.ts";
+import type { ErrorClass } from "../../../error-codes.ts";
 
 /** What the server reports for counting and logging. Called on the hot path: implementations must be quick and never throw. */
 export interface RpcObserver {

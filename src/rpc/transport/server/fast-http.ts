@@ -17,7 +17,7 @@ export type FastHttpOptions = {
 };
 
 export type FastHttpModules = {
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: Pick<Dispatcher<unknown>, "dispatch">;
   readonly pipelined: SharedSlices;
   /** What a call's headers must hold; any other call is handed over, to be rejected there. */
   readonly admits: (call: { readonly host: string; readonly contentType: string }) => boolean;

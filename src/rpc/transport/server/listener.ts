@@ -23,7 +23,7 @@ export type TcpListener = Listener & {
 
 /** What every listener needs. */
 export type ListenerModules = {
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: Pick<Dispatcher<unknown>, "dispatch">;
   readonly observer: RpcObserver;
   readonly budgets: MemoryBudgets;
   /** For calls that arrived behind another one of the same read. */

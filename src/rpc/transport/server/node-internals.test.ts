@@ -1,5 +1,5 @@
 /**
- * What the fast path and the reading in pieces expect of Node.js without its documentation promising it (docs/http.md). A version that changes any of it fails
+ * What the fast path and the reading in pieces expect of Node.js without its documentation promising it (ADR 99). A version that changes any of it fails
  * here, by name, before it fails as a connection that hangs.
  */
 import assert from "node:assert/strict";

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { Authenticate } from "../auth/authenticator.ts";
 import { createAccessPolicy } from "../dispatch/access.ts";
 import type { CallAdmission } from "../dispatch/call-admission.ts";
-import { createDispatcher } from "../dispatch/dispatcher.ts";
+import { Dispatcher } from "../dispatch/dispatcher.ts";
 import { namespaceOf, type Registry } from "../dispatch/method.ts";
 import { type RpcObserver, SILENT_OBSERVER } from "../dispatch/observer.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../limits.ts";
@@ -90,7 +90,7 @@ export async function startRpcServer<Modules>(
   };
   const { output } = budgets;
   const listenerModules = {
-    dispatcher: createDispatcher({ limits, observer, output }, modules),
+    dispatcher: new Dispatcher({ limits, observer, output }, modules),
     observer,
     budgets,
     pipelined: new SharedSlices({ sliceMs: PIPELINED_MS_MAX }),

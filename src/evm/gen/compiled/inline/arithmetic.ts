@@ -5,8 +5,8 @@ import { product } from "../../runtime/long-arithmetic.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { FourLimbs } from "../limbs.ts";
 import { anyBits, folded, isKnownSmall, knownValue } from "../limbs.ts";
-import type { PathState } from "../path-state.ts";
 import { shiftLeft, shiftRight } from "./bitwise.ts";
+import type { PathState } from "./operands.ts";
 import { binary, hold, type Inline } from "./operands.ts";
 
 function sum(path: PathState, a: FourLimbs, b: FourLimbs): Operand[] {

@@ -1,7 +1,7 @@
 import { i64, type Operand } from "../../../../wasm/code.ts";
 import type { FourLimbs } from "../limbs.ts";
 import { anyBits, conditions, equal, folded, knownValue, lessThan } from "../limbs.ts";
-import type { PathState } from "../path-state.ts";
+import type { PathState } from "./operands.ts";
 import { binary, comparison, hold, type Inline, pushCondition, unary } from "./operands.ts";
 
 export function shiftLeft(limbs: FourLimbs, bits: number): Operand[] {

@@ -5,7 +5,7 @@ import { reverseBytes, ZERO_HALF } from "../../words.ts";
 import type { FourLimbs } from "../limbs.ts";
 import { anyBits, folded, knownValue } from "../limbs.ts";
 import type { Word } from "../operand-stack.ts";
-import type { PathState } from "../path-state.ts";
+import type { PathState } from "./operands.ts";
 import { hold, type Inline } from "./operands.ts";
 
 /** Bytes at an address in linear memory, plus a known offset. */

@@ -1,6 +1,17 @@
 import type { Local, Operand, ValueType } from "../../../../wasm/code.ts";
 import type { FourLimbs, Limb } from "../limbs.ts";
-import type { PathState } from "../path-state.ts";
+import type { OperandStack } from "../operand-stack.ts";
+import type { Part } from "../part.ts";
+
+/** What opcodes find and leave on their way. */
+export type PathState = {
+  readonly part: Part;
+  readonly stack: OperandStack;
+  /** Bytes the memory is known to have */
+  memorySize: number;
+  /** Static gas of the opcodes on the way to here that is not yet taken off `loop.gas` */
+  unpaidGas: number;
+};
 
 /** Emits an opcode whose operands are variables; false: for these operands it is emitted on the stack. */
 export type Inline = (path: PathState) => boolean;

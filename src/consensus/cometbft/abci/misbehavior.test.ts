@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Logger, SILENT_LOGGER } from "../../../telemetry/logger.ts";
+import { createMetrics } from "../../../telemetry/metrics.ts";
+import type { Misbehavior } from "../../application.ts";
+import {
+  ACCOUNTS,
+  inputOf,
+  openTestApplication,
+  proposalOf,
+} from "../../testing/test-application.ts";
+import { applicationOverAbci } from "../testing/application-over-abci.ts";
+import { MisbehaviorReports } from "./block-watchers.ts";
+
+test("a proof of misbehaviour in a decided block is counted and logged, and the block is the same", () => {
+  const metrics = createMetrics();
+  const lines: unknown[] = [];
+  const log: Logger = { ...SILENT_LOGGER, error: (_, data) => void lines.push(data) };
+  const [plain, { application }] = [openTestApplication(), openTestApplication()];
+  const watchers = [new MisbehaviorReports({ metrics, log })];
+  const watched = applicationOverAbci(application, { watchers });
+  const [address, other] = ACCOUNTS as [Misbehavior["address"], Misbehavior["address"]];
+  const misbehavior: readonly Misbehavior[] = [
+    { kind: "duplicateVote", address, height: 1 },
+    { kind: "lightClientAttack", address: other, height: 1 },
+  ];
+
+  const txs = watched.prepareProposal({ ...proposalOf(1), maxTxBytes: 1_000 });
+  const { appHash } = watched.finalizeBlock(inputOf(proposalOf(1, { misbehavior }), txs));
+  assert.equal(appHash, plain.application.finalizeBlock(inputOf(proposalOf(1), txs)).appHash);
+  assert.deepEqual(lines, [
+    { kind: "duplicateVote", validator: address, height: 1, provenIn: 1 },
+    { kind: "lightClientAttack", validator: other, height: 1, provenIn: 1 },
+  ]);
+  assert.match(metrics.exposition(), /^evmint_misbehavior_total\{kind="duplicateVote"\} 1$/m);
+});

@@ -1,0 +1,195 @@
+import { stringify } from "smol-toml";
+import type { Hash } from "../../../primitives/hash.ts";
+import { APP_VERSION, appStateOf, engineChainId } from "../../chain-start.ts";
+import type { PeerSettings } from "../peer-lists.ts";
+
+/** What of CometBFT's configuration depends on the node. Everything else has CometBFT's default or the value below. */
+type EngineConfig = {
+  /** Path of the socket the application listens on. */
+  readonly abciSocket: string;
+  readonly moniker: string;
+  /** `host:port` to listen on for peers. */
+  readonly p2pAddress: string;
+  /** `host:port` announced to peers; empty: the address they see. */
+  readonly externalAddress: string;
+  readonly peers: PeerSettings;
+  /** Nodes share one machine or one private net: addresses that repeat or are not routable are accepted, and no others are gossiped. */
+  readonly isLocalNet: boolean;
+  readonly blockTimeMs: number;
+  /** Validators in production do not sign again within so many heights after a restart; 0: no check. */
+  readonly doubleSignCheckHeight: number;
+  /** Undefined: the node starts from block 1. */
+  readonly stateSync?: {
+    readonly rpcServers: readonly string[];
+    readonly trustHeight: number;
+    readonly trustHash: string;
+  };
+};
+
+/** A light client that begins state sync believes a block that is no older: validators of longer ago have nothing left to lose. */
+export const TRUST_HOURS = 168;
+
+/** Most bytes of one gossiped transaction and of one batch; equal on all nodes, or a larger message costs its sender the connection. */
+const GOSSIP_BYTES_MAX = 1 << 20;
+
+/** Bytes a second to and from one peer: CometBFT's 5 MB delays blocks above 1 MB. */
+const PEER_RATE_BYTES = 20 << 20;
+
+/** CometBFT's own RPC in its home, which is its working directory and no other user's. It has no authentication, so it has no port. */
+export const ENGINE_RPC_SOCKET = "rpc.sock";
+
+type Pace = {
+  readonly timeout_commit: string;
+  readonly timeout_propose: string;
+  readonly timeout_propose_delta: string;
+  readonly timeout_prevote: string;
+  readonly timeout_precommit: string;
+  readonly peer_gossip_sleep_duration: string;
+};
+
+/** CometBFT's `config.toml`. Unknown keys are ignored there without a word, so every one is written from this table. */
+export function engineConfigToml(config: EngineConfig): string {
+  return stringify({
+    proxy_app: `unix://${config.abciSocket}`,
+    abci: "socket",
+    moniker: config.moniker,
+    log_format: "json",
+    log_level: "info",
+    // It asks the application about each peer, which knows those that were removed.
+    filter_peers: true,
+    rpc: {
+      // Relative to its home: peers are told this address, and a path may have characters that an address has not.
+      laddr: `unix://${ENGINE_RPC_SOCKET}`,
+      // `dial_peers`, for the one user who can open the socket.
+      unsafe: true,
+    },
+    p2p: {
+      laddr: `tcp://${config.p2pAddress}`,
+      external_address: config.externalAddress,
+      persistent_peers: config.peers.persistent.join(","),
+      unconditional_peer_ids: config.peers.trusted.join(","),
+      allow_duplicate_ip: config.isLocalNet,
+      addr_book_strict: !config.isLocalNet,
+      pex: !config.isLocalNet,
+      send_rate: PEER_RATE_BYTES,
+      recv_rate: PEER_RATE_BYTES,
+    },
+    mempool: {
+      type: "app",
+      broadcast: true,
+      max_tx_bytes: GOSSIP_BYTES_MAX,
+      max_batch_bytes: GOSSIP_BYTES_MAX,
+      seen_cache_size: 100_000,
+      reap_interval: "50ms",
+      reap_max_bytes: GOSSIP_BYTES_MAX,
+      reap_max_gas: 0,
+      check_tx_retry_delay: "5s",
+    },
+    statesync: config.stateSync
+      ? {
+          enable: true,
+          rpc_servers: config.stateSync.rpcServers.join(","),
+          trust_height: config.stateSync.trustHeight,
+          trust_hash: config.stateSync.trustHash,
+          trust_period: `${TRUST_HOURS}h0m0s`,
+        }
+      : { enable: false },
+    blocksync: { adaptive_sync: false },
+    consensus: {
+      create_empty_blocks: true,
+      double_sign_check_height: config.doubleSignCheckHeight,
+      ...paceOf(config.blockTimeMs),
+    },
+    tx_index: { indexer: "null" },
+    storage: { discard_abci_responses: true },
+  });
+}
+
+/** Consensus pace for a block time; it is each node's own setting, so all nodes of a chain should have the same. */
+function paceOf(blockTimeMs: number): Pace {
+  const isFast = isFastPace(blockTimeMs);
+  return {
+    timeout_commit: `${commitTimeoutMs(blockTimeMs)}ms`,
+    timeout_propose: blockTimeMs < 1000 ? "1s" : "3s",
+    timeout_propose_delta: blockTimeMs < 1000 ? "200ms" : "500ms",
+    timeout_prevote: isFast ? "300ms" : blockTimeMs < 1000 ? "500ms" : "1s",
+    timeout_precommit: isFast ? "300ms" : blockTimeMs < 1000 ? "500ms" : "1s",
+    peer_gossip_sleep_duration: isFast ? "10ms" : "100ms",
+  };
+}
+
+/** CometBFT waits so long after each block: no two are closer. */
+export function commitTimeoutMs(blockTimeMs: number): number {
+  // Rounds of votes take some 100 to 300 ms of each block; the commit timeout is what is left of it.
+  return Math.round(
+    isFastPace(blockTimeMs)
+      ? Math.max(10, blockTimeMs - 50)
+      : blockTimeMs - Math.min(300, blockTimeMs / 10),
+  );
+}
+
+function isFastPace(blockTimeMs: number): boolean {
+  return blockTimeMs < 300;
+}
+
+/** What CometBFT's genesis says of a chain. */
+type EngineGenesis = {
+  readonly chainId: bigint;
+  /** Unix seconds; the first block has exactly this time. */
+  readonly genesisTime: number;
+  /** Height of the first block that CometBFT decides: 1, or the block after those of a solo chain. */
+  readonly initialHeight: number;
+  readonly validators: readonly {
+    /** 33 bytes, compressed */
+    readonly publicKey: Uint8Array;
+    readonly power: number;
+    readonly name: string;
+  }[];
+  /** Hash of block 0. */
+  readonly genesisHash: Hash;
+};
+
+/** EIP-7934 bounds a block to 10 MiB; CometBFT's own parts and room for evidence come on top of what it carries. */
+const BLOCK_BYTES_MAX = 8 << 20;
+/** Consensus parameters carry it; the EVM's rules bound gas, CometBFT enforces nothing with `mempool.type = "app"`. */
+const NO_GAS_LIMIT = -1;
+/** Two days: as long as the slowest operator needs to act on it. */
+const EVIDENCE_AGE_NANOS = 172_800n * 1_000_000_000n;
+export const EVIDENCE_AGE_BLOCKS = 100_000;
+const EVIDENCE_BYTES_MAX = 65_536;
+
+/**
+ * CometBFT's `genesis.json`, the same text for the same input: every node of a chain needs the same bytes. 64-bit integers are
+ * strings, as Go's amino JSON has them.
+ */
+export function engineGenesisJson(genesis: EngineGenesis): string {
+  const file = {
+    genesis_time: new Date(genesis.genesisTime * 1000).toISOString().replace(/\.\d+Z$/, ".000000Z"),
+    chain_id: engineChainId(genesis.chainId),
+    initial_height: String(genesis.initialHeight),
+    consensus_params: {
+      block: { max_bytes: String(BLOCK_BYTES_MAX), max_gas: String(NO_GAS_LIMIT) },
+      evidence: {
+        max_age_num_blocks: String(EVIDENCE_AGE_BLOCKS),
+        max_age_duration: String(EVIDENCE_AGE_NANOS),
+        max_bytes: String(EVIDENCE_BYTES_MAX),
+      },
+      validator: { pub_key_types: ["secp256k1eth"] },
+      version: { app: String(APP_VERSION) },
+      abci: { vote_extensions_enable_height: "0" },
+      authority: { authority: "" },
+    },
+    validators: genesis.validators.map(({ publicKey, power, name }) => ({
+      address: "",
+      pub_key: {
+        type: "tendermint/PubKeySecp256k1eth",
+        value: Buffer.from(publicKey).toString("base64"),
+      },
+      power: String(power),
+      name,
+    })),
+    app_hash: "",
+    app_state: appStateOf(genesis.genesisHash),
+  };
+  return `${JSON.stringify(file, null, 2)}\n`;
+}

@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { accessSync, constants, statfsSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+import { NodeError } from "../../../errors.ts";
+import type { Logger } from "../../../telemetry/logger.ts";
+import {
+  type ExitFault,
+  faultOfRecord,
+  LastWords,
+  LogRelay,
+  parseLogRecord,
+  type RecordedFault,
+  readLines,
+} from "./output.ts";
+
+/** What ended a run of the engine. */
+export type EngineExit = {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly fault: EngineFault | undefined;
+  /** What it said of it, for people. */
+  readonly words?: string | undefined;
+};
+
+/** What decides what the supervisor does. */
+export type EngineFault =
+  | RecordedFault
+  | Exclude<ExitFault, { readonly kind: "panicked" }>
+  /** CometBFT could not write: it is well again with space. */
+  | { readonly kind: "diskFull"; readonly text: string };
+
+/** One run of the CometBFT process. */
+export type EngineProcess = {
+  readonly pid: number | undefined;
+  readonly exited: Promise<EngineExit>;
+  /** SIGTERM, and SIGKILL when it has not ended after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+};
+
+/** CometBFT's journal and tables take some megabytes each: with less space one of them cannot be written. */
+const FREE_BYTES_MIN = 64 << 20;
+
+/**
+ * Starts CometBFT on its home, which is its working directory. It has no terminal and a process group of its own: Ctrl-C reaches the node,
+ * which stops it in order.
+ */
+export function startEngineProcess(
+  options: {
+    readonly binary: string;
+    readonly directory: string;
+    /** Called with the first fault that the log shows. */
+    readonly onFault: (fault: EngineFault) => void;
+  },
+  log: Logger,
+): EngineProcess {
+  const { binary, directory } = options;
+  const child = spawn(binary, ["start", "--home", directory], {
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+    cwd: directory,
+  });
+  /** The first one: what follows it follows from it. */
+  let fault: EngineFault | undefined;
+  const words = new LastWords();
+  const relay = new LogRelay(log, () => performance.now());
+  readLines(child.stdout, (line) => {
+    const record = parseLogRecord(line);
+    if (record === undefined) {
+      relay.line(line);
+      return;
+    }
+    relay.record(record);
+    const found = faultOfRecord(record);
+    if (fault !== undefined || found === undefined) return;
+    fault = isDiskFull(directory) ? { kind: "diskFull", text: found.text } : found;
+    options.onFault(fault);
+  });
+  readLines(child.stderr, (line) => {
+    words.add(line);
+    relay.line(line);
+  });
+  const exited = new Promise<EngineExit>((resolve) => {
+    child.once("error", (error) => {
+      log.error("CometBFT cannot be started", { binary, error });
+      resolve({ code: null, signal: null, fault });
+    });
+    // "close" comes after the last line of output, "exit" may come before it.
+    child.once("close", (code, signal) => {
+      fault ??= faultOfExit(words.faultOf(code), directory);
+      resolve({ code, signal, fault, words: words.text });
+    });
+  });
+  return {
+    pid: child.pid,
+    exited,
+    stop: (graceMs) => stopChild(child, exited, graceMs),
+  };
+}
+
+function faultOfExit(fault: ExitFault | undefined, directory: string): EngineFault | undefined {
+  if (fault?.kind !== "panicked") return fault;
+  return { kind: isDiskFull(directory) ? "diskFull" : "consensusFailure", text: fault.text };
+}
+
+/** Measured: the texts of errors quote peers, and a full disk is the one cause that ends by itself. */
+function isDiskFull(directory: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(directory);
+    return bavail * bsize < FREE_BYTES_MIN;
+  } catch {
+    return false;
+  }
+}
+
+async function stopChild(
+  child: ChildProcess,
+  exited: Promise<EngineExit>,
+  graceMs: number,
+): Promise<void> {
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
+  await exited;
+  clearTimeout(timer);
+}
+
+/** The version of CometBFT this node is built and tested for; its socket lacks calls before it. */
+const COMETBFT_VERSION = "v0.40.0";
+
+/** `cometbft.binary` names no program. */
+class CometBftMissingError extends NodeError {
+  readonly code = "COMETBFT_MISSING";
+  constructor(binary: string) {
+    super(
+      `consensus.engine = cometbft needs the program "${binary}" (cometbft.binary): ` +
+        `go install github.com/cometbft/cometbft/cmd/cometbft@${COMETBFT_VERSION}`,
+      { binary },
+    );
+  }
+}
+
+/** Path of the program `cometbft.binary` names, looked up in PATH unless it has a slash. @throws CometBftMissingError */
+export function findProgram(name: string): string {
+  const candidates = name.includes("/")
+    ? [resolve(name)]
+    : (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, name));
+  const found = candidates.find(isProgram);
+  if (found === undefined) throw new CometBftMissingError(name);
+  return found;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,274 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { SILENT_LOGGER } from "../../../telemetry/logger.ts";
+import type { Quorum } from "../rpc/engine-view.ts";
+import type { EngineExit, EngineFault, EngineProcess } from "./engine-process.ts";
+import { StoreRollback } from "./store-rollback.ts";
+import { Supervisor, type SupervisorOptions } from "./supervisor.ts";
+
+const OPTIONS: SupervisorOptions = {
+  stallMs: 30_000,
+  unknownStallsMax: 3,
+  firstPauseMs: 1_000,
+  longestPauseMs: 8_000,
+  equalFaultsMax: 3,
+  stopGraceMs: 10,
+};
+
+type TestSupervisor = ReturnType<typeof createTestSupervisor>;
+
+/** A supervisor whose processes and clock the test drives. */
+function createTestSupervisor() {
+  const runs: {
+    end(exit?: Partial<EngineExit>): Promise<void>;
+    /** A record of the log of the living process. */
+    log(fault: EngineFault): void;
+    /** Known at the end of the process. */
+    fault?: EngineFault;
+    stops: number;
+  }[] = [];
+  const timers = new Set<{ readonly ms: number; readonly task: () => void }>();
+  const rollbacks: number[] = [];
+  const world: {
+    height: number;
+    storeHeight: number;
+    quorum: Quorum;
+    setAsideFault?: Error;
+    startFault?: Error;
+  } = {
+    height: 12,
+    storeHeight: 9,
+    quorum: "present",
+  };
+  const supervisor = new Supervisor(OPTIONS, {
+    start(onFault) {
+      if (world.startFault) throw world.startFault;
+      let resolve: (exit: EngineExit) => void;
+      const exited = new Promise<EngineExit>((done) => {
+        resolve = done;
+      });
+      const run: (typeof runs)[number] = {
+        stops: 0,
+        async end(exit: Partial<EngineExit> = {}) {
+          resolve({ code: 0, signal: null, fault: run.fault, ...exit });
+          await exited;
+        },
+        log(fault: EngineFault) {
+          run.fault = fault;
+          onFault(fault);
+        },
+      };
+      runs.push(run);
+      return {
+        pid: runs.length,
+        exited,
+        async stop() {
+          run.stops++;
+          await run.end();
+        },
+      } satisfies EngineProcess;
+    },
+    height: () => world.height,
+    storeRollback: new StoreRollback(
+      { initialHeight: 5, blocksMax: 4 },
+      {
+        height: () => world.height,
+        storeHeight: async () => world.storeHeight,
+        async setAside() {
+          if (world.setAsideFault) throw world.setAsideFault;
+          return "file";
+        },
+        rollbackTo(height) {
+          rollbacks.push(height);
+          world.height = height;
+        },
+        log: SILENT_LOGGER,
+      },
+    ),
+    quorum: () => world.quorum,
+    log: SILENT_LOGGER,
+    timers: {
+      after(ms, task) {
+        const timer = { ms, task };
+        timers.add(timer);
+        return () => timers.delete(timer);
+      },
+    },
+  });
+  /** What follows the end of a run takes some turns. */
+  async function settled(): Promise<void> {
+    for (let turn = 0; turn < 10; turn++) await setImmediate();
+  }
+  /** Lets the one timer of `ms` go off. */
+  function fire(ms: number): void {
+    const due = [...timers].filter((timer) => timer.ms === ms);
+    assert.equal(due.length, 1, `one timer of ${ms} ms among ${[...timers].map((t) => t.ms)}`);
+    timers.delete(due[0]!);
+    due[0]!.task();
+  }
+  return { supervisor, runs, timers, rollbacks, world, fire, settled };
+}
+
+const AHEAD: EngineFault = { kind: "applicationAhead", storeHeight: 9 };
+const BEHIND: EngineFault = { kind: "applicationBehind", height: 3, storeBase: 9 };
+const FAILURE: EngineFault = { kind: "consensusFailure", text: "wrong Block.Header.AppHash" };
+
+test("an engine that cannot be configured is an error at the start, and later tried again", async () => {
+  const { supervisor, runs, world, fire } = createTestSupervisor();
+  world.startFault = new Error("no space left on device");
+  assert.throws(() => supervisor.start(), world.startFault);
+  delete world.startFault;
+  supervisor.start();
+  await runs[0]!.end();
+  world.startFault = new Error("no space left on device");
+  fire(1_000);
+  assert.equal(supervisor.state.kind, "restarting");
+  delete world.startFault;
+  fire(2_000);
+  assert.equal(supervisor.state.kind, "running");
+  assert.equal(runs.length, 2);
+});
+
+test("every exit is answered by a restart, also status 0, with pauses that double up to the longest", async () => {
+  const { supervisor, runs, fire } = createTestSupervisor();
+  supervisor.start();
+  for (const pause of [1_000, 2_000, 4_000, 8_000, 8_000]) {
+    await runs.at(-1)!.end();
+    assert.equal(supervisor.state.kind, "restarting");
+    fire(pause);
+    assert.equal(supervisor.state.kind, "running");
+  }
+  assert.equal(runs.length, 6);
+  supervisor.committed();
+  await runs.at(-1)!.end();
+  fire(1_000);
+  assert.equal(supervisor.restartsTotal, 6);
+});
+
+test("an application ahead of the engine is rolled back, once", async () => {
+  const { supervisor, runs, rollbacks, world, fire, settled } = createTestSupervisor();
+  supervisor.start();
+  runs[0]!.fault = AHEAD;
+  await runs[0]!.end({ code: 1 });
+  await settled();
+  fire(1_000);
+  assert.deepEqual(rollbacks, [9]);
+  world.height = 12;
+  runs[1]!.fault = AHEAD;
+  await runs[1]!.end({ code: 1 });
+  await settled();
+  assert.deepEqual(rollbacks, [9]);
+  assert.equal(supervisor.state.kind, "failed");
+});
+
+const REFUSED: Readonly<Record<string, Partial<TestSupervisor["world"]>>> = {
+  "its store has another height than it named": { storeHeight: 8 },
+  "its store does not end before the chain": { height: 9 },
+  "there are more blocks than may be removed": { height: 14 },
+  "they cannot be set aside": { setAsideFault: new Error("disk full") },
+};
+for (const [why, world] of Object.entries(REFUSED)) {
+  test(`nothing is rolled back and the engine stays down where ${why}`, async () => {
+    const { supervisor, runs, rollbacks, timers, settled, ...test } = createTestSupervisor();
+    Object.assign(test.world, world);
+    supervisor.start();
+    runs[0]!.fault = AHEAD;
+    await runs[0]!.end({ code: 1 });
+    await settled();
+    assert.deepEqual(rollbacks, []);
+    assert.equal(supervisor.state.kind, "failed");
+    assert.equal(timers.size, 0);
+  });
+}
+
+test("blocks that the engine has not decided are never rolled back", async () => {
+  const { supervisor, runs, rollbacks, world, settled } = createTestSupervisor();
+  Object.assign(world, { height: 5, storeHeight: 3 });
+  supervisor.start();
+  runs[0]!.fault = { kind: "applicationAhead", storeHeight: 3 };
+  await runs[0]!.end({ code: 1 });
+  await settled();
+  assert.deepEqual(rollbacks, []);
+  assert.equal(supervisor.state.kind, "failed");
+});
+
+test("an application that needs blocks which the engine has pruned leaves it down at once", async () => {
+  const { supervisor, runs, timers } = createTestSupervisor();
+  supervisor.start();
+  runs[0]!.fault = BEHIND;
+  await runs[0]!.end({ code: 1 });
+  const { state } = supervisor;
+  assert.equal(state.kind, "failed");
+  assert.match(state.kind === "failed" ? state.reason : "", /block 3, .* is 9:/);
+  assert.equal(timers.size, 0);
+});
+
+test("a consensus failure stops the living process, and three at one height leave it down", async () => {
+  const { supervisor, runs, fire } = createTestSupervisor();
+  supervisor.start();
+  for (const pause of [1_000, 2_000]) {
+    runs.at(-1)!.log(FAILURE);
+    await runs.at(-1)!.end();
+    assert.equal(runs.at(-1)!.stops, 1);
+    fire(pause);
+  }
+  runs.at(-1)!.log(FAILURE);
+  await runs.at(-1)!.end();
+  const { state } = supervisor;
+  assert.equal(state.kind, "failed");
+  assert.match(state.kind === "failed" ? state.reason : "", /AppHash/);
+});
+
+test("an engine whose disk is full is tried for ever", async () => {
+  const { supervisor, runs, fire } = createTestSupervisor();
+  supervisor.start();
+  for (const pause of [1_000, 2_000, 4_000, 8_000, 8_000]) {
+    runs.at(-1)!.log({ kind: "diskFull", text: "no space left on device" });
+    await runs.at(-1)!.end();
+    assert.equal(supervisor.state.kind, "restarting");
+    fire(pause);
+  }
+});
+
+test("equal failures at different heights do not add up", async () => {
+  const { supervisor, runs, world, fire } = createTestSupervisor();
+  supervisor.start();
+  for (const pause of [1_000, 2_000, 4_000, 8_000]) {
+    world.height++;
+    runs.at(-1)!.log(FAILURE);
+    await runs.at(-1)!.end();
+    fire(pause);
+  }
+  assert.equal(supervisor.state.kind, "running");
+});
+
+test("a living engine without blocks is restarted when a quorum votes, and left alone when it does not", async () => {
+  const { supervisor, runs, world, fire } = createTestSupervisor();
+  supervisor.start();
+  world.quorum = "absent";
+  for (let stall = 0; stall < 5; stall++) fire(OPTIONS.stallMs);
+  assert.equal(runs[0]!.stops, 0);
+  world.quorum = "present";
+  fire(OPTIONS.stallMs);
+  assert.equal(runs[0]!.stops, 1);
+});
+
+test("a living engine without blocks that says nothing of a quorum is restarted later", async () => {
+  const { supervisor, runs, world, fire } = createTestSupervisor();
+  supervisor.start();
+  world.quorum = "unknown";
+  for (let stall = 1; stall < OPTIONS.unknownStallsMax; stall++) fire(OPTIONS.stallMs);
+  assert.equal(runs[0]!.stops, 0);
+  fire(OPTIONS.stallMs);
+  assert.equal(runs[0]!.stops, 1);
+});
+
+test("a node that stops does not start its engine again", async () => {
+  const { supervisor, runs, timers } = createTestSupervisor();
+  supervisor.start();
+  await supervisor.stop();
+  assert.equal(runs[0]!.stops, 1);
+  assert.equal(supervisor.state.kind, "stopped");
+  assert.equal(timers.size, 0);
+});

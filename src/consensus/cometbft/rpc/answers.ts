@@ -1,0 +1,153 @@
+import { NodeError } from "../../../errors.ts";
+import type { ConsensusStep } from "../../engine.ts";
+
+/** CometBFT's RPC does not answer, or answers with an error or with something else than it documents. */
+export class EngineRpcError extends NodeError {
+  readonly code = "ENGINE_RPC";
+}
+
+/** A connected peer as CometBFT reports it. What it says of itself is its own word. */
+export type EnginePeer = {
+  /** 40 hex digits */
+  readonly id: string;
+  readonly moniker: string;
+  readonly version: string;
+  readonly network: string;
+  readonly listenAddress: string;
+  readonly remoteIp: string;
+  readonly isOutbound: boolean;
+  readonly connectedForNanos: bigint;
+};
+
+export type EngineStatus = {
+  readonly nodeId: string;
+  readonly moniker: string;
+  readonly network: string;
+  readonly listenAddress: string;
+  readonly isCatchingUp: boolean;
+  /** Of the first block in its store; 0 while that is empty. */
+  readonly earliestHeight: number;
+  readonly latestHeight: number;
+  /** CometBFT's hash of that block, 64 upper-case hex digits. */
+  readonly latestHash: string;
+  /** 40 upper-case hex digits */
+  readonly validatorAddress: string;
+  readonly votingPower: number;
+};
+
+/** How far the next block is. */
+export type EngineRound = {
+  readonly step: ConsensusStep;
+  /** Voting power whose prevotes or precommits of this round, or of a later one, were received; CometBFT has checked their signatures. */
+  readonly votedPower: number;
+  readonly totalPower: number;
+};
+
+export function statusOf(answer: unknown): EngineStatus {
+  const { node_info, sync_info, validator_info } = objectOf(answer);
+  const [node, sync, validator] = [node_info, sync_info, validator_info].map(objectOf) as [
+    Members,
+    Members,
+    Members,
+  ];
+  return {
+    nodeId: textOf(node["id"]),
+    moniker: textOf(node["moniker"]),
+    network: textOf(node["network"]),
+    listenAddress: textOf(node["listen_addr"]),
+    isCatchingUp: booleanOf(sync["catching_up"]),
+    earliestHeight: countOf(sync["earliest_block_height"]),
+    latestHeight: countOf(sync["latest_block_height"]),
+    latestHash: textOf(sync["latest_block_hash"]),
+    validatorAddress: textOf(validator["address"]),
+    votingPower: countOf(validator["voting_power"]),
+  };
+}
+
+export function peersOf(answer: unknown): readonly EnginePeer[] {
+  return arrayOf(objectOf(answer)["peers"]).map((each) => {
+    const peer = objectOf(each);
+    const node = objectOf(peer["node_info"]);
+    const { Duration } = objectOf(peer["connection_status"]);
+    return {
+      id: textOf(node["id"]),
+      moniker: textOf(node["moniker"]),
+      version: textOf(node["version"]),
+      network: textOf(node["network"]),
+      listenAddress: textOf(node["listen_addr"]),
+      remoteIp: textOf(peer["remote_ip"]),
+      isOutbound: booleanOf(peer["is_outbound"]),
+      connectedForNanos: int64Of(Duration),
+    };
+  });
+}
+
+export function roundOf(answer: unknown): EngineRound {
+  const state = objectOf(objectOf(answer)["round_state"]);
+  const step = /^(\d{1,15})\/(\d{1,10})\/(\d{1,2})$/.exec(textOf(state["height/round/step"]));
+  if (step === null) throw malformed();
+  const [height, round, number] = step.slice(1).map(Number) as [number, number, number];
+  const tallies = arrayOf(state["height_vote_set"]).flatMap((each) => {
+    const { round: of, prevotes_bit_array, precommits_bit_array } = objectOf(each);
+    if (typeof of !== "number") throw malformed();
+    return of < round ? [] : [tallyOf(prevotes_bit_array), tallyOf(precommits_bit_array)];
+  });
+  return {
+    step: { height, round, step: number },
+    votedPower: Math.max(0, ...tallies.map(({ voted }) => voted)),
+    totalPower: Math.max(0, ...tallies.map(({ total }) => total)),
+  };
+}
+
+/** Height of the newest block in the store, of the answer to `blockchain`. */
+export function storeHeightOf(answer: unknown): number {
+  return countOf(objectOf(answer)["last_height"]);
+}
+
+/** The votes of one kind in one round, such as `BA{4:xx_x} 30/40 = 0.75`: the last two are voting power. */
+function tallyOf(value: unknown): { readonly voted: number; readonly total: number } {
+  const tally = /^BA\{\d{1,6}:[x_]*\} (\d{1,19})\/(\d{1,19}) = [\d.]{1,20}$/.exec(textOf(value));
+  if (tally === null) throw malformed();
+  return { voted: countOf(tally[1]), total: countOf(tally[2]) };
+}
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/** @throws EngineRpcError */
+export function objectOf(value: unknown): Members {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw malformed();
+  return value as Members;
+}
+
+export function arrayOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw malformed();
+  return value;
+}
+
+export function textOf(value: unknown): string {
+  if (typeof value !== "string") throw malformed();
+  return value;
+}
+
+function booleanOf(value: unknown): boolean {
+  if (typeof value !== "boolean") throw malformed();
+  return value;
+}
+
+/** 64-bit integers are decimal strings. */
+function int64Of(value: unknown): bigint {
+  const text = textOf(value);
+  if (!/^-?\d{1,19}$/.test(text)) throw malformed();
+  return BigInt(text);
+}
+
+/** A height or a power, which are far below 2^53. */
+export function countOf(value: unknown): number {
+  const count = Number(int64Of(value));
+  if (!Number.isSafeInteger(count) || count < 0) throw malformed();
+  return count;
+}
+
+export function malformed(): EngineRpcError {
+  return new EngineRpcError("CometBFT answers with something else than v0.40 does");
+}

@@ -1,0 +1,174 @@
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import type { LightBlock } from "../../engine.ts";
+import {
+  type EnginePeer,
+  type EngineRound,
+  EngineRpcError,
+  type EngineStatus,
+  objectOf,
+  peersOf,
+  roundOf,
+  statusOf,
+  storeHeightOf,
+} from "./answers.ts";
+import { type CommitAnswer, lightBlockOf, type ValidatorsAnswer } from "./light-block.ts";
+
+/** Where an RPC of CometBFT is: a unix socket, or an `http:` or `https:` URL. */
+export type EngineRpcAddress = { readonly socketPath: string } | { readonly url: URL };
+
+type EngineCallLimits = {
+  /** For the whole answer: one that comes byte by byte ends too. */
+  readonly timeoutMs: number;
+  readonly bytesMax: number;
+};
+
+/**
+ * Reads the address of an RPC as CometBFT's own configuration has it: `host:port`, with or without `tcp://`, `http://` or `https://` before
+ * it, or `unix:///path`. undefined for what is none.
+ */
+export function parseRpcAddress(text: string): EngineRpcAddress | undefined {
+  const end = text.indexOf("://");
+  const [scheme, rest] = end < 0 ? ["tcp", text] : [text.slice(0, end), text.slice(end + 3)];
+  if (scheme === "unix") return rest.startsWith("/") ? { socketPath: rest } : undefined;
+  if (!["tcp", "http", "https"].includes(scheme)) return undefined;
+  try {
+    return { url: new URL(`${scheme === "https" ? "https" : "http"}://${rest}`) };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Calls a method of CometBFT's RPC. Redirects are not followed.
+ * @returns the result, of which nothing is known
+ * @throws EngineRpcError
+ */
+export async function callEngine(
+  address: EngineRpcAddress,
+  { method, params }: { readonly method: string; readonly params: object },
+  limits: EngineCallLimits,
+): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  let answer: unknown;
+  try {
+    answer = JSON.parse(await post(address, body, limits));
+  } catch (cause) {
+    throw new EngineRpcError(`CometBFT does not answer ${method}`, { method }, { cause });
+  }
+  const { result, error } = objectOf(answer);
+  if (error !== undefined) {
+    const { message, data } = objectOf(error);
+    const text = [data, message].find((each) => typeof each === "string" && each !== "");
+    throw new EngineRpcError(`CometBFT: ${(text as string) ?? "an error"}`.slice(0, 300), {
+      method,
+    });
+  }
+  return result;
+}
+
+function post(
+  address: EngineRpcAddress,
+  body: string,
+  { timeoutMs, bytesMax }: EngineCallLimits,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      method: "POST",
+      headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
+      signal: AbortSignal.timeout(timeoutMs),
+    };
+    const onAnswer = (response: IncomingMessage) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      response.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > bytesMax) outgoing.destroy(new Error("answer is too large"));
+        else chunks.push(chunk);
+      });
+      response.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+      response.on("error", reject);
+    };
+    const outgoing =
+      "url" in address
+        ? (address.url.protocol === "https:" ? requestHttps : requestHttp)(
+            address.url,
+            options,
+            onAnswer,
+          )
+        : requestHttp({ ...options, path: "/", socketPath: address.socketPath }, onAnswer);
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}
+
+/** What this node asks CometBFT's RPC for: what ABCI does not tell. */
+export type EngineRpc = {
+  status(): Promise<EngineStatus>;
+  peers(): Promise<readonly EnginePeer[]>;
+  round(): Promise<EngineRound>;
+  /** Height of the newest block in its store; also of a store that `cometbft inspect` serves. */
+  storeHeight(): Promise<number>;
+  /** undefined until `height` is decided. @throws EngineRpcError for a height that CometBFT has not or no longer */
+  lightBlock(height: number): Promise<LightBlock | undefined>;
+  /** Connects to `id@host:port`, until CometBFT restarts: again whenever the connection is lost, or beyond the number of peers. */
+  dial(peer: string, kind: "persistent" | "unconditional"): Promise<void>;
+};
+
+/** A peer that does not answer in this time is not up: it runs on this machine. */
+const TIMEOUT_MS = 3_000;
+/** What CometBFT puts on a page at most. */
+const VALIDATORS_PER_PAGE = 100;
+/** CometBFT allows 10,000 validators. */
+const VALIDATOR_PAGES_MAX = 100;
+/** An answer of CometBFT about peers and status takes some kilobytes. */
+const ANSWER_BYTES_MAX = 8 << 20;
+
+/** @param socket path of CometBFT's RPC, a unix socket */
+export function createEngineRpc(socket: string): EngineRpc {
+  const limits = { timeoutMs: TIMEOUT_MS, bytesMax: ANSWER_BYTES_MAX };
+  const call = (method: string, params: object = {}) =>
+    callEngine({ socketPath: socket }, { method, params }, limits);
+
+  /** All validators of a height, page by page. */
+  async function validatorsAt(height: string): Promise<ValidatorsAnswer["validators"]> {
+    const validators: ValidatorsAnswer["validators"][number][] = [];
+    for (let page = 1; page <= VALIDATOR_PAGES_MAX; page++) {
+      const position = { page: String(page), per_page: String(VALIDATORS_PER_PAGE) };
+      const answer = objectOf(await call("validators", { height, ...position }));
+      const { validators: found, total } = answer as ValidatorsAnswer;
+      if (!Array.isArray(found) || found.length === 0) break;
+      validators.push(...found);
+      if (validators.length >= Number(total)) return validators;
+    }
+    throw new EngineRpcError("CometBFT does not answer with all validators", { height });
+  }
+
+  return {
+    async lightBlock(number) {
+      if (statusOf(await call("status")).latestHeight < number) return undefined;
+      const height = String(number);
+      const [commit, validators] = await Promise.all([
+        call("commit", { height }),
+        validatorsAt(height),
+      ]);
+      try {
+        return lightBlockOf(commit as CommitAnswer, validators);
+      } catch (cause) {
+        throw new EngineRpcError("CometBFT's light block is malformed", { height }, { cause });
+      }
+    },
+    status: async () => statusOf(await call("status")),
+    peers: async () => peersOf(await call("net_info")),
+    round: async () => roundOf(await call("consensus_state")),
+    storeHeight: async () => storeHeightOf(await call("blockchain")),
+    async dial(peer, kind) {
+      await call("dial_peers", {
+        peers: [peer],
+        persistent: kind === "persistent",
+        unconditional: kind === "unconditional",
+        private: false,
+      });
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import type { Logger } from "../../../telemetry/logger.ts";
+import type { ConsensusStep } from "../../engine.ts";
+import { commitTimeoutMs, EVIDENCE_AGE_BLOCKS, TRUST_HOURS } from "../home/config.ts";
+import type { EnginePeer, EngineRound, EngineStatus } from "./answers.ts";
+import type { EngineRpc } from "./client.ts";
+
+type EngineViewModules = {
+  readonly rpc: Pick<EngineRpc, "status" | "peers" | "round">;
+  /** Height of the oldest snapshot that this node offers; undefined where there is none. */
+  readonly oldestSnapshot: () => number | undefined;
+  /** Milliseconds of a clock that never jumps. */
+  readonly now: () => number;
+  readonly log: Logger;
+};
+
+/** CometBFT as its RPC showed it last: what ABCI does not tell. */
+export class EngineView {
+  readonly #options: RetainOptions;
+  readonly #modules: EngineViewModules;
+  readonly #quorumWatch: QuorumWatch;
+  #isRefreshing = false;
+  #status: EngineStatus | undefined;
+  #peers: readonly EnginePeer[] = [];
+  #step: ConsensusStep | undefined;
+  #retainHeight = 0;
+
+  constructor(options: RetainOptions, modules: EngineViewModules) {
+    this.#options = options;
+    this.#modules = modules;
+    this.#quorumWatch = new QuorumWatch(options.blockTimeMs, modules.now);
+  }
+
+  /** undefined while CometBFT does not answer. */
+  get status(): EngineStatus | undefined {
+    return this.#status;
+  }
+
+  get peers(): readonly EnginePeer[] {
+    return this.#peers;
+  }
+
+  get step(): ConsensusStep | undefined {
+    return this.#step;
+  }
+
+  get quorum(): Quorum {
+    return this.#quorumWatch.quorum;
+  }
+
+  /** What CometBFT is told to keep with each commit; 0 while its store is not known. */
+  get retainHeight(): number {
+    return this.#retainHeight;
+  }
+
+  /** A block was committed. */
+  committed(): void {
+    this.#quorumWatch.committed();
+  }
+
+  async refresh(): Promise<void> {
+    // It can take longer than the time to the next one.
+    if (this.#isRefreshing) return;
+    this.#isRefreshing = true;
+    const { rpc, log } = this.#modules;
+    try {
+      this.#see(...(await Promise.all([rpc.status(), rpc.peers(), rpc.round()])));
+    } catch (error) {
+      this.#see(undefined, [], undefined);
+      log.debug("CometBFT does not answer", { error });
+    } finally {
+      this.#isRefreshing = false;
+    }
+  }
+
+  #see(
+    status: EngineStatus | undefined,
+    peers: readonly EnginePeer[],
+    round: EngineRound | undefined,
+  ): void {
+    this.#status = status;
+    this.#peers = peers;
+    this.#step = round?.step;
+    this.#quorumWatch.observe(status?.isCatchingUp === false ? round : undefined);
+    this.#retainHeight = status === undefined ? 0 : this.#retainHeightAt(status);
+  }
+
+  #retainHeightAt({ earliestHeight, latestHeight }: EngineStatus): number {
+    // Only then are the snapshots on disk looked at.
+    if (this.#options.retainBlocks === null || earliestHeight === 0) return 0;
+    return retainHeight(this.#options, {
+      height: latestHeight,
+      earliest: earliestHeight,
+      oldestSnapshot: this.#modules.oldestSnapshot(),
+    });
+  }
+}
+
+/** Whether validators with more than two thirds of the voting power take part in deciding the next block. */
+export type Quorum = "present" | "absent" | "unknown";
+
+/** A network that makes blocks has a quorum; polls of CometBFT between two of its rounds of votes see none. */
+const QUIET_MS = 10_000;
+const QUIET_BLOCKS = 5;
+
+/**
+ * Knows of a quorum from blocks, and from votes that come in: CometBFT has checked their signatures, and leaves a round only with those of more
+ * than two thirds. Peers say nothing about it: which of them are validators is not known, and one that follows may pass on the votes of all. Nor do
+ * votes that were there before: CometBFT has them for as long as it waits, and reads them from its journal after a restart.
+ */
+export class QuorumWatch {
+  readonly #quietMs: number;
+  readonly #now: () => number;
+  /** When a quorum was last seen to act. */
+  #seenAt = Number.NEGATIVE_INFINITY;
+  #round: (EngineRound & { readonly isVoted: boolean }) | undefined;
+
+  /** @param now milliseconds of a clock that never jumps */
+  constructor(blockTimeMs: number, now: () => number) {
+    this.#quietMs = Math.max(QUIET_MS, QUIET_BLOCKS * blockTimeMs);
+    this.#now = now;
+  }
+
+  committed(): void {
+    this.#seenAt = this.#now();
+  }
+
+  /** @param round undefined while CometBFT does not answer or fetches blocks, which are decided without its votes */
+  observe(round: EngineRound | undefined): void {
+    const last = this.#round;
+    const next = round && { ...round, isVoted: round.votedPower * 3 > round.totalPower * 2 };
+    this.#round = next;
+    if (last === undefined || next === undefined) return;
+    const isNext = next.step.height !== last.step.height || next.step.round !== last.step.round;
+    if (isNext || (next.isVoted && !last.isVoted)) this.#seenAt = this.#now();
+  }
+
+  get quorum(): Quorum {
+    if (this.#now() - this.#seenAt < this.#quietMs) return "present";
+    // Votes that lead to nothing: those of peers that are gone, or consensus stands still.
+    return this.#round === undefined || this.#round.isVoted ? "unknown" : "absent";
+  }
+}
+
+type RetainOptions = {
+  /** Newest blocks that the chain stores; null: all of them. */
+  readonly retainBlocks: number | null;
+  readonly blockTimeMs: number;
+};
+
+type RetainHeights = {
+  /** Of the newest block. */
+  readonly height: number;
+  /** Of the first block in CometBFT's store. */
+  readonly earliest: number;
+  /** Of the oldest snapshot that this node offers; undefined where there is none. */
+  readonly oldestSnapshot: number | undefined;
+};
+
+/** CometBFT removes blocks while it commits one: so many take it some ten milliseconds. */
+const BLOCKS_AT_A_TIME = 1_000;
+
+/**
+ * The height before which CometBFT removes its blocks, 0 where it keeps what it has. It follows the retention of the chain, but keeps what others
+ * need: blocks that evidence can name, headers and validators from which a light client begins, and the blocks after each snapshot. CometBFT itself
+ * keeps headers and commits for evidence as long as the parameters of its chain say.
+ */
+export function retainHeight(
+  { retainBlocks, blockTimeMs }: RetainOptions,
+  { height, earliest, oldestSnapshot = height }: RetainHeights,
+): number {
+  if (retainBlocks === null) return 0;
+  const trusted = Math.ceil((TRUST_HOURS * 3_600_000) / commitTimeoutMs(blockTimeMs));
+  const retained = Math.max(retainBlocks, EVIDENCE_AGE_BLOCKS, trusted);
+  const wanted = Math.min(height - retained + 1, oldestSnapshot, earliest + BLOCKS_AT_A_TIME);
+  return wanted > earliest ? wanted : 0;
+}

@@ -1,0 +1,258 @@
+import { NodeError } from "../../errors.ts";
+import { bytesToHex, type Hex } from "../../primitives/hex.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import { type ConsensusData, decodeProposerData, encodeConsensusData } from "../consensus-data.ts";
+import type { ConsensusDataSource, Restore } from "../state-sync/restore.ts";
+import type { StartingSet } from "../voting/starting-set.ts";
+import { createRestoreHandlers } from "./abci/handlers.ts";
+import { CALLS, type CallName } from "./abci/messages.ts";
+import { type AbciHandlers, type AbciServer, listenAbci } from "./abci/server.ts";
+import type { EngineFault, EngineProcess } from "./process/engine-process.ts";
+import { EngineRpcError } from "./rpc/answers.ts";
+import { engineBlockOf } from "./rpc/block.ts";
+import { callEngine, type EngineRpcAddress } from "./rpc/client.ts";
+
+/** No server of state sync says what the consensus data of a block is, or they contradict each other. */
+class UnknownConsensusDataError extends NodeError {
+  readonly code = "ENGINE_CONSENSUS_DATA_UNKNOWN";
+}
+
+type StateSyncServersOptions = {
+  readonly servers: readonly EngineRpcAddress[];
+  /** Of CometBFT's genesis. */
+  readonly chainId: string;
+  /** Of the same genesis: with a vote it is part of the consensus data. */
+  readonly startingSet: StartingSet;
+  /** For the whole answer of a server; 15 s by default. */
+  readonly timeoutMs?: number;
+};
+
+/** A block of some MiB through a tunnel. CometBFT, whose snapshot waits for it, has no limit of its own there. */
+const TIMEOUT_MS = 15_000;
+/** A block of 8 MiB in base64, and the signatures of 10,000 validators. */
+const ANSWER_BYTES_MAX = 16 << 20;
+
+/**
+ * The servers of `cometbft.state-sync-servers` as the source of the consensus data of a block, which no hash in the block covers.
+ *
+ * CometBFT's light client verifies the signatures of this same header, but has it in memory alone and gives an application the app hash of the
+ * next one; its own RPC has no block before the one after the snapshot. So the servers are asked again, and believed where all that answer
+ * say the same: the operator chose them, and CometBFT too ends where they contradict each other.
+ */
+export class StateSyncServers implements ConsensusDataSource {
+  readonly #options: StateSyncServersOptions;
+  readonly #log: Logger;
+
+  constructor(options: StateSyncServersOptions, log: Logger) {
+    this.#options = options;
+    this.#log = log;
+  }
+
+  /** @throws UnknownConsensusDataError */
+  async consensusDataOf(height: number): Promise<ConsensusData> {
+    const { servers } = this.#options;
+    const answers = await Promise.all(servers.map((server) => this.#ask(server, height)));
+    const different = new Map<Hex, ConsensusData>();
+    for (const data of answers) {
+      if (data !== undefined) different.set(bytesToHex(encodeConsensusData(data)), data);
+    }
+    const [data, other] = different.values();
+    if (data === undefined) {
+      throw new UnknownConsensusDataError("no server of state sync has the block", { height });
+    }
+    if (other !== undefined) {
+      throw new UnknownConsensusDataError("the servers of state sync contradict each other", {
+        height,
+        answers: [...different.values()].map(({ cast, ...fields }) => fields),
+      });
+    }
+    return data;
+  }
+
+  /** undefined where the server has no usable answer. */
+  async #ask(server: EngineRpcAddress, height: number): Promise<ConsensusData | undefined> {
+    const { timeoutMs = TIMEOUT_MS } = this.#options;
+    try {
+      const call = { method: "block", params: { height: String(height) } };
+      const answer = await callEngine(server, call, { timeoutMs, bytesMax: ANSWER_BYTES_MAX });
+      return this.#decode(answer, height);
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error;
+      this.#log.warn("a state sync server is left out", { server: nameOf(server), height, error });
+      return undefined;
+    }
+  }
+
+  /** @throws EngineRpcError, InvalidProposerDataError */
+  #decode(answer: unknown, height: number): ConsensusData {
+    const { chainId, startingSet } = this.#options;
+    const block = engineBlockOf(answer);
+    if (block.chainId !== chainId || block.height !== height) {
+      throw new EngineRpcError("CometBFT answers with another block than was asked for", {
+        height,
+      });
+    }
+    const { vote } = decodeProposerData(block.txs[0]);
+    return {
+      consensusHash: block.hash,
+      proposer: block.proposer,
+      nanos: block.time.nanos,
+      parentRound: block.parentRound,
+      ...(vote && { cast: { vote, startingSet } }),
+    };
+  }
+}
+
+/** Without user and password. */
+function nameOf(server: EngineRpcAddress): string {
+  return "url" in server ? server.url.host : server.socketPath;
+}
+
+/** No snapshot could be restored. */
+class StateSyncError extends NodeError {
+  readonly code = "ENGINE_STATE_SYNC";
+}
+
+type StateSyncOptions = {
+  readonly abciSocket: string;
+  readonly version: string;
+  /** Runs of CometBFT before it is given up. */
+  readonly attemptsMax?: number;
+  /** Pause before the second run; doubled before each further one. */
+  readonly firstPauseMs?: number;
+};
+
+type StateSyncModules = {
+  readonly restore: Restore;
+  /** Starts CometBFT with state sync switched on; `onFault` is called for what its log shows. */
+  readonly start: (onFault: (fault: EngineFault) => void) => EngineProcess;
+  readonly log: Logger;
+  readonly wait?: (ms: number) => Promise<void>;
+};
+
+/** CometBFT, with its socket, after state sync: it waits for the application of the restored chain. */
+export type SyncedEngine = {
+  /** Hands over: waiting and all further calls are answered by `handlers`. */
+  attach(options: {
+    readonly handlers: AbciHandlers;
+    readonly onEngineLost: () => void;
+    readonly onFailure: (error: unknown, call: string) => void;
+  }): AbciServer;
+  /** The running process, whose fault goes to `onFault`, also one that its log has shown already. */
+  adopt(onFault: (fault: EngineFault) => void): EngineProcess;
+  /** Ends both, where nothing was handed over. */
+  close(): Promise<void>;
+};
+
+const ATTEMPTS_MAX = 5;
+const FIRST_PAUSE_MS = 1_000;
+const STOP_GRACE_MS = 5_000;
+
+/**
+ * Runs CometBFT until a snapshot of a peer is restored. CometBFT goes on at once with the next block and cannot be restarted before it has
+ * it: that call waits until `attach`.
+ * @throws StateSyncError
+ */
+export async function syncState(
+  options: StateSyncOptions,
+  { restore, start, log, wait = pause }: StateSyncModules,
+): Promise<SyncedEngine> {
+  const { attemptsMax = ATTEMPTS_MAX, firstPauseMs = FIRST_PAUSE_MS } = options;
+  let onEngineLost = () => {};
+  let onFailure = (error: unknown, call: string) => log.warn("state sync failed", { call, error });
+  let onRestored = () => {};
+  const own = restoreHandlers(options.version, restore, () => onRestored());
+  const waiting = switchableHandlers(own);
+  const server = await listenAbci(
+    {
+      path: options.abciSocket,
+      onEngineLost: () => onEngineLost(),
+      onFailure: (error, call) => onFailure(error, call),
+    },
+    waiting.handlers,
+  );
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    let fault: EngineFault | undefined;
+    let onFault = (seen: EngineFault) => {
+      fault = seen;
+      if (seen.kind === "stateSyncFailed") void run.stop(STOP_GRACE_MS);
+    };
+    const done = new Promise<"restored">((resolve) => {
+      onRestored = () => resolve("restored");
+    });
+    const run: EngineProcess = start((seen) => onFault(seen));
+    const exit = await Promise.race([done, run.exited]);
+    if (exit === "restored") {
+      return {
+        attach(next) {
+          ({ onEngineLost, onFailure } = next);
+          waiting.attach(next.handlers);
+          return server;
+        },
+        adopt(next) {
+          onFault = next;
+          const seen = fault;
+          // The new owner has the process first.
+          if (seen !== undefined) queueMicrotask(() => next(seen));
+          return run;
+        },
+        async close() {
+          await run.stop(STOP_GRACE_MS);
+          await server.close();
+        },
+      };
+    }
+    log.warn("state sync starts again", { attempt, fault, words: exit.words });
+    if (attempt < attemptsMax) await wait(firstPauseMs * 2 ** (attempt - 1));
+  }
+  await server.close();
+  throw new StateSyncError(
+    "no snapshot could be restored from the network; without cometbft.state-sync-servers all blocks are fetched",
+  );
+}
+
+/** @param onRestored called when CometBFT asks for the height that was restored: its last call before blocks */
+function restoreHandlers(version: string, restore: Restore, onRestored: () => void) {
+  const handlers = createRestoreHandlers(version, restore);
+  return {
+    ...handlers,
+    info() {
+      if (restore.restored()) onRestored();
+      return handlers.info();
+    },
+  };
+}
+
+type Handle = (fields: never) => object | Promise<object>;
+type HandledCall = keyof AbciHandlers;
+
+const HANDLED = (Object.keys(CALLS) as CallName[]).filter(
+  (name): name is HandledCall => name !== "echo" && name !== "flush",
+);
+
+/** Answers by `own` what a node without a chain can answer; every other call waits until `attach`. */
+function switchableHandlers(own: Partial<AbciHandlers>) {
+  let attached: AbciHandlers | undefined;
+  let resolve: (handlers: AbciHandlers) => void = () => {};
+  const whenAttached = new Promise<AbciHandlers>((resolved) => {
+    resolve = resolved;
+  });
+  const handle =
+    (name: HandledCall): Handle =>
+    (fields) => {
+      const now = attached?.[name] ?? own[name];
+      if (now) return (now as Handle)(fields);
+      return whenAttached.then((handlers) => (handlers[name] as Handle)(fields));
+    };
+  return {
+    handlers: Object.fromEntries(HANDLED.map((name) => [name, handle(name)])) as AbciHandlers,
+    attach(handlers: AbciHandlers) {
+      attached = handlers;
+      resolve(handlers);
+    },
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,70 @@
+import { type Address, addressFromBytes, addressToBytes } from "../../primitives/address.ts";
+import { bigintToBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { keccak256Hash } from "../../primitives/keccak.ts";
+import { encodeRlp, type RlpItem } from "../../primitives/rlp.ts";
+import { MalformedBytesError } from "../../storage/byte-io.ts";
+import { type Signer, type Snapshot, sorted } from "./snapshot.ts";
+import { integerOf, listOf } from "./vote-codec.ts";
+
+/** The validators an engine starts with: those of CometBFT's genesis, or the one of the solo engine. */
+export type StartingSet = {
+  /** First block the engine decides; 0 for the solo engine. */
+  readonly initialHeight: number;
+  readonly signers: readonly Signer[];
+};
+
+/** The solo engine's one validator. */
+export function soloStartingSet(address: Address): StartingSet {
+  return { initialHeight: 0, signers: [{ address, publicKey: EMPTY_BYTES }] };
+}
+
+/** Before the first vote. */
+export function startSnapshot({ signers }: StartingSet): Snapshot {
+  return { signers: sorted(signers), votes: [] };
+}
+
+/** `[initialHeight, [[address, publicKey] …]]` */
+export function startingSetItem({ initialHeight, signers }: StartingSet): RlpItem {
+  return [bigintToBytes(BigInt(initialHeight)), signersItem(sorted(signers))];
+}
+
+/** @throws MalformedBytesError for what `startingSetItem` never makes */
+export function startingSetOfItem(item: RlpItem): StartingSet {
+  const [initialHeight, signersField] = listOf(item, 2);
+  const initial = integerOf(initialHeight, Number.MAX_SAFE_INTEGER);
+  const signers = signersOfItem(signersField!);
+  const isAscending = signers.every(
+    ({ address }, index) => index === 0 || signers[index - 1]!.address < address,
+  );
+  if (!isAscending) throw new MalformedBytesError("signers are not in order");
+  return { initialHeight: initial, signers };
+}
+
+/** Identifies a starting set: votes that were counted from another one are void. */
+export function startingSetHash(set: StartingSet): Hash {
+  return keccak256Hash(encodeRlp(startingSetItem(set)));
+}
+
+export function signersItem(signers: readonly Signer[]): RlpItem {
+  return signers.map(({ address, publicKey }) => [addressToBytes(address), publicKey]);
+}
+
+/** @throws MalformedBytesError for what `signersItem` never makes */
+export function signersOfItem(item: RlpItem): readonly Signer[] {
+  return listOf(item).map((signer) => {
+    const [address, publicKey] = listOf(signer, 2);
+    if (!(address instanceof Uint8Array) || address.length !== 20) throw malformedSigner();
+    if (!(publicKey instanceof Uint8Array) || !KEY_LENGTHS.includes(publicKey.length)) {
+      throw malformedSigner();
+    }
+    return { address: addressFromBytes(address), publicKey };
+  });
+}
+
+/** None under the solo engine, or compressed. */
+const KEY_LENGTHS: readonly number[] = [0, 33];
+
+function malformedSigner(): MalformedBytesError {
+  return new MalformedBytesError("a signer is an address and its public key");
+}

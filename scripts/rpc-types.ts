@@ -56,7 +56,8 @@ function methodTypes(): string {
   const methods = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   const signatures = methods.map((method) => signatureOf(method, types));
   return [
-    ...[HEAD, types.declarations()],
+    HEAD,
+    types.declarations(),
     "/** Every method by name. Parameters that may be left out may be null as well. */",
     `export interface RpcMethods {\n${signatures.join("\n")}\n}\n`,
   ].join("\n");

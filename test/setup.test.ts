@@ -31,12 +31,11 @@ beforeEach(() => {
     "bin",
     "scripts/site",
     "src/bundle",
-    "src/explorer/browser",
+    "src/explorer/ui",
     "src/wasm",
     "fake-bin",
   ])
     mkdirSync(join(clone, folder), { recursive: true });
-  mkdirSync(join(clone, "src/explorer/ui"));
   for (const folder of ["platform", "worker"])
     mkdirSync(join(clone, "src/browser", folder), { recursive: true });
   for (const file of [
@@ -100,7 +99,7 @@ export type EvmintNode = AsyncDisposable & { stop(): Promise<void> };
   writeFileSync(join(clone, "src/explorer/ui/main.tsx"), 'document.title = "a";\n');
   writeFileSync(join(clone, "src/explorer/ui/style.css"), "body { margin: 0; }\n");
   writeFileSync(
-    join(clone, "src/explorer/browser/buffer.ts"),
+    join(clone, "src/browser/platform/buffer.ts"),
     "export const Buffer = Uint8Array;\n",
   );
   for (const file of ["index", "platform/globals", "worker/worker"])

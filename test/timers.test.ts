@@ -27,7 +27,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
     5,
     "`guarded` passes every failure to onFatal or tries again; `prepareAhead` and `scheduleInstant` throw none",
   ],
-  "keystore/clock.ts": [1, "runs a task that forgets keys: writes to Maps and byte arrays"],
+  "keystore/unlocked-keys.ts": [1, "runs a task that forgets keys: writes to Maps and byte arrays"],
   "observe/crash-policy.ts": [1, "ends the process"],
   "profiling/profiles.ts": [2, "resolves a promise; a failure of the other one is thrown by stop"],
   "adapters/provider.ts": [1, "sends notifications: the notifier catches"],

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
-import { PAGES_FOLDER, readPageTable } from "../../src/pages/page-table.ts";
+import { PAGES_FOLDER, readPageTable } from "../../src/pages/answer-page.ts";
 import { chromiumPath, launchChromium } from "../../test/explorer/browser.ts";
 import { median } from "../support/load.ts";
 import { call, startEvmint } from "../support/peers.ts";
@@ -94,7 +94,7 @@ async function verificationMs(browser: Browser, proof: DeepProof, rounds: number
     stdin: {
       contents: `
         import { provenAccount } from "../../src/explorer/verify/account.ts";
-        import { warmUp } from "../../src/explorer/verify/warm-up.ts";
+        import { warmUp } from "../../src/explorer/verify/account.ts";
         globalThis.warmUp = () => {
           const started = performance.now();
           warmUp();

@@ -60,7 +60,8 @@ async function run({
   seconds,
 }: ClientsInput): Promise<ClientsOutput> {
   const lineOf = (localAddress: string, token?: string): Line => ({
-    ...{ agent: new Agent({ keepAlive: true }), localAddress },
+    agent: new Agent({ keepAlive: true }),
+    localAddress,
     ...(token && { token }),
   });
   const end = performance.now() + seconds * 1000;

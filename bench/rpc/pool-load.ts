@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addressFromPrivateKey } from "../../src/crypto/secp256k1.ts";
-import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
+import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { bigintToFixedBytes } from "../../src/primitives/bytes.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { SYSTEM_CONTRACTS } from "../../src/config/genesis/system-contracts.ts";
+import { SYSTEM_CONTRACTS } from "../../src/config/genesis/predeploys.ts";
 import { addressFromPrivateKey } from "../../src/crypto/secp256k1.ts";
 import { allForksAtGenesis } from "../../src/params/blob-schedule.ts";
 import type { GenesisAccount } from "../../src/params/genesis.ts";

@@ -1,4 +1,5 @@
-import { environmentName, OPTIONS, type Option } from "../../src/config/schema.ts";
+import { environmentName, OPTIONS } from "../../src/config/schema.ts";
+import type { Option } from "../../src/config/value-types.ts";
 import { byteSize, duration } from "../../src/config/value-types.ts";
 import { proseOf, sources, table } from "./page.ts";
 

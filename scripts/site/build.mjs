@@ -88,8 +88,13 @@ async function assetsOf(root, index) {
     external: ["/docs/browser/*"],
     outdir: "docs",
     entryNames: "[name]-[hash]",
-    ...{ bundle: true, format: "esm", target: "es2022", minify: true, legalComments: "none" },
-    ...{ write: false, logLevel: "warning" },
+    bundle: true,
+    format: "esm",
+    target: "es2022",
+    minify: true,
+    legalComments: "none",
+    write: false,
+    logLevel: "warning",
   });
   const text = JSON.stringify(index);
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 8);

@@ -1,11 +1,10 @@
-import type { FileBlock } from "../chain-files/chain-file.ts";
-import { importFileBlock } from "../chain-files/import-file-block.ts";
+import { type FileBlock, importFileBlock } from "../chain-files/chain-file.ts";
 import { exportChainFile, importChainFile } from "../chain-files/transfer-chain-file.ts";
+import { editAppToml } from "../config/app-toml.ts";
 import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/dangers.ts";
-import { editAppToml } from "../config/edit-app-toml.ts";
+import { clientVersion } from "../config/package.ts";
 import { nodeKey } from "../config/secrets.ts";
-import { clientVersion } from "../config/version.ts";
 import type { EngineNetwork, NetworkPeer, NetworkStatus } from "../consensus/engine.ts";
 import { InvalidBlockError } from "../execution/errors.ts";
 import type { Address } from "../primitives/address.ts";

@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/dangers.ts";
 import { DEFAULTS } from "../config/defaults.ts";
 import { InvalidConfigError } from "../config/errors.ts";
-import { nearest } from "../config/nearest.ts";
+import { nearest } from "../config/unknown-keys.ts";
 import { NodeError } from "../errors.ts";
 import type { EndpointOptions, TcpKind, TlsMaterial } from "../rpc/transport/server/listener.ts";
 import type { RpcServer } from "../rpc/transport/server/server.ts";

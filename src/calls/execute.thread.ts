@@ -17,7 +17,7 @@ import { createEvm } from "../evm/engine.ts";
 import type { ContractCompiler } from "../evm/modules/compiled-tier.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { garbageCollector } from "../profiling/garbage-collector.ts";
+import { garbageCollector } from "../profiling/garbage-collection.ts";
 import { type AnyMethod, PORT_METHODS } from "../rpc/ports/declarations.ts";
 import type { ExecutionReads } from "../rpc/ports/execution.ts";
 import type { StateChanges } from "../state/reader.ts";

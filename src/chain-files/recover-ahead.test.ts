@@ -27,9 +27,16 @@ const senders = keys.map(addressFromPrivateKey);
 function transfer(key: Uint8Array, nonce: number): Transaction {
   return signTransaction(
     {
-      ...{ type: 2, chainId: CHAIN_ID, nonce: BigInt(nonce), gasLimit: 21_000n, to: senders[0]! },
-      ...{ value: 1n, data: EMPTY_BYTES, accessList: [] },
-      ...{ maxFeePerGas: 10n, maxPriorityFeePerGas: 1n },
+      type: 2,
+      chainId: CHAIN_ID,
+      nonce: BigInt(nonce),
+      gasLimit: 21_000n,
+      to: senders[0]!,
+      value: 1n,
+      data: EMPTY_BYTES,
+      accessList: [],
+      maxFeePerGas: 10n,
+      maxPriorityFeePerGas: 1n,
     },
     key,
   );

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { clientVersion, packageVersion } from "../config/version.ts";
+import { clientVersion, packageVersion } from "../config/package.ts";
 
 const entry = fileURLToPath(new URL("testing/run-main.ts", import.meta.url));
 

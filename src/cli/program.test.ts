@@ -13,8 +13,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, mock, test } from "node:test";
 import type { Config } from "../config/config.ts";
 import { renderGenesis } from "../config/genesis/genesis.ts";
+import { packageVersion } from "../config/package.ts";
 import { environmentName, OPTIONS } from "../config/schema.ts";
-import { packageVersion } from "../config/version.ts";
 import { DEV_ACCOUNTS } from "../keystore/dev-accounts.ts";
 import type { NodeOperations, RunningNode } from "../node/types.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../params/gas.ts";
@@ -402,13 +402,11 @@ test("start --dev takes the port and block 0 by short flags", async () => {
     forkUrls: [],
     forkBlock: null,
     forkVerify: "auto",
-    ...{
-      artifacts: null,
-      clientVersion: null,
-      loadState: null,
-      dumpState: null,
-      stateIntervalMs: null,
-    },
+    artifacts: null,
+    clientVersion: null,
+    loadState: null,
+    dumpState: null,
+    stateIntervalMs: null,
     inMemory: true,
   });
   for (const args of [

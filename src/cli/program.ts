@@ -1,12 +1,11 @@
 import { Command, CommanderError, Option } from "commander";
 import type { LoadedConfig } from "../config/config.ts";
-import { fateOfKey } from "../config/former-keys.ts";
 import { assertHomeFolder, resolveHome } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
-import { nearest } from "../config/nearest.ts";
+import { packageVersion } from "../config/package.ts";
 import { OPTIONS } from "../config/schema.ts";
+import { fateOfKey, nearest } from "../config/unknown-keys.ts";
 import { boolean } from "../config/value-types.ts";
-import { packageVersion } from "../config/version.ts";
 import { escapeControlsInLines } from "../telemetry/escape-controls.ts";
 import type { AttachOptions } from "./commands/console.ts";
 import type { ExplorerOptions } from "./commands/explorer.ts";
@@ -78,11 +77,12 @@ function buildProgram(
     .version(`evmintd ${packageVersion()}`, "-V, --version", "print the version")
     .showSuggestionAfterError(false);
   // Commands inherit the settings above only when made by `program.command`.
-  addNodeCommands(program, context, load, invocation);
-  addChainCommands(program, context, load, invocation);
-  addKeysCommands(program, context, load, invocation);
-  addEngineCommands(program, context, load, invocation);
-  addConsoleCommands(program, context, load, invocation);
+  const cli = { program, context, load, invocation };
+  addNodeCommands(cli);
+  addChainCommands(cli);
+  addKeysCommands(cli);
+  addEngineCommands(cli);
+  addConsoleCommands(cli);
   program
     .command("completion <shell>")
     .description("print the script that completes commands in bash, zsh or fish")
@@ -99,14 +99,15 @@ function buildProgram(
   return program;
 }
 
-type Load = (flags: Flags) => LoadedConfig;
+/** What commands are made of. */
+type Cli = {
+  readonly program: Command;
+  readonly context: CliContext;
+  readonly load: (flags: Flags) => LoadedConfig;
+  readonly invocation: Invocation;
+};
 
-function addNodeCommands(
-  program: Command,
-  context: CliContext,
-  load: Load,
-  invocation: Invocation,
-): void {
+function addNodeCommands({ program, context, load, invocation }: Cli): void {
   const start = withHome(program.command("start"))
     .option("--dev", "a dev chain: funded accounts, instant blocks")
     .option("--port <number>", "HTTP on this port, WebSocket on the next");
@@ -169,7 +170,7 @@ function addNodeCommands(
     .option("--dev", "the dev chain's home")
     .description("look at disk, memory, limits, clock, ports, secrets and versions")
     .action(async (flags: Flags) => {
-      const { doctor } = await import("./commands/doctor.ts");
+      const { doctor } = await import("./doctor/doctor.ts");
       doctor(load(flags).config, context);
     });
 
@@ -184,12 +185,7 @@ function addNodeCommands(
     });
 }
 
-function addChainCommands(
-  program: Command,
-  context: CliContext,
-  load: Load,
-  invocation: Invocation,
-): void {
+function addChainCommands({ program, context, load, invocation }: Cli): void {
   const commands = () => import("./commands/chain.ts");
   const chainCommand = (parent: Command, name: string) =>
     withSettings(withHome(parent.command(name)), invocation, [
@@ -236,12 +232,7 @@ function addChainCommands(
     .action(async (flags: Flags) => (await commands()).checkDatabase(load(flags).config, context));
 }
 
-function addConsoleCommands(
-  program: Command,
-  context: CliContext,
-  load: Load,
-  invocation: Invocation,
-): void {
+function addConsoleCommands({ program, context, load, invocation }: Cli): void {
   const command = (name: string, tables?: readonly string[]) =>
     withSettings(withHome(program.command(name)), invocation, tables)
       .option("--exec <code>", "run JavaScript and print its value, in place of the prompt")
@@ -264,12 +255,7 @@ function addConsoleCommands(
     });
 }
 
-function addEngineCommands(
-  program: Command,
-  context: CliContext,
-  load: Load,
-  invocation: Invocation,
-): void {
+function addEngineCommands({ program, context, load, invocation }: Cli): void {
   const commands = () => import("./commands/engine.ts");
   const command = (parent: Command, name: string) =>
     withSettings(withHome(parent.command(name)), invocation, ["consensus", "cometbft"]);
@@ -291,12 +277,7 @@ function addEngineCommands(
     .action(async (flags: Flags) => (await commands()).invite(load(flags).config, context));
 }
 
-function addKeysCommands(
-  program: Command,
-  context: CliContext,
-  load: Load,
-  invocation: Invocation,
-): void {
+function addKeysCommands({ program, context, load, invocation }: Cli): void {
   const keys = program.command("keys").description("the key store");
   const commands = () => import("./commands/keys.ts");
   const keysCommand = (name: string) =>

@@ -1,6 +1,6 @@
 import { type Signature, sign } from "../crypto/secp256k1.ts";
 import type { Address } from "../primitives/address.ts";
-import type { AccountSigner } from "./account-signer.ts";
+import type { AccountSigner, KeyObserver, WalletStatus } from "./accounts.ts";
 import {
   AccountLockedError,
   LockedMeanwhileError,
@@ -12,11 +12,10 @@ import {
 } from "./errors.ts";
 import type { HdWallets } from "./hd/hd-wallets.ts";
 import type { KeyStore, StoredKey } from "./keystore.ts";
-import type { PassphraseTries } from "./passphrase-tries.ts";
+import type { PassphraseTries } from "./passphrases.ts";
 import type { UnlockedKeys } from "./unlocked-keys.ts";
-import type { KeyObserver, WalletStatus } from "./wallet.ts";
 
-export type AccountManagerModules = {
+type AccountManagerModules = {
   readonly keyStore: KeyStore;
   readonly hdWallets: HdWallets;
   readonly unlocked: UnlockedKeys;

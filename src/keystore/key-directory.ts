@@ -8,7 +8,7 @@ import { InvalidKeyFileError, LooseKeyFileError } from "./errors.ts";
 import { KEY_FILE_BYTES_MAX } from "./key-file.ts";
 
 /** A file that may be a key file. */
-export type DirectoryEntry = {
+type DirectoryEntry = {
   readonly path: string;
   /** Differs when the file was written since. */
   readonly version: string;

@@ -4,10 +4,9 @@ import { divideCacheSize } from "../chain/store/cache-sizes.ts";
 import { compactIndex, findIndexFault } from "../chain/store/index/index-files.ts";
 import { adoptBackfilledLog, removeLeftovers } from "../chain/store/log/replace-log.ts";
 import { backfill } from "../chain-files/backfill.ts";
-import { type FileBlock, readChainFile } from "../chain-files/chain-file.ts";
+import { type FileBlock, importFileBlock, readChainFile } from "../chain-files/chain-file.ts";
 import { chainFileSize } from "../chain-files/chain-file-io.ts";
 import { exportState } from "../chain-files/export-state.ts";
-import { importFileBlock } from "../chain-files/import-file-block.ts";
 import {
   exportChainFile,
   type ImportSteps,

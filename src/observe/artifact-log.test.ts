@@ -97,7 +97,9 @@ before(() => {
     });
     write(`hardhat2/artifacts/src/Store.sol/${name}.json`, {
       _format: "hh-sol-artifact-1",
-      ...{ contractName: name, sourceName: PATH, abi },
+      contractName: name,
+      sourceName: PATH,
+      abi,
       bytecode: `0x${bytecode.object}`,
       deployedBytecode: `0x${deployedBytecode.object}`,
     });

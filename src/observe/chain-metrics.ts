@@ -1,10 +1,10 @@
 import type { ChainParts, PoolParts, ProductionParts } from "../adapters/parts.ts";
 import type { CacheSizes } from "../chain/store/cache-sizes.ts";
 import type { JournaledPool } from "../mempool/journaled-pool.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import { declareGauges, type Metrics } from "../telemetry/metrics.ts";
 
 /** What is counted of a chain. */
-export type MeasuredChain = Pick<ChainParts, "chain" | "store"> & {
+type MeasuredChain = Pick<ChainParts, "chain" | "store"> & {
   readonly opened: {
     /** Memory that each cache takes now. */
     readonly cacheBytes: () => CacheSizes;
@@ -24,9 +24,6 @@ export type MeasuredChain = Pick<ChainParts, "chain" | "store"> & {
     };
   };
 };
-
-/** By name: the help text, and what reads the value. */
-type Gauges = Readonly<Record<string, readonly [help: string, read: () => number]>>;
 
 /** Declares the gauges and counters of a chain, its pool and its caches. */
 export function declareChainMetrics(metrics: Metrics, measured: MeasuredChain): void {
@@ -147,8 +144,4 @@ function declarePoolMetrics(
     labels: ["code"],
   });
   for (const [code, count] of rejected) rejections.add(count, { code });
-}
-
-function declareGauges(metrics: Metrics, gauges: Gauges): void {
-  for (const [name, [help, read]] of Object.entries(gauges)) metrics.gaugeOf({ name, help }, read);
 }

@@ -18,7 +18,7 @@ export type CrashSource = {
   ): unknown;
 };
 
-export type CrashPolicyModules = {
+type CrashPolicyModules = {
   readonly source: CrashSource;
   readonly failures: Pick<Failures, "report">;
   /** Stops the node in order. */

@@ -9,7 +9,7 @@ import { createChainReader, knownBlock } from "../chain/reader.ts";
 import { followerCacheSizes } from "../chain/store/cache-sizes.ts";
 import { StoreFollower } from "../chain/store/follow/store-follower.ts";
 import { hotTier } from "../compiled-contracts/compiled-modules.ts";
-import type { Limits } from "../config/limits.ts";
+import type { Limits } from "../config/config.ts";
 import { InvariantError } from "../errors.ts";
 import { createEvm } from "../evm/engine.ts";
 import type { ContractCompiler } from "../evm/modules/compiled-tier.ts";

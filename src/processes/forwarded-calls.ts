@@ -1,5 +1,5 @@
+import type { AdmittedCall, CallerIdentity, ServingPort } from "../les/port.ts";
 import type { ClientConnection } from "../les/serving/light-clients.ts";
-import type { AdmittedCall, CallerIdentity, ServingPort } from "../les/serving-port.ts";
 import type { ServingPorts } from "../rpc/methods/rpc-ports.ts";
 import type { JsonText } from "../rpc/transport/codec.ts";
 import type { CallContext, Connection } from "../rpc/transport/dispatch/context.ts";

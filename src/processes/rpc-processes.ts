@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ChainParts } from "../adapters/parts.ts";
 import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
-import type { ServingPort } from "../les/serving-port.ts";
+import type { ServingPort } from "../les/port.ts";
 import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
 import { CallQueue } from "../rpc/transport/dispatch/call-queue.ts";
 import type { Registry } from "../rpc/transport/dispatch/method.ts";

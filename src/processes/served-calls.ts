@@ -1,5 +1,5 @@
 import { InvariantError, invariant } from "../errors.ts";
-import type { AdmittedCall, CallerIdentity, ServingPort } from "../les/serving-port.ts";
+import type { AdmittedCall, CallerIdentity, ServingPort } from "../les/port.ts";
 import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
 import type { JsonText } from "../rpc/transport/codec.ts";
 import type { CallQueue } from "../rpc/transport/dispatch/call-queue.ts";

@@ -13,7 +13,7 @@ export type MessageCriteria = {
   readonly topics: readonly (readonly Uint8Array[])[];
 };
 
-export type MessageFiltersOptions = {
+type MessageFiltersOptions = {
   readonly filtersMax: number;
   /** A filter that is not polled for so long is removed. */
   readonly idleMs: number;
@@ -106,7 +106,7 @@ export class MessageFilters {
 }
 
 /** Opens a message when it is needed: topics are compared first, and decrypting takes a fraction of a millisecond. */
-export type OpenMessage = () => OpenedMessage | undefined;
+type OpenMessage = () => OpenedMessage | undefined;
 
 function matches(
   { criteria, topics }: Filter,

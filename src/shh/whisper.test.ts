@@ -7,7 +7,6 @@ import { concatBytes } from "../primitives/bytes.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { encodeRlp } from "../primitives/rlp.ts";
-import { decryptEcies, encryptEcies, looksEncrypted } from "./ecies.ts";
 import {
   assertTimely,
   decodeEnvelope,
@@ -18,7 +17,14 @@ import {
 } from "./envelope.ts";
 import { EnvelopePool } from "./envelope-pool.ts";
 import { Identities, type IdentityFile } from "./identities.ts";
-import { type Identity, openMessage, wrapMessage } from "./message.ts";
+import {
+  decryptEcies,
+  encryptEcies,
+  type Identity,
+  looksEncrypted,
+  openMessage,
+  wrapMessage,
+} from "./message.ts";
 import { findWork, leadingZeroBits, workProved } from "./proof-of-work.ts";
 import { type Post, Whisper } from "./whisper.ts";
 
@@ -492,8 +498,11 @@ describe("Whisper", () => {
     const { clock } = member;
     member.whisper.receive(
       sealEnvelope({
-        ...{ expiry: clock.seconds + 10, ttl: 10, topics: [Uint8Array.of(0x80, 0, 0, 0)] },
-        ...{ data: forged, nonce: 0n },
+        expiry: clock.seconds + 10,
+        ttl: 10,
+        topics: [Uint8Array.of(0x80, 0, 0, 0)],
+        data: forged,
+        nonce: 0n,
       }),
     );
     assert.equal(member.identities.size, count);

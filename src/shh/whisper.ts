@@ -1,7 +1,7 @@
 import { isPrivateKey, publicKeyFromPrivate } from "../crypto/secp256k1.ts";
 import { concatBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { hexDigits, hexToBytes } from "../primitives/hex.ts";
+import { hexDigits } from "../primitives/hex.ts";
 import {
   assertTimely,
   type Envelope,
@@ -37,14 +37,14 @@ export const WHISPER_LIMITS = {
   postsMax: 16,
 } as const;
 
-export type WhisperOptions = {
+type WhisperOptions = {
   /** Memory of all envelopes. */
   readonly poolBytesMax: number;
   readonly filtersMax: number;
   readonly filterIdleMs: number;
 };
 
-export type WhisperModules = {
+type WhisperModules = {
   readonly identities: Identities;
   readonly nowSeconds: () => number;
   readonly nowMs: () => number;
@@ -243,7 +243,10 @@ export class Whisper {
   #invite(group: Key, who: Uint8Array): Promise<void> {
     return this.#send({
       ...INVITATION,
-      ...{ from: group, to: who, topics: [INVITATION_TOPIC], payload: group.privateKey },
+      from: group,
+      to: who,
+      topics: [INVITATION_TOPIC],
+      payload: group.privateKey,
     });
   }
 
@@ -278,9 +281,4 @@ export class Whisper {
     const { hash, expiry, ttl, topics, workProved } = envelope;
     return { ...message, hash, expiry, ttl, sent: expiry - ttl, topics, workProved };
   }
-}
-
-/** 65 bytes of an identity. */
-export function identityBytes(identity: Identity): Uint8Array {
-  return hexToBytes(identity);
 }

@@ -34,6 +34,14 @@ export interface Metrics {
   exposition(): string;
 }
 
+/** Declares gauges without labels whose values are asked for when they are read. @param gauges by name: the help text, and what reads the value */
+export function declareGauges(
+  metrics: Metrics,
+  gauges: Readonly<Record<string, readonly [help: string, read: () => number]>>,
+): void {
+  for (const [name, [help, read]] of Object.entries(gauges)) metrics.gaugeOf({ name, help }, read);
+}
+
 /**
  * Most label combinations of one metric. Labels come from tables (method names, rejection codes), so this is never
  * reached unless a caller's text became a label; then the rest is counted together instead of filling the memory.

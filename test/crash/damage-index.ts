@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mulberry32 } from "../../src/chain/testing/random-chain.ts";
-import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
+import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";

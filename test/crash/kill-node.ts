@@ -6,7 +6,7 @@ import { genesisState } from "../../src/chain/genesis-block.ts";
 import { createMemoryBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
+import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import { executionModules } from "../../src/node/chain/execution-modules.ts";
 import { openChain } from "../../src/node/chain/open-chain.ts";
 import { parseAddress } from "../../src/primitives/address.ts";

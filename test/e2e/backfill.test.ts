@@ -9,7 +9,7 @@ import { divideCacheSize } from "../../src/chain/store/cache-sizes.ts";
 import { adoptBackfilledLog } from "../../src/chain/store/log/replace-log.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import { type BackfillOptions, backfill } from "../../src/chain-files/backfill.ts";
-import { importFileBlock } from "../../src/chain-files/import-file-block.ts";
+import { importFileBlock } from "../../src/chain-files/chain-file.ts";
 import { exportChainFile } from "../../src/chain-files/transfer-chain-file.ts";
 import type { Config } from "../../src/config/config.ts";
 import { DEFAULT_CHAIN_ID } from "../../src/config/genesis/genesis.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { createWalletClient, http, type WalletClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
+import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { transfer } from "../support/made-chain.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { blobVersionedHash } from "../../src/crypto/kzg/blob.ts";
 import { blobCommitment, blobProof } from "../../src/crypto/kzg/commit.ts";
-import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
+import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadWasmBackend } from "../../src/crypto/secp256k1-wasm.ts";
-import { Buffer as BrowserBuffer } from "../../src/explorer/browser/buffer.ts";
 import * as browser from "../../src/explorer/browser/keccak.ts";
 import * as browserPair from "../../src/explorer/browser/keccak-pair.ts";
 import { loadNativeBackend } from "../../src/explorer/browser/secp256k1.ts";
@@ -58,23 +57,4 @@ test("signatures are recovered in the browser as in the node, damaged ones too",
     }),
     { numRuns: 30 },
   );
-});
-
-test("the browser's Buffer does what codecs ask of Node's", () => {
-  const bytes = fc.uint8Array({ maxLength: 80 });
-  fc.assert(
-    fc.property(bytes, bytes, (a, b) => {
-      assert.equal(
-        BrowserBuffer.from(a.buffer, a.byteOffset, a.length).toString(),
-        Buffer.from(a).toString("hex"),
-      );
-      assert.equal(Math.sign(BrowserBuffer.compare(a, b)), Buffer.compare(a, b));
-      assert.deepEqual([...BrowserBuffer.concat([a, b])], [...a, ...b]);
-      const target = BrowserBuffer.alloc(a.length + 2);
-      assert.equal(target.write(Buffer.from(a).toString("hex"), 2), a.length);
-      assert.deepEqual([...target.subarray(2)], [...a]);
-    }),
-  );
-  assert.deepEqual([...BrowserBuffer.from("0aÿ")], [0x30, 0x61, 0xff]);
-  assert.deepEqual([...BrowserBuffer.from("0aÿ", "utf8")], [0x30, 0x61, 0xc3, 0xbf]);
 });

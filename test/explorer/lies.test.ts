@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { headerOf } from "../../src/explorer/verify/header.ts";
-import type { Json } from "../../src/explorer/verify/json.ts";
+import type { Json } from "../../src/explorer/verify/verdict.ts";
 import { headerHash } from "../../src/types/header-codec.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { chromiumPath, launchChromium } from "./browser.ts";

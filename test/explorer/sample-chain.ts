@@ -1,5 +1,5 @@
 import { encodeDeployData, encodeFunctionData, type Hex } from "viem";
-import type { Json } from "../../src/explorer/verify/json.ts";
+import type { Json } from "../../src/explorer/verify/verdict.ts";
 import { toQuantity } from "../../src/primitives/quantity.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { overHttp } from "../support/clients.ts";

@@ -3,10 +3,13 @@ import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import { createEngineRpc, type EngineRpc } from "../../src/consensus/cometbft/rpc/client.ts";
 import type { LightBlock } from "../../src/consensus/engine.ts";
-import { cometHeaderHash } from "../../src/explorer/verify/comet-hashes.ts";
 import { checkHeader } from "../../src/explorer/verify/header.ts";
+import {
+  checkSignatures,
+  cometHeaderHash,
+  type TrustedValidators,
+} from "../../src/explorer/verify/signatures.ts";
 
-import { checkSignatures, type TrustedValidators } from "../../src/explorer/verify/signatures.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { toQuantity } from "../../src/primitives/quantity.ts";

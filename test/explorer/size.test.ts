@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import { deepProof } from "../../bench/explorer/deep-proof.ts";
 import { provenAccount } from "../../src/explorer/verify/account.ts";
-import { PAGES_FOLDER, readPageTable } from "../../src/pages/page-table.ts";
+import { PAGES_FOLDER, readPageTable } from "../../src/pages/answer-page.ts";
 
 const GZIP_BYTES_MAX = 150 * 1024;
 

@@ -1,15 +1,23 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { privateKeyToAccount } from "viem/accounts";
-import { provenAccount, provenSlot } from "../../src/explorer/verify/account.ts";
-import { gasUsedByEach, provenSize, transactionRow } from "../../src/explorer/verify/block-body.ts";
-import { type ChainReads, checkChain, type TrustedBlock } from "../../src/explorer/verify/chain.ts";
-import { checkHeader, headerOf } from "../../src/explorer/verify/header.ts";
-import type { Json } from "../../src/explorer/verify/json.ts";
-import { proofSteps } from "../../src/explorer/verify/proof-steps.ts";
+import { proofSteps, provenAccount, provenSlot } from "../../src/explorer/verify/account.ts";
+import {
+  type ChainReads,
+  checkChain,
+  checkHeader,
+  headerOf,
+  type TrustedBlock,
+} from "../../src/explorer/verify/header.ts";
 import { checkReceipt, checkReceiptsRoot } from "../../src/explorer/verify/receipts.ts";
-import { checkTransaction, checkTransactionsRoot } from "../../src/explorer/verify/transactions.ts";
-import { compare, type Verdict, worstOf } from "../../src/explorer/verify/verdict.ts";
+import {
+  checkTransaction,
+  checkTransactionsRoot,
+  gasUsedByEach,
+  provenSize,
+  transactionRow,
+} from "../../src/explorer/verify/transactions.ts";
+import { compare, type Json, type Verdict, worstOf } from "../../src/explorer/verify/verdict.ts";
 import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { type Hash, hashToBytes, parseHash } from "../../src/primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../src/primitives/hex.ts";
@@ -163,7 +171,9 @@ test("a legacy transaction with a fee that its kind does not have is not verifie
     tx: decodeTransaction(raw),
     sender: OWNER,
     position: {
-      ...{ index: position.index, blockHash: position.hash, blockNumber: position.header.number },
+      index: position.index,
+      blockHash: position.hash,
+      blockNumber: position.header.number,
       blockTimestamp: position.header.timestamp,
       baseFeePerGas: position.header.baseFeePerGas,
     },

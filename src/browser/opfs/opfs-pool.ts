@@ -1,6 +1,5 @@
 import { LockedError } from "../../storage/lock-error.ts";
-import { FileError } from "../files/file-error.ts";
-import type { FileStore } from "../files/file-store.ts";
+import { FileError, type FileStore } from "../files/file-tree.ts";
 import { randomUUID } from "../platform/crypto.ts";
 import { setTimeout } from "../platform/timers-promises.ts";
 import { type OpfsDirectory, type OpfsFile, type SyncAccessHandle, web } from "../web.ts";

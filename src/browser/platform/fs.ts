@@ -1,5 +1,4 @@
-import { FileError } from "../files/file-error.ts";
-import { type FileNode, FileTree, type TreeNode } from "../files/file-tree.ts";
+import { FileError, type FileNode, FileTree, type TreeNode } from "../files/file-tree.ts";
 import { resolve } from "./path.ts";
 import { decodeText, type Encoding, encodeText } from "./text-encodings.ts";
 
@@ -209,5 +208,23 @@ function statsOf(node: TreeNode): Stats {
     mtimeMs: node.modifiedMs,
     isFile: () => node.kind === "file",
     isDirectory: () => node.kind === "directory",
+  };
+}
+
+/** `node:fs/promises` over the same files. */
+export const chmod = async (path: string, mode: number) => chmodSync(path, mode);
+export const lstat = async (path: string) => lstatSync(path);
+export const readdir = async (path: string) => readdirSync(path);
+export const unlink = async (path: string) => unlinkSync(path);
+export const rm = async (...args: Parameters<typeof rmSync>) => rmSync(...args);
+
+export async function open(path: string, flags?: string, mode?: number) {
+  const fd = openSync(path, flags, mode);
+  return {
+    stat: async () => fstatSync(fd),
+    writeFile: async (content: Uint8Array) => writeFileSync(fd, content),
+    sync: async () => fsyncSync(fd),
+    readFile: async (encoding: Encoding) => readFileSync(fd, encoding),
+    close: async () => closeSync(fd),
   };
 }

@@ -16,7 +16,7 @@ import { bytesToHex } from "../../primitives/hex.ts";
 import { escapeControlsInLines } from "../../telemetry/escape-controls.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { renderNetworkFile } from "../network-file.ts";
+import { renderNetworkFile } from "./init.ts";
 
 /** Prints address, public key and node id of the home's validator key. */
 export function showValidator({ home }: Config, context: CliContext): void {

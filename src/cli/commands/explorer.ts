@@ -1,7 +1,7 @@
 import { isLoopback } from "../../config/dangers.ts";
 import { hostPort } from "../../config/value-types.ts";
+import { readPageTable } from "../../pages/answer-page.ts";
 import { startExplorerServer } from "../../pages/explorer-server.ts";
-import { readPageTable } from "../../pages/page-table.ts";
 import { escapeControls } from "../../telemetry/escape-controls.ts";
 import { parseRemoteUrl } from "../../telemetry/remote-url.ts";
 import type { CliContext } from "../context.ts";

@@ -2,14 +2,13 @@ import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { assertDevIsPrivate, dangersOf } from "../../config/dangers.ts";
 import { dataPath, devGenesisPath, genesisPath } from "../../config/home.ts";
-import { packageVersion } from "../../config/version.ts";
+import { packageVersion } from "../../config/package.ts";
 import type { RunningNode } from "../../node/types.ts";
 import { installCrashPolicy } from "../../observe/crash-policy.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { renderBanner } from "../banner.ts";
-import type { CliContext } from "../context.ts";
+import { type CliContext, openLog } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { openLog } from "../log.ts";
 
 /** Most starts end in this time, and then stop in order. */
 const START_GRACE_MS = 2_000;

@@ -10,8 +10,7 @@ import { devGenesisPath } from "../home.ts";
 import { loadConfig } from "../load.ts";
 import { fundedDevAccounts, openDevGenesis } from "./dev-genesis.ts";
 import { renderGenesis } from "./genesis.ts";
-import { PREDEPLOYS } from "./predeploys.ts";
-import { SYSTEM_CONTRACTS } from "./system-contracts.ts";
+import { PREDEPLOYS, SYSTEM_CONTRACTS } from "./predeploys.ts";
 
 const PREDEPLOYED = PREDEPLOYS.flatMap(({ accounts }) => accounts);
 

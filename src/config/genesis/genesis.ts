@@ -3,8 +3,7 @@ import { INITIAL_BASE_FEE } from "../../params/fees.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { DEFAULTS } from "../defaults.ts";
-import type { Predeploy } from "./predeploys.ts";
-import { CREATE2_DEPLOYER, SYSTEM_CONTRACTS } from "./system-contracts.ts";
+import { CREATE2_DEPLOYER, type Predeploy, SYSTEM_CONTRACTS } from "./predeploys.ts";
 
 /** Chain id of a chain made by `init` without a genesis file. */
 export const DEFAULT_CHAIN_ID = 9000n;

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hexToBytes } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
-import { PREDEPLOYS } from "./predeploys.ts";
-import { CREATE2_DEPLOYER } from "./system-contracts.ts";
+import { CREATE2_DEPLOYER, PREDEPLOYS } from "./predeploys.ts";
 
 /** EXTCODEHASH at these addresses on Ethereum mainnet. */
 const MAINNET_CODE_HASHES: Readonly<Record<string, string>> = {

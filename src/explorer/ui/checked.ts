@@ -5,34 +5,38 @@ import { keccak256Hash, keccak256OfHex } from "../../primitives/keccak.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { TrieAccount } from "../../state/trie-account.ts";
 import type { Header } from "../../types/header.ts";
-import { nodesOf, provenAccount, provenSlot } from "../verify/account.ts";
 import {
+  nodesOf,
+  type ProofStep,
+  proofSteps,
+  provenAccount,
+  provenSlot,
+  warmUp,
+} from "../verify/account.ts";
+import { type Asked, checkChain, checkHeader, headerOf } from "../verify/header.ts";
+import { checkReceipt, checkReceiptsRoot } from "../verify/receipts.ts";
+import {
+  checkTransaction,
+  checkTransactionsRoot,
   gasUsedByEach,
   provenSize,
   type TransactionRow,
   transactionRow,
-} from "../verify/block-body.ts";
-import { checkChain } from "../verify/chain.ts";
-import { type Asked, checkHeader, headerOf } from "../verify/header.ts";
-import type { Json } from "../verify/json.ts";
-import { type ProofStep, proofSteps } from "../verify/proof-steps.ts";
-import { checkReceipt, checkReceiptsRoot } from "../verify/receipts.ts";
-import { checkTransaction, checkTransactionsRoot } from "../verify/transactions.ts";
+} from "../verify/transactions.ts";
 import {
   compare,
+  type Json,
   unverified,
   VERIFIED,
   type Verdict,
   verdictOf,
   worstOf,
 } from "../verify/verdict.ts";
-import { warmUp } from "../verify/warm-up.ts";
-import { call } from "./rpc.ts";
+import { type Block, call, type Receipt, type Transaction } from "./rpc.ts";
 import { CHAIN_READS, TRUST } from "./trust.ts";
-import type { Block, Receipt, Transaction } from "./types.ts";
 
 /** A block and whether its header is what it claims and in the trusted chain. */
-export type CheckedBlock = { readonly block: Block; readonly verdict: Verdict };
+type CheckedBlock = { readonly block: Block; readonly verdict: Verdict };
 
 /** @param asked what `block` was asked by */
 export async function checkBlock(block: Block, asked?: Asked): Promise<CheckedBlock> {
@@ -97,7 +101,9 @@ export async function checkBody({ block, verdict }: CheckedBlock): Promise<Check
   const header = headerOf(block);
   const hashes = block.transactions.map((tx) => (typeof tx === "string" ? tx : tx.hash));
   return {
-    ...{ receipts, raws, header },
+    receipts,
+    raws,
+    header,
     transactions: worstOf([
       checkTransactionsRoot(header, raws),
       compare("hashes of the transactions", hashes, raws.map(keccak256Hash)),
@@ -134,7 +140,10 @@ export async function checkMined(tx: Transaction, asked: Hash): Promise<CheckedT
     checkTransaction(tx, raw, position),
   ]);
   return {
-    ...{ tx, block, receipt, blockVerdict: checked.verdict },
+    tx,
+    block,
+    receipt,
+    blockVerdict: checked.verdict,
     txVerdict: worstOf([own, body.transactions]),
     receiptVerdict: worstOf([
       body.receiptsVerdict,
@@ -144,7 +153,7 @@ export async function checkMined(tx: Transaction, asked: Hash): Promise<CheckedT
 }
 
 /** A value the node answers, and whether its proof shows the same. */
-export type Fact<T> = { readonly value: T; readonly verdict: Verdict };
+type Fact<T> = { readonly value: T; readonly verdict: Verdict };
 
 export type CheckedAccount = {
   readonly balance: Fact<Hex>;
@@ -179,8 +188,13 @@ export async function checkAccount(
     const verdict = unverified(`no proof: ${proof.message}`);
     const fact = (value: Hex): Fact<Hex> => ({ value, verdict });
     return {
-      ...{ ...base, balance: fact(balance), nonce: fact(nonce), code: fact(code) },
-      ...{ storageRoot: undefined, steps: [], elapsedMs: 0 },
+      ...base,
+      balance: fact(balance),
+      nonce: fact(nonce),
+      code: fact(code),
+      storageRoot: undefined,
+      steps: [],
+      elapsedMs: 0,
     };
   }
   const started = performance.now();
@@ -196,7 +210,8 @@ export async function checkAccount(
     verdict: worstOf([proven, compare(name, claimed, shown), checked.verdict]),
   });
   return {
-    ...{ ...base, elapsedMs },
+    ...base,
+    elapsedMs,
     balance: fact(balance, "balance", balance, account && toQuantity(account.balance)),
     nonce: fact(nonce, "nonce", nonce, account && toQuantity(account.nonce)),
     code: fact(code, "code hash", codeHash, account?.codeHash),

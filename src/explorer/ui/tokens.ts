@@ -1,13 +1,12 @@
 import type { Address } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
-import { decodeLog, decodeResult, ERC20, encodeCall } from "./abi.ts";
+import { decodeLog, decodeResult, ERC20, encodeCall } from "./contracts.ts";
 import { count, decimal } from "./format.ts";
-import { call, callIfOpen } from "./rpc.ts";
-import type { Log } from "./types.ts";
+import { call, callIfOpen, type Log } from "./rpc.ts";
 
 /** A transfer of an ERC-20, ERC-721 or ERC-1155 token, from a log. */
-export type TokenTransfer = {
+type TokenTransfer = {
   readonly token: Address;
   readonly from: string;
   readonly to: string;

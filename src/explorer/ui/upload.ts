@@ -4,9 +4,14 @@ import {
   type SolcOutput,
 } from "../../dev/artifacts/parse-artifact.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
-import { readUpload, sourcesOf, type UploadedContract } from "../contracts/artifact.ts";
-import { type CodeMatch, compareCode } from "../contracts/compare-code.ts";
-import type { KnownContract, Recompiled } from "./abi-store.ts";
+import {
+  type CodeMatch,
+  compareCode,
+  readUpload,
+  sourcesOf,
+  type UploadedContract,
+} from "../contracts/artifact.ts";
+import type { KnownContract, Recompiled } from "./contracts.ts";
 import { call, callIfOpen, RpcError } from "./rpc.ts";
 
 const BEST_FIRST: readonly CodeMatch[] = ["exact", "same instructions", "no code", "different"];
@@ -44,7 +49,9 @@ export async function contractInFiles(
     list.includes(nearest as T) ? (nearest as T) : list.find((each) => each.name === name);
   const [own, made] = [named(uploaded), named(compiled)];
   const contract = {
-    ...{ name, abi, match: own === undefined ? ("no code" as const) : matchOf(own) },
+    name,
+    abi,
+    match: own === undefined ? ("no code" as const) : matchOf(own),
     recompiled: made && { match: matchOf(made), compiler: made.compiler },
     sources: inputs.map((input) => sourcesOf(input, name))[0] ?? {},
   };

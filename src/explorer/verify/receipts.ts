@@ -5,13 +5,32 @@ import { logsBloom } from "../../types/bloom.ts";
 import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import { encodeReceipt } from "../../types/receipt-codec.ts";
-import { addressOf, bigintOf, bytesOf, hashOf, type Json, listOf, numberOf } from "./json.ts";
-import { compare, type Verdict, verdictOf } from "./verdict.ts";
+import {
+  addressOf,
+  bigintOf,
+  bytesOf,
+  compare,
+  hashOf,
+  type Json,
+  listOf,
+  numberOf,
+  type Verdict,
+  verdictOf,
+} from "./verdict.ts";
 
 /** Members of a receipt and of its logs that pages show. */
 const SHOWN: ReadonlySet<string> = new Set([
-  ...["transactionHash", "blockNumber", "status", "gasUsed", "effectiveGasPrice"],
-  ...["contractAddress", "logs", "address", "topics", "data", "logIndex"],
+  "transactionHash",
+  "blockNumber",
+  "status",
+  "gasUsed",
+  "effectiveGasPrice",
+  "contractAddress",
+  "logs",
+  "address",
+  "topics",
+  "data",
+  "logIndex",
 ]);
 
 /** What consensus holds of a receipt, from its JSON; its bloom from its logs. @throws InvalidHexError */
@@ -72,7 +91,8 @@ export function checkReceipt(
         effectiveGasPrice: bigintOf(transaction["gasPrice"]),
       },
       transactionHash: hashOf(transaction["hash"]),
-      ...{ from, to },
+      from,
+      to,
       position: {
         index,
         blockHash: hashOf(transaction["blockHash"]),

@@ -9,10 +9,8 @@ import type { Address } from "../../primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
 import { SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { UnlockForbiddenError } from "../errors.ts";
-import { KeyDerivation } from "../key-derivation.ts";
-import { PassphraseTries } from "../passphrase-tries.ts";
-import { parseDerivationPath } from "./derivation-path.ts";
-import { childOf, phraseOf, rootOf } from "./hd-key.ts";
+import { KeyDerivation, PassphraseTries } from "../passphrases.ts";
+import { childOf, parseDerivationPath, phraseOf, rootOf } from "./hd-key.ts";
 import { HdWallets } from "./hd-wallets.ts";
 import { WalletDirectory } from "./wallet-file.ts";
 

@@ -4,21 +4,25 @@ import { type Signature, sign } from "../../crypto/secp256k1.ts";
 import type { Address } from "../../primitives/address.ts";
 import { bytesToHex, type Hex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
-import type { KeyStrength } from "../encryption.ts";
+import type { WalletAccount, WalletStatus } from "../accounts.ts";
 import {
   UnknownKeyError,
   UnknownWalletError,
   WalletRequestError,
   WrongPassphraseError,
 } from "../errors.ts";
-import type { WalletAccount, WalletStatus } from "../wallet.ts";
-import { BASE_PATH, parseDerivationPath } from "./derivation-path.ts";
-import { childOf, phraseOf, rootOf } from "./hd-key.ts";
-import { closeBox, openBox } from "./sealed.ts";
-import { isWalletId, type WalletDirectory, type WalletFile } from "./wallet-file.ts";
+import type { KeyStrength } from "../key-file.ts";
+import { BASE_PATH, childOf, parseDerivationPath, phraseOf, rootOf } from "./hd-key.ts";
+import {
+  closeBox,
+  isWalletId,
+  openBox,
+  type WalletDirectory,
+  type WalletFile,
+} from "./wallet-file.ts";
 import { WalletVault, type WalletVaultModules } from "./wallet-vault.ts";
 
-export type HdWalletsModules = WalletVaultModules & {
+type HdWalletsModules = WalletVaultModules & {
   /** @throws UnlockForbiddenError while strangers could use the accounts of an open wallet */
   readonly assertUnlockAllowed: () => void;
 };

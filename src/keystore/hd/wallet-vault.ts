@@ -1,12 +1,10 @@
 import { randomBytes, randomInt } from "node:crypto";
 import type { Logger } from "../../telemetry/logger.ts";
-import type { KeyStrength } from "../encryption.ts";
+import type { KeyObserver } from "../accounts.ts";
 import { WalletRequestError, WrongPassphraseError } from "../errors.ts";
-import type { KeyDerivation } from "../key-derivation.ts";
-import type { PassphraseTries } from "../passphrase-tries.ts";
-import type { KeyObserver } from "../wallet.ts";
-import { type Seal, seal, unseal } from "./sealed.ts";
-import type { WalletDirectory, WalletFile } from "./wallet-file.ts";
+import type { KeyStrength } from "../key-file.ts";
+import type { KeyDerivation, PassphraseTries } from "../passphrases.ts";
+import { type Seal, seal, unseal, type WalletDirectory, type WalletFile } from "./wallet-file.ts";
 
 export type WalletVaultModules = {
   readonly directory: WalletDirectory;

@@ -9,15 +9,15 @@ import { EMPTY_TRIE_ROOT_BYTES } from "../../trie/empty-root.ts";
 import { updateTrie } from "../../trie/in-place-update.ts";
 import { NodeBatch } from "../../trie/node-batch.ts";
 import { InvalidProofError } from "../../trie/proof.ts";
-import { BLOOM_BITS } from "./bloom-bits.ts";
+import { BLOOM_BITS, compressBits } from "./bloom-bits.ts";
 import {
   canonicalHashKey,
+  checkpointHash,
   encodeCanonicalBlock,
+  uint64Bytes,
   verifyCanonicalBlock,
-} from "./canonical-hash-trie.ts";
-import { checkpointHash, uint64Bytes } from "./checkpoint.ts";
+} from "./checkpoint.ts";
 import { CheckpointIndexer, type CheckpointOptions } from "./checkpoint-indexer.ts";
-import { compressBits } from "./compress-bits.ts";
 
 type TestBlock = {
   readonly hash: Hash;

@@ -3,9 +3,18 @@ import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../../primitiv
 import type { Kv } from "../../storage/kv.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../trie/empty-root.ts";
 import { NodeBatch } from "../../trie/node-batch.ts";
-import { BLOOM_BITS, BloomBits } from "./bloom-bits.ts";
-import { canonicalHashKey, encodeCanonicalBlock } from "./canonical-hash-trie.ts";
-import { type Checkpoint, uint64Bytes } from "./checkpoint.ts";
+import {
+  CheckpointBlockMissingError,
+  CheckpointLayoutError,
+  NoCheckpointError,
+} from "../errors.ts";
+import { BLOOM_BITS, BloomBits, compressBits } from "./bloom-bits.ts";
+import {
+  type Checkpoint,
+  canonicalHashKey,
+  encodeCanonicalBlock,
+  uint64Bytes,
+} from "./checkpoint.ts";
 import {
   bitKey,
   countSections,
@@ -27,8 +36,6 @@ import {
   writeSection,
   writeVector,
 } from "./checkpoint-rows.ts";
-import { compressBits } from "./compress-bits.ts";
-import { CheckpointBlockMissingError, CheckpointLayoutError, NoCheckpointError } from "./errors.ts";
 
 export type CheckpointOptions = SectionLayout & {
   /** Blocks that must follow the last one of a section before it is indexed, itself counted. */
@@ -36,7 +43,7 @@ export type CheckpointOptions = SectionLayout & {
 };
 
 /** What the indexer needs of a header. */
-export type IndexedHeader = { readonly difficulty: bigint; readonly logsBloom: Uint8Array };
+type IndexedHeader = { readonly difficulty: bigint; readonly logsBloom: Uint8Array };
 
 /** Where the indexer reads the canonical chain. */
 export type CheckpointSource = {
@@ -183,7 +190,11 @@ export class CheckpointIndexer {
     const { hash, chtRoot, totalDifficulty } = progress;
     this.#kv.transaction((writer) => {
       writeSection(writer, {
-        ...{ sectionIndex: index, sectionHead: hash, chtRoot, bloomRoot, totalDifficulty },
+        sectionIndex: index,
+        sectionHead: hash,
+        chtRoot,
+        bloomRoot,
+        totalDifficulty,
       });
     });
     this.#sections = index + 1;

@@ -2,11 +2,21 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
-import { readBalances, writeBalances } from "./balance-rows.ts";
-import { ClientBalance } from "./client-balance.ts";
-import { type ClientId, clientIdOf, parseClientId } from "./client-id.ts";
+import {
+  ClientBalance,
+  connectionPrice,
+  DEFAULT_PRICES,
+  PRICE_SCALE,
+  requestPrice,
+} from "./client-balance.ts";
+import {
+  type ClientId,
+  clientIdOf,
+  parseClientId,
+  readBalances,
+  writeBalances,
+} from "./client-id.ts";
 import { CAPACITY_MIN, LightClients } from "./light-clients.ts";
-import { connectionPrice, DEFAULT_PRICES, PRICE_SCALE, requestPrice } from "./price-factors.ts";
 
 const ALICE = clientIdOf("key", "alice");
 const BOB = clientIdOf("ip", "10.0.0.2");

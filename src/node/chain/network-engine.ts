@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Chain } from "../../chain/chain.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
-import { setAsideBlocks } from "../../chain-files/set-aside-blocks.ts";
+import { setAsideBlocks } from "../../chain-files/transfer-chain-file.ts";
 import type { Config } from "../../config/config.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
 import {
@@ -11,8 +11,8 @@ import {
   genesisPath,
   setAsidePath,
 } from "../../config/home.ts";
+import { clientVersion } from "../../config/package.ts";
 import { formatHostPort } from "../../config/value-types.ts";
-import { clientVersion } from "../../config/version.ts";
 import type { Application } from "../../consensus/application.ts";
 import { engineChainId } from "../../consensus/chain-start.ts";
 import { createCometBftEngine } from "../../consensus/cometbft/cometbft-engine.ts";

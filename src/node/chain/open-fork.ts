@@ -6,7 +6,7 @@ import type { Config } from "../../config/config.ts";
 import { DEFAULTS } from "../../config/defaults.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
 import { renderGenesis } from "../../config/genesis/genesis.ts";
-import { SYSTEM_CONTRACTS } from "../../config/genesis/system-contracts.ts";
+import { SYSTEM_CONTRACTS } from "../../config/genesis/predeploys.ts";
 import {
   devGenesisPath,
   forkCacheDirectory,

@@ -1,7 +1,7 @@
 import { assertDevChain } from "../../adapters/dev-port.ts";
 import type { Config } from "../../config/config.ts";
 import { isInMemory } from "../../config/home.ts";
-import type { InstanceId } from "../../config/instance-id.ts";
+import type { InstanceId } from "../../config/secrets.ts";
 import type { ForkChoice } from "../../dev/fork/fork-point.ts";
 import type { Forking } from "../../rpc/ports/dev.ts";
 import type { Logger } from "../../telemetry/logger.ts";

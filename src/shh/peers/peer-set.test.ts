@@ -6,8 +6,7 @@ import { type SealedEnvelope, sealEnvelope } from "../envelope.ts";
 import { EnvelopePool } from "../envelope-pool.ts";
 import { Identities } from "../identities.ts";
 import { Whisper } from "../whisper.ts";
-import { encodePacket, PACKET, PACKET_BYTES_MAX, PacketReader } from "./frame.ts";
-import type { Peer } from "./peer.ts";
+import { encodePacket, PACKET, PACKET_BYTES_MAX, PacketReader, type Peer } from "./peer.ts";
 import { PeerSet } from "./peer-set.ts";
 
 const NOW_S = 1_000_000;
@@ -57,7 +56,10 @@ function connect({ peers }: Node, id: string) {
 
 const envelope = (index: number, changes: Partial<SealedEnvelope> = {}) =>
   sealEnvelope({
-    ...{ expiry: NOW_S + 100, ttl: 100, topics: [], nonce: 0n },
+    expiry: NOW_S + 100,
+    ttl: 100,
+    topics: [],
+    nonce: 0n,
     data: Buffer.from(`message ${index}`),
     ...changes,
   });

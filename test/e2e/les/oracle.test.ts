@@ -9,7 +9,7 @@ import { renderGenesis } from "../../../src/config/genesis/genesis.ts";
 import { sign } from "../../../src/crypto/secp256k1.ts";
 import { DEV_BALANCE } from "../../../src/keystore/dev-accounts.ts";
 import { checkpointHash } from "../../../src/les/checkpoints/checkpoint.ts";
-import { setCheckpointData, voteDigest } from "../../../src/les/oracle/oracle-calls.ts";
+import { setCheckpointData, voteDigest } from "../../../src/les/oracle.ts";
 import { parseAddress } from "../../../src/primitives/address.ts";
 import type { Hash } from "../../../src/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../../src/primitives/hex.ts";

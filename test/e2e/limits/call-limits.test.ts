@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { LimitChanges } from "../../../src/config/limits.ts";
+import type { LimitChanges } from "../../../src/config/config.ts";
 import { sendHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { request } from "../../support/clients.ts";
 import { metricOf, rejections, WITH_METRICS } from "../../support/metrics.ts";

@@ -1,15 +1,14 @@
 import { useState } from "preact/hooks";
 import type { Address } from "../../../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../../primitives/hash.ts";
-import { contractAt } from "../abi-store.ts";
+import type { ProofStep } from "../../verify/account.ts";
 import { type CheckedAccount, checkAccount, checkBlock, checkSlot } from "../checked.ts";
+import { contractAt } from "../contracts.ts";
 import { age, bytesOfHex, count, decimal, ether } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
 import { AddressText, Failure, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
-import { ProofView } from "../proof-view.tsx";
-import { call } from "../rpc.ts";
+import { type Block, call, type Receipt, type Transaction } from "../rpc.ts";
 import { holdingsOf } from "../tokens.ts";
-import type { Block, Receipt, Transaction } from "../types.ts";
 import { Status } from "./block.tsx";
 import { ContractPanel } from "./contract.tsx";
 
@@ -232,5 +231,40 @@ function HistoryPanel({ address }: { address: string }) {
         )}
       />
     </Panel>
+  );
+}
+
+/** The way from a root to a value, node by node: what it has to hash to, what it does, and the nibbles it consumes. */
+export function ProofView({ steps, label }: { steps: readonly ProofStep[]; label: string }) {
+  return (
+    <details class="proof">
+      <summary>
+        {label}: {steps.length} nodes
+      </summary>
+      <ol>
+        {steps.map((step) => (
+          <li key={step.hash + step.before}>
+            <div class="line">
+              <b>{step.kind}</b>
+              <span class="path">
+                <span class="muted">{step.before}</span>
+                <strong>{step.consumed}</strong>
+              </span>
+              <span class="muted">{bytesOfHex(step.rlp)} bytes</span>
+            </div>
+            <div class="line">
+              keccak256 <HexText value={step.hash} />
+              <span class={step.hash === step.expected ? "ok" : "bad"}>
+                {step.hash === step.expected ? "as its parent says" : `expected ${step.expected}`}
+              </span>
+            </div>
+            <details>
+              <summary>RLP</summary>
+              <pre>{step.rlp}</pre>
+            </details>
+          </li>
+        ))}
+      </ol>
+    </details>
   );
 }

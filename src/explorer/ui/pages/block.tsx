@@ -6,10 +6,9 @@ import { type CheckedBody, checkBlock, checkBody, type ShownBody, shownBody } fr
 import { age, bytesOfHex, count, dateTime, ether, gwei, percent } from "../format.ts";
 import { type Loaded, useLoaded } from "../hooks.ts";
 import { AddressText, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
-import { call } from "../rpc.ts";
+import { type Block, call } from "../rpc.ts";
 import { isHash } from "../search.ts";
-import { checkDecision, type Decision } from "../signatures.ts";
-import type { Block } from "../types.ts";
+import { checkDecision, type Decision } from "../trust.ts";
 
 async function loadBlock(id: string): Promise<Block> {
   const block = isHash(id)

@@ -1,12 +1,11 @@
 import { useState } from "preact/hooks";
 import type { AbiFunction } from "viem";
 import type { Hex } from "../../../primitives/hex.ts";
-import type { CodeMatch } from "../../contracts/compare-code.ts";
-import { functionsOf } from "../abi.ts";
-import { contractAt, type KnownContract, storeContract } from "../abi-store.ts";
+import type { CodeMatch } from "../../contracts/artifact.ts";
+import { contractAt, functionsOf, type KnownContract, storeContract } from "../contracts.ts";
+import { hasWallet } from "../hooks.ts";
 import { Failure, Panel } from "../parts.tsx";
 import { contractInFiles } from "../upload.ts";
-import { hasWallet } from "../wallet.ts";
 import { FunctionForm } from "./function-form.tsx";
 
 const MATCHES: Readonly<Record<CodeMatch, string>> = {

@@ -2,12 +2,11 @@ import { useEffect, useState } from "preact/hooks";
 import type { AbiFunction } from "viem";
 import type { Hash } from "../../../primitives/hash.ts";
 import type { Hex } from "../../../primitives/hex.ts";
-import { decodeResult, encodeCall } from "../abi.ts";
+import { decodeResult, encodeCall } from "../contracts.ts";
 import { count } from "../format.ts";
+import { hasWallet, sendByWallet } from "../hooks.ts";
 import { Failure, HexText } from "../parts.tsx";
-import { call } from "../rpc.ts";
-import type { Receipt } from "../types.ts";
-import { hasWallet, sendByWallet } from "../wallet.ts";
+import { call, type Receipt } from "../rpc.ts";
 import { Status } from "./block.tsx";
 
 /** A function of a contract with a field for each argument: called by the node, or sent as a transaction by a wallet. */

@@ -5,8 +5,7 @@ import type { Chart, ChartData } from "../chart.ts";
 import { age, count, ether, gwei, percent } from "../format.ts";
 import { useHead, useLoaded } from "../hooks.ts";
 import { AddressText, HexText, Panel, Table, When } from "../parts.tsx";
-import { call, callIfOpen } from "../rpc.ts";
-import type { Block, Transaction } from "../types.ts";
+import { type Block, call, callIfOpen, type Transaction } from "../rpc.ts";
 
 /** Blocks of the chart. */
 const CHART_BLOCKS = 60;

@@ -1,16 +1,19 @@
 import type { Hash } from "../../../primitives/hash.ts";
-import { decodeCall } from "../abi.ts";
-import { contractAt } from "../abi-store.ts";
-import { CallTree, type Frame } from "../call-tree.tsx";
 import { type CheckedTransaction, checkMined } from "../checked.ts";
-import { Arguments, Logs } from "../decoded.tsx";
+import { contractAt, decodeCall } from "../contracts.ts";
 import { age, bytesOfHex, count, dateTime, ether, feeText, gwei, percent } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
 import { AddressText, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
-import { call } from "../rpc.ts";
-import { StateChanges, type StateDiff } from "../state-changes.tsx";
+import { call, type Transaction } from "../rpc.ts";
 import { amountText, type TokenInfo, tokenInfo, transfersIn } from "../tokens.ts";
-import type { Transaction } from "../types.ts";
+import {
+  Arguments,
+  CallTree,
+  type Frame,
+  Logs,
+  StateChanges,
+  type StateDiff,
+} from "../trace-parts.tsx";
 import { Status, verdictIn } from "./block.tsx";
 
 async function loadTransaction(hash: string): Promise<Transaction> {

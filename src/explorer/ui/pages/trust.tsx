@@ -4,9 +4,8 @@ import { type Asked, checkHeader } from "../../verify/header.ts";
 import { count, dateTime } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
 import { AddressText, Failure, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
-import { call } from "../rpc.ts";
+import { type Block, call } from "../rpc.ts";
 import { TRUST } from "../trust.ts";
-import type { Block } from "../types.ts";
 
 /** What the marks mean, and the block they go back to. */
 export function TrustPage() {
@@ -124,32 +123,38 @@ export function TrustPage() {
           }
         />
       </Panel>
-      <Panel title="What a mark means">
-        <dl class="prose">
-          <dt class="ok">✓ verified</dt>
-          <dd>
-            This page recomputed it: the value from a Merkle proof, the proof's root from a header,
-            the header's hash from its fields, and the way from that hash to the trusted block.
-          </dd>
-          <dt class="bad">✗ false</dt>
-          <dd>
-            What the node answers contradicts its own proof, or its chain does not contain the
-            trusted block.
-          </dd>
-          <dt class="muted">○ not verified</dt>
-          <dd>
-            The node did not give what is needed to check, such as the proof of a state it no longer
-            stores.
-          </dd>
-        </dl>
-        <p class="empty">
-          A chain is followed from the trusted block on by parent hashes and by the hashes of older
-          blocks in its state (EIP-2935). That shows that nothing up to the trusted block was
-          rewritten and that later blocks continue it. Who decided the later ones is shown by the
-          signatures on the page of a block: validators with more than two thirds of the power
-          signed the header that commits to it. A chain that one process decides has no signatures.
-        </p>
-      </Panel>
+      <Meanings />
     </>
+  );
+}
+
+function Meanings() {
+  return (
+    <Panel title="What a mark means">
+      <dl class="prose">
+        <dt class="ok">✓ verified</dt>
+        <dd>
+          This page recomputed it: the value from a Merkle proof, the proof's root from a header,
+          the header's hash from its fields, and the way from that hash to the trusted block.
+        </dd>
+        <dt class="bad">✗ false</dt>
+        <dd>
+          What the node answers contradicts its own proof, or its chain does not contain the trusted
+          block.
+        </dd>
+        <dt class="muted">○ not verified</dt>
+        <dd>
+          The node did not give what is needed to check, such as the proof of a state it no longer
+          stores.
+        </dd>
+      </dl>
+      <p class="empty">
+        A chain is followed from the trusted block on by parent hashes and by the hashes of older
+        blocks in its state (EIP-2935). That shows that nothing up to the trusted block was
+        rewritten and that later blocks continue it. Who decided the later ones is shown by the
+        signatures on the page of a block: validators with more than two thirds of the power signed
+        the header that commits to it. A chain that one process decides has no signatures.
+      </p>
+    </Panel>
   );
 }

@@ -1,8 +1,7 @@
 import { concatBytes } from "../../../primitives/bytes.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
-import { isPublicKey } from "../../../shh/ecies.ts";
 import { wireTopic } from "../../../shh/envelope.ts";
-import { type Identity, identityFromBytes } from "../../../shh/message.ts";
+import { type Identity, identityFromBytes, isPublicKey } from "../../../shh/message.ts";
 import type { MessageCriteria } from "../../../shh/message-filters.ts";
 import type { Post, WhisperMessage } from "../../../shh/whisper.ts";
 import {

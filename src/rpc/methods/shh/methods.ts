@@ -1,5 +1,5 @@
 import { identityFromBytes } from "../../../shh/message.ts";
-import { PROTOCOL_VERSION } from "../../../shh/peers/frame.ts";
+import { PROTOCOL_VERSION } from "../../../shh/peers/peer.ts";
 import type { ShhPort } from "../../../shh/port.ts";
 import { array, boolean, optional, string } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";

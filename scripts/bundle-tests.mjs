@@ -36,7 +36,7 @@ export async function bundleTests(root, files) {
     plugins: [sourceUrls(root, outdir)],
   });
   // As `dist/bundle/worker.js` of the built node: the first argument names the module.
-  const worker = "await import(`../${process.argv[2]}.mjs`);\n";
+  const worker = `await import("../" + process.argv[2] + ".mjs");\n`;
   writeFileSync(join(outdir, "src/threads/worker.js"), worker);
   return files.map((file) => join(outdir, file.replace(/\.ts$/, ".mjs")));
 }

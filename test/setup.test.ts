@@ -20,7 +20,12 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "node_modules");
 /** What the compiler needs to run, and the record npm leaves. */
 const NEEDED = [
-  ...["typescript", "@typescript", "@types", "undici-types", "esbuild", "@esbuild"],
+  "typescript",
+  "@typescript",
+  "@types",
+  "undici-types",
+  "esbuild",
+  "@esbuild",
   ".package-lock.json",
 ];
 

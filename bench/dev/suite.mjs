@@ -81,7 +81,11 @@ export function defineSuite({ test, before, beforeEach, after }, count) {
       const args = [accounts[1], SUPPLY + BigInt(i)];
       await assert.rejects(
         reader.simulateContract({
-          ...{ address, abi: token.abi, functionName: "transfer", args, account: accounts[0] },
+          address,
+          abi: token.abi,
+          functionName: "transfer",
+          args,
+          account: accounts[0],
         }),
         (error) => error.walk(({ data }) => data?.errorName === "InsufficientBalance") !== null,
       );

@@ -58,7 +58,11 @@ export function deployExchange(): Exchange {
   const execute = (to: Address | null, data: `0x${string}`): Uint8Array => {
     const { outcome, returnData, selfDestructs } = evm.execute(
       testMessage({
-        ...{ to, caller: OWNER, origin: OWNER, data: hexToBytes(data), gas: 100_000_000n },
+        to,
+        caller: OWNER,
+        origin: OWNER,
+        data: hexToBytes(data),
+        gas: 100_000_000n,
         ...(to === null ? { createAddress: createAddress(OWNER, nonce) } : {}),
       }),
       block,
@@ -110,7 +114,10 @@ export function swapCall({ pairV2, poolV3 }: Exchange, version: "v2" | "v3"): Ui
 export function exchangePrograms(exchange: Exchange): readonly Program[] {
   const { accounts, trader, pairV2, poolV3 } = exchange;
   const program = (name: string, functionName: string, args: readonly unknown[]): Program => ({
-    ...{ name, accounts, to: trader, code: accounts.get(trader)!.code! },
+    name,
+    accounts,
+    to: trader,
+    code: accounts.get(trader)!.code!,
     data: hexToBytes(encodeFunctionData({ abi: CONTRACTS.trader.abi, functionName, args })),
   });
   return [

@@ -57,7 +57,12 @@ async function measure(name: string, attack: (port: number) => Promise<number>) 
   const metrics = `127.0.0.1:${await freePort()}`;
   const node = await startEvmint({
     extraArguments: [
-      ...["--evm.compile", "auto", "--metrics.enable", "true", "--metrics.address", metrics],
+      "--evm.compile",
+      "auto",
+      "--metrics.enable",
+      "true",
+      "--metrics.address",
+      metrics,
     ],
   });
   try {

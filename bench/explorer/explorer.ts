@@ -48,7 +48,9 @@ export async function run([roundsText = "10"]: readonly string[]): Promise<void>
         worst: Math.max(...later),
       },
       ...Object.entries(pageBytes()).map(([encoding, bytes]) => ({
-        ...{ what: `all pages, ${encoding}, bytes`, median: bytes, worst: bytes },
+        what: `all pages, ${encoding}, bytes`,
+        median: bytes,
+        worst: bytes,
       })),
     ];
     printTable(rows);
@@ -106,7 +108,8 @@ async function verificationMs(browser: Browser, proof: DeepProof, rounds: number
           if (nonce !== 7n) throw new Error("another account");
           return performance.now() - started;
         };`,
-      ...{ resolveDir: root, loader: "ts" },
+      resolveDir: root,
+      loader: "ts",
     },
   });
   const [warmUp, first, later]: [number[], number[], number[]] = [[], [], []];

@@ -24,7 +24,8 @@ export async function run(): Promise<void> {
       row.best = Math.min(row.best, microseconds(row.backend, signed, row.batch));
   }
   const result = rows.map(({ backend, batch, best }) => ({
-    ...{ backend: backend.name, batch },
+    backend: backend.name,
+    batch,
     "CPU us/recovery": Number(best.toFixed(1)),
   }));
   printTable(result);

@@ -77,7 +77,9 @@ async function underLoad(
     const load = await sustained(network, transactions.slice(0, -TIMED));
     const finality = await finalityTimes(network.nodes[1]!, transactions.slice(-TIMED), TIMED_RATE);
     return [
-      ...[fastest, idle, ...load],
+      fastest,
+      idle,
+      ...load,
       row("time to finality, p50", finality.p50, "ms"),
       row("time to finality, p99", finality.p99, "ms"),
     ];
@@ -101,7 +103,9 @@ async function withNetwork<T>(
   use: (network: Network) => Promise<T>,
 ): Promise<T> {
   const network = await Network.create({
-    ...{ validators: VALIDATORS, nodeArgs: NODE_ARGS, ...options },
+    validators: VALIDATORS,
+    nodeArgs: NODE_ARGS,
+    ...options,
     flags: ["--mempool.account-slots", "100000", ...flags],
   });
   try {
@@ -204,7 +208,10 @@ async function stateSync(network: Network): Promise<readonly Row[]> {
       .slice(0, 2)
       .map(({ engineRpc }) => engineRpc)
       .join(),
-    ...["--cometbft.trust-height", String(trusted.height), "--cometbft.trust-hash", trusted.hash],
+    "--cometbft.trust-height",
+    String(trusted.height),
+    "--cometbft.trust-hash",
+    trusted.hash,
   ]);
   const begin = performance.now();
   joined.start();

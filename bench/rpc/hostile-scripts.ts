@@ -37,12 +37,10 @@ export async function run([roundsText = "2"]: readonly string[]): Promise<void> 
       }
     }
     const all = {
-      ...{
-        script: "all",
-        "answer, ms over the budget": Math.max(
-          ...rows.map((row) => row["answer, ms over the budget"]),
-        ),
-      },
+      script: "all",
+      "answer, ms over the budget": Math.max(
+        ...rows.map((row) => row["answer, ms over the budget"]),
+      ),
       "eth_blockNumber p99 ms": Math.max(...rows.map((row) => row["eth_blockNumber p99 ms"])),
       "eth_blockNumber max ms": Math.max(...rows.map((row) => row["eth_blockNumber max ms"])),
     };

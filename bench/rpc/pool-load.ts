@@ -130,9 +130,16 @@ function rawTransfer(
 ): string {
   const { raw } = signTransaction(
     {
-      ...{ type: 2, chainId: CHAIN_ID, nonce: BigInt(nonce), gasLimit: 21_000n, to, value },
-      ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n },
-      ...{ data: new Uint8Array(), accessList: [] },
+      type: 2,
+      chainId: CHAIN_ID,
+      nonce: BigInt(nonce),
+      gasLimit: 21_000n,
+      to,
+      value,
+      maxFeePerGas: 10n ** 11n,
+      maxPriorityFeePerGas: 10n ** 9n,
+      data: new Uint8Array(),
+      accessList: [],
     },
     key,
   );

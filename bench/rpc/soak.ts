@@ -30,11 +30,15 @@ export async function run([secondsText = "1200"]: readonly string[]): Promise<vo
   const node = await startEvmint({
     runtimeArguments: [`--inspect=127.0.0.1:${inspectorPort}`, "--inspect-publish-uid=http"],
     extraArguments: [
-      ...["--consensus.block-time", `${BLOCK_MS}ms`],
-      ...["--json-rpc.ws-address", `127.0.0.1:${wsPort}`],
+      "--consensus.block-time",
+      `${BLOCK_MS}ms`,
+      "--json-rpc.ws-address",
+      `127.0.0.1:${wsPort}`,
       // Caches are to be full long before the end, so that growth can be told from filling.
-      ...["--cache.size", "4194304"],
-      ...["--log.level", "warn"],
+      "--cache.size",
+      "4194304",
+      "--log.level",
+      "warn",
     ],
   });
   const probe = await ProcessProbe.open(node.pid, inspectorPort);

@@ -51,8 +51,11 @@ export async function run([
     const pageBegin = performance.now();
     for (let i = 0; i < PAGES; i++) {
       addressIndex.search({
-        ...{ address: addressOf(i % transfers), from: 0, to: blocks },
-        ...{ order: "newestFirst", transactionsMin: 25 },
+        address: addressOf(i % transfers),
+        from: 0,
+        to: blocks,
+        order: "newestFirst",
+        transactionsMin: 25,
       });
     }
     const pageMs = (performance.now() - pageBegin) / PAGES;

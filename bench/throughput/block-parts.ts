@@ -125,7 +125,10 @@ function measure(
       packingMs: Number.POSITIVE_INFINITY,
     },
     {
-      ...{ chain, mempool, now, log },
+      chain,
+      mempool,
+      now,
+      log,
       submissions: { submit: (submission, run) => run(() => mempool.add(submission)) },
       proposals: openProposals(undefined),
       startingSet: () => soloStartingSet(PROPOSER),

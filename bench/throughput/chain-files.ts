@@ -193,7 +193,9 @@ function peakOfChild(shell: number): number {
 function rowOf(work: string, node: string, count: number, result: Timed): Row {
   const { seconds, cpuSeconds, peakBytes } = result;
   return {
-    ...{ work, node, seconds },
+    work,
+    node,
+    seconds,
     "tx/s": Math.round(count / seconds),
     "CPU us/tx": Math.round((cpuSeconds * 1e6) / count),
     "peak MB": Math.round(peakBytes / 2 ** 20),

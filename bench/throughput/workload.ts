@@ -93,8 +93,12 @@ export function signAll(
     const to = recipientOf(sender);
     const { raw, hash } = signTransaction(
       {
-        ...{ type: 2, chainId: CHAIN_ID, nonce: BigInt(Math.floor(n / keys.length)) },
-        ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 9n, accessList: [] },
+        type: 2,
+        chainId: CHAIN_ID,
+        nonce: BigInt(Math.floor(n / keys.length)),
+        maxFeePerGas: 10n ** 12n,
+        maxPriorityFeePerGas: 10n ** 9n,
+        accessList: [],
         ...bodyOf(kind, to, n),
       },
       keys[sender]!,
@@ -111,7 +115,9 @@ function bodyOf(kind: Kind, to: Address, n: number) {
       return { to: TOKEN_ADDRESS, value: 0n, gasLimit: 60_000n, data: transferCall(to) };
     case "swap":
       return {
-        ...{ to: exchange.trader, value: 0n, gasLimit: 300_000n },
+        to: exchange.trader,
+        value: 0n,
+        gasLimit: 300_000n,
         data: swapCall(exchange, n % 2 === 0 ? "v2" : "v3"),
       };
   }
@@ -119,11 +125,9 @@ function bodyOf(kind: Kind, to: Address, n: number) {
 
 function accountJson({ balance, nonce = 0n, code, storage }: GenesisAccount) {
   return {
-    ...{
-      balance: quantity(balance),
-      nonce: quantity(nonce),
-      code: bytesToHex(code ?? EMPTY_BYTES),
-    },
+    balance: quantity(balance),
+    nonce: quantity(nonce),
+    code: bytesToHex(code ?? EMPTY_BYTES),
     storage: Object.fromEntries(
       [...(storage ?? [])].map(([slot, value]) => [slot, hashFromBigint(value)]),
     ),

@@ -225,7 +225,9 @@ export function runProgram(
     state.setAccount(address, { nonce: 1n, balance: BALANCE, codeHash: state.putCode(its) });
   }
   const block = testBlock({
-    ...{ hardfork, number: 1_000, gasLimit: gas },
+    hardfork,
+    number: 1_000,
+    gasLimit: gas,
     blockHash: (number) => hashFromBigint(BigInt(number)),
   });
   const data = new Uint8Array(32_768).fill(0xd3);

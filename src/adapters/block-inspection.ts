@@ -135,7 +135,9 @@ export function createBlockInspection(
       }
       const { replay } = replayOf(block);
       const options = {
-        ...{ ...request, memoryBytesMax, budget: budgetOf(request) },
+        ...request,
+        memoryBytesMax,
+        budget: budgetOf(request),
         factory: (_config: unknown, seen: Parameters<typeof createJsonLogger>[1]) =>
           createJsonLogger(request, seen),
       };

@@ -110,7 +110,8 @@ export function createExecutionReads(
       // The trie nodes of the pending block are not stored, so its changes are applied again to the head.
       const root = changes ? reader.head().block.header : header;
       const base = {
-        ...{ hash, header },
+        hash,
+        header,
         state: changes ? reader.stateAt(root.number) : state,
         stateRoot: root.stateRoot,
         ...(changes && { changes }),
@@ -118,7 +119,10 @@ export function createExecutionReads(
       };
       const { gasCap, timeoutMs, memoryBytesMax } = limits;
       return simulate(blocks, base, execution, {
-        ...{ validation, traceTransfers, gasCap, memoryBytesMax },
+        validation,
+        traceTransfers,
+        gasCap,
+        memoryBytesMax,
         ...(timeoutMs > 0 && { timeoutMs }),
       });
     },

@@ -31,9 +31,12 @@ function nodeRecord(privateKey: Uint8Array, publicKey: Uint8Array): string {
   );
   const content: RlpItem[] = [
     Uint8Array.of(1),
-    ...[text("id"), text("v4")],
-    ...[text("ip"), Uint8Array.of(127, 0, 0, 1)],
-    ...[text("secp256k1"), compressed],
+    text("id"),
+    text("v4"),
+    text("ip"),
+    Uint8Array.of(127, 0, 0, 1),
+    text("secp256k1"),
+    compressed,
   ];
   const { r, s } = sign(keccak256(encodeRlp(content)), privateKey);
   const signature = concatBytes(bigintToFixedBytes(r, 32), bigintToFixedBytes(s, 32));

@@ -47,7 +47,9 @@ export function createValidatorVoting(
         activeFrom: activeFrom ? Object.fromEntries(activeFrom) : null,
         recents: Object.fromEntries(recents),
         votes: votes.map(({ signer, block, candidate, authorize }) => ({
-          ...{ signer, block, authorize },
+          signer,
+          block,
+          authorize,
           address: candidate,
         })),
         tally: Object.fromEntries(tallyOf(snapshot)),

@@ -102,7 +102,9 @@ class FollowingExecution {
     const stateTrie = createChainStateTrie(this.#store, TRIE_OPTIONS);
     const reader: ChainReader = {
       ...createChainReader({
-        ...{ config, genesisHash, stateTrie },
+        config,
+        genesisHash,
+        stateTrie,
         store: this.#store,
         head: () => knownBlock(this.#store, this.#pending?.parent ?? this.#store.head()),
       }),

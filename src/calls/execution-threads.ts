@@ -68,7 +68,9 @@ export class ExecutionThreads {
     this.#options = options;
     this.pool = new Pool({
       entry: entry ?? "calls/execute.thread",
-      ...{ data, count, waitingMax },
+      data,
+      count,
+      waitingMax,
       heapMegabytesMax: HEAP_MEGABYTES_MAX,
       idleMs: IDLE_MS,
       here: {

@@ -199,7 +199,9 @@ export class DevChain {
     const id = this.#nextId++;
     const snapshot: SnapshotRecord = {
       kind: "snapshot",
-      ...{ id, number, hash },
+      id,
+      number,
+      hash,
       settings: this.#settings,
       ...(changes && { changes }),
       pool: [...mempool.all()].map(({ tx, sender, sidecar }) => [

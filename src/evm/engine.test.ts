@@ -45,7 +45,10 @@ function run({ code, other: otherCode = "", hardfork = "osaka", message, options
   const result = evm.execute(
     testMessage({
       to: contract,
-      ...{ caller: alice, origin: alice, gas: GAS, gasPrice: 7n },
+      caller: alice,
+      origin: alice,
+      gas: GAS,
+      gasPrice: 7n,
       ...message,
     }),
     block(hardfork),

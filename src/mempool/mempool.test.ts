@@ -584,7 +584,9 @@ describe("limits", () => {
     const [first] = pool.contentFrom(alice).pending;
     state.set(alice, { nonce: 2n });
     pool.onHead({
-      ...{ header: testHeader({ number: 2 }), state, changed: [alice] },
+      header: testHeader({ number: 2 }),
+      state,
+      changed: [alice],
       included: [first!.tx.hash],
     });
     assert.deepEqual(removed, [

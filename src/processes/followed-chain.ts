@@ -72,7 +72,9 @@ export class FollowedChain {
     const stateTrie = createChainStateTrie(this.#store, TRIE_OPTIONS);
     this.reader = {
       ...createChainReader({
-        ...{ config: chainConfig, genesisHash, stateTrie },
+        config: chainConfig,
+        genesisHash,
+        stateTrie,
         store: this.#store,
         head: () => knownBlock(this.#store, this.#store.head()),
       }),

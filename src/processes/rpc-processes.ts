@@ -73,7 +73,11 @@ export class RpcProcesses implements ConnectionWorkers {
     this.#modules = modules;
     this.#queue = new CallQueue({ waitingMax: options.callQueueMax, onWaiting() {} });
     this.#slots = Array.from({ length: options.count }, (_, index) => ({
-      ...{ index, process: undefined, startedMs: 0, restartMs: RESTART_MS, timer: undefined },
+      index,
+      process: undefined,
+      startedMs: 0,
+      restartMs: RESTART_MS,
+      timer: undefined,
     }));
     this.#stop = modules.ports.chain.subscribe({
       onBlock: ({ block: { hash, header } }) => {
@@ -172,7 +176,11 @@ export class RpcProcesses implements ConnectionWorkers {
     const child = new RpcProcess(
       { ...data, index: slot.index, count },
       {
-        ...{ registry, ports, serving, queue: this.#queue, log },
+        registry,
+        ports,
+        serving,
+        queue: this.#queue,
+        log,
         onReady: () => this.#wake(),
         onExit: (reason) => this.#ended(slot, reason),
         onBadToken: (source) => {
@@ -194,7 +202,10 @@ export class RpcProcesses implements ConnectionWorkers {
     if (livedMs > STABLE_MS) slot.restartMs = RESTART_MS;
     this.#lost.add();
     this.#modules.log.error("RPC process ended, another is started", {
-      ...{ process: slot.index, reason, livedMs: Math.round(livedMs), afterMs: slot.restartMs },
+      process: slot.index,
+      reason,
+      livedMs: Math.round(livedMs),
+      afterMs: slot.restartMs,
     });
     slot.timer = setTimeout(() => this.#start(slot), slot.restartMs);
     slot.restartMs = Math.min(RESTART_MS_MAX, slot.restartMs * 2);
@@ -247,7 +258,8 @@ export function startRpcProcesses(
     {
       count,
       data: {
-        ...{ config, ...secrets },
+        config,
+        ...secrets,
         store: { directory, head },
         chainConfig: chain.config,
         genesisHash: chain.genesisHash,

@@ -87,7 +87,9 @@ export class ServedCalls {
     const { access, credential } = inProcessContext();
     const { transport, connection } = call;
     const context = new RequestContext({
-      ...{ transport, access, credential },
+      transport,
+      access,
+      credential,
       connection: connection === undefined ? undefined : this.#connection(connection),
     });
     served.signal.addEventListener("abort", () => context.abort(), { once: true });

@@ -6,7 +6,11 @@ import { sharedConfig, sharedLimits } from "./shared-limits.ts";
 
 /** Every limit that bounds all connections together. A new limit of the server has to be decided on here. */
 const OF_ALL = [
-  ...["httpConnectionsMax", "wsConnectionsMax", "callQueueMax", "inputBytesMax", "outputBytesMax"],
+  "httpConnectionsMax",
+  "wsConnectionsMax",
+  "callQueueMax",
+  "inputBytesMax",
+  "outputBytesMax",
 ];
 
 test("the shares of all processes add up to each limit of all connections, and other limits stay whole", () => {
@@ -31,7 +35,9 @@ test("the shares of all processes add up to each limit of all connections, and o
 test("json-rpc.workers are divided among the processes, each of which has one, and 0 is none in any", () => {
   const workersOf = (workers: number, count: number) => {
     const { config } = loadConfig({
-      ...{ home: "/nowhere", dev: false, environment: {} },
+      home: "/nowhere",
+      dev: false,
+      environment: {},
       flags: { "json-rpc.workers": String(workers) },
     });
     return Array.from(

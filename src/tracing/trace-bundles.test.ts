@@ -24,7 +24,8 @@ function trace(
     { header, state, blockHash },
     { ...modules, evm: createEvm() },
     {
-      ...{ tracers, tracer: "callTracer" },
+      tracers,
+      tracer: "callTracer",
       budget: createTraceBudget({ timeoutMs: 5_000, charsMax: 1e6 }),
       ...more,
     },

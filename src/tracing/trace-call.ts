@@ -63,7 +63,9 @@ export function traceBundles(
       const timeoutMs = Math.max(0, budget.deadlineMs - performance.now());
       const before = { ...target, state: state.asReader() };
       const prepared = prepareCall(args, before, modules, {
-        ...{ ...callOptions, blockOverrides, timeoutMs },
+        ...callOptions,
+        blockOverrides,
+        timeoutMs,
       });
       const { message, block, precompiles } = prepared;
       const traced = { message, block, precompiles, state: before.state, logsBefore: 0 };

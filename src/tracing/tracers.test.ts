@@ -145,7 +145,9 @@ test("flatCallTracer gives each frame its address in the tree", () => {
   const frames = trace("0x5f5ffd", { tracer: "flatCallTracer" }, { to: caller });
   assert.deepEqual(
     frames.map(({ traceAddress, subtraces, error }: Record<string, unknown>) => ({
-      ...{ traceAddress, subtraces, error },
+      traceAddress,
+      subtraces,
+      error,
     })),
     [
       { traceAddress: [], subtraces: 1, error: undefined },
@@ -321,7 +323,13 @@ test("erc7562Tracer shows the slots, opcodes and contracts that each frame used"
   assert.deepEqual(shown.extCodeAccessInfo, [bob]);
   assert.deepEqual(shown.contractSize, { [bob]: { contractSize: 0, opcode: 0x3b } });
   assert.deepEqual(shown.usedOpcodes, {
-    ...{ "0x0": 1, "0x20": 1, "0x3b": 1, "0x54": 1, "0x55": 1, "0x5a": 1, "0x5d": 1 },
+    "0x0": 1,
+    "0x20": 1,
+    "0x3b": 1,
+    "0x54": 1,
+    "0x55": 1,
+    "0x5a": 1,
+    "0x5d": 1,
   });
   assert.equal(shown.outOfGas, false);
 });

@@ -12,7 +12,9 @@ const has = (params: readonly unknown[], pattern: RegExp) => pattern.test(JSON.s
 
 /** Later than geth 1.17.0. */
 const NEWER_METHODS: ReadonlySet<string> = new Set([
-  ...["eth_getStorageValues", "eth_baseFee", "eth_capabilities"],
+  "eth_getStorageValues",
+  "eth_baseFee",
+  "eth_capabilities",
 ]);
 
 const isUnselected = (answer: Answer): boolean =>
@@ -283,9 +285,7 @@ const REASONS: readonly Reason[] = [
 ];
 
 /** What follows from a header's withdrawals root. */
-const AFTER_WITHDRAWALS: ReadonlySet<string> = new Set([
-  ...["hash", "parentHash", "blockHash", "size"],
-]);
+const AFTER_WITHDRAWALS: ReadonlySet<string> = new Set(["hash", "parentHash", "blockHash", "size"]);
 
 /** The reason for a difference that docs/compliance.md lists; undefined for any other. */
 export function knownReason(found: Found): string | undefined {

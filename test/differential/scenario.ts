@@ -153,10 +153,7 @@ function scenarioBlocks(): readonly (readonly Hex[])[] {
       blobVersionedHashes: [blobHash],
     } as never),
   ];
-  return [
-    ...[transfers, creations, [], tokens, firstRuns, secondRuns],
-    ...[starved, delegations, later, []],
-  ];
+  return [transfers, creations, [], tokens, firstRuns, secondRuns, starved, delegations, later, []];
 }
 
 /** A chain under the newest rules, made by this node: a genesis file and the blocks after it as RLP, in `dir`. */

@@ -203,8 +203,16 @@ test("evmintd attach --exec prints the value, and its exit code says how it went
 test("evmintd console runs a node for one script and stops it", async () => {
   const home = join(node.home, "other");
   const { code, stdout } = await runEvmintd([
-    ...["console", "--dev", "--home", home, "--json-rpc.address", "127.0.0.1:0"],
-    ...["--json-rpc.ws-address", "127.0.0.1:0", "--exec", "eth.blockNumber()"],
+    "console",
+    "--dev",
+    "--home",
+    home,
+    "--json-rpc.address",
+    "127.0.0.1:0",
+    "--json-rpc.ws-address",
+    "127.0.0.1:0",
+    "--exec",
+    "eth.blockNumber()",
   ]);
   assert.equal(code, 0);
   assert.match(stdout, /\n0\n$/);

@@ -204,7 +204,13 @@ test("debug_standardTraceBlockToFile writes a line for each step and each end of
   const { gas, ...first } = lines[0];
   assert.match(gas, /^0x[1-9a-f]/);
   assert.deepEqual(first, {
-    ...{ pc: 0, op: 0x60, gasCost: "0x3", memSize: 0, stack: [], depth: 1, refund: 0 },
+    pc: 0,
+    op: 0x60,
+    gasCost: "0x3",
+    memSize: 0,
+    stack: [],
+    depth: 1,
+    refund: 0,
     opName: "PUSH1",
   });
   assert.equal(lines.at(-1).output, "");

@@ -270,7 +270,12 @@ test("a node without proofs: on is an error at the start, auto says that nothing
   const home = join(folder, "unproven");
   const flags = ["--dev", "--fork-url", remote.url, "--json-rpc.address", "127.0.0.1:0"];
   const { code, stderr } = await runEvmintd([
-    ...["start", "--home", home, ...flags, "--fork-verify", "on"],
+    "start",
+    "--home",
+    home,
+    ...flags,
+    "--fork-verify",
+    "on",
   ]);
   assert.notEqual(code, 0);
   assert.match(stderr, /eth_getProof/);
@@ -363,8 +368,18 @@ describe("blocks that cannot be continued", () => {
         );
         const home = join(folder, `odd-start-${verify}`);
         const { code, stderr } = await runEvmintd([
-          ...["start", "--home", home, "--dev", "--fork-url", remote.url, "--fork-verify", verify],
-          ...["--json-rpc.address", "127.0.0.1:0", "--json-rpc.ws-address", "127.0.0.1:0"],
+          "start",
+          "--home",
+          home,
+          "--dev",
+          "--fork-url",
+          remote.url,
+          "--fork-verify",
+          verify,
+          "--json-rpc.address",
+          "127.0.0.1:0",
+          "--json-rpc.ws-address",
+          "127.0.0.1:0",
         ]);
         assert.notEqual(code, 0);
         assert.match(stderr, /FORK_REMOTE_|remote chain|cannot be continued|hash of its fields/);

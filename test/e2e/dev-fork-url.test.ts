@@ -21,7 +21,11 @@ let node: TestNode;
 
 async function startRemote(name: string): Promise<Remote> {
   return startEvmintd(join(folder, name), [
-    ...["--dev", "--chain-id", "777", "--json-rpc.processes", "0"],
+    "--dev",
+    "--chain-id",
+    "777",
+    "--json-rpc.processes",
+    "0",
   ]);
 }
 

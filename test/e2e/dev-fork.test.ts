@@ -234,7 +234,10 @@ for (const [name, startRemote] of remotes) {
       await send(url, { to: STRANGER, value: "0x1" });
       assert.equal(await call(url, "eth_getBalance", STRANGER, "latest"), "0x1235");
       const logs = await call<Record<string, string>[]>(url, "eth_getLogs", {
-        ...{ address: contract, topics: [TOPIC], fromBlock: "earliest", toBlock: "latest" },
+        address: contract,
+        topics: [TOPIC],
+        fromBlock: "earliest",
+        toBlock: "latest",
       });
       const filter = { address: contract, topics: [TOPIC], fromBlock: "earliest" };
       const id = await call(url, "eth_newFilter", filter);

@@ -26,8 +26,14 @@ async function ask(method: string, ...params: readonly unknown[]) {
 async function signedTransfer(): Promise<Hex> {
   const nonce = Number(await ask("eth_getTransactionCount", alice, "pending"));
   return privateKeyToAccount(DEV_KEYS[0]).signTransaction({
-    ...{ chainId: Number(await ask("eth_chainId")), nonce, to: bob, value: 1n, gas: 21_000n },
-    ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n, type: "eip1559" },
+    chainId: Number(await ask("eth_chainId")),
+    nonce,
+    to: bob,
+    value: 1n,
+    gas: 21_000n,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 10n ** 9n,
+    type: "eip1559",
   });
 }
 

@@ -41,7 +41,10 @@ test(`geth imports ${BLOCKS} instant blocks of an exported chain`, {
   const file = join(home, "chain.rlp");
   const { config } = loadConfig({ home, dev: false, flags: {}, environment: {} });
   const { exported } = await nodeOperations.exportChain(config, SILENT_LOGGER, {
-    ...{ file, first: undefined, last: undefined, onProgress() {} },
+    file,
+    first: undefined,
+    last: undefined,
+    onProgress() {},
     signal: new AbortController().signal,
   });
   assert.equal(exported, BLOCKS);

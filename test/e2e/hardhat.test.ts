@@ -82,7 +82,11 @@ async function hardhatRun(
     existsSync(newer) ? newer : process.execPath,
     [
       join(modules!, "hardhat", "dist", "src", "cli.js"),
-      ...["run", "--no-compile", "--network", "evmint", "script.ts"],
+      "run",
+      "--no-compile",
+      "--network",
+      "evmint",
+      "script.ts",
     ],
     {
       cwd: project,
@@ -178,11 +182,20 @@ test("every function of Hardhat's network helpers works", { skip: skipPlugins },
   assert.deepEqual(
     { ...answer, block: undefined },
     {
-      ...{ balance: "0xde0b6b3a7640000", nonce: "0x9", code: "0x6001", block: undefined },
+      balance: "0xde0b6b3a7640000",
+      nonce: "0x9",
+      code: "0x6001",
+      block: undefined,
       storage: `0x${"4d".padStart(64, "0")}`,
-      ...{ mined: 9, set: 1000, increased: 2000, latestBlock: 12, duration: 86_400 },
+      mined: 9,
+      set: 1000,
+      increased: 2000,
+      latestBlock: 12,
+      duration: 86_400,
       impersonated: "0x00000000000000000000000000000000000beef1",
-      ...{ dropped: true, fixture: "0x5", restored: 0 },
+      dropped: true,
+      fixture: "0x5",
+      restored: 0,
     },
   );
   assert.equal(block["baseFeePerGas"], "0x1cbe991a08");

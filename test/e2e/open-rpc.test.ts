@@ -77,7 +77,9 @@ for (const processes of ["0", "1"]) {
       assert.deepEqual(document, await discover(node.url));
       const names = document.methods.map(({ name }) => name);
       assert.deepEqual([...new Set(names.map((name) => name.split("_")[0]))].sort(), [
-        ...["eth", "net", "rpc"],
+        "eth",
+        "net",
+        "rpc",
       ]);
       assert.ok(names.includes("eth_sendTransaction"));
       assert.ok(!names.includes("eth_signTransaction"), "denied on this listener");

@@ -52,8 +52,13 @@ describe("ots_* and erigon_*", () => {
 
   async function send(nonce: number, fields: { to?: Hex; data?: Hex; value?: bigint }, key = 0) {
     const raw = await privateKeyToAccount(DEV_KEYS[key]!).signTransaction({
-      ...{ chainId: 31337, nonce, gas: 1_000_000n, type: "eip1559" },
-      ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n, ...fields },
+      chainId: 31337,
+      nonce,
+      gas: 1_000_000n,
+      type: "eip1559",
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
+      ...fields,
     });
     return resultOf("eth_sendRawTransaction", raw);
   }

@@ -73,7 +73,10 @@ before(async () => {
   const snapshots = createSnapshots(
     { interval: 0, chunkBytes: 2_000 },
     {
-      ...{ chain, files, metrics, log: SILENT_LOGGER },
+      chain,
+      files,
+      metrics,
+      log: SILENT_LOGGER,
       addresses: () => store.addresses(),
       pinState: (number) => store.pinState(number),
       failures: createFailures(SILENT_LOGGER, metrics),
@@ -153,7 +156,9 @@ test("a chunk that is damaged, or comes from another place, is fetched again fro
   const { restore } = openRestore();
   restore.offerSnapshot(snapshot, appHash());
   const retry = (index: number) => ({
-    ...{ result: "retry", refetchChunks: [index], rejectSenders: ["peer"] },
+    result: "retry",
+    refetchChunks: [index],
+    rejectSenders: ["peer"],
   });
   for (const [index, chunk] of chunks.entries()) {
     const damaged = chunk.slice();

@@ -129,8 +129,13 @@ before(async () => {
   anvil = peer;
   for (const [nonce, { to, data, value = 0n, gas = 1_000_000n }] of SENT.entries()) {
     const raw = await signer.signTransaction({
-      ...{ chainId: 31337, nonce, gas, value, type: "eip1559" },
-      ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 11n },
+      chainId: 31337,
+      nonce,
+      gas,
+      value,
+      type: "eip1559",
+      maxFeePerGas: 10n ** 11n,
+      maxPriorityFeePerGas: 10n ** 11n,
       ...(to && { to }),
       ...(data && { data }),
     });
@@ -206,7 +211,8 @@ function normalizedVm(trace: VmTrace | null): unknown {
       const isFrame = /CALL$|CALLCODE$|CREATE/.test(op);
       const isLast = i === length - 1;
       return {
-        ...{ pc, op },
+        pc,
+        op,
         ...(!isFrame && !isLast && { cost, push: ex?.push }),
         sub: normalizedVm(sub),
       };

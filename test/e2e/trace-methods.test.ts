@@ -37,8 +37,13 @@ describe("trace_*", () => {
 
   async function signed(nonce: number, to: Hex | undefined, data: Hex) {
     return signer.signTransaction({
-      ...{ chainId: 31337, nonce, gas: 1_000_000n, type: "eip1559", data },
-      ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n },
+      chainId: 31337,
+      nonce,
+      gas: 1_000_000n,
+      type: "eip1559",
+      data,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
       ...(to && { to }),
     });
   }
@@ -175,19 +180,31 @@ describe("trace_*", () => {
     const ops = new Map(vmTrace.ops.map((op: { pc: number }) => [op.pc, op]));
     const left = 100_000 - 21_000;
     assert.deepEqual(ops.get(0), {
-      ...{ pc: 0, op: "PUSH1", cost: 3, sub: null },
+      pc: 0,
+      op: "PUSH1",
+      cost: 3,
+      sub: null,
       ex: { used: left - 3, push: ["0x2a"], mem: null, store: null },
     });
     assert.deepEqual(ops.get(4), {
-      ...{ pc: 4, op: "SSTORE", cost: 22_100, sub: null },
+      pc: 4,
+      op: "SSTORE",
+      cost: 22_100,
+      sub: null,
       ex: { used: left - 6 - 22_100, push: [], mem: null, store: { key: "0x1", val: "0x2a" } },
     });
     assert.deepEqual(ops.get(9), {
-      ...{ pc: 9, op: "MSTORE8", cost: 6, sub: null },
+      pc: 9,
+      op: "MSTORE8",
+      cost: 6,
+      sub: null,
       ex: { used: left - 22_118, push: [], mem: { off: 5, data: "0x07" }, store: null },
     });
     assert.deepEqual((ops.get(12) as { ex: unknown }).ex, {
-      ...{ used: left - 22_124, push: ["0x1", "0x1"], mem: null, store: null },
+      used: left - 22_124,
+      push: ["0x1", "0x1"],
+      mem: null,
+      store: null,
     });
   });
 

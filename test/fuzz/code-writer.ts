@@ -17,8 +17,8 @@ const PURE: readonly (readonly [opcode: number, pops: number])[] = [
 ];
 /** Nothing taken, one word left: environment, PC, MSIZE, GAS. */
 const SOURCES = [
-  ...[0x30, 0x32, 0x33, 0x34, 0x36, 0x38, 0x3a, 0x3d, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47],
-  ...[0x48, 0x4a, 0x58, 0x59, 0x5a, 0x5f],
+  0x30, 0x32, 0x33, 0x34, 0x36, 0x38, 0x3a, 0x3d, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48,
+  0x4a, 0x58, 0x59, 0x5a, 0x5f,
 ];
 const ADDRESS_QUERIES = [0x31, 0x3b, 0x3f];
 const CALLS = [0xf1, 0xf1, 0xf1, 0xf2, 0xf4, 0xfa, 0xfa];
@@ -167,7 +167,11 @@ export function createCodeWriter(options: {
   };
   const copy = () => {
     const opcode = pickOpcode([
-      ...[OP.callDataCopy, OP.codeCopy, OP.extCodeCopy, OP.returnDataCopy, OP.mcopy],
+      OP.callDataCopy,
+      OP.codeCopy,
+      OP.extCodeCopy,
+      OP.returnDataCopy,
+      OP.mcopy,
     ]);
     push(goesWild() ? value(random) : BigInt(random.int(70)));
     push(goesWild() ? value(random) : BigInt(random.int(70)));
@@ -199,7 +203,9 @@ export function createCodeWriter(options: {
     const opcode = pickOpcode([
       ...ADDRESS_QUERIES,
       ...ADDRESS_QUERIES,
-      ...[OP.callDataLoad, OP.blockHash, OP.blobHash],
+      OP.callDataLoad,
+      OP.blockHash,
+      OP.blobHash,
     ]);
     if (ADDRESS_QUERIES.includes(opcode)) pushAddress();
     else if (opcode === OP.blockHash) push(BigInt(740 + random.int(265)));

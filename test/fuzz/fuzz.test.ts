@@ -85,6 +85,6 @@ test("an engine that reports a wrong step is detected, also when it is the last 
 test("assemble resolves labels to where their JUMPDEST is", () => {
   assert.deepEqual(
     [...assemble(["@a", "56", "fe", "#a", "@b"])],
-    [...[0x61, 0, 5, 0x56, 0xfe, 0x5b], ...[0x61, 0, 0]],
+    [0x61, 0, 5, 0x56, 0xfe, 0x5b, 0x61, 0, 0],
   );
 });

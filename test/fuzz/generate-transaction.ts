@@ -46,9 +46,15 @@ export function generateTransactionCase(seed: number, fork?: Hardfork): Transact
   const type = typeOf(random, hardfork);
   const creates = type < 3 ? random.chance(0.2) : random.chance(0.02);
   const targets = [
-    ...[...CONTRACTS, ...CONTRACTS, ...SENDERS],
+    ...CONTRACTS,
+    ...CONTRACTS,
+    ...SENDERS,
     ...(type === 4 ? [...SENDERS, ...SENDERS] : []),
-    ...[coinbase, EMPTY, PLAIN, created, ...precompileAddresses(random)],
+    coinbase,
+    EMPTY,
+    PLAIN,
+    created,
+    ...precompileAddresses(random),
   ];
   const delegated = delegates ? [...SENDERS, ...SENDERS] : [];
   const code = (length: number) => {

@@ -19,7 +19,11 @@ export function generateCase(seed: number, fork?: Hardfork): FuzzCase {
   const targets = [
     ...CONTRACTS,
     ...CONTRACTS,
-    ...[CALLER, COINBASE, EMPTY, PLAIN, ...(delegates ? [DELEGATED] : [])],
+    CALLER,
+    COINBASE,
+    EMPTY,
+    PLAIN,
+    ...(delegates ? [DELEGATED] : []),
     ...precompileAddresses(random),
   ];
   const code = (length: number) => {

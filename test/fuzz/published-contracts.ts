@@ -101,7 +101,12 @@ export function callEveryFunction(
   const run = (to: Address | null, data: Uint8Array, value = 0n, createAddress = CONTRACT) =>
     evm.execute(
       testMessage({
-        ...{ to, data, value, caller: CALLER, origin: CALLER, gas: 20_000_000n },
+        to,
+        data,
+        value,
+        caller: CALLER,
+        origin: CALLER,
+        gas: 20_000_000n,
         ...(to === null ? { createAddress } : {}),
       }),
       testBlock({ timestamp: 1_700_000_000, chainId: 1n }),

@@ -83,8 +83,14 @@ export class Network {
     const step = PORT_STEP * (this.nodes.length + this.#joined.length);
     const at = (port: number) => `127.0.0.1:${port + step}`;
     const node = createNode(home, HTTP_PORT + step, [
-      ...["--json-rpc.address", at(HTTP_PORT), "--json-rpc.ws-address", at(HTTP_PORT + 1)],
-      ...["--cometbft.p2p-address", at(P2P_PORT), "--cometbft.local-net", "true"],
+      "--json-rpc.address",
+      at(HTTP_PORT),
+      "--json-rpc.ws-address",
+      at(HTTP_PORT + 1),
+      "--cometbft.p2p-address",
+      at(P2P_PORT),
+      "--cometbft.local-net",
+      "true",
       ...flags,
     ]);
     this.#joined.push(node);
@@ -108,9 +114,17 @@ export class Network {
     const { validators, followers = 0, blockTime = "500ms" } = options;
     const network = new Network(options);
     const { code, stderr } = await runEvmintd([
-      ...["testnet", "--output", join(network.folder, "net")],
-      ...["--validators", String(validators), "--full-nodes", String(followers)],
-      ...["--block-time", blockTime, "--http-port", String(HTTP_PORT)],
+      "testnet",
+      "--output",
+      join(network.folder, "net"),
+      "--validators",
+      String(validators),
+      "--full-nodes",
+      String(followers),
+      "--block-time",
+      blockTime,
+      "--http-port",
+      String(HTTP_PORT),
       ...(options.genesis === undefined
         ? ["--chain-id", String(CHAIN_ID)]
         : ["--genesis", options.genesis]),

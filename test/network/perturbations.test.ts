@@ -27,7 +27,8 @@ test(`${NODES} nodes under traffic agree on every block, whatever happens to one
 }, async (t) => {
   const random = seeded(SEED);
   const network = await Network.create({
-    ...{ validators: VALIDATORS, followers: NODES - VALIDATORS },
+    validators: VALIDATORS,
+    followers: NODES - VALIDATORS,
     flags: ["--snapshot.interval", "60"],
     funded: trafficAccounts(NODES),
   });
@@ -204,7 +205,10 @@ async function stateSync(network: Network, t: TestContext): Promise<NetworkNode>
       .slice(0, 2)
       .map(({ engineRpc }) => engineRpc)
       .join(),
-    ...["--cometbft.trust-height", String(trusted.height), "--cometbft.trust-hash", trusted.hash],
+    "--cometbft.trust-height",
+    String(trusted.height),
+    "--cometbft.trust-hash",
+    trusted.hash,
   ]);
   joined.start();
   const milliseconds = await eventually("the new node has the newest block", async () => {

@@ -25,8 +25,15 @@ test("a solo chain goes on under CometBFT from the block after its newest, also 
   });
   const start = (...flags: string[]) => {
     running = spawnEvmintd([
-      ...["start", "--home", home, "--json-rpc.enable", "true"],
-      ...["--json-rpc.address", "127.0.0.1:19745", "--json-rpc.ws-address", "127.0.0.1:19746"],
+      "start",
+      "--home",
+      home,
+      "--json-rpc.enable",
+      "true",
+      "--json-rpc.address",
+      "127.0.0.1:19745",
+      "--json-rpc.ws-address",
+      "127.0.0.1:19746",
       ...flags,
     ]);
   };
@@ -44,8 +51,12 @@ test("a solo chain goes on under CometBFT from the block after its newest, also 
   await reaches(3);
   await stop();
   const network = [
-    ...["--consensus.engine", "cometbft", "--consensus.block-time", "500ms"],
-    ...["--cometbft.p2p-address", "127.0.0.1:26756"],
+    "--consensus.engine",
+    "cometbft",
+    "--consensus.block-time",
+    "500ms",
+    "--cometbft.p2p-address",
+    "127.0.0.1:26756",
   ];
   start(...network);
   await eventually("it answers", async () => (await height()) >= 3);

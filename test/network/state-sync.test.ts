@@ -38,7 +38,10 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
       .slice(0, 2)
       .map(({ engineRpc }) => engineRpc)
       .join(),
-    ...["--cometbft.trust-height", String(trusted.height), "--cometbft.trust-hash", trusted.hash],
+    "--cometbft.trust-height",
+    String(trusted.height),
+    "--cometbft.trust-hash",
+    trusted.hash,
   ]);
   joined.start();
   const synced = await eventually("the new node has the newest block", async () => {

@@ -91,9 +91,14 @@ class Sender {
   /** The next transaction; the same one again next time, unless the node has it. */
   async #send(): Promise<void> {
     const serializedTransaction = await this.#account.signTransaction({
-      ...{ type: "eip1559", chainId: CHAIN_ID, nonce: this.#nonce, gas: 21_000n },
-      ...{ to: this.#account.address, value: 1n },
-      ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n },
+      type: "eip1559",
+      chainId: CHAIN_ID,
+      nonce: this.#nonce,
+      gas: 21_000n,
+      to: this.#account.address,
+      value: 1n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
     });
     try {
       this.answered.push(await this.#node.client.sendRawTransaction({ serializedTransaction }));

@@ -45,7 +45,9 @@ let contents: readonly Uint8Array[];
 
 before(async () => {
   const running = await startTestNode({
-    ...{ dev: true, home, settings: { "consensus.block-time": "manual" } },
+    dev: true,
+    home,
+    settings: { "consensus.block-time": "manual" },
   });
   const { chain, store } = running.node.core;
   const send = (transaction: object) =>
@@ -71,7 +73,10 @@ before(async () => {
   await createSnapshots(
     { interval: 0, chunkBytes: 700 },
     {
-      ...{ chain, files, metrics, log: SILENT_LOGGER },
+      chain,
+      files,
+      metrics,
+      log: SILENT_LOGGER,
       addresses: () => store.addresses(),
       pinState: (number) => store.pinState(number),
       failures: createFailures(SILENT_LOGGER, metrics),

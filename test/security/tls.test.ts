@@ -14,8 +14,21 @@ const folder = mkdtempSync(join(tmpdir(), "evmint-tls-"));
 const cert = join(folder, "cert.pem");
 const key = join(folder, "key.pem");
 const made = spawnSync("openssl", [
-  ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"],
-  ...["-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost"],
+  "req",
+  "-x509",
+  "-newkey",
+  "ec",
+  "-pkeyopt",
+  "ec_paramgen_curve:prime256v1",
+  "-nodes",
+  "-keyout",
+  key,
+  "-out",
+  cert,
+  "-days",
+  "2",
+  "-subj",
+  "/CN=localhost",
 ]);
 const skip = made.status === 0 ? false : "left out: no openssl to make a certificate with";
 after(() => rmSync(folder, { recursive: true }));

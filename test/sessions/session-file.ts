@@ -33,7 +33,8 @@ export function writeSession(name: SessionName, session: Session): void {
 /** The chain of `test/differential/scenario.ts`, whose sixth transaction deploys a token. */
 export function sessionFacts({ blocks, head, sender }: ChainFacts): SessionFacts {
   return {
-    ...{ head, sender },
+    head,
+    sender,
     // Every block but those with dozens of programs, whose traces would be most of the recording.
     blocks: blocks.filter(({ transactions }) => transactions.length < MANY),
     token: createAddress(parseAddress(DEV_ADDRESSES[0]), 5n),

@@ -55,8 +55,15 @@ export async function startEvmintd(
 ) {
   const node = spawnEvmintd(
     [
-      ...["start", "--home", home, "--json-rpc.enable", "true"],
-      ...["--json-rpc.address", "127.0.0.1:0", "--json-rpc.ws-address", "127.0.0.1:0"],
+      "start",
+      "--home",
+      home,
+      "--json-rpc.enable",
+      "true",
+      "--json-rpc.address",
+      "127.0.0.1:0",
+      "--json-rpc.ws-address",
+      "127.0.0.1:0",
       ...args,
     ],
     runtimeArgs,

@@ -68,8 +68,11 @@ export function modelRemoteChain(
       case "eth_getProof": {
         const proof = trie.prove(header.stateRoot, address, params[1] as Hash[]);
         return {
-          ...{ address, balance: toQuantity(balance), nonce: toQuantity(nonce) },
-          ...{ codeHash: keccak256Hash(code), storageHash: proof.storageRoot ?? ZERO_HASH },
+          address,
+          balance: toQuantity(balance),
+          nonce: toQuantity(nonce),
+          codeHash: keccak256Hash(code),
+          storageHash: proof.storageRoot ?? ZERO_HASH,
           accountProof: proof.accountProof.map(bytesToHex),
           storageProof: proof.storageProofs.map((each) => ({
             key: each.slot,
@@ -87,18 +90,26 @@ export function modelRemoteChain(
 
 function headerWith(fields: Partial<Header> & Pick<Header, "stateRoot">): Header {
   return {
-    ...{ parentHash: hashFromBigint(77n), sha3Uncles: EMPTY_UNCLES_HASH, coinbase: ZERO_ADDRESS },
-    ...{ transactionsRoot: EMPTY_TRIE_ROOT, receiptsRoot: EMPTY_TRIE_ROOT, logsBloom: EMPTY_BLOOM },
-    ...{
-      difficulty: 0n,
-      number: 100,
-      gasLimit: 30_000_000n,
-      gasUsed: 0n,
-      timestamp: 1_700_000_000,
-    },
-    ...{ extraData: EMPTY_BYTES, mixHash: ZERO_HASH, nonce: new Uint8Array(8) },
-    ...{ baseFeePerGas: 7n, withdrawalsRoot: EMPTY_TRIE_ROOT, blobGasUsed: 0n, excessBlobGas: 0n },
-    ...{ parentBeaconBlockRoot: ZERO_HASH, requestsHash: EMPTY_REQUESTS_HASH },
+    parentHash: hashFromBigint(77n),
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    coinbase: ZERO_ADDRESS,
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: EMPTY_BLOOM,
+    difficulty: 0n,
+    number: 100,
+    gasLimit: 30_000_000n,
+    gasUsed: 0n,
+    timestamp: 1_700_000_000,
+    extraData: EMPTY_BYTES,
+    mixHash: ZERO_HASH,
+    nonce: new Uint8Array(8),
+    baseFeePerGas: 7n,
+    withdrawalsRoot: EMPTY_TRIE_ROOT,
+    blobGasUsed: 0n,
+    excessBlobGas: 0n,
+    parentBeaconBlockRoot: ZERO_HASH,
+    requestsHash: EMPTY_REQUESTS_HASH,
     ...fields,
   };
 }
@@ -157,7 +168,8 @@ export function answersOf(
     const result = resultOf(call);
     const missing = { code: -32601, message: "the method does not exist" };
     return {
-      ...{ jsonrpc: "2.0", id: call.id },
+      jsonrpc: "2.0",
+      id: call.id,
       ...(result === undefined ? { error: missing } : { result }),
     };
   });

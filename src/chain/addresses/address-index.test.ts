@@ -21,7 +21,10 @@ function openTestStore(addressIndex = true) {
   const records: BlockRecord[] = [];
   const open = (isOn: boolean) =>
     openLogBlockStore({
-      ...{ log, index, createTrie: createStateTrie, addressIndex: isOn },
+      log,
+      index,
+      createTrie: createStateTrie,
+      addressIndex: isOn,
       defer: (work) => deferred.push(work),
     });
   let store: LogBlockStore = open(addressIndex);

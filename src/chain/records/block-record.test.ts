@@ -203,7 +203,8 @@ describe("block record", () => {
         const { block, receipts, changes } = decodeBlockRecord(payload);
         assert.deepEqual(plain(decodeIndexedParts(payload)), {
           block: plain({
-            ...{ hash: block.hash, header: block.header },
+            hash: block.hash,
+            header: block.header,
             transactions: block.transactions.map(({ hash }) => ({ hash })),
           }),
           receipts: plain(receipts.map(({ logs }) => ({ logs }))),

@@ -40,12 +40,18 @@ test("a row lost while the store is open is an error, never a wrong answer: each
   const damage: Error[] = [];
   // Merged at once, so that nothing of a row is in memory.
   const mergeLimits = {
-    ...{ versionsMin: 1, nodeBytesMin: 1, blocksMin: 1, keysMax: 10_000 },
+    versionsMin: 1,
+    nodeBytesMin: 1,
+    blocksMin: 1,
+    keysMax: 10_000,
     logs: { blocksMin: 1, postingsMin: 1, logBytesMin: 1, rowsMax: 10_000 },
   };
   const open = () =>
     openLogBlockStore({
-      ...{ log, index, mergeLimits, createTrie: createStateTrie },
+      log,
+      index,
+      mergeLimits,
+      createTrie: createStateTrie,
       onDamage: (error) => damage.push(error),
     });
   const store = open();

@@ -34,16 +34,17 @@ function open(index: Kv, options: { readonly addressIndex?: boolean; readonly me
   const { addressIndex = false, merges = false } = options;
   const waits = merges ? 9 : 1_000_000;
   const store = openLogBlockStore({
-    ...{ index, log: createMemoryLogDirectory(), createTrie, addressIndex },
+    index,
+    log: createMemoryLogDirectory(),
+    createTrie,
+    addressIndex,
     defer: (work) => deferred.push(work),
     mergeLimits: {
-      ...{
-        versionsMin: 1_000_000,
-        nodeBytesMin: 1 << 30,
-        blocksMin: waits,
-        keysMax: 10,
-        sliceMs: Infinity,
-      },
+      versionsMin: 1_000_000,
+      nodeBytesMin: 1 << 30,
+      blocksMin: waits,
+      keysMax: 10,
+      sliceMs: Infinity,
       logs: { blocksMin: waits, postingsMin: 1_000_000, logBytesMin: 1 << 30, rowsMax: 10 },
     },
   });

@@ -97,7 +97,10 @@ export class ArchiveModel {
       assert.deepEqual(
         plain(store.transactionAt(number, index)),
         plain({
-          ...{ transaction, receipt, firstLogIndex, index },
+          transaction,
+          receipt,
+          firstLogIndex,
+          index,
           sender: record.senders[index]!,
           blockHash: record.block.hash,
           blockNumber: number,

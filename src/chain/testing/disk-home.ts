@@ -103,7 +103,9 @@ export class DiskHome {
   #open(options: object = {}): LogBlockStore {
     this.#deferred.length = 0;
     return openDiskBlockStore({
-      ...{ directory: this.#directory(), createTrie, retention: this.#retention },
+      directory: this.#directory(),
+      createTrie,
+      retention: this.#retention,
       defer: (work) => this.#deferred.push(work),
       onPruningFailure(error) {
         throw error;
@@ -111,7 +113,10 @@ export class DiskHome {
       segmentBytesMax: 4_000,
       replayBytesMax: 3_000,
       mergeLimits: {
-        ...{ versionsMin: 40, nodeBytesMin: 20_000, blocksMin: 12, keysMax: 3 },
+        versionsMin: 40,
+        nodeBytesMin: 20_000,
+        blocksMin: 12,
+        keysMax: 3,
         logs: { blocksMin: 7, postingsMin: 60, logBytesMin: 6_000, rowsMax: 5 },
       },
       ...options,

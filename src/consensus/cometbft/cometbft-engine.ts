@@ -75,7 +75,8 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
   const lists = new PeerLists(options.peers);
   let { synced } = modules;
   const view = new EngineView(options, {
-    ...{ rpc, log },
+    rpc,
+    log,
     oldestSnapshot: () => application.listSnapshots().at(-1)?.height,
     now: () => performance.now(),
   });

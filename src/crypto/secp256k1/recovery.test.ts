@@ -72,7 +72,8 @@ test("scalars at the borders, and digests that are 0 or not below n", () => {
       digests.map(
         (digest, i): SignedDigest => ({
           digest: bigintToFixedBytes(digest, 32),
-          ...{ r, s },
+          r,
+          s,
           yParity: (i & 1) as 0 | 1,
         }),
       ),

@@ -80,7 +80,9 @@ function valueText(parameter: AbiParameter, data: Uint8Array, at: number, depth:
     const [, element = "", size = ""] = array;
     const count = size === "" ? lengthAt(data, at) : Number(size);
     return arrayText({ ...parameter, type: element, name: "" }, data, {
-      ...{ at: size === "" ? at + WORD : at, count, depth },
+      at: size === "" ? at + WORD : at,
+      count,
+      depth,
     });
   }
   if (type === "tuple") return `(${tupleText(components, data, at, depth + 1)})`;

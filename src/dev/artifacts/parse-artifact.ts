@@ -69,7 +69,8 @@ export function contractsOfBuild(input: SolcInput, output: SolcOutput): readonly
   };
   return Object.values(output.contracts ?? {}).flatMap((byName) =>
     Object.entries(byName).map(([name, { abi = [], evm }]) => ({
-      ...{ name, abi },
+      name,
+      abi,
       creation: compiledCode(evm?.bytecode ?? {}, source),
       runtime: compiledCode(evm?.deployedBytecode ?? {}, source),
     })),
@@ -103,7 +104,8 @@ export function contractOfHardhat(artifact: HardhatArtifact): Contract {
   const { immutableReferences, linkReferences, deployedLinkReferences } = artifact;
   const runtime = { object, immutableReferences, linkReferences: deployedLinkReferences };
   return {
-    ...{ name, abi },
+    name,
+    abi,
     creation: compiledCode({ object: bytecode, linkReferences }, NO_SOURCE),
     runtime: compiledCode(runtime, NO_SOURCE),
   };

@@ -149,7 +149,8 @@ async function post(
   const request: RequestInit = {
     method: "POST",
     headers: {
-      ...{ "content-type": "application/json", "accept-encoding": "identity" },
+      "content-type": "application/json",
+      "accept-encoding": "identity",
       ...headers,
     },
     body: JSON.stringify(body),

@@ -41,15 +41,21 @@ function traceBoth(codes: readonly string[], value: bigint) {
     bytes += count;
   });
   const account = (balance: bigint, code: string) => ({
-    ...{ balance, nonce: 1n, code: hexToBytes(`0x${code}`) },
+    balance,
+    nonce: 1n,
+    code: hexToBytes(`0x${code}`),
   });
   const contracts = CONTRACTS.map(
     (address, i) => [address, account(1_000n, codes[i] ?? "")] as const,
   );
   const state = createMemoryState(new Map([...contracts, [CALLER, account(10n ** 40n, "")]]));
   const message = testMessage({
-    ...{ to: CONTRACTS[0]!, caller: CALLER, origin: CALLER, value },
-    ...{ data: hexToBytes("0x010203"), gas: 3_000_000n },
+    to: CONTRACTS[0]!,
+    caller: CALLER,
+    origin: CALLER,
+    value,
+    data: hexToBytes("0x010203"),
+    gas: 3_000_000n,
   });
   const block = testBlock({ hardfork: "prague" });
   evm.execute(message, block, createWorldState(state), { tracer: { ...hooks, frames: table } });

@@ -20,8 +20,14 @@ const GROWTH_MAX = 1 << 20;
 
 /** Opcodes whose warm access geth charges before it looks at anything else. */
 const ACCESS_FIRST: ReadonlySet<string> = new Set([
-  ...["BALANCE", "EXTCODESIZE", "EXTCODEHASH", "EXTCODECOPY"],
-  ...["CALL", "CALLCODE", "DELEGATECALL", "STATICCALL"],
+  "BALANCE",
+  "EXTCODESIZE",
+  "EXTCODEHASH",
+  "EXTCODECOPY",
+  "CALL",
+  "CALLCODE",
+  "DELEGATECALL",
+  "STATICCALL",
 ]);
 
 /**

@@ -126,7 +126,10 @@ export function verifyReceivedBlock(
   config: ChainConfig,
 ): ExecutedBlock {
   const block: Block = {
-    ...{ header, transactions, uncles, hash: headerHash(header) },
+    header,
+    transactions,
+    uncles,
+    hash: headerHash(header),
     ...(withdrawals && { withdrawals }),
   };
   // Blocks with uncles are of proof of work, and no engine of ours made them.

@@ -121,7 +121,8 @@ export function transactionFieldsOf(
   if (type === 0) return { ...common, type, chainId: undefined, gasPrice };
   if (type === 1) return { ...common, type, chainId, gasPrice, accessList };
   const market = {
-    ...{ chainId, accessList },
+    chainId,
+    accessList,
     maxFeePerGas: args.maxFeePerGas ?? 0n,
     maxPriorityFeePerGas: args.maxPriorityFeePerGas ?? 0n,
   };

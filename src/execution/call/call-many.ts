@@ -59,7 +59,8 @@ export function callMany(
     return calls.map((args): CallOutcome => {
       const left = end === undefined ? {} : { timeoutMs: Math.max(0, end - performance.now()) };
       const prepared = prepareCall(args, { ...target, state: state.asReader() }, modules, {
-        ...{ ...callOptions, ...left },
+        ...callOptions,
+        ...left,
         blockOverrides: { ...place, ...blockOverrides },
       });
       try {

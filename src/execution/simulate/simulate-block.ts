@@ -99,7 +99,10 @@ export function simulateBlock(
     modules,
   );
   const place = {
-    ...{ header, context, execution, run },
+    header,
+    context,
+    execution,
+    run,
     precompiles: precompiles === ownPrecompiles ? undefined : precompiles,
     collector: createLogCollector(run.options.traceTransfers),
   };
@@ -136,7 +139,9 @@ function openHeader(
   const isLondon = isAtLeast(hardfork, "london");
   const ruledBaseFee = options.validation ? nextBaseFee(before) : 0n;
   return {
-    ...{ number, timestamp, difficulty },
+    number,
+    timestamp,
+    difficulty,
     parentHash: parent.hash,
     coinbase: blockOverrides.feeRecipient ?? before.coinbase,
     gasLimit: blockOverrides.gasLimit ?? before.gasLimit,

@@ -37,7 +37,9 @@ function run(
     { hash, header, state, stateRoot: header.stateRoot, blockHash },
     modules,
     {
-      ...{ validation: false, traceTransfers: false, gasCap: 50_000_000n },
+      validation: false,
+      traceTransfers: false,
+      gasCap: 50_000_000n,
       ...options,
     },
   );

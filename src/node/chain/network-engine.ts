@@ -83,7 +83,8 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
   return createCometBftEngine(
     {
       ...parts,
-      ...{ nodeId, initialHeight },
+      nodeId,
+      initialHeight,
       retainBlocks: config.chain.retainBlocks,
       version: clientVersion(),
     },

@@ -87,7 +87,8 @@ export async function composeRpcProcess(
       ...(config.les.serve > 0 && { admission: createClientAdmission({ serving, nowMs }) }),
       authenticate: authentication.authenticate,
       otherRequest: createOtherRequests(config, log, () => remote.node.readiness(), {
-        ...{ node: ports.node, settings },
+        node: ports.node,
+        settings,
       }),
     },
   );

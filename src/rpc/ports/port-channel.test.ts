@@ -17,8 +17,15 @@ function connected(replace: Partial<ChainView> = {}, execution: ServedPorts["exe
   const failures: unknown[] = [];
   const server = connectPorts(
     {
-      ...{ inspection, keys, node, tools, execution },
-      ...{ dev: {}, les: {}, shh: {}, runtime: {} },
+      inspection,
+      keys,
+      node,
+      tools,
+      execution,
+      dev: {},
+      les: {},
+      shh: {},
+      runtime: {},
       chain: { ...direct.chain, ...replace },
     },
     (error) => failures.push(error),

@@ -139,8 +139,11 @@ const INPUTS: {
     startListener: {
       kind: "ws",
       request: {
-        ...{ host: "127.0.0.1", port: 0, origins: ["*"] },
-        ...{ namespaces: undefined, hosts: undefined },
+        host: "127.0.0.1",
+        port: 0,
+        origins: ["*"],
+        namespaces: undefined,
+        hosts: undefined,
       },
     },
     stopListener: { kind: "http" },
@@ -285,7 +288,9 @@ for (const port of Object.keys(PORT_METHODS) as PortName[]) {
           }),
         );
         assert.deepEqual(await outcomeOf(() => methodOf(rejecting.ports)(input)), {
-          ...{ name: "TestRejection", message: "no", code: "DEV_CONTROL" },
+          name: "TestRejection",
+          message: "no",
+          code: "DEV_CONTROL",
           details: { bytes, amount: 1n },
         });
         rejecting.close();

@@ -161,7 +161,10 @@ export function createTestModules(
   const signer = createUnlockedSigner([ALICE_KEY]);
   const ports = connect({
     chain: createLocalChainView({
-      ...{ ...backend, logs, subscribe, addresses },
+      ...backend,
+      logs,
+      subscribe,
+      addresses,
       logTexts: new LogTextCache(1 << 20),
     }),
     execution: { ...executionOf(first), ...replace.execution },
@@ -183,7 +186,12 @@ export function createTestModules(
   });
   return {
     ...ports,
-    ...{ settings, blocks, pooled, submitted, backend, logs },
+    settings,
+    blocks,
+    pooled,
+    submitted,
+    backend,
+    logs,
     sessions: sessionsOf(ports, settings, backend),
     emitter: settlingEmitter(emitter, ports.chain),
   };
@@ -220,7 +228,10 @@ function sessionsOf(
     ),
     subscriptions: new Subscriptions({ maxPerConnection: subscriptionsMax, max: 1000 }),
     feeds: new EthFeeds({
-      ...{ chain, node, blockJson, notifier },
+      chain,
+      node,
+      blockJson,
+      notifier,
       logs: new LogFeed({ termsMax: 1000 }, notifier),
     }),
     traceChains: new TraceChains({
@@ -261,8 +272,13 @@ const TEST_INSPECTION: InspectionPort = {
   stateSize: () => {
     const none = { count: 0, bytes: 0 };
     return {
-      ...{ number: 0, root: ZERO_HASH, accounts: none, slots: none, codes: none },
-      ...{ accountNodes: none, storageNodes: none },
+      number: 0,
+      root: ZERO_HASH,
+      accounts: none,
+      slots: none,
+      codes: none,
+      accountNodes: none,
+      storageNodes: none,
     };
   },
   modifiedAccounts: () => [],

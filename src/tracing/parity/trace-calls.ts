@@ -60,7 +60,10 @@ export function traceRawTransaction(
   const sender = orTracingFailed(() => recoverSender(tx, block.hardfork));
   const message = messageFromTransaction(tx, sender, block.baseFeePerGas);
   const traced = {
-    ...{ message, block, state, logsBefore: 0 },
+    message,
+    block,
+    state,
+    logsBefore: 0,
     precompiles: precompilesAt(block.hardfork),
   };
   const gasPool = { gas: header.gasLimit, blobGas: 2n ** 64n };
@@ -70,7 +73,8 @@ export function traceRawTransaction(
         message,
         { evm, block, state: own, gasPool },
         {
-          ...{ tracer, deadlineMs: budget.deadlineMs },
+          tracer,
+          deadlineMs: budget.deadlineMs,
           ...(memoryBytesMax !== undefined && { memoryBytesMax }),
         },
       ),

@@ -100,8 +100,11 @@ test("signedHash of a transaction is the signingHash of its fields", () => {
     { ...fc.sample(feeMarket, 1)[0]!, accessList: [{ address: ALICE, storageKeys: [] }] },
     { ...fc.sample(feeMarket, 1)[0]!, type: 1, gasPrice: 7n },
     {
-      ...{ ...fc.sample(feeMarket, 1)[0]!, type: 3, to: ALICE },
-      ...{ maxFeePerBlobGas: 1n, blobVersionedHashes: [] },
+      ...fc.sample(feeMarket, 1)[0]!,
+      type: 3,
+      to: ALICE,
+      maxFeePerBlobGas: 1n,
+      blobVersionedHashes: [],
     },
     { ...fc.sample(feeMarket, 1)[0]!, type: 4, to: ALICE, authorizationList: [] },
   ];

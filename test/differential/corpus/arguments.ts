@@ -2,14 +2,24 @@ import { PROGRAMS } from "../programs.ts";
 import type { ChainFacts, DifferentialCase } from "./request.ts";
 
 const QUANTITIES = [
-  ...[null, "", "0x", "0x0", "0x00", "0x1", "0x01", 5, "5", true, [], {}, "0xg"],
-  ...[
-    "0xffffffffffffffff",
-    "0x10000000000000000",
-    `0x${"f".repeat(64)}`,
-    `0x1${"0".repeat(64)}`,
-    "0x20000000000000",
-  ],
+  null,
+  "",
+  "0x",
+  "0x0",
+  "0x00",
+  "0x1",
+  "0x01",
+  5,
+  "5",
+  true,
+  [],
+  {},
+  "0xg",
+  "0xffffffffffffffff",
+  "0x10000000000000000",
+  `0x${"f".repeat(64)}`,
+  `0x1${"0".repeat(64)}`,
+  "0x20000000000000",
 ];
 const DATA = [
   null,
@@ -75,7 +85,15 @@ const FIELDS: Readonly<Record<string, readonly unknown[]>> = {
   chainId: QUANTITIES,
   maxFeePerBlobGas: QUANTITIES,
   accessList: [
-    ...[null, [], {}, "x", 5, [5], [{}], [null], [{ address: "0x1" }]],
+    null,
+    [],
+    {},
+    "x",
+    5,
+    [5],
+    [{}],
+    [null],
+    [{ address: "0x1" }],
     [{ address: `0x${"11".repeat(20)}` }],
     [{ storageKeys: [] }],
     [{ address: `0x${"11".repeat(20)}`, storageKeys: null }],
@@ -92,7 +110,13 @@ const FIELDS: Readonly<Record<string, readonly unknown[]>> = {
     ],
   ],
   blobVersionedHashes: [
-    ...[null, [], {}, "x", [null], ["0x1"], HASHES],
+    null,
+    [],
+    {},
+    "x",
+    [null],
+    ["0x1"],
+    HASHES,
     ...HASHES.map((hash) => [hash]),
     new Array(6).fill(`0x01${"11".repeat(31)}`),
     new Array(7).fill(`0x01${"11".repeat(31)}`),
@@ -112,7 +136,12 @@ const FIELDS: Readonly<Record<string, readonly unknown[]>> = {
   commitments: [null, [], {}, "x", [null], ["0x"], ["0x00"], [`0x${"00".repeat(49)}`], [bytes48]],
   proofs: [null, [], {}, "x", [null], ["0x"], ["0x00"], [`0x${"00".repeat(49)}`], [bytes48]],
   authorizationList: [
-    ...[null, [], {}, "x", [null], [{}]],
+    null,
+    [],
+    {},
+    "x",
+    [null],
+    [{}],
     [AUTHORIZATION],
     ...Object.keys(AUTHORIZATION).map((name) => [{ ...AUTHORIZATION, [name]: undefined }]),
     ...Object.keys(AUTHORIZATION).flatMap((name) =>
@@ -146,7 +175,12 @@ export function* argumentCases({ sender, chainId }: ChainFacts): Generator<Diffe
     }
   }
   const calls: readonly unknown[] = [
-    ...[null, {}, [], "x", 5, true],
+    null,
+    {},
+    [],
+    "x",
+    5,
+    true,
     { from: sender },
     { gasPrice: "0x1", maxFeePerGas: "0x1" },
     { to: target, gasPrice: "0x1", maxPriorityFeePerGas: "0x1" },
@@ -310,7 +344,15 @@ export function* overrideCases({ sender, head }: ChainFacts): Generator<Differen
   }
   const moved = `0x${"33".repeat(20)}`;
   for (const overrides of [
-    ...[null, {}, [], "x", 5, { "0x1": {} }, { [sender]: null }, { [sender]: 5 }, { [sender]: [] }],
+    null,
+    {},
+    [],
+    "x",
+    5,
+    { "0x1": {} },
+    { [sender]: null },
+    { [sender]: 5 },
+    { [sender]: [] },
     { [sender]: { state: {}, stateDiff: {} } },
     { [precompile]: { movePrecompileToAddress: moved }, [moved]: { code: "0x00" } },
     { [precompile]: { movePrecompileToAddress: moved } },

@@ -92,7 +92,9 @@ const COLLECTOR = `{
 
 export function* bundlerCases({ sender }: ChainFacts): Generator<DifferentialCase> {
   const of = (name: string, method: string, ...params: readonly unknown[]) => ({
-    ...{ name: `bundler: ${name}`, method, params },
+    name: `bundler: ${name}`,
+    method,
+    params,
   });
   const from = `0x${"00".repeat(20)}`;
   const simulation = { from, to: SIMULATOR, data: "0x00112233" };
@@ -113,6 +115,7 @@ export function* bundlerCases({ sender }: ChainFacts): Generator<DifferentialCas
   yield of("answer in a revert", "eth_call", creation, "latest", OVERRIDES);
   yield of("answer in a revert", "eth_estimateGas", creation, "latest", OVERRIDES);
   yield of("answer in a revert", "debug_traceCall", creation, "latest", {
-    ...{ tracer: COLLECTOR, stateOverrides: OVERRIDES },
+    tracer: COLLECTOR,
+    stateOverrides: OVERRIDES,
   });
 }

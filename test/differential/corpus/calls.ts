@@ -54,10 +54,26 @@ export function* programCases(
 }
 
 const FORK_PROGRAMS = [
-  ...["selfDestruct", "selfDestructSelf", "selfDestructNew", "callSelfDestruct"],
-  ...["createSelfDestruct", "create2Twice", "sstoreClear", "sstoreThrice", "callNewValue"],
-  ...["callTooMuchValue", "callGasHuge", "staticSstore", "exp", "extcode", "deeper"],
-  ...["callcodeSstore", "precompileModexp", "precompileBnAdd", "createEf", "createDeposit"],
+  "selfDestruct",
+  "selfDestructSelf",
+  "selfDestructNew",
+  "callSelfDestruct",
+  "createSelfDestruct",
+  "create2Twice",
+  "sstoreClear",
+  "sstoreThrice",
+  "callNewValue",
+  "callTooMuchValue",
+  "callGasHuge",
+  "staticSstore",
+  "exp",
+  "extcode",
+  "deeper",
+  "callcodeSstore",
+  "precompileModexp",
+  "precompileBnAdd",
+  "createEf",
+  "createDeposit",
 ];
 
 /** What forks changed, under every tracer on blocks of all forks. */
@@ -128,16 +144,17 @@ function* starvedCases(options: {
 /** Creations by a transaction itself. */
 export function* creationCases({ sender }: ChainFacts, block: string): Generator<DifferentialCase> {
   const codes = [
-    ...[
-      "0x",
-      "0x00",
-      "0x60016000f3",
-      "0x60006000fd",
-      "0xfe",
-      "0x60ef60005360016000f3",
-      "0x6160016000f3",
-    ],
-    ...["0x6120006000f3", "0x33ff", "0x600a600d600039600a6000f3602a60005260206000f3", "0x5b600056"],
+    "0x",
+    "0x00",
+    "0x60016000f3",
+    "0x60006000fd",
+    "0xfe",
+    "0x60ef60005360016000f3",
+    "0x6160016000f3",
+    "0x6120006000f3",
+    "0x33ff",
+    "0x600a600d600039600a6000f3602a60005260206000f3",
+    "0x5b600056",
     `0x${"00".repeat(49_152)}`,
     `0x${"00".repeat(49_153)}`,
     "0x7f08c379a000000000000000000000000000000000000000000000000000000000600052600460006000fd",

@@ -116,7 +116,8 @@ test("SIGTERM under load: exit code 0 within five seconds, and no block that was
 }, async () => {
   const home = newHome();
   const { child, url, exited, output } = await startEvmintd(home, [
-    ...["--consensus.block-time", "instant"],
+    "--consensus.block-time",
+    "instant",
   ]);
   const target = `0x${"aa".repeat(20)}`;
   const loop = [{ to: target }, "latest", { [target]: { code: "0x5b600056" } }];
@@ -175,7 +176,13 @@ test("a taken port ends the start with 1, says which, and lets go of the home", 
   const address = `127.0.0.1:${(taken.address() as { port: number }).port}`;
   for (const key of ["json-rpc.address", "json-rpc.ws-address", "metrics.address"]) {
     const { code, stderr } = await runEvmintd([
-      ...["start", "--home", home, "--json-rpc.enable", "true", "--metrics.enable", "true"],
+      "start",
+      "--home",
+      home,
+      "--json-rpc.enable",
+      "true",
+      "--metrics.enable",
+      "true",
       ...["json-rpc.address", "json-rpc.ws-address", "metrics.address"].flatMap((each) => [
         `--${each}`,
         each === key ? address : "127.0.0.1:0",

@@ -26,7 +26,9 @@ function run(code: `0x${string}`, overrides: Partial<Message> = {}, options?: Ex
   state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash });
   const message = testMessage({
     to: contract,
-    ...{ caller: alice, origin: alice, gasPrice: 7n },
+    caller: alice,
+    origin: alice,
+    gasPrice: 7n,
     ...overrides,
   });
   return { state, result: evm.execute(message, block, state, options) };

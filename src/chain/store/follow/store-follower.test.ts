@@ -108,12 +108,16 @@ describe("StoreFollower", () => {
         const directory = mkdtempSync(join(tmpdir(), "follower-"));
         const deferred: (() => void)[] = [];
         const store = openDiskBlockStore({
-          ...{ directory, createTrie },
+          directory,
+          createTrie,
           defer: (work) => deferred.push(work),
           ...(seed % 3 !== 0 && { retention: RETENTION }),
           segmentBytesMax: 4_096,
           mergeLimits: {
-            ...{ versionsMin: 20, nodeBytesMin: 4_000, blocksMin: 5, keysMax: 7 },
+            versionsMin: 20,
+            nodeBytesMin: 4_000,
+            blocksMin: 5,
+            keysMax: 7,
             logs: { blocksMin: 5, postingsMin: 50, logBytesMin: 4_000, rowsMax: 5 },
           },
         });
@@ -183,7 +187,8 @@ describe("StoreFollower", () => {
     t.after(() => rmSync(directory, { recursive: true, force: true }));
     let isReadStale: boolean | undefined;
     const store: LogBlockStore = openDiskBlockStore({
-      ...{ directory, createTrie },
+      directory,
+      createTrie,
       failPoint(name) {
         if (name !== "rollback:log") return;
         // The rows of the block are gone, and the rollback is not published.
@@ -199,7 +204,9 @@ describe("StoreFollower", () => {
     const published = new PublishedHead(head as SharedArrayBuffer);
     let pauses = 0;
     const follower = new StoreFollower({
-      ...{ directory, head, createTrie },
+      directory,
+      head,
+      createTrie,
       pause() {
         pauses++;
         const position = published.read();
@@ -230,10 +237,16 @@ describe("StoreFollower", () => {
     const directory = mkdtempSync(join(tmpdir(), "follower-"));
     const deferred: (() => void)[] = [];
     const store = openDiskBlockStore({
-      ...{ directory, createTrie, retention: RETENTION, segmentBytesMax: 1_024 },
+      directory,
+      createTrie,
+      retention: RETENTION,
+      segmentBytesMax: 1_024,
       defer: (work) => deferred.push(work),
       mergeLimits: {
-        ...{ versionsMin: 20, nodeBytesMin: 4_000, blocksMin: 5, keysMax: 7 },
+        versionsMin: 20,
+        nodeBytesMin: 4_000,
+        blocksMin: 5,
+        keysMax: 7,
         logs: { blocksMin: 5, postingsMin: 50, logBytesMin: 4_000, rowsMax: 5 },
       },
     });

@@ -80,13 +80,18 @@ function createLargeChain(seed: number) {
       nodes.keep(update.nodes);
       const header = {
         ...template.block.header,
-        ...{ number, parentHash: parent.hash, stateRoot: update.root },
+        number,
+        parentHash: parent.hash,
+        stateRoot: update.root,
       };
       const hash = headerHash(header);
       parent = { hash, root: update.root, number };
       const record: BlockRecord = {
         block: { hash, header, transactions: [], uncles: [], withdrawals: [] },
-        ...{ senders: [], receipts: [], changes, consensusData: EMPTY_BYTES },
+        senders: [],
+        receipts: [],
+        changes,
+        consensusData: EMPTY_BYTES,
       };
       return { record, nodes: update.nodes };
     },
@@ -98,7 +103,9 @@ test("proofs at every block of a large state are those of an archive, after merg
   const deferred: (() => void)[] = [];
   const open = () =>
     openLogBlockStore({
-      ...{ log, index, createTrie: createStateTrie },
+      log,
+      index,
+      createTrie: createStateTrie,
       defer: (work) => deferred.push(work),
       mergeLimits: { versionsMin: 60, nodeBytesMin: 100_000, blocksMin: 7, keysMax: 50 },
     });
@@ -154,7 +161,9 @@ test("proofs at every block of a large state are those of an archive, after merg
 test("blocks that change what is there add no rows of trie nodes", () => {
   const index = createMemoryKv();
   const store = openLogBlockStore({
-    ...{ log: createMemoryLogDirectory(), index, createTrie: createStateTrie },
+    log: createMemoryLogDirectory(),
+    index,
+    createTrie: createStateTrie,
     defer: () => {},
   });
   const chain = createLargeChain(8);

@@ -72,30 +72,47 @@ const DISGUISES: Readonly<Record<string, (text: string) => string>> = {
 /** The records that quote a peer, by the module and message of CometBFT v0.40; evidence/reactor.go logs the text as the message. */
 const QUOTING: Readonly<Record<string, (text: string) => object>> = {
   moniker: (moniker) => ({
-    ...{ level: "info", module: "main", _msg: "Started node" },
+    level: "info",
+    module: "main",
+    _msg: "Started node",
     nodeInfo: { moniker, network: moniker, other: { rpc_address: moniker } },
   }),
   network: (text) => ({
-    ...{ level: "info", module: "p2p", _msg: "Inbound Peer rejected" },
+    level: "info",
+    module: "p2p",
+    _msg: "Inbound Peer rejected",
     err: `auth failure: peer is on a different network. Got ${text}, expected evmint-1`,
   }),
   err: (err) => ({
-    ...{ level: "error", module: "consensus", _msg: "Stopping peer for error" },
-    ...{ err, peer: err, src: [[err]], error: { err } },
+    level: "error",
+    module: "consensus",
+    _msg: "Stopping peer for error",
+    err,
+    peer: err,
+    src: [[err]],
+    error: { err },
   }),
   "the message of evidence": (_msg) => ({ level: "error", module: "evidence", _msg }),
   "a module of a text": (module) => ({ level: "error", module, _msg: "CONSENSUS FAILURE!!!" }),
   "a stack": (stack) => ({ level: "error", module: "rpc", _msg: "panic in handler", stack }),
   "a record of no level": (err) => ({ module: "consensus", _msg: "CONSENSUS FAILURE!!!", err }),
   "a record of another level": (err) => ({
-    ...{ level: "info", module: "consensus", _msg: "CONSENSUS FAILURE!!!", err },
+    level: "info",
+    module: "consensus",
+    _msg: "CONSENSUS FAILURE!!!",
+    err,
   }),
   "nested records": (text) => ({
-    ...{ level: "error", module: "p2p", _msg: ["CONSENSUS FAILURE!!!"] },
+    level: "error",
+    module: "p2p",
+    _msg: ["CONSENSUS FAILURE!!!"],
     fields: { level: "error", module: "consensus", _msg: "CONSENSUS FAILURE!!!", err: text },
   }),
   "a member of every name": (text) => ({
-    ...{ level: "error", module: "p2p", _msg: "x", __proto__: { level: text } },
+    level: "error",
+    module: "p2p",
+    _msg: "x",
+    __proto__: { level: text },
     ...Object.fromEntries(
       ["fault", "kind", "text", "constructor", "toString", "ts", "message", "_msg2"].map((name) => [
         name,
@@ -160,7 +177,8 @@ test("a panic is a fault by its exit status", async () => {
   const stderr = "panic: +2/3 prevoted for an invalid block\n\ngoroutine 7 [running]:\n";
   const text = "panic: +2/3 prevoted for an invalid block";
   assert.deepEqual((await run({ stderr, status: 2 })).exit.fault, {
-    ...{ kind: "consensusFailure", text },
+    kind: "consensusFailure",
+    text,
   });
   assert.equal((await run({ stderr, status: 0 })).exit.fault, undefined);
 });

@@ -34,7 +34,11 @@ export function engineBlockOf(answer: unknown): EngineBlock {
   if (!equalBytes(claimed, hashToBytes(hash))) throw malformed();
   if (!equalBytes(header.dataHash, dataHash(txs))) throw malformed();
   return {
-    ...{ chainId: header.chainId, height: Number(header.height), hash, time: header.time, txs },
+    chainId: header.chainId,
+    height: Number(header.height),
+    hash,
+    time: header.time,
+    txs,
     proposer: addressFromBytes(header.proposerAddress),
     parentRound: int32Of(objectOf(last_commit)["round"]),
   };

@@ -47,7 +47,9 @@ export function resultOf({
   return {
     appHash: hashFromBytes(appHash),
     results: txResults.map(({ code, gasWanted, gasUsed }) => ({
-      ...{ code: code as 0 | 1, gasWanted, gasUsed },
+      code: code as 0 | 1,
+      gasWanted,
+      gasUsed,
     })),
     validatorUpdates: validatorUpdates.map(({ pubKey, power }) => {
       const publicKey = Uint8Array.from(pubKey.secp256k1eth!);

@@ -45,7 +45,10 @@ function* blockPoisons(content: Uint8Array): Generator<readonly [string, Uint8Ar
   const { transactions, ...rest } = block;
   const fields = {
     block: { ...rest, transactions: transactions.map(({ raw }) => ({ raw })) },
-    ...{ senders, receipts, consensusData, changes: { accounts: [], codes: new Map() } },
+    senders,
+    receipts,
+    consensusData,
+    changes: { accounts: [], codes: new Map() },
   };
   const encode = (record: object) => encodeBlockRecord(record as BlockRecord, new Set());
   yield* encoded(variantsOf(fields), encode);
@@ -64,7 +67,11 @@ function* partPoisons(content: Uint8Array): Generator<readonly [string, Uint8Arr
     for (const account of [null, EMPTY_ACCOUNT]) {
       for (const storage of [[], slots, [[slots[0]![0], 0n] as [string, bigint]]]) {
         const accounts = part.accounts.toSpliced(before, 0, {
-          ...{ address: ghost, account, storage, storageCleared: false, isUnchanged: false },
+          address: ghost,
+          account,
+          storage,
+          storageCleared: false,
+          isUnchanged: false,
         });
         yield [
           `ghost ${ghost} ${account && "empty"} ${storage.length}`,

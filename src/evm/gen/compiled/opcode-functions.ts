@@ -68,7 +68,8 @@ export class OpcodeFunctions {
 
   #emitBody(f: FunctionBuilder, { sp, gas }: Pick<Loop, "sp" | "gas">, opcode: Opcode): void {
     const registers = {
-      ...{ sp, gas },
+      sp,
+      gas,
       pc: f.i32(0),
       memory: f.i32(i32.load(frame.memory)),
       memorySize: f.i64(i64.load32(frame.memorySize)),

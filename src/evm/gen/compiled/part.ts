@@ -102,7 +102,16 @@ export function emitPart(
             const loop = new StraightLine(f, shared.runtime, "fast", registers, ways);
             const part: Part = {
               ...shared,
-              ...{ f, loop, base, target, labels, dispatch, elsewhere, border, atHead, jump },
+              f,
+              loop,
+              base,
+              target,
+              labels,
+              dispatch,
+              elsewhere,
+              border,
+              atHead,
+              jump,
               references: new Map(),
             };
             for (const block of range.blocks) {

@@ -54,8 +54,14 @@ const REQUESTS: Readonly<Record<string, (target: Target, setup: Setup) => Reques
 function transactionOfNobody(chainId: bigint): string {
   const { raw } = signTransaction(
     {
-      ...{ type: 0, chainId, nonce: 0n, gasPrice: 10n ** 12n, gasLimit: 21_000n },
-      ...{ to: ZERO_ADDRESS, value: 1n, data: new Uint8Array(0) },
+      type: 0,
+      chainId,
+      nonce: 0n,
+      gasPrice: 10n ** 12n,
+      gasLimit: 21_000n,
+      to: ZERO_ADDRESS,
+      value: 1n,
+      data: new Uint8Array(0),
     },
     randomBytes(32),
   );

@@ -24,7 +24,9 @@ export const latestCheckpoint = defineMethod({
   handle: (_params, { les }: { les: Pick<LesPort, "latestCheckpoint"> }) =>
     andThen(les.latestCheckpoint(), ({ sectionIndex, sectionHead, chtRoot, bloomRoot }) => [
       `0x${sectionIndex.toString(16)}`,
-      ...[sectionHead, chtRoot, bloomRoot],
+      sectionHead,
+      chtRoot,
+      bloomRoot,
     ]),
 });
 
@@ -36,7 +38,9 @@ export const getCheckpoint = defineMethod({
   result: checkpointResult,
   handle: ({ index }, { les }: { les: Pick<LesPort, "checkpoint"> }) =>
     andThen(les.checkpoint({ index }), ({ sectionHead, chtRoot, bloomRoot }) => [
-      ...[sectionHead, chtRoot, bloomRoot],
+      sectionHead,
+      chtRoot,
+      bloomRoot,
     ]),
 });
 

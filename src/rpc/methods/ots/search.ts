@@ -155,8 +155,11 @@ export const searchTransactionsAfter = defineMethod({
     assertPageSize(pageSize, modules.settings);
     const { found, isMore } = await transactionsOf(
       {
-        ...{ address, from: block === 0 ? 0 : block + 1, to: Number.MAX_SAFE_INTEGER },
-        ...{ order: "oldestFirst", transactionsMin: pageSize },
+        address,
+        from: block === 0 ? 0 : block + 1,
+        to: Number.MAX_SAFE_INTEGER,
+        order: "oldestFirst",
+        transactionsMin: pageSize,
       },
       modules,
       context,

@@ -170,7 +170,10 @@ const withdrawalMembers = object(
 export const withdrawal: ParamCodec<Withdrawal> = {
   ...schemaOf(withdrawalMembers),
   decode: (value, field) => ({
-    ...{ index: 0n, validatorIndex: 0n, address: ZERO_ADDRESS, amount: 0n },
+    index: 0n,
+    validatorIndex: 0n,
+    address: ZERO_ADDRESS,
+    amount: 0n,
     ...withdrawalMembers.decode(value, field),
   }),
 };

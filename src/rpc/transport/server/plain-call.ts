@@ -19,9 +19,18 @@ const COLON = 0x3a;
 
 /** The only headers of a plain call. Those with a meaning of their own are read below, the others change nothing here. */
 const HEADERS = [
-  ...["host", "content-length", "content-type", "connection"],
-  ...["accept", "accept-encoding", "accept-language", "cache-control", "pragma", "user-agent"],
-  ...["sec-fetch-mode", "traceparent"],
+  "host",
+  "content-length",
+  "content-type",
+  "connection",
+  "accept",
+  "accept-encoding",
+  "accept-language",
+  "cache-control",
+  "pragma",
+  "user-agent",
+  "sec-fetch-mode",
+  "traceparent",
 ];
 
 /** `HEADERS` by what `headerKey` makes of them; no two have the same. */

@@ -83,13 +83,7 @@ export async function buildBrowser(root, outdir, plugins = []) {
     legalComments: "none",
     charset: "utf8",
     inject: [`${PLATFORM}/globals.ts`],
-    plugins: [
-      replaceModules(root),
-      evaluateLate(root),
-      builtModules(version),
-      keepErrorNames,
-      ...plugins,
-    ],
+    plugins: [replaceModules(root), evaluateLate(root), builtModules(version), keepErrorNames, ...plugins],
     metafile: true,
     logLevel: "warning",
   });
@@ -120,15 +114,11 @@ function evaluateLate(root) {
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /\.ts$/ }, ({ path, resolveDir, kind }) => {
         const name = relative(root, join(resolveDir, path)).replaceAll("\\", "/");
-        return kind === "import-statement" && name in EVALUATED_LATE
-          ? { path: name, namespace: "late" }
-          : undefined;
+        return kind === "import-statement" && name in EVALUATED_LATE ? { path: name, namespace: "late" } : undefined;
       });
       onLoad({ filter: /./, namespace: "late" }, ({ path }) => ({
         contents: EVALUATED_LATE[path]
-          .map(
-            (name) => `export const ${name} = (...args) => require("./${path}").${name}(...args);`,
-          )
+          .map((name) => `export const ${name} = (...args) => require("./${path}").${name}(...args);`)
           .join("\n"),
         resolveDir: root,
       }));

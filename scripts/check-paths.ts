@@ -51,9 +51,7 @@ export function checkPaths(tree: Tree = checkout()): string[] {
       .map(([path]) => fixedPart(path))
       .filter((path) => !FOREIGN.test(path) && !names.paths.has(path) && !names.stems.has(path));
   const decisionFaults = (line: string) =>
-    [...line.matchAll(DECISION)]
-      .filter(([, number]) => !decisions.has(Number(number)))
-      .map(([text]) => text);
+    [...line.matchAll(DECISION)].filter(([, number]) => !decisions.has(Number(number))).map(([text]) => text);
   const linkFaults = (file: string, line: string) =>
     [...line.matchAll(LINK)]
       .map(([, inline, reference]) => inline ?? reference!)
@@ -69,9 +67,7 @@ export function checkPaths(tree: Tree = checkout()): string[] {
       .map(([, path]) => path!)
       .filter((path) => fixedPart(path) === path && !written.has(path))
       .filter((path) =>
-        path.startsWith("../")
-          ? !names.paths.has(posix.join(posix.dirname(file), path))
-          : !names.ends.has(path),
+        path.startsWith("../") ? !names.paths.has(posix.join(posix.dirname(file), path)) : !names.ends.has(path),
       );
 
   const faults: string[] = [];

@@ -36,9 +36,7 @@ const areTypesFresh = areRpcTypesFresh();
 console.log(`src/rpc/method-types.ts: ${areTypesFresh ? "ok" : "stale, run npm run docs"}`);
 
 const stale = stalePages();
-console.log(
-  `docs/reference: ${stale.length === 0 ? "ok" : `${stale.join(", ")} stale, run npm run docs`}`,
-);
+console.log(`docs/reference: ${stale.length === 0 ? "ok" : `${stale.join(", ")} stale, run npm run docs`}`);
 
 const isSound = !failed && faults.length === 0 && dead.length === 0;
 process.exit(isSound && stale.length === 0 && areDocsFresh && areTypesFresh ? 0 : 1);

@@ -47,8 +47,7 @@ function oracleStorage(options: OracleOptions): ReadonlyMap<Hash, Hash> {
     [word(SLOT.threshold), word(threshold)],
     ...adminBytes.map((admin, i) => [word(firstAdmin + BigInt(i)), hashFromBytes(admin)] as const),
     ...adminBytes.map(
-      (admin) =>
-        [hashFromBytes(keccak256(concatBytes(admin, slotBytes(SLOT.isAdmin)))), word(1)] as const,
+      (admin) => [hashFromBytes(keccak256(concatBytes(admin, slotBytes(SLOT.isAdmin)))), word(1)] as const,
     ),
   ]);
 }

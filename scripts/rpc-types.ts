@@ -124,12 +124,10 @@ class NamedTypes {
       const value = additionalProperties as JsonSchema | undefined;
       return `{ readonly [key: string]: ${value ? this.of(value, direction) : "unknown"} }`;
     }
-    const members = Object.entries(properties as Record<string, JsonSchema>).map(
-      ([name, member]) => {
-        const isRequired = (required as readonly string[]).includes(name);
-        return `  readonly ${name}${isRequired ? "" : "?"}: ${this.of(member, direction)};`;
-      },
-    );
+    const members = Object.entries(properties as Record<string, JsonSchema>).map(([name, member]) => {
+      const isRequired = (required as readonly string[]).includes(name);
+      return `  readonly ${name}${isRequired ? "" : "?"}: ${this.of(member, direction)};`;
+    });
     const body = `{\n${members.join("\n")}\n}`;
     if (typeof title !== "string") return body.replace(/\n\s*/g, " ");
     const name = `Rpc${pascalCase(title)}${direction === "input" ? "Input" : ""}`;
@@ -141,7 +139,5 @@ class NamedTypes {
 }
 
 function pascalCase(title: string): string {
-  return title.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, first: string) =>
-    first.toUpperCase(),
-  );
+  return title.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, first: string) => first.toUpperCase());
 }

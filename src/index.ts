@@ -70,13 +70,7 @@ const EMBEDDED = {
   "evm.compile": "off",
 };
 
-const OPTION_NAMES = [
-  "home",
-  "dev",
-  "fork",
-  "settings",
-  "log",
-] as const satisfies (keyof CreateNodeOptions)[];
+const OPTION_NAMES = ["home", "dev", "fork", "settings", "log"] as const satisfies (keyof CreateNodeOptions)[];
 
 /**
  * A node in this process.

@@ -45,9 +45,7 @@ test("checkPaths names line and target of each dead reference of a document", ()
 
 test("checkPaths reads the links of a file from its folder", () => {
   assert.deepEqual(faultsOf("docs/a.md", "[a](adr/0007-engine.md) [b](../src/evm/engine.ts)"), []);
-  assert.deepEqual(faultsOf("docs/a.md", "[a](docs/adr/0007-engine.md)"), [
-    "docs/a.md:1: docs/adr/0007-engine.md",
-  ]);
+  assert.deepEqual(faultsOf("docs/a.md", "[a](docs/adr/0007-engine.md)"), ["docs/a.md:1: docs/adr/0007-engine.md"]);
 });
 
 test("checkPaths reads comments of sources and nothing else of them", () => {

@@ -76,9 +76,7 @@ function overridesOf({ code, accounts }: Program) {
         balance: toQuantity(balance),
         nonce: toQuantity(nonce),
         code: bytesToHex(code ?? EMPTY_BYTES),
-        state: Object.fromEntries(
-          [...(storage ?? [])].map(([slot, value]) => [slot, hashFromBigint(value)]),
-        ),
+        state: Object.fromEntries([...(storage ?? [])].map(([slot, value]) => [slot, hashFromBigint(value)])),
       },
     ]),
   );

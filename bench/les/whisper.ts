@@ -23,11 +23,7 @@ export async function run([countText = "10000"]: readonly string[]): Promise<voi
     const { config } = loadConfig({ home, dev: true, flags, environment: {} });
     const metrics = createMetrics();
     const failures = createFailures(SILENT_LOGGER, metrics);
-    return WhisperService.start(
-      config,
-      { log: SILENT_LOGGER, failures, metrics, networkHosts: () => [] },
-      true,
-    );
+    return WhisperService.start(config, { log: SILENT_LOGGER, failures, metrics, networkHosts: () => [] }, true);
   };
   const nodes: WhisperService[] = [];
   try {

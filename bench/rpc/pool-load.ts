@@ -100,10 +100,7 @@ async function restart() {
   }
 }
 
-async function withNode<T>(
-  args: readonly string[],
-  use: (node: { readonly url: string }) => Promise<T>,
-): Promise<T> {
+async function withNode<T>(args: readonly string[], use: (node: { readonly url: string }) => Promise<T>): Promise<T> {
   const home = mkdtempSync(join(tmpdir(), "evmint-bench-"));
   const node = await startEvmintd(home, ["--dev", ...args]);
   try {
@@ -199,9 +196,7 @@ async function queuedIn(url: string): Promise<number> {
 async function callAll(url: string, method: string, params: readonly string[]): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (let at = 0; at < params.length; at += BATCH) {
-    const batch = params
-      .slice(at, at + BATCH)
-      .map((param, id) => ({ jsonrpc: "2.0", id, method, params: [param] }));
+    const batch = params.slice(at, at + BATCH).map((param, id) => ({ jsonrpc: "2.0", id, method, params: [param] }));
     answers.push(...((await post(url, batch)) as Answer[]));
   }
   return answers;

@@ -39,12 +39,7 @@ export async function run(names: readonly string[]): Promise<void> {
       isWanted("evmint") &&
         (await startEvmint({
           ...options,
-          extraArguments: [
-            "--consensus.gas-limit",
-            gasLimit,
-            "--json-rpc.api",
-            "eth,debug,trace,txpool",
-          ],
+          extraArguments: ["--consensus.gas-limit", gasLimit, "--json-rpc.api", "eth,debug,trace,txpool"],
           ...(process.env["NODE_ARGS"] && {
             runtimeArguments: process.env["NODE_ARGS"].split(" "),
           }),
@@ -222,9 +217,9 @@ async function assertAnswered({ port, name }: Peer, trace: string, body: string)
 
 async function blockOf(port: number, hash: string): Promise<string> {
   for (;;) {
-    const found = await call<{ blockNumber: string } | null>(port, "eth_getTransactionReceipt", [
-      hash,
-    ]).catch(() => null);
+    const found = await call<{ blockNumber: string } | null>(port, "eth_getTransactionReceipt", [hash]).catch(
+      () => null,
+    );
     if (found) return found.blockNumber;
     await pause();
   }

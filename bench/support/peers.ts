@@ -34,9 +34,7 @@ export type PeerOptions = {
 };
 
 /** Our own node with `--dev`. */
-export async function startEvmint(
-  options: PeerOptions = {},
-): Promise<Peer & { readonly home: string }> {
+export async function startEvmint(options: PeerOptions = {}): Promise<Peer & { readonly home: string }> {
   const home = options.home ?? mkdtempSync(join(tmpdir(), "evmint-bench-"));
   const [port, wsPort] = [await freePort(), await freePort()];
   const blockTime = options.blockTimeSeconds ? `${options.blockTimeSeconds}s` : "instant";
@@ -87,14 +85,10 @@ export async function startAnvil(options: PeerOptions = {}): Promise<Peer | unde
   const binary = foundryBinary("anvil");
   if (!binary) return undefined;
   const port = await freePort();
-  const blockTime = options.blockTimeSeconds
-    ? ["--block-time", String(options.blockTimeSeconds)]
-    : [];
-  const child = spawn(
-    binary,
-    ["--port", String(port), "--silent", ...blockTime, ...(options.extraArguments ?? [])],
-    { stdio: "ignore" },
-  );
+  const blockTime = options.blockTimeSeconds ? ["--block-time", String(options.blockTimeSeconds)] : [];
+  const child = spawn(binary, ["--port", String(port), "--silent", ...blockTime, ...(options.extraArguments ?? [])], {
+    stdio: "ignore",
+  });
   return peer("anvil", port, child, () => {});
 }
 
@@ -154,23 +148,14 @@ export function gethBinary(): string | undefined {
 /** The native file of a Foundry tool that npm installed for this platform. */
 export function foundryBinary(tool: "anvil" | "cast"): string | undefined {
   const arch = process.arch === "x64" ? "amd64" : process.arch;
-  const file = join(
-    root,
-    `node_modules/@foundry-rs/${tool}-${process.platform}-${arch}/bin/${tool}`,
-  );
+  const file = join(root, `node_modules/@foundry-rs/${tool}-${process.platform}-${arch}/bin/${tool}`);
   return existsSync(file) ? file : undefined;
 }
 
-async function peer(
-  name: string,
-  port: number,
-  child: ChildProcess,
-  cleanUp: () => void,
-): Promise<Peer> {
+async function peer(name: string, port: number, child: ChildProcess, cleanUp: () => void): Promise<Peer> {
   const begin = performance.now();
   const exited = new Promise<void>((done) => child.once("exit", () => done()));
-  const cpuSeconds = () =>
-    processesOf(child.pid!).reduce((seconds, pid) => seconds + cpuSecondsOf(pid), 0);
+  const cpuSeconds = () => processesOf(child.pid!).reduce((seconds, pid) => seconds + cpuSecondsOf(pid), 0);
   await untilAnswering(name, port, child);
   const firstAnswer = { wallMs: performance.now() - begin, cpuMs: cpuSeconds() * 1000 };
   return {
@@ -226,11 +211,7 @@ async function untilAnswering(name: string, port: number, child: ChildProcess): 
 }
 
 /** One JSON-RPC call. @throws the error object's message */
-export async function call<T = unknown>(
-  port: number,
-  method: string,
-  params: readonly unknown[],
-): Promise<T> {
+export async function call<T = unknown>(port: number, method: string, params: readonly unknown[]): Promise<T> {
   const response = await fetch(`http://127.0.0.1:${port}`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -19,9 +19,9 @@ const TOKEN_ADDRESS = `0x${"70".repeat(20)}` as Address;
 /** Storage slot of `balanceOf` in test/contracts/Token.sol. */
 const BALANCES_SLOT = 1n;
 
-const token = JSON.parse(
-  readFileSync(new URL("../../test/contracts/Token.json", import.meta.url), "utf8"),
-) as { readonly runtime: string };
+const token = JSON.parse(readFileSync(new URL("../../test/contracts/Token.json", import.meta.url), "utf8")) as {
+  readonly runtime: string;
+};
 
 /** `swap`: swaps on a Uniswap v2 pair and a v3 pool in turn, through a contract of the tokens' owner. */
 export type Kind = "transfer" | "erc20" | "swap";
@@ -44,10 +44,7 @@ const exchange = deployExchange();
  */
 export function genesisText(keys: readonly Uint8Array[], others = 0): string {
   const senders = keys.map(addressFromPrivateKey);
-  const contracts = SYSTEM_CONTRACTS.map(({ address, code }) => [
-    address,
-    { balance: "0x0", nonce: "0x1", code },
-  ]);
+  const contracts = SYSTEM_CONTRACTS.map(({ address, code }) => [address, { balance: "0x0", nonce: "0x1", code }]);
   const storage = Object.fromEntries(
     senders.map((sender) => [balanceSlot(sender), bytesToHex(bigintToFixedBytes(ETHER, 32))]),
   );
@@ -85,9 +82,7 @@ export function signAll(
 ): readonly SignedTransaction[] {
   const addresses = keys.map(addressFromPrivateKey);
   const recipientOf = (sender: number): Address =>
-    recipients === 0
-      ? addresses[(sender + 1) % keys.length]!
-      : accountAt(Math.floor(Math.random() * recipients));
+    recipients === 0 ? addresses[(sender + 1) % keys.length]! : accountAt(Math.floor(Math.random() * recipients));
   return Array.from({ length: count }, (_, n) => {
     const sender = n % keys.length;
     const to = recipientOf(sender);
@@ -128,9 +123,7 @@ function accountJson({ balance, nonce = 0n, code, storage }: GenesisAccount) {
     balance: quantity(balance),
     nonce: quantity(nonce),
     code: bytesToHex(code ?? EMPTY_BYTES),
-    storage: Object.fromEntries(
-      [...(storage ?? [])].map(([slot, value]) => [slot, hashFromBigint(value)]),
-    ),
+    storage: Object.fromEntries([...(storage ?? [])].map(([slot, value]) => [slot, hashFromBigint(value)])),
   };
 }
 

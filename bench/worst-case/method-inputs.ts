@@ -35,11 +35,7 @@ const WORST: Readonly<Record<string, (target: Target) => readonly unknown[]>> = 
   eth_getTransactionByHash: ({ transactionHash }) => [transactionHash],
   eth_getTransactionReceipt: ({ transactionHash }) => [transactionHash],
   eth_call: () => [CALL, "latest", LOOP],
-  eth_callMany: () => [
-    [{ transactions: Array.from({ length: 10 }, () => CALL) }],
-    { blockNumber: "latest" },
-    LOOP,
-  ],
+  eth_callMany: () => [[{ transactions: Array.from({ length: 10 }, () => CALL) }], { blockNumber: "latest" }, LOOP],
   eth_estimateGas: () => [CALL, "latest", LOOP],
   eth_createAccessList: () => [CALL, "latest", LOOP],
   eth_simulateV1: () => [
@@ -58,11 +54,7 @@ const WORST: Readonly<Record<string, (target: Target) => readonly unknown[]>> = 
   debug_traceBlockByNumber: () => ["latest", TRACE],
   debug_traceBlockByHash: ({ blockHash }) => [blockHash, TRACE],
   debug_traceCall: () => [CALL, "latest", { ...TRACE, stateOverrides: LOOP }],
-  debug_traceCallMany: () => [
-    [{ transactions: [CALL, CALL] }],
-    null,
-    { ...TRACE, stateOverrides: LOOP },
-  ],
+  debug_traceCallMany: () => [[{ transactions: [CALL, CALL] }], null, { ...TRACE, stateOverrides: LOOP }],
 };
 
 /** Methods without a parameter that changes their cost. */

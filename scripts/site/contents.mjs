@@ -3,10 +3,7 @@ import { join } from "node:path";
 
 /** The pages of the site in the order of its menu, as files of the repository. Every decision is a page of its own. */
 export const MENU = [
-  [
-    "Begin",
-    ["docs/index.md", "docs/tutorial.md", "docs/testing.md", "docs/console.md", "docs/explorer.md"],
-  ],
+  ["Begin", ["docs/index.md", "docs/tutorial.md", "docs/testing.md", "docs/console.md", "docs/explorer.md"]],
   [
     "Guides",
     [
@@ -49,10 +46,7 @@ export const MENU = [
 /** Every page by its file, those of the menu first. */
 export function filesOf(root) {
   const decisions = readdirSync(join(root, "docs/adr")).filter((name) => /^\d.*\.md$/.test(name));
-  return [
-    ...MENU.flatMap(([, files]) => files),
-    ...decisions.sort().map((name) => `docs/adr/${name}`),
-  ];
+  return [...MENU.flatMap(([, files]) => files), ...decisions.sort().map((name) => `docs/adr/${name}`)];
 }
 
 /** Path of the page of `file`: `docs/guides/embed.md` is at `/docs/guides/embed/`. */

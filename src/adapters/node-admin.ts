@@ -119,19 +119,14 @@ export function createNodeAdmin(
       const url = open.urls[kind];
       if (url !== undefined) {
         const running = new URL(url).host;
-        const isElsewhere =
-          (request.host !== undefined || request.port !== undefined) && running !== at;
+        const isElsewhere = (request.host !== undefined || request.port !== undefined) && running !== at;
         throw new AdminError(
           isElsewhere
             ? `${NAME[kind]} server already running on ${running}`
             : `JSON-RPC over ${NAME[kind]} is already enabled`,
         );
       }
-      if (
-        !isLoopback(endpoint.host) &&
-        !config.jsonRpc.allowInsecureUnlock &&
-        hasUnlockedAccounts()
-      ) {
+      if (!isLoopback(endpoint.host) && !config.jsonRpc.allowInsecureUnlock && hasUnlockedAccounts()) {
         throw new AdminError(
           `others could reach ${at} while accounts are unlocked; lock them, or set json-rpc.allow-insecure-unlock`,
         );
@@ -153,15 +148,9 @@ export function createNodeAdmin(
       const head = chain.head().block.header.number;
       const from = first ?? 0;
       const to = last ?? head;
-      if (from > to)
-        throw new AdminError(`export failed: first (${from}) is greater than last (${to})`);
+      if (from > to) throw new AdminError(`export failed: first (${from}) is greater than last (${to})`);
       if (to > head) throw new AdminError(`export failed on #${head + 1}: not found`);
-      await exportChainFile(
-        files.forWriting(file),
-        chain,
-        { first: from, last: to },
-        { mayContinue: () => true },
-      );
+      await exportChainFile(files.forWriting(file), chain, { first: from, last: to }, { mayContinue: () => true });
     },
 
     async importChain({ file }) {
@@ -183,11 +172,7 @@ export function createNodeAdmin(
   };
 }
 
-function endpointOf(
-  configured: EndpointOptions,
-  request: ListenRequest,
-  known: readonly string[],
-): EndpointOptions {
+function endpointOf(configured: EndpointOptions, request: ListenRequest, known: readonly string[]): EndpointOptions {
   return {
     ...configured,
     host: request.host ?? configured.host,

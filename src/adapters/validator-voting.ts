@@ -69,9 +69,7 @@ export function createValidatorVoting(
       };
     },
     cliqueProposals: () =>
-      Object.fromEntries(
-        voting.proposals.all().map(({ candidate, authorize }) => [candidate, authorize]),
-      ),
+      Object.fromEntries(voting.proposals.all().map(({ candidate, authorize }) => [candidate, authorize])),
     async cliquePropose({ candidate, authorize, publicKey }) {
       const key = authorize ? (publicKey ?? (await findPublicKey(candidate))) : undefined;
       voting.propose(candidate, authorize, key);

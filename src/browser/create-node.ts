@@ -6,12 +6,7 @@ import type { RpcMethods } from "../rpc/method-types.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { HomeFiles } from "./files/home-files.ts";
 import { startLocalHost } from "./local-host.ts";
-import {
-  BrowserProvider,
-  type HostOptions,
-  type NodeHost,
-  type ProviderMessage,
-} from "./provider.ts";
+import { BrowserProvider, type HostOptions, type NodeHost, type ProviderMessage } from "./provider.ts";
 import { isDedicatedWorker, UnsupportedInBrowserError } from "./web.ts";
 import { startRemoteHost } from "./worker/remote-host.ts";
 
@@ -82,9 +77,7 @@ export async function createNode(options: BrowserNodeOptions = {}): Promise<Brow
   const { worker = options.home !== undefined && !isDedicatedWorker(), ...hostOptions } = options;
   const provider = new BrowserProvider();
   const deliver = (message: ProviderMessage) => provider.deliver(message);
-  const host = worker
-    ? await startInWorker(hostOptions, deliver)
-    : await startLocalHost(hostOptions, deliver);
+  const host = worker ? await startInWorker(hostOptions, deliver) : await startLocalHost(hostOptions, deliver);
   provider.connect(host);
   let stopping: Promise<void> | undefined;
   const stop = () => {

@@ -2,12 +2,7 @@ import { createExecutionReads } from "../adapters/execution-port.ts";
 import type { CallLimits } from "../adapters/rpc-settings.ts";
 import { createChainStateTrie } from "../chain/chain-state-trie.ts";
 import { createGasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
-import {
-  type ChainReader,
-  createChainReader,
-  knownBlock,
-  type PendingBlock,
-} from "../chain/reader.ts";
+import { type ChainReader, createChainReader, knownBlock, type PendingBlock } from "../chain/reader.ts";
 import { followerCacheSizes } from "../chain/store/cache-sizes.ts";
 import type { FollowedStore } from "../chain/store/follow/published-head.ts";
 import { StoreFollower } from "../chain/store/follow/store-follower.ts";

@@ -125,10 +125,7 @@ function copyBlock(chain: Chain, { store }: Pick<BackfilledChain, "store">, numb
     changes: store.changes(number),
     consensusData: store.consensusDataOf(number),
   };
-  const { root, nodes } = chain.stateTrie.update(
-    chain.head().block.header.stateRoot,
-    record.changes,
-  );
+  const { root, nodes } = chain.stateTrie.update(chain.head().block.header.stateRoot, record.changes);
   invariant(root === record.block.header.stateRoot, `block ${number} has the state it had`);
   chain.commit(record, nodes);
 }

@@ -88,11 +88,7 @@ function decode(bytes: Uint8Array, ordinal: number): Block {
     return decodeBlockAt(bytes, 0).block;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new InvalidChainFileError(
-      `block ${ordinal} of the file: ${reason}`,
-      { ordinal },
-      { cause },
-    );
+    throw new InvalidChainFileError(`block ${ordinal} of the file: ${reason}`, { ordinal }, { cause });
   }
 }
 
@@ -159,10 +155,7 @@ function systemUpdateOf(chain: Chain, consensusData: Uint8Array, number: number)
 }
 
 /** Block `number` as a chain file holds it. */
-export function exportFileBlock(
-  chain: Pick<Chain, "block" | "consensusDataOf">,
-  number: number,
-): Uint8Array {
+export function exportFileBlock(chain: Pick<Chain, "block" | "consensusDataOf">, number: number): Uint8Array {
   const data = chain.consensusDataOf(number);
   const hasVote = decodeConsensusData(data)?.cast !== undefined;
   return encodeFileBlock(chain.block(number)!.block, hasVote ? data : EMPTY_BYTES);
@@ -172,10 +165,6 @@ function consensusDataIn(consensusData: Uint8Array, number: number) {
   try {
     return decodeConsensusData(consensusData);
   } catch (cause) {
-    throw new InvalidChainFileError(
-      `the consensus data of block ${number} is malformed`,
-      { number },
-      { cause },
-    );
+    throw new InvalidChainFileError(`the consensus data of block ${number} is malformed`, { number }, { cause });
   }
 }

@@ -57,11 +57,7 @@ async function* itemsOf(blocks: readonly Block[]) {
   for (const block of blocks) yield { block };
 }
 
-async function collect(
-  blocks: readonly Block[],
-  options: Parameters<typeof recoverAhead>[2],
-  using = recovery,
-) {
+async function collect(blocks: readonly Block[], options: Parameters<typeof recoverAhead>[2], using = recovery) {
   const found = [];
   for await (const item of recoverAhead(itemsOf(blocks), using, options)) found.push(item);
   return found;

@@ -51,10 +51,7 @@ test("a rule of blocks that exist cannot change, and a rejected change is not st
     ["bpo1Time", { ...CONFIG, bpo1Time: 0 }],
     ["londonBlock", { ...CONFIG, londonBlock: 5 }],
     ["chainId", { ...CONFIG, chainId: 8n }],
-    [
-      "blobSchedule.prague",
-      { ...CONFIG, blobSchedule: { ...CONFIG.blobSchedule, prague: { ...BLOBS, max: 9 } } },
-    ],
+    ["blobSchedule.prague", { ...CONFIG, blobSchedule: { ...CONFIG.blobSchedule, prague: { ...BLOBS, max: 9 } } }],
   ] as const) {
     assert.throws(
       () => check(config),

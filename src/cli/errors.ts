@@ -27,9 +27,7 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /** What to do about an error, by its code. */
-const HINTS: Readonly<
-  Record<string, (error: NodeJS.ErrnoException & { port?: number }) => string>
-> = {
+const HINTS: Readonly<Record<string, (error: NodeJS.ErrnoException & { port?: number }) => string>> = {
   EADDRINUSE: ({ port }) => {
     const owner = port === undefined ? undefined : portOwner(port);
     return `${owner ?? "another program"} listens there: stop it, or choose another address with --port or --json-rpc.address; port 0 is any free one`;

@@ -1,13 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, mock, test } from "node:test";
@@ -377,17 +369,7 @@ test("an unknown flag names the nearest that exists, by its last part too", asyn
 });
 
 test("start --dev takes the port and block 0 by short flags", async () => {
-  const flags = [
-    "--port",
-    "9545",
-    "--chain-id",
-    "7",
-    "--accounts",
-    "3",
-    "--predeploys",
-    "none",
-    "--dev.in-memory",
-  ];
+  const flags = ["--port", "9545", "--chain-id", "7", "--accounts", "3", "--predeploys", "none", "--dev.in-memory"];
   const node = await startDev(fakeNode(), flags);
   node.signal();
   await node.exit;

@@ -30,12 +30,9 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     logLevel = loaded.config.log.level;
   });
   try {
-    await program.parseAsync(
-      showsAll ? [...args.filter((arg) => arg !== HELP_ALL), "--help"] : args,
-      {
-        from: "user",
-      },
-    );
+    await program.parseAsync(showsAll ? [...args.filter((arg) => arg !== HELP_ALL), "--help"] : args, {
+      from: "user",
+    });
     return 0;
   } catch (error) {
     // Commander has printed its own errors, and help is one of them.
@@ -56,11 +53,7 @@ type Invocation = {
   readonly words: ReadonlySet<string>;
 };
 
-function buildProgram(
-  context: CliContext,
-  invocation: Invocation,
-  onLoaded: (loaded: LoadedConfig) => void,
-): Command {
+function buildProgram(context: CliContext, invocation: Invocation, onLoaded: (loaded: LoadedConfig) => void): Command {
   const load = (flags: Flags): LoadedConfig => {
     const loaded = configOf(flags, context);
     onLoaded(loaded);
@@ -188,18 +181,14 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
 function addChainCommands({ program, context, load, invocation }: Cli): void {
   const commands = () => import("./commands/chain.ts");
   const chainCommand = (parent: Command, name: string) =>
-    withSettings(withHome(parent.command(name)), invocation, [
-      "log",
-      "chain",
-      "state",
-      "dev",
-    ]).option("--dev", "the dev chain's home");
+    withSettings(withHome(parent.command(name)), invocation, ["log", "chain", "state", "dev"]).option(
+      "--dev",
+      "the dev chain's home",
+    );
 
   chainCommand(program, "import <file>")
     .description("execute and append the blocks of an RLP file; goes on where it stopped")
-    .action(async (file: string, flags: Flags) =>
-      (await commands()).importFile(load(flags).config, file, context),
-    );
+    .action(async (file: string, flags: Flags) => (await commands()).importFile(load(flags).config, file, context));
   chainCommand(program, "export <file> [first] [last]")
     .description("write blocks as RLP, gzipped when the name ends in .gz")
     .action(async (file: string, first: string, last: string, flags: Flags) =>
@@ -265,9 +254,7 @@ function addEngineCommands({ program, context, load, invocation }: Cli): void {
     .action(async (flags: Flags) => (await commands()).showValidator(load(flags).config, context));
   command(validator, "key")
     .description("print the private key itself")
-    .action(async (flags: Flags) =>
-      (await commands()).printValidatorKey(load(flags).config, context),
-    );
+    .action(async (flags: Flags) => (await commands()).printValidatorKey(load(flags).config, context));
   const engine = program.command("engine").description("CometBFT under this node");
   command(engine, "status")
     .description("print height, round, peers and voting power of the running node")
@@ -298,9 +285,7 @@ function addKeysCommands({ program, context, load, invocation }: Cli): void {
     .action(async (flags: Flags) => (await commands()).listKeys(await session(flags)));
   keysCommand("import <file>")
     .description("take a key from a key file or a file with a private key in hex")
-    .action(async (file: string, flags: Flags) =>
-      (await commands()).importKey(await session(flags), file),
-    );
+    .action(async (file: string, flags: Flags) => (await commands()).importKey(await session(flags), file));
   keysCommand("export <address>")
     .description("print a key file under another passphrase")
     .option("--raw", "print the private key itself")
@@ -309,9 +294,7 @@ function addKeysCommands({ program, context, load, invocation }: Cli): void {
     );
   keysCommand("delete <address>")
     .description("delete a key for good")
-    .action(async (account: string, flags: Flags) =>
-      (await commands()).deleteKey(await session(flags), account),
-    );
+    .action(async (account: string, flags: Flags) => (await commands()).deleteKey(await session(flags), account));
   keysCommand("change-password <address>")
     .description("encrypt a key with another passphrase")
     .action(async (account: string, flags: Flags) =>
@@ -371,11 +354,7 @@ function withDevAliases(command: Command): Command {
 }
 
 /** Makes settings flags of `command`: all, or those of some tables. */
-function withSettings(
-  command: Command,
-  { showsAll, words }: Invocation,
-  tables?: readonly string[],
-): Command {
+function withSettings(command: Command, { showsAll, words }: Invocation, tables?: readonly string[]): Command {
   if (!words.has(command.name())) return command;
   let hidden = 0;
   for (const { key, type, default: value, description } of OPTIONS) {
@@ -387,9 +366,7 @@ function withSettings(
     const flag = new Option(`--${key} ${form}`, `${description}${shown}`);
     const isShown = showsAll || COMMON_SETTINGS.has(key);
     if (!isShown) hidden++;
-    command.addOption(
-      flag.helpGroup(showsAll ? `Settings, ${table}:` : "Settings:").hideHelp(!isShown),
-    );
+    command.addOption(flag.helpGroup(showsAll ? `Settings, ${table}:` : "Settings:").hideHelp(!isShown));
   }
   if (hidden > 0) command.option(HELP_ALL, `show ${hidden} more settings`);
   return command;
@@ -410,10 +387,7 @@ function withSuggestion(text: string, program: Command): string {
 }
 
 function flagsOf(command: Command): string[] {
-  return [
-    ...command.options.flatMap(({ long }) => long ?? []),
-    ...command.commands.flatMap(flagsOf),
-  ];
+  return [...command.options.flatMap(({ long }) => long ?? []), ...command.commands.flatMap(flagsOf)];
 }
 
 function homeOf(flags: Flags, { environment }: CliContext): string {
@@ -425,12 +399,10 @@ function homeOf(flags: Flags, { environment }: CliContext): string {
 
 /** Settings given by their short flags. @throws UsageError */
 function aliasedSettings(flags: Flags): [string, string][] {
-  const aliases = [...DEV_ALIASES, ...DEV_FILE_ALIASES].flatMap(
-    ([key, flag]): [string, string][] => {
-      const value = flags[new Option(flag).attributeName()] as string | undefined;
-      return value === undefined ? [] : [[key, value]];
-    },
-  );
+  const aliases = [...DEV_ALIASES, ...DEV_FILE_ALIASES].flatMap(([key, flag]): [string, string][] => {
+    const value = flags[new Option(flag).attributeName()] as string | undefined;
+    return value === undefined ? [] : [[key, value]];
+  });
   if (aliases.length > 0 && flags["dev"] !== true) {
     throw new UsageError(
       `--${aliases[0]![0].slice("dev.".length)} is for new dev chains: add --dev, or make a chain of your own with "evmintd init"`,

@@ -76,10 +76,7 @@ export function positionInAppToml(
 
 /** TOML wants keys without a table before the first table. */
 function inFileOrder(): readonly Option<unknown>[] {
-  return [
-    ...OPTIONS.filter(({ key }) => !key.includes(".")),
-    ...OPTIONS.filter(({ key }) => key.includes(".")),
-  ];
+  return [...OPTIONS.filter(({ key }) => !key.includes(".")), ...OPTIONS.filter(({ key }) => key.includes("."))];
 }
 
 function split(key: string): { readonly group: string; readonly name: string } {

@@ -190,11 +190,7 @@ test("loadConfig refuses a value of the wrong kind, and a file that is not TOML"
     ["minimum-gas-prices", "0x1"],
   ];
   for (const [key, value] of bad) {
-    assert.throws(
-      () => load({ flags: { [key]: value } }),
-      { code: "CONFIG_INVALID" },
-      `${key} ${value}`,
-    );
+    assert.throws(() => load({ flags: { [key]: value } }), { code: "CONFIG_INVALID" }, `${key} ${value}`);
   }
   assert.throws(() => load({}, "[json-rpc]\napi = [1]"), { code: "CONFIG_INVALID" });
   assert.throws(() => load({}, "[json-rpc]\naddress = 1979-05-27"), { code: "CONFIG_INVALID" });
@@ -229,8 +225,7 @@ test("a loaded configuration cannot be changed", () => {
 });
 
 test("every key is spelt as a flag can be, and each environment name is one key's", () => {
-  for (const { key } of OPTIONS)
-    assert.match(key, /^[a-z]+(-[a-z0-9]+)*(\.[a-z][a-z0-9]*(-[a-z]+)*)?$/);
+  for (const { key } of OPTIONS) assert.match(key, /^[a-z]+(-[a-z0-9]+)*(\.[a-z][a-z0-9]*(-[a-z]+)*)?$/);
   assert.equal(new Set(OPTIONS.map(({ key }) => environmentName(key))).size, OPTIONS.length);
   assert.equal(environmentName("json-rpc.address"), "EVMINT_JSON_RPC_ADDRESS");
 });
@@ -245,9 +240,7 @@ test("a new app.toml shows every default, and reads back as the defaults when th
     ["json-rpc.enable", "json-rpc.ws-address"],
   );
   assert.equal(asWritten.config.jsonRpc.wsAddress.host, "127.0.0.1");
-  const inForce = text
-    .replace(/^(enable|ws-address) = .*$/gm, "")
-    .replace(/^# ([a-z0-9-]+ = )/gm, "$1");
+  const inForce = text.replace(/^(enable|ws-address) = .*$/gm, "").replace(/^# ([a-z0-9-]+ = )/gm, "$1");
   const { config, origins } = load({}, inForce);
   assert.deepEqual(config, defaults);
   for (const { key } of OPTIONS) assert.match(origins.get(key)!, /app\.toml$/, key);

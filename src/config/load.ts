@@ -38,11 +38,7 @@ type Found = {
  */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   // Strongest first.
-  const layers = [
-    fromFlags(sources.flags),
-    fromEnvironment(sources.environment),
-    fromFile(sources),
-  ];
+  const layers = [fromFlags(sources.flags), fromEnvironment(sources.environment), fromFile(sources)];
   const origins = new Map<string, string>();
 
   function settingOf(option: Option<unknown>): unknown {
@@ -78,13 +74,10 @@ function read(option: Option<unknown>, { raw, origin, place }: Found): unknown {
   if (value !== undefined) return value;
   const shown = typeof raw === "string" ? JSON.stringify(raw) : String(raw);
   const source = place?.() ?? origin;
-  throw new InvalidConfigError(
-    `${option.key}: ${shown} is not ${option.type.expects} (${source})`,
-    {
-      key: option.key,
-      origin: source,
-    },
-  );
+  throw new InvalidConfigError(`${option.key}: ${shown} is not ${option.type.expects} (${source})`, {
+    key: option.key,
+    origin: source,
+  });
 }
 
 function fromFlags(flags: ConfigSources["flags"]): Map<string, Found> {
@@ -160,11 +153,7 @@ function isKey(key: string): boolean {
   return OPTIONS.some((option) => option.key === key);
 }
 
-function unknown(
-  name: string,
-  source: string,
-  spell: (key: string) => string,
-): UnknownConfigKeyError {
+function unknown(name: string, source: string, spell: (key: string) => string): UnknownConfigKeyError {
   const fate = fateOfKey(name, spell);
   const candidates = OPTIONS.map(({ key }) => spell(key));
   return new UnknownConfigKeyError({

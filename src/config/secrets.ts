@@ -58,10 +58,7 @@ function readSecret(path: string): Uint8Array {
     );
   }
   if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-    throw new InvalidConfigError(
-      `${path} is open to other users (mode ${mode.toString(8)}); chmod 600 it`,
-      { path },
-    );
+    throw new InvalidConfigError(`${path} is open to other users (mode ${mode.toString(8)}); chmod 600 it`, { path });
   }
   // The text itself is never repeated: it may be a secret with one digit too many.
   const digits = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(text)?.[1];

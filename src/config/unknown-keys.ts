@@ -39,11 +39,9 @@ const IS_FIXED = "the limit is fixed (docs/reference/settings.md has its value);
 
 /** Keys of earlier versions that no key takes the place of, and why. */
 export const REMOVED_KEYS: Readonly<Record<string, string>> = {
-  "cometbft.rpc-address":
-    "CometBFT's own RPC is the socket cometbft/rpc.sock in the home; delete the line",
+  "cometbft.rpc-address": "CometBFT's own RPC is the socket cometbft/rpc.sock in the home; delete the line",
   "json-rpc.fast-http": "plain calls are always answered straight from the socket; delete the line",
-  "shh.bootstrap":
-    "a node with shh.address always connects to whisper of the chain's peers; delete the line",
+  "shh.bootstrap": "a node with shh.address always connects to whisper of the chain's peers; delete the line",
   "shh.persist": "identities and groups are always stored, encrypted; delete the line",
   ...Object.fromEntries(
     Object.entries(FIXED_LIMITS).flatMap(([table, names]) =>

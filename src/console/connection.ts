@@ -32,10 +32,7 @@ export type RpcConnection = {
    * `eth_subscribe`: hands `listener` each event until the returned function is called.
    * @throws as request; ConnectionFailedError where the transport has no notifications
    */
-  subscribe(
-    params: readonly unknown[],
-    listener: (event: unknown) => void,
-  ): Promise<() => Promise<unknown>>;
+  subscribe(params: readonly unknown[], listener: (event: unknown) => void): Promise<() => Promise<unknown>>;
   close(): void;
 };
 
@@ -90,9 +87,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
 }
 
 function isErrorObject(value: unknown): value is RpcErrorObject {
-  return (
-    isObject(value) && typeof value["code"] === "number" && typeof value["message"] === "string"
-  );
+  return isObject(value) && typeof value["code"] === "number" && typeof value["message"] === "string";
 }
 
 function eventOf(params: unknown): RpcMessage["event"] {
@@ -192,11 +187,7 @@ function opened(messages: MessageExchange, events: SocketEvents): Promise<RpcCon
   return new Promise((resolve, reject) => {
     const fail = (cause?: Error) => {
       const { target } = messages;
-      const error = new ConnectionFailedError(
-        `no node answers at ${target}`,
-        { target },
-        { cause },
-      );
+      const error = new ConnectionFailedError(`no node answers at ${target}`, { target }, { cause });
       messages.fail(error);
       reject(error);
     };
@@ -211,10 +202,7 @@ class MessageExchange implements RpcConnection {
   readonly target: string;
   readonly close: () => void;
   readonly #send: (text: string) => void;
-  readonly #waiting = new Map<
-    number,
-    { resolve(response: RpcMessage): void; reject(error: Error): void }
-  >();
+  readonly #waiting = new Map<number, { resolve(response: RpcMessage): void; reject(error: Error): void }>();
   readonly #subscriptions = new Map<string, (event: unknown) => void>();
   #lastId = 0;
   #failure: Error | undefined;
@@ -235,10 +223,7 @@ class MessageExchange implements RpcConnection {
     return resultOf(response);
   }
 
-  async subscribe(
-    params: readonly unknown[],
-    listener: (event: unknown) => void,
-  ): Promise<() => Promise<unknown>> {
+  async subscribe(params: readonly unknown[], listener: (event: unknown) => void): Promise<() => Promise<unknown>> {
     const id = await this.request("eth_subscribe", params);
     if (typeof id !== "string") {
       throw new ConnectionFailedError(`${this.target} gives no id of a subscription`);

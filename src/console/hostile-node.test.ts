@@ -73,11 +73,7 @@ async function attach(
 const KEY = "0x00000000000000000000000000000000000000000000000000000000000000ff";
 const GLOBALS = ["console", "JSON", "process", "fetch", "Buffer", "Object", "globalThis", "fs"];
 const OWN = ["viem", "help", "watch", "parseEther", "keccak256", "publicClient"];
-const OBJECT_NAMES = [
-  ...Object.getOwnPropertyNames(Object.prototype),
-  ...Object.getOwnPropertyNames(Object),
-  "then",
-];
+const OBJECT_NAMES = [...Object.getOwnPropertyNames(Object.prototype), ...Object.getOwnPropertyNames(Object), "then"];
 
 test("names of a node hide none of JavaScript, Node or the console, and change no object of the process", async () => {
   const before = new Map(OBJECT_NAMES.map((name) => [name, Reflect.get(Object, name)]));
@@ -99,12 +95,7 @@ test("names of a node hide none of JavaScript, Node or the console, and change n
     return [typeof console.log, typeof fs, Object.getPrototypeOf(eth), "toString" in eth]`;
   const node = discover(method("eth_blockNumber"), ...names.map((name) => method(name)));
   const { printed, calls } = await attach(node, { exec: code });
-  assert.deepEqual(JSON.parse(printed.slice(printed.indexOf("["))), [
-    "function",
-    "undefined",
-    null,
-    false,
-  ]);
+  assert.deepEqual(JSON.parse(printed.slice(printed.indexOf("["))), ["function", "undefined", null, false]);
   assert.deepEqual(
     calls.map((call) => call.method),
     ["rpc_discover", "eth_chainId"],
@@ -169,9 +160,7 @@ function hostileNode(): Answers {
         params: names.slice(0, 32).map((name) => ({ name, schema: { title: name } })),
         result: { schema },
       }),
-      ...names.map((name, index) =>
-        method(`eth_m${index}`, { result: { schema: { type: name } } }),
-      ),
+      ...names.map((name, index) => method(`eth_m${index}`, { result: { schema: { type: name } } })),
       ...names.map((name) => method(`eth_${name}`)),
       method("eth_fail"),
     ),

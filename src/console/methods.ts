@@ -132,10 +132,7 @@ function schemaOf(value: unknown, depth: number): Schema {
 }
 
 /** Without a prototype: its names are the node's. */
-function propertiesOf(
-  properties: Readonly<Record<string, unknown>>,
-  depth: number,
-): Record<string, Schema> {
+function propertiesOf(properties: Readonly<Record<string, unknown>>, depth: number): Record<string, Schema> {
   const copy: Record<string, Schema> = Object.create(null);
   for (const [name, each] of Object.entries(properties).slice(0, SCHEMA_WIDTH_MAX)) {
     copy[name] = schemaOf(each, depth);
@@ -205,17 +202,12 @@ export function namespacesOf(
 
 /** `eth.getBalance(address: address, block?: block): QUANTITY` */
 export function signatureOf({ name, params, result, needsToken }: MethodDescription): string {
-  const listed = params.map(
-    (param) => `${param.name}${param.required ? "" : "?"}: ${describeSchema(param.schema)}`,
-  );
+  const listed = params.map((param) => `${param.name}${param.required ? "" : "?"}: ${describeSchema(param.schema)}`);
   const signature = `${name.replace("_", ".")}(${listed.join(", ")}): ${describeSchema(result)}`;
   return needsToken ? `${signature}  (needs a token)` : signature;
 }
 
-function functionOf(
-  method: MethodDescription,
-  connection: Pick<RpcConnection, "request">,
-): ConsoleMethod {
+function functionOf(method: MethodDescription, connection: Pick<RpcConnection, "request">): ConsoleMethod {
   const call = async (...values: unknown[]) => {
     const params = values.map((value, index) => toJsonValue(value, method.params[index]?.schema));
     return fromJsonValue(await connection.request(method.name, params), method.result);

@@ -48,14 +48,7 @@ const VIEM_NAMES = [
 const CLIENT_NAMES = ["publicClient", "walletClient", "testClient"];
 
 /** What a node cannot name a namespace. `rpc` is a function and a namespace. */
-const OWN_NAMES: ReadonlySet<string> = new Set([
-  "help",
-  "watch",
-  "viem",
-  "console",
-  ...CLIENT_NAMES,
-  ...VIEM_NAMES,
-]);
+const OWN_NAMES: ReadonlySet<string> = new Set(["help", "watch", "viem", "console", ...CLIENT_NAMES, ...VIEM_NAMES]);
 
 /** EIP-2294 allows less than 64 bits. */
 const CHAIN_ID = /^0x[0-9a-f]{1,16}$/i;
@@ -89,9 +82,7 @@ export async function createScope(connection: RpcConnection, print: Print): Prom
       print(subject === undefined ? HELP : `${lines.join("\n") || inspect(subject)}\n`);
     },
     watch: (event: string, ...rest: unknown[]) => {
-      const listener = rest.findLast((each) => typeof each === "function") as
-        | ((event: unknown) => void)
-        | undefined;
+      const listener = rest.findLast((each) => typeof each === "function") as ((event: unknown) => void) | undefined;
       const params = rest.filter((each) => typeof each !== "function");
       const show = (each: unknown) => print(`${inspect(each, { depth: null })}\n`);
       return connection.subscribe([event, ...params], listener ?? show);
@@ -132,8 +123,7 @@ function clientOptions(viem: Viem, chainId: number, connection: RpcConnection) {
 
 /** Computes the property when it is first read. A line of the console may assign to it. */
 function defineLazy(scope: Scope, name: string, compute: () => unknown): void {
-  const set = (value: unknown) =>
-    Object.defineProperty(scope, name, { value, writable: true, configurable: true });
+  const set = (value: unknown) => Object.defineProperty(scope, name, { value, writable: true, configurable: true });
   Object.defineProperty(scope, name, {
     configurable: true,
     enumerable: true,

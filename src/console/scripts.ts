@@ -50,11 +50,7 @@ export async function runFile(path: string, context: Context): Promise<void> {
 export function printValue(value: unknown): string {
   if (value === undefined) return "";
   if (typeof value === "string" || typeof value === "bigint") return `${value}\n`;
-  const json = JSON.stringify(
-    value,
-    (_, each) => (typeof each === "bigint" ? each.toString() : each),
-    2,
-  );
+  const json = JSON.stringify(value, (_, each) => (typeof each === "bigint" ? each.toString() : each), 2);
   return `${json ?? inspect(value)}\n`;
 }
 

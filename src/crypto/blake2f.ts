@@ -195,8 +195,7 @@ function round(sigma: readonly number[]): number[] {
 /** v[to] += v[from], and the message word where one is given. */
 function add(to: number, from: number, messageWord?: number): number[] {
   const sum = [op.localGet, 1 + to, op.localGet, 1 + from, op.i64Add];
-  const message =
-    messageWord === undefined ? [] : [...load(MESSAGE_OFFSET + 8 * messageWord), op.i64Add];
+  const message = messageWord === undefined ? [] : [...load(MESSAGE_OFFSET + 8 * messageWord), op.i64Add];
   return [...sum, ...message, op.localSet, 1 + to];
 }
 

@@ -70,8 +70,7 @@ async function withAlice(): Promise<AccountManager> {
   return accounts;
 }
 
-const sign = async (accounts: AccountManager, account: Address = alice.address) =>
-  accounts.sign(account, digest);
+const sign = async (accounts: AccountManager, account: Address = alice.address) => accounts.sign(account, digest);
 
 // The rows of the service's table of states, account key.
 

@@ -85,11 +85,7 @@ export class AccountManager implements AccountSigner {
    * Signs with a key opened for this once; the account is as locked afterwards as before.
    * @throws UnknownKeyError, AmbiguousKeyError, WrongPassphraseError, TooManyTriesError, KeyDerivationBusyError
    */
-  async signWithPassphrase(
-    address: Address,
-    passphrase: string,
-    digest: Uint8Array,
-  ): Promise<Signature> {
+  async signWithPassphrase(address: Address, passphrase: string, digest: Uint8Array): Promise<Signature> {
     const key = await this.#open(address, passphrase);
     try {
       return sign(digest, key);
@@ -128,9 +124,7 @@ export class AccountManager implements AccountSigner {
   /** Accounts of the key store and of wallets whose keys are in memory; public ones do not count. */
   unlockedAccounts(): Address[] {
     const { unlocked, hdWallets } = this.#modules;
-    return [...unlocked.addresses(), ...hdWallets.onlineAccounts()].filter(
-      (address) => !this.#publicKeys.has(address),
-    );
+    return [...unlocked.addresses(), ...hdWallets.onlineAccounts()].filter((address) => !this.#publicKeys.has(address));
   }
 
   /** Makes a key and its file; the address. */

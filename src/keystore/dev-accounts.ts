@@ -1,9 +1,5 @@
 import { createHmac, pbkdf2Sync } from "node:crypto";
-import {
-  addressFromPrivateKey,
-  publicKeyFromPrivate,
-  SECP256K1_ORDER,
-} from "../crypto/secp256k1.ts";
+import { addressFromPrivateKey, publicKeyFromPrivate, SECP256K1_ORDER } from "../crypto/secp256k1.ts";
 import type { Address } from "../primitives/address.ts";
 import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../primitives/bytes.ts";
 import { bytesToHex, type Hex } from "../primitives/hex.ts";

@@ -32,8 +32,7 @@ export class KeyDirectory {
       const path = join(this.path, name);
       const stat = await lstat(path).catch(() => undefined);
       // Deleted between the two calls.
-      if (stat?.isFile())
-        entries.push({ path, version: `${stat.ino} ${stat.mtimeMs} ${stat.size}` });
+      if (stat?.isFile()) entries.push({ path, version: `${stat.ino} ${stat.mtimeMs} ${stat.size}` });
     }
     return entries;
   }

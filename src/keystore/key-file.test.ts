@@ -92,10 +92,7 @@ test("parseKeyFile refuses what is no key file", async () => {
 test("parseKeyFile never quotes what it was given: it may be a private key", () => {
   assert.throws(
     () => parseKeyFile(alice.privateKey),
-    (error: Error) =>
-      !`${error.message} ${error.stack} ${String(error.cause)}`.includes(
-        alice.privateKey.slice(2, 10),
-      ),
+    (error: Error) => !`${error.message} ${error.stack} ${String(error.cause)}`.includes(alice.privateKey.slice(2, 10)),
   );
 });
 
@@ -115,10 +112,7 @@ test("decryptKey opens MyEtherWallet's spelling and files without an address", a
   const { crypto, address: _, ...rest } = await lightFile();
   const file = parseKeyFile(JSON.stringify({ ...rest, Crypto: crypto }));
   assert.equal(file.address, undefined);
-  assert.deepEqual(
-    Buffer.from(await decryptKey(file, "pass", derivation)),
-    Buffer.from(hexToBytes(alice.privateKey)),
-  );
+  assert.deepEqual(Buffer.from(await decryptKey(file, "pass", derivation)), Buffer.from(hexToBytes(alice.privateKey)));
 });
 
 test("decryptKey opens version 1 files", async () => {

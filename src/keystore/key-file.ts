@@ -100,8 +100,7 @@ function kdfParamsOf(kdf: unknown, params: Readonly<Record<string, unknown>>): K
   const r = asInteger(params["r"], "r", 1, 2 ** 20);
   const p = asInteger(params["p"], "p", 1, 2 ** 20);
   if (!Number.isInteger(Math.log2(n))) throw new InvalidKeyFileError("n is not a power of two");
-  if (128 * r * (n + p) > SCRYPT_BYTES_MAX)
-    throw new InvalidKeyFileError("n and r need too much memory");
+  if (128 * r * (n + p) > SCRYPT_BYTES_MAX) throw new InvalidKeyFileError("n and r need too much memory");
   if (n * r * p > SCRYPT_WORK_MAX) throw new InvalidKeyFileError("n, r and p take too long");
   return { kdf, n, r, p, dklen, salt };
 }
@@ -181,15 +180,10 @@ export async function encryptKey(
  * The private key of `file`, 32 bytes the caller owns and wipes.
  * @throws WrongPassphraseError, KeyMismatchError, InvalidKeyFileError, KeyDerivationBusyError
  */
-export async function decryptKey(
-  file: KeyFile,
-  passphrase: string,
-  derivation: KeyDerivation,
-): Promise<Uint8Array> {
+export async function decryptKey(file: KeyFile, passphrase: string, derivation: KeyDerivation): Promise<Uint8Array> {
   const derived = await derivation.derive(passphrase, file.params);
   try {
-    if (!timingSafeEqual(macOf(derived, file.ciphertext), file.mac))
-      throw new WrongPassphraseError();
+    if (!timingSafeEqual(macOf(derived, file.ciphertext), file.mac)) throw new WrongPassphraseError();
     const privateKey = decipher(file, derived);
     // The MAC covers the ciphertext alone, so a damaged iv ends up here.
     if (!isPrivateKey(privateKey)) throw new InvalidKeyFileError("it holds no private key");

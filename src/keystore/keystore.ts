@@ -4,13 +4,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { AmbiguousKeyError, KeyExistsError, UnknownKeyError } from "./errors.ts";
 import { KeyDirectory } from "./key-directory.ts";
-import {
-  decryptKey,
-  encryptKey,
-  type KeyStrength,
-  parseKeyFile,
-  renderKeyFile,
-} from "./key-file.ts";
+import { decryptKey, encryptKey, type KeyStrength, parseKeyFile, renderKeyFile } from "./key-file.ts";
 import { KeyDerivation } from "./passphrases.ts";
 
 /** A key the node has a file of. */
@@ -157,11 +151,7 @@ export class KeyStore {
    * Encrypts the key with another passphrase, in the same file.
    * @throws as privateKey
    */
-  async changePassphrase(
-    address: Address,
-    passphrase: string,
-    newPassphrase: string,
-  ): Promise<void> {
+  async changePassphrase(address: Address, passphrase: string, newPassphrase: string): Promise<void> {
     const { path } = await this.find(address);
     const text = await this.exportFile(address, passphrase, newPassphrase);
     await this.#directory.replace(path, text);

@@ -96,10 +96,7 @@ export class PassphraseTries {
    * @param modules.now monotonic milliseconds
    * @param modules.onRejected called for every rejected try
    */
-  constructor(
-    triesMax: number,
-    modules: { readonly now?: () => number; readonly onRejected?: () => void } = {},
-  ) {
+  constructor(triesMax: number, modules: { readonly now?: () => number; readonly onRejected?: () => void } = {}) {
     this.#triesMax = triesMax;
     this.#now = modules.now ?? (() => performance.now());
     this.#onRejected = modules.onRejected ?? (() => {});
@@ -110,11 +107,7 @@ export class PassphraseTries {
    * @param isWrong whether an error means a wrong passphrase
    * @throws TooManyTriesError without having called `attempt`, and what `attempt` throws
    */
-  async run<T>(
-    subject: string,
-    attempt: () => Promise<T>,
-    isWrong: (error: unknown) => boolean,
-  ): Promise<T> {
+  async run<T>(subject: string, attempt: () => Promise<T>, isWrong: (error: unknown) => boolean): Promise<T> {
     const state = this.#stateOf(subject);
     if (state.failedAt.length + state.running >= this.#triesMax) {
       this.#onRejected();

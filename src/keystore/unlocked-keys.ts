@@ -64,12 +64,7 @@ export class UnlockedKeys {
    * @param begun what `beginUnlock` gave
    * @returns false, with the key wiped, when the account was locked since
    */
-  hold(
-    address: Address,
-    key: Uint8Array,
-    durationMs: number | undefined,
-    begun = this.beginUnlock(address),
-  ): boolean {
+  hold(address: Address, key: Uint8Array, durationMs: number | undefined, begun = this.beginUnlock(address)): boolean {
     if (begun !== this.beginUnlock(address)) {
       key.fill(0);
       return false;
@@ -82,10 +77,7 @@ export class UnlockedKeys {
     before?.cancel();
     if (before !== undefined && before.key !== key) before.key.fill(0);
     const expiresAt = durationMs === undefined ? undefined : this.#clock.now() + durationMs;
-    const cancel =
-      durationMs === undefined
-        ? () => {}
-        : this.#clock.after(durationMs, () => this.#release(address));
+    const cancel = durationMs === undefined ? () => {} : this.#clock.after(durationMs, () => this.#release(address));
     this.#held.set(address, { key, expiresAt, cancel });
     return true;
   }

@@ -25,19 +25,12 @@ type OracleVote = {
 /** Calldata of `GetLatestCheckpoint()`. */
 export const GET_LATEST_CHECKPOINT = selector("GetLatestCheckpoint()");
 
-const SET_CHECKPOINT = selector(
-  "SetCheckpoint(uint256,bytes32,bytes32,uint64,uint8[],bytes32[],bytes32[])",
-);
+const SET_CHECKPOINT = selector("SetCheckpoint(uint256,bytes32,bytes32,uint64,uint8[],bytes32[],bytes32[])");
 
 /** What an admin signs: EIP-191, version 0, with the contract as validator. */
 export function voteDigest(oracle: Address, sectionIndex: number, hash: Hash): Uint8Array {
   return keccak256(
-    concatBytes(
-      Uint8Array.of(0x19, 0x00),
-      addressToBytes(oracle),
-      uint64Bytes(sectionIndex),
-      hashToBytes(hash),
-    ),
+    concatBytes(Uint8Array.of(0x19, 0x00), addressToBytes(oracle), uint64Bytes(sectionIndex), hashToBytes(hash)),
   );
 }
 

@@ -24,10 +24,7 @@ export interface CheckpointReads {
    * Nodes that prove the hash of block `number` under the `chtRoot` of section `index`.
    * @throws NoCheckpointError
    */
-  proveHash(input: {
-    readonly index: number;
-    readonly number: number;
-  }): MaybePromise<readonly Uint8Array[]>;
+  proveHash(input: { readonly index: number; readonly number: number }): MaybePromise<readonly Uint8Array[]>;
   /** undefined: no contract is configured */
   checkpointOracle(): MaybePromise<Address | undefined>;
 }
@@ -35,9 +32,7 @@ export interface CheckpointReads {
 /** Who is served, for what price. As `LightClients` has them. */
 export interface LightClientControl {
   serverInfo(): MaybePromise<ServerInfo>;
-  clientInfo(input: {
-    readonly ids: readonly ClientId[];
-  }): MaybePromise<readonly (readonly [ClientId, ClientInfo])[]>;
+  clientInfo(input: { readonly ids: readonly ClientId[] }): MaybePromise<readonly (readonly [ClientId, ClientInfo])[]>;
   priorityClientInfo(input: {
     readonly start: ClientId;
     readonly stop: ClientId | undefined;
@@ -84,10 +79,7 @@ export type AdmittedCall = {
 /** Admits and charges calls; implemented by the chain's process for the connections of all processes. */
 export interface ServingPort {
   /** @throws CapacityExceededError */
-  admit(
-    caller: CallerIdentity,
-    connection: ClientConnection | undefined,
-  ): MaybePromise<AdmittedCall>;
+  admit(caller: CallerIdentity, connection: ClientConnection | undefined): MaybePromise<AdmittedCall>;
   /** The call took `cost` units; 0: it did not run. To be called once for each admitted call. */
   charge(call: AdmittedCall, cost: number): void;
 }

@@ -9,15 +9,7 @@ import { encodePooledTransaction } from "../types/transaction/encode.ts";
 import { signTransaction } from "../types/transaction/sign.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { type BlobVerifier, createSubmit } from "./submission.ts";
-import {
-  CHAIN_ID,
-  createTestPool,
-  ETHER,
-  GWEI,
-  testAccount,
-  testHeader,
-  testKey,
-} from "./testing/pool-fixture.ts";
+import { CHAIN_ID, createTestPool, ETHER, GWEI, testAccount, testHeader, testKey } from "./testing/pool-fixture.ts";
 
 const alice = testAccount(0);
 const RULES = { txFeeWeiMax: 0n, allowUnprotected: false };

@@ -153,18 +153,9 @@ async function exercise(node: EvmintNode, seen: string[]): Promise<void> {
   const deploy = (count: number, name: string, args: readonly unknown[]) => {
     const { abi, evm } = contracts[name]!;
     const bytecode = `0x${evm.bytecode.object}` as Hex;
-    return linesOf(
-      { data: encodeDeployData({ abi: abi as never, bytecode, args } as never) },
-      count,
-    );
+    return linesOf({ data: encodeDeployData({ abi: abi as never, bytecode, args } as never) }, count);
   };
-  const call = (
-    count: number,
-    to: Hex,
-    name: string,
-    functionName: string,
-    args: readonly unknown[],
-  ) => {
+  const call = (count: number, to: Hex, name: string, functionName: string, args: readonly unknown[]) => {
     const { abi } = contracts[name]!;
     return linesOf({ to, data: encodeFunctionData({ abi, functionName, args } as never) }, count);
   };

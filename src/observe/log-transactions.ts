@@ -58,9 +58,7 @@ function createConsoleWatch(tracing: Pick<ExecutionPort, "traceTransaction">): C
     },
     async linesOf(hash) {
       const request = { tracer: "callTracer", timeoutMs: TIMEOUT_MS };
-      const top = JSON.parse(
-        textString(await tracing.traceTransaction({ hash, request })),
-      ) as CallFrame;
+      const top = JSON.parse(textString(await tracing.traceTransaction({ hash, request }))) as CallFrame;
       const lines: string[] = [];
       const visit = (call: CallFrame): void => {
         const isPrinted = call.to === CONSOLE_ADDRESS && lines.length < LINES_MAX;
@@ -113,11 +111,7 @@ export function logTransactions(
 }
 
 /** A line for each call of `console.log`, transaction by transaction. */
-async function logPrinted(
-  { block }: ExecutedBlock,
-  watch: ConsoleWatch,
-  log: Logger,
-): Promise<void> {
+async function logPrinted({ block }: ExecutedBlock, watch: ConsoleWatch, log: Logger): Promise<void> {
   for (const { hash } of block.transactions.slice(0, PRINTING_MAX)) {
     const lines = await watch.linesOf(hash).catch((error: unknown) => {
       log.warn("console.log of a transaction cannot be shown", { hash, error });
@@ -128,19 +122,13 @@ async function logPrinted(
 }
 
 /** A line for each call and event, transaction by transaction. */
-async function logCalls(
-  { block, receipts }: ExecutedBlock,
-  artifacts: ArtifactLog,
-  log: Logger,
-): Promise<void> {
+async function logCalls({ block, receipts }: ExecutedBlock, artifacts: ArtifactLog, log: Logger): Promise<void> {
   for (const [index, { hash }] of block.transactions.slice(0, PRINTING_MAX).entries()) {
     const isFailed = receipts[index]!.status === 0;
-    const lines = await artifacts
-      .linesOf(hash, { number: block.header.number, isFailed })
-      .catch((error: unknown) => {
-        log.warn("calls of a transaction cannot be shown", { hash, error });
-        return [];
-      });
+    const lines = await artifacts.linesOf(hash, { number: block.header.number, isFailed }).catch((error: unknown) => {
+      log.warn("calls of a transaction cannot be shown", { hash, error });
+      return [];
+    });
     for (const text of lines) log.info("call", { text });
   }
 }
@@ -171,10 +159,7 @@ async function logBlock(
 }
 
 /** `execution reverted: not enough`, `out of gas`, or what stood in the way of finding out. */
-async function reasonOf(
-  hash: Hash,
-  tracing: Pick<ExecutionPort, "traceTransaction">,
-): Promise<string> {
+async function reasonOf(hash: Hash, tracing: Pick<ExecutionPort, "traceTransaction">): Promise<string> {
   try {
     const trace = await tracing.traceTransaction({
       hash,

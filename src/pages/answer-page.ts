@@ -27,16 +27,10 @@ export const PAGES_FOLDER = new URL("../../dist/pages/", import.meta.url);
  * The pages of the groups `names`; undefined when one of them is not built.
  * @param names of tables in `folder`, as `explorer`
  */
-export function readPageTable(
-  names: readonly string[],
-  folder: URL = PAGES_FOLDER,
-): PageTable | undefined {
+export function readPageTable(names: readonly string[], folder: URL = PAGES_FOLDER): PageTable | undefined {
   const read = (name: string) => readFileSync(new URL(`${name}.json`, folder), "utf8");
   const tables = ifPresent(() => names.map(read));
-  return (
-    tables &&
-    new Map(tables.flatMap((text) => Object.entries(JSON.parse(text) as Record<string, Page>)))
-  );
+  return tables && new Map(tables.flatMap((text) => Object.entries(JSON.parse(text) as Record<string, Page>)));
 }
 
 /**

@@ -149,9 +149,7 @@ export class FollowedChain {
   /** Emits the block, which became the head of the chain's process. */
   emitHead(number: number, hash: Hash): void {
     if (this.#early.delete(hash)) return;
-    const executed = this.read(() =>
-      this.reader.blockHash(number) === hash ? this.reader.block(number) : undefined,
-    );
+    const executed = this.read(() => (this.reader.blockHash(number) === hash ? this.reader.block(number) : undefined));
     this.#emitted = number;
     if (executed === undefined) this.#skipped.add(hash);
     else this.#emitBlock(executed);

@@ -28,10 +28,7 @@ export class ForwardedCalls {
   /** `methods`, of which those of the chain's process are forwarded to it. */
   registryOf(methods: Registry<ServingPorts>): Registry<ServingPorts> {
     return new Map(
-      Array.from(methods, ([name, method]) => [
-        name,
-        method.isForwarded ? this.#forwarded(method) : method,
-      ]),
+      Array.from(methods, ([name, method]) => [name, method.isForwarded ? this.#forwarded(method) : method]),
     );
   }
 
@@ -61,11 +58,7 @@ export class ForwardedCalls {
   #forward(method: string, params: RawParams, context: CallContext): Promise<JsonText> {
     const connection = context.connection && this.connectionId(context.connection);
     const { transport } = context;
-    return this.#channel.call(
-      "run",
-      { method, params, transport, connection },
-      { cancel: context },
-    );
+    return this.#channel.call("run", { method, params, transport, connection }, { cancel: context });
   }
 }
 

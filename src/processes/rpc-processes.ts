@@ -7,12 +7,7 @@ import type { ServingPort } from "../les/port.ts";
 import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
 import { CallQueue } from "../rpc/transport/dispatch/call-queue.ts";
 import type { Registry } from "../rpc/transport/dispatch/method.ts";
-import type {
-  ConnectionWorkers,
-  EndpointOptions,
-  TcpKind,
-  TlsMaterial,
-} from "../rpc/transport/server/listener.ts";
+import type { ConnectionWorkers, EndpointOptions, TcpKind, TlsMaterial } from "../rpc/transport/server/listener.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { plainData } from "../threads/plain-data.ts";
@@ -96,9 +91,8 @@ export class RpcProcesses implements ConnectionWorkers {
       { name: "rpc_processes_ready", help: "RPC processes that serve connections." },
       () => this.#ready().length,
     );
-    metrics.gaugeOf(
-      { name: "rpc_process_connections", help: "Connections that RPC processes serve." },
-      () => this.#ready().reduce((sum, process) => sum + connectionsOf(process), 0),
+    metrics.gaugeOf({ name: "rpc_process_connections", help: "Connections that RPC processes serve." }, () =>
+      this.#ready().reduce((sum, process) => sum + connectionsOf(process), 0),
     );
     this.#lost = metrics.counter({
       name: "rpc_processes_lost_total",
@@ -247,9 +241,7 @@ export function startRpcProcesses(
   const { processes: count, enable } = config.jsonRpc;
   if (count === 0 || !enable) return undefined;
   if (store.followable === undefined) {
-    log.info(
-      "connections stay in the chain's process: the index is in memory, where no other can read it",
-    );
+    log.info("connections stay in the chain's process: the index is in memory, where no other can read it");
     return undefined;
   }
   const { directory } = store.followable;

@@ -3,11 +3,7 @@ import type { AdmittedCall, CallerIdentity, ServingPort } from "../les/port.ts";
 import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
 import type { JsonText } from "../rpc/transport/codec.ts";
 import type { CallQueue } from "../rpc/transport/dispatch/call-queue.ts";
-import {
-  type Connection,
-  inProcessContext,
-  RequestContext,
-} from "../rpc/transport/dispatch/context.ts";
+import { type Connection, inProcessContext, RequestContext } from "../rpc/transport/dispatch/context.ts";
 import type { Registry } from "../rpc/transport/dispatch/method.ts";
 import { MethodNotFoundError } from "../rpc/transport/errors.ts";
 import type { Channel, ServedCall } from "../threads/channel.ts";

@@ -88,10 +88,7 @@ const SIZE_CLASSES = 61;
  * The fields of Go's `runtime.MemStats`, so that go-ethereum's client decodes them. What V8 does not count is 0; `v8` and `process` hold
  * what Node measures.
  */
-export function memoryStats(
-  gc: GcMonitor,
-  allocatedBytes: number,
-): Readonly<Record<string, unknown>> {
+export function memoryStats(gc: GcMonitor, allocatedBytes: number): Readonly<Record<string, unknown>> {
   const heap = getHeapStatistics();
   const memory = process.memoryUsage();
   const { count, lastGcMs, pauseTotal, pauses, pauseEndsMs } = gc.stats();
@@ -160,9 +157,7 @@ type GarbageCollection = Pick<
 > & { close(): void };
 
 /** Statistics and controls of V8's garbage collector, for this thread. */
-export function createGarbageCollection(
-  now: () => number = () => performance.now(),
-): GarbageCollection {
+export function createGarbageCollection(now: () => number = () => performance.now()): GarbageCollection {
   let percent = DEFAULT_PERCENT;
   let limit = Infinity;
   let limitedAt = -Infinity;

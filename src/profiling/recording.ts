@@ -41,11 +41,9 @@ const STACKS_MAX = 10_000;
 export function foldStalls(profile: CpuProfile, minimumNs: number): StallProfile {
   const { samples = [], timeDeltas = [] } = profile;
   const byId = new Map(profile.nodes.map((node) => [node.id, node]));
-  const isIdle = (id: number) =>
-    ["(idle)", "(program)"].includes(byId.get(id)?.callFrame.functionName ?? "(idle)");
+  const isIdle = (id: number) => ["(idle)", "(program)"].includes(byId.get(id)?.callFrame.functionName ?? "(idle)");
   const parents = new Map<number, number>();
-  for (const { id, children = [] } of profile.nodes)
-    for (const child of children) parents.set(child, id);
+  for (const { id, children = [] } of profile.nodes) for (const child of children) parents.set(child, id);
   const stalls = new Map<string, Stall>();
   let stretch = new Map<number, number>();
   const close = () => {
@@ -104,15 +102,8 @@ export function stallCpuProfile(stalls: StallProfile): CpuProfile {
   return { nodes, startTime: 0, endTime, samples, timeDeltas };
 }
 
-function addStall(
-  stalls: Map<string, Stall>,
-  frames: Stall["frames"],
-  count: number,
-  microseconds: number,
-): void {
-  const key = frames
-    .map((frame) => `${frame.url}:${frame.lineNumber}:${frame.functionName}`)
-    .join("\n");
+function addStall(stalls: Map<string, Stall>, frames: Stall["frames"], count: number, microseconds: number): void {
+  const key = frames.map((frame) => `${frame.url}:${frame.lineNumber}:${frame.functionName}`).join("\n");
   const known = stalls.get(key);
   if (known === undefined && stalls.size >= STACKS_MAX) return;
   stalls.set(key, {
@@ -185,9 +176,7 @@ export async function recordTrace(): Promise<Recording> {
   await post("NodeTracing.start", { traceConfig: { includedCategories: TRACE_CATEGORIES } });
   return {
     async stop(to) {
-      const completed = new Promise((resolve) =>
-        session.once("NodeTracing.tracingComplete", resolve),
-      );
+      const completed = new Promise((resolve) => session.once("NodeTracing.tracingComplete", resolve));
       // Node may never answer this call; the event is what tells that all data came.
       session.post("NodeTracing.stop");
       await completed;
@@ -204,9 +193,7 @@ export async function recordStalls(minimumNs: number): Promise<{ stop(): Promise
   await post("Profiler.start");
   return {
     async stop() {
-      const { profile } = await post<{ profile: Parameters<typeof foldStalls>[0] }>(
-        "Profiler.stop",
-      );
+      const { profile } = await post<{ profile: Parameters<typeof foldStalls>[0] }>("Profiler.stop");
       session.disconnect();
       return foldStalls(profile, minimumNs);
     },

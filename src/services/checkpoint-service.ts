@@ -8,12 +8,7 @@ import type { AccountSigner } from "../keystore/accounts.ts";
 import { type Checkpoint, checkpointHash } from "../les/checkpoints/checkpoint.ts";
 import { CheckpointIndexer, type CheckpointSource } from "../les/checkpoints/checkpoint-indexer.ts";
 import { CheckpointLayoutError, NoCheckpointError } from "../les/errors.ts";
-import {
-  decodeOracleCheckpoint,
-  GET_LATEST_CHECKPOINT,
-  setCheckpointData,
-  voteDigest,
-} from "../les/oracle.ts";
+import { decodeOracleCheckpoint, GET_LATEST_CHECKPOINT, setCheckpointData, voteDigest } from "../les/oracle.ts";
 import type { CheckpointReads } from "../les/port.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { type Kv, KvCorruptionError, KvDamagedError } from "../storage/kv.ts";
@@ -177,9 +172,7 @@ export class CheckpointService {
 /** Nothing in the store is of use, and all of it can be computed again. */
 function isUseless(error: unknown): boolean {
   return (
-    error instanceof CheckpointLayoutError ||
-    error instanceof KvDamagedError ||
-    error instanceof KvCorruptionError
+    error instanceof CheckpointLayoutError || error instanceof KvDamagedError || error instanceof KvCorruptionError
   );
 }
 

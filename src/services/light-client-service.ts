@@ -52,8 +52,7 @@ export class LightClientService {
     this.control = {
       serverInfo: () => clients.serverInfo(),
       clientInfo: ({ ids }) => clients.clientInfo(ids),
-      priorityClientInfo: ({ start, stop, maxCount }) =>
-        clients.priorityClientInfo(start, stop, maxCount),
+      priorityClientInfo: ({ start, stop, maxCount }) => clients.priorityClientInfo(start, stop, maxCount),
       addBalance: ({ id, amount, meta }) => clients.addBalance(id, amount, meta),
       setClientParameters: ({ ids, parameters }) => clients.setClientParameters(ids, parameters),
       setDefaultParameters: ({ parameters }) => clients.setDefaultParameters(parameters),

@@ -67,11 +67,7 @@ export class WhisperService {
    * @param isOpen the namespace is served
    * @throws TransportMissingError, PeerAddressError, IdentityFileError
    */
-  static async start(
-    config: WhisperConfig,
-    modules: WhisperServiceModules,
-    isOpen: boolean,
-  ): Promise<WhisperService> {
+  static async start(config: WhisperConfig, modules: WhisperServiceModules, isOpen: boolean): Promise<WhisperService> {
     const service = new WhisperService(config, modules);
     const { address, peers } = config.shh;
     if (isOpen && (address !== null || peers.length > 0)) await service.#connect();

@@ -71,9 +71,7 @@ export class Identities {
   /** Adds the key of a group this node was invited to. @throws as `create` */
   join(privateKey: Uint8Array): Key {
     const identity = identityFromBytes(publicKeyOf(privateKey));
-    return (
-      this.#entries.get(identity) ?? this.#store({ identity, privateKey, kind: "joinedGroup" })
-    );
+    return this.#entries.get(identity) ?? this.#store({ identity, privateKey, kind: "joinedGroup" });
   }
 
   /** The group that this node created last. */
@@ -99,9 +97,7 @@ function publicKeyOf(privateKey: Uint8Array): Uint8Array {
 }
 
 function encodeEntries(entries: readonly Entry[]): Uint8Array {
-  return concatBytes(
-    ...entries.flatMap(({ kind, privateKey }) => [Uint8Array.of(KIND[kind]), privateKey]),
-  );
+  return concatBytes(...entries.flatMap(({ kind, privateKey }) => [Uint8Array.of(KIND[kind]), privateKey]));
 }
 
 function decodeEntries(bytes: Uint8Array): Entry[] {

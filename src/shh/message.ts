@@ -150,11 +150,7 @@ function signPayload(flags: Uint8Array, payload: Uint8Array, privateKey: Uint8Ar
   return concatBytes(bigintToFixedBytes(r, 32), bigintToFixedBytes(s, 32), Uint8Array.of(yParity));
 }
 
-function signerOf(
-  flags: Uint8Array,
-  signature: Uint8Array,
-  payload: Uint8Array,
-): Identity | undefined {
+function signerOf(flags: Uint8Array, signature: Uint8Array, payload: Uint8Array): Identity | undefined {
   const v = signature[64]!;
   if (v > 1) return undefined;
   const [r, s] = [signature.subarray(0, 32), signature.subarray(32, 64)].map(bytesToBigint);

@@ -217,9 +217,7 @@ export class Whisper {
   async #send(post: Omit<Post, "from"> & { readonly from: Key | undefined }): Promise<void> {
     const { payload, from, to, topics } = post;
     if (payload.length > PAYLOAD_BYTES_MAX) {
-      throw new WhisperLimitError(
-        `payload too large: ${payload.length} > ${PAYLOAD_BYTES_MAX} bytes`,
-      );
+      throw new WhisperLimitError(`payload too large: ${payload.length} > ${PAYLOAD_BYTES_MAX} bytes`);
     }
     const ttl = Math.min(post.ttl, TTL_MAX);
     // It would have expired before anybody read it.
@@ -231,8 +229,7 @@ export class Whisper {
       data: wrapMessage({ payload, from, to }),
     };
     const priority = Math.min(post.priority, PRIORITY_MS_MAX);
-    const { nonce } =
-      priority === 0 ? { nonce: 0n } : await this.#modules.findWork(workSeed(unsealed), priority);
+    const { nonce } = priority === 0 ? { nonce: 0n } : await this.#modules.findWork(workSeed(unsealed), priority);
     const outcome = this.receive(sealEnvelope({ ...unsealed, nonce }));
     if (outcome === "tooLittleWork") {
       throw new WhisperLimitError("the pool of messages is full: more work (priority) is needed");

@@ -68,9 +68,7 @@ export function createMetrics(prefix = "evmint"): Metrics {
   return {
     counter(options) {
       const series = createSeries(options, () => ({ value: 0 }));
-      register(options, "counter", (name) =>
-        series.all().map(([labels, { value }]) => sample(name, labels, value)),
-      );
+      register(options, "counter", (name) => series.all().map(([labels, { value }]) => sample(name, labels, value)));
       return {
         add(amount = 1, labels = {}) {
           invariant(amount >= 0, `counter "${options.name}" cannot fall`);
@@ -80,9 +78,7 @@ export function createMetrics(prefix = "evmint"): Metrics {
     },
     gauge(options) {
       const series = createSeries(options, () => ({ value: 0 }));
-      register(options, "gauge", (name) =>
-        series.all().map(([labels, { value }]) => sample(name, labels, value)),
-      );
+      register(options, "gauge", (name) => series.all().map(([labels, { value }]) => sample(name, labels, value)));
       return {
         set(value, labels = {}) {
           series.of(labels).value = value;
@@ -106,11 +102,7 @@ export function createMetrics(prefix = "evmint"): Metrics {
             const bound = `le="${buckets[index] ?? "+Inf"}"`;
             return sample(`${name}_bucket`, labels ? `${labels},${bound}` : bound, total);
           });
-          return [
-            ...lines,
-            sample(`${name}_sum`, labels, sum),
-            sample(`${name}_count`, labels, total),
-          ];
+          return [...lines, sample(`${name}_sum`, labels, sum), sample(`${name}_count`, labels, total)];
         }),
       );
       return {

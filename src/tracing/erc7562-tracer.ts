@@ -237,9 +237,7 @@ function useText(use: FrameUse, isOutOfGas: boolean): string {
   const reads = [...use.reads].map(([slot, value]) => `"${slot}":["${value}"]`);
   const counts = (of: ReadonlyMap<Hash, number>) =>
     `{${[...of].map(([slot, times]) => `"${slot}":${times}`).join(",")}}`;
-  const opcodes = [...use.usedOpcodes].map(
-    ([opcode, times]) => `"0x${opcode.toString(16)}":${times}`,
-  );
+  const opcodes = [...use.usedOpcodes].map(([opcode, times]) => `"0x${opcode.toString(16)}":${times}`);
   const sizes = [...use.contractSizes].map(
     ([address, { size, opcode }]) => `"${address}":{"contractSize":${size},"opcode":${opcode}}`,
   );

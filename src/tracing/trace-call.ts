@@ -1,9 +1,4 @@
-import {
-  type CallModules,
-  type CallOptions,
-  type CallTarget,
-  prepareCall,
-} from "../execution/call/call.ts";
+import { type CallModules, type CallOptions, type CallTarget, prepareCall } from "../execution/call/call.ts";
 import type { CallArguments } from "../execution/call/call-arguments.ts";
 import { BUNDLE_SECONDS, type CallArgumentsBundle } from "../execution/call/call-many.ts";
 import { applyStateOverrides, type BlockOverrides } from "../execution/call/overrides.ts";

@@ -7,8 +7,7 @@ import { contract } from "../support/contracts.ts";
 const [ALICE, BOB] = DEV_ADDRESSES;
 const { abi, bytecode } = contract("Token");
 const SUPPLY = 1_000n;
-const input = (functionName: string, ...args: readonly unknown[]) =>
-  encodeFunctionData({ abi, functionName, args });
+const input = (functionName: string, ...args: readonly unknown[]) => encodeFunctionData({ abi, functionName, args });
 
 type Node = Pick<BrowserNode, "rpc" | "snapshot" | "revert">;
 

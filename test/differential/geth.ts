@@ -18,10 +18,7 @@ export function gethVersion(): string | undefined {
 }
 
 /** A geth on loopback, in a folder of its own, that has imported the chain file and takes its last block for final. */
-export async function startGeth(options: {
-  readonly genesisFile: string;
-  readonly chainFile: string;
-}): Promise<Geth> {
+export async function startGeth(options: { readonly genesisFile: string; readonly chainFile: string }): Promise<Geth> {
   const home = mkdtempSync(join(tmpdir(), "evmint-geth-"));
   const jwtFile = join(home, "jwt.hex");
   const secret = randomBytes(32);

@@ -3,13 +3,7 @@ import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { MENU, pathOf } from "../../scripts/site/contents.mjs";
 import { chromiumPath, launchChromium } from "../explorer/browser.ts";
-import {
-  DESKTOP,
-  PHONE,
-  seriousFindings,
-  sidewaysPixels,
-  watchedPage,
-} from "../support/page-audit.ts";
+import { DESKTOP, PHONE, seriousFindings, sidewaysPixels, watchedPage } from "../support/page-audit.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const path = chromiumPath();

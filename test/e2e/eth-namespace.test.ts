@@ -163,8 +163,7 @@ test("eth_compileSolidity compiles where the compiler is installed", {
   skip: hasSolc ? false : "left out: solc is not installed",
 }, async () => {
   assert.deepEqual(await ask("eth_getCompilers"), ["solidity"]);
-  const source =
-    "contract Seven { function times(uint a) public pure returns (uint) { return a * 7; } }";
+  const source = "contract Seven { function times(uint a) public pure returns (uint) { return a * 7; } }";
   const { Seven } = await ask("eth_compileSolidity", source);
   assert.match(Seven.code, /^0x60/);
   assert.equal(Seven.info.abiDefinition[0].name, "times");

@@ -156,11 +156,7 @@ describe("execution threads", () => {
       await count();
       const [trace] = await Promise.all([
         rpc(node, "debug_traceTransaction", lastHash, { tracer: "callTracer" }),
-        callHttp(node.url, "debug_traceCall", [
-          { to: LOOP_AT, gas: "0x10000" },
-          "latest",
-          { stateOverrides: LOOP },
-        ]),
+        callHttp(node.url, "debug_traceCall", [{ to: LOOP_AT, gas: "0x10000" }, "latest", { stateOverrides: LOOP }]),
       ]);
       assert.equal(trace.to, counter);
     }
@@ -168,11 +164,9 @@ describe("execution threads", () => {
 
   test("a call that loops for seconds delays neither blocks nor the calls of others", async () => {
     let ended = 0;
-    const loop = callHttp(node.url, "eth_call", [
-      { to: LOOP_AT, gas: "0x7fffffffffffffff" },
-      "latest",
-      LOOP,
-    ]).finally(() => ended++);
+    const loop = callHttp(node.url, "eth_call", [{ to: LOOP_AT, gas: "0x7fffffffffffffff" }, "latest", LOOP]).finally(
+      () => ended++,
+    );
     const outcome = Promise.allSettled([loop]);
     for (let i = 1; i <= 20; i++) {
       await count();

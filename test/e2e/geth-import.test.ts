@@ -16,9 +16,7 @@ import { startTestNode } from "../support/test-node.ts";
 const BLOCKS = 500;
 
 const geth = onPath("geth");
-const skip =
-  geth === undefined &&
-  `geth is not on PATH: geth's import of ${BLOCKS} instant blocks is not tested`;
+const skip = geth === undefined && `geth is not on PATH: geth's import of ${BLOCKS} instant blocks is not tested`;
 
 test(`geth imports ${BLOCKS} instant blocks of an exported chain`, {
   skip,

@@ -74,8 +74,7 @@ test("five thousand of them are all back, in order, none twice", async () => {
   await start();
   const keys = devPrivateKeys();
   for (let nonce = 0n; nonce < 500n; nonce++) {
-    for (const key of keys)
-      await node.node.core.pool.submit(hexToBytes(transfer(nonce, 31_337n, key)));
+    for (const key of keys) await node.node.core.pool.submit(hexToBytes(transfer(nonce, 31_337n, key)));
   }
   assert.deepEqual(counts(), [5_000, 0]);
   await node.stop();

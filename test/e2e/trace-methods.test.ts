@@ -51,10 +51,7 @@ describe("trace_*", () => {
   before(async () => {
     node = await startTestNode({ dev: true, limits: { calls: { traceFilterBlocksMax: 4 } } });
     const deployment = await signed(0, undefined, encodeDeployData({ ...token, args: [1000n] }));
-    const { contractAddress, transactionHash } = await resultOf(
-      "eth_sendRawTransactionSync",
-      deployment,
-    );
+    const { contractAddress, transactionHash } = await resultOf("eth_sendRawTransactionSync", deployment);
     tokenAddress = contractAddress;
     hashes.push(transactionHash);
     for (const [i, value] of [5n, 5000n].entries()) {
@@ -94,8 +91,7 @@ describe("trace_*", () => {
   });
 
   const range = { fromBlock: "0x0", toBlock: "0x3" };
-  const count = async (filter: object) =>
-    (await resultOf("trace_filter", { ...range, ...filter })).length;
+  const count = async (filter: object) => (await resultOf("trace_filter", { ...range, ...filter })).length;
 
   test("trace_filter selects by sender and recipient, and pages", async () => {
     assert.equal(await count({}), 3);
@@ -120,11 +116,7 @@ describe("trace_*", () => {
 
   test("trace_call and trace_callMany run calls, each after those before it", async () => {
     const call = { from: owner, to: tokenAddress, data: transfer(1000n) };
-    const all = await resultOf("trace_call", { ...call, data: transfer(1n) }, [
-      "trace",
-      "stateDiff",
-      "vmTrace",
-    ]);
+    const all = await resultOf("trace_call", { ...call, data: transfer(1n) }, ["trace", "stateDiff", "vmTrace"]);
     assert.equal(BigInt(all.output), 1n);
     assert.equal(all.trace.length, 1);
     assert.equal(Object.keys(all.stateDiff[tokenAddress].storage).length, 2);
@@ -167,15 +159,9 @@ describe("trace_*", () => {
   test("vmTrace shows what each opcode left: gas, stack, memory, storage", async () => {
     const code = assemble("PUSH1 2a PUSH1 01 SSTORE PUSH1 07 PUSH1 05 MSTORE8 PUSH1 01 DUP1 STOP");
     const to = "0x00000000000000000000000000000000000000cc";
-    const { vmTrace } = await resultOf(
-      "trace_call",
-      { from: owner, to, gas: "0x186a0" },
-      ["vmTrace"],
-      "latest",
-      {
-        [to]: { code },
-      },
-    );
+    const { vmTrace } = await resultOf("trace_call", { from: owner, to, gas: "0x186a0" }, ["vmTrace"], "latest", {
+      [to]: { code },
+    });
     assert.equal(vmTrace.code, code);
     const ops = new Map(vmTrace.ops.map((op: { pc: number }) => [op.pc, op]));
     const left = 100_000 - 21_000;
@@ -209,18 +195,10 @@ describe("trace_*", () => {
   });
 
   test("a precompile that is called without ether is no frame", async () => {
-    const code = assemble(
-      "PUSH1 00 PUSH1 00 PUSH1 00 PUSH1 00 PUSH1 04 PUSH2 ffff STATICCALL STOP",
-    );
+    const code = assemble("PUSH1 00 PUSH1 00 PUSH1 00 PUSH1 00 PUSH1 04 PUSH2 ffff STATICCALL STOP");
     const to = "0x00000000000000000000000000000000000000cc";
     const overrides = { [to]: { code } };
-    const { trace } = await resultOf(
-      "trace_call",
-      { from: owner, to },
-      ["trace"],
-      "latest",
-      overrides,
-    );
+    const { trace } = await resultOf("trace_call", { from: owner, to }, ["trace"], "latest", overrides);
     assert.deepEqual(
       trace.map((frame: { subtraces: number }) => frame.subtraces),
       [0],
@@ -229,11 +207,10 @@ describe("trace_*", () => {
 
   test("a contract that is destroyed in its own transaction leaves no difference but the ether", async () => {
     const init = assemble(`PUSH20 ${other} SELFDESTRUCT`);
-    const { stateDiff, trace } = await resultOf(
-      "trace_call",
-      { from: owner, data: init, value: "0x5" },
-      ["trace", "stateDiff"],
-    );
+    const { stateDiff, trace } = await resultOf("trace_call", { from: owner, data: init, value: "0x5" }, [
+      "trace",
+      "stateDiff",
+    ]);
     assert.deepEqual(
       trace.map((frame: { type: string }) => frame.type),
       ["create", "suicide"],

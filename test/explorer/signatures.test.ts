@@ -4,11 +4,7 @@ import { after, before, test } from "node:test";
 import { createEngineRpc, type EngineRpc } from "../../src/consensus/cometbft/rpc/client.ts";
 import type { LightBlock } from "../../src/consensus/engine.ts";
 import { checkHeader } from "../../src/explorer/verify/header.ts";
-import {
-  checkSignatures,
-  cometHeaderHash,
-  type TrustedValidators,
-} from "../../src/explorer/verify/signatures.ts";
+import { checkSignatures, cometHeaderHash, type TrustedValidators } from "../../src/explorer/verify/signatures.ts";
 
 import type { Address } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
@@ -60,10 +56,7 @@ function* damaged(value: unknown, path = ""): Generator<readonly [path: string, 
   } else if (typeof value === "object" && value !== null) {
     for (const [name, member] of Object.entries(value)) {
       for (const [at, copy] of damaged(member, `${path}.${name}`)) {
-        yield [
-          at,
-          Array.isArray(value) ? value.with(Number(name), copy) : { ...value, [name]: copy },
-        ];
+        yield [at, Array.isArray(value) ? value.with(Number(name), copy) : { ...value, [name]: copy }];
       }
     }
   }

@@ -21,9 +21,7 @@ test("the explorer has 150 KB gzip at most, and a document, a script and a style
 });
 
 test("the explorer's scripts use no WebAssembly, which its policy forbids", () => {
-  const scripts = [...readPageTable(["explorer"])!.values()].filter(({ type }) =>
-    type.startsWith("text/javascript"),
-  );
+  const scripts = [...readPageTable(["explorer"])!.values()].filter(({ type }) => type.startsWith("text/javascript"));
   assert.ok(scripts.length > 5);
   for (const { file } of scripts) {
     const text = readFileSync(new URL(file, PAGES_FOLDER), "utf8");

@@ -20,9 +20,7 @@ const CHAIN_ID = "1337";
 const UINT64_MAX = 2n ** 64n - 1n;
 
 /** Forks are the likelier the newer: they have more rules. */
-const FORKS = HARDFORKS.map(
-  (name, i) => [isAtLeast(name, "berlin") ? i : (i + 1) / 8, name] as const,
-);
+const FORKS = HARDFORKS.map((name, i) => [isAtLeast(name, "berlin") ? i : (i + 1) / 8, name] as const);
 
 /** Accounts that call each other and a transaction to one of them that most often is a good one. All from `seed`. */
 export function generateTransactionCase(seed: number, fork?: Hardfork): TransactionCase {

@@ -84,9 +84,7 @@ export function storage(random: Random): Record<string, string> {
 }
 
 export function precompileAddresses(random: Random): Address[] {
-  return Array.from({ length: 3 }, () =>
-    precompile(random.pick([1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 16, 18, 0x100])),
-  );
+  return Array.from({ length: 3 }, () => precompile(random.pick([1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 16, 18, 0x100])));
 }
 
 export function precompile(number: number): Address {

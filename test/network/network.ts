@@ -98,11 +98,7 @@ export class Network {
   }
 
   /** @param flags of every node */
-  static async start(
-    validators: number,
-    followers: number,
-    flags: readonly string[] = [],
-  ): Promise<Network> {
+  static async start(validators: number, followers: number, flags: readonly string[] = []): Promise<Network> {
     const funded = [DEV_ADDRESSES[0]];
     const network = await Network.create({ validators, followers, flags, funded });
     for (const node of network.nodes) node.start();
@@ -125,9 +121,7 @@ export class Network {
       blockTime,
       "--http-port",
       String(HTTP_PORT),
-      ...(options.genesis === undefined
-        ? ["--chain-id", String(CHAIN_ID)]
-        : ["--genesis", options.genesis]),
+      ...(options.genesis === undefined ? ["--chain-id", String(CHAIN_ID)] : ["--genesis", options.genesis]),
       ...(options.funded ?? []).flatMap((address) => ["--fund", address]),
     ]);
     if (code !== 0) throw new Error(stderr);
@@ -303,9 +297,7 @@ export async function assertSameChain(nodes: readonly NetworkNode[]): Promise<vo
   const last = Math.min(...(await Promise.all(nodes.map((node) => node.height()))));
   for (let number = 0; number <= last; number++) {
     const hashes = await Promise.all(
-      nodes.map(
-        async ({ client }) => (await client.getBlock({ blockNumber: BigInt(number) })).hash,
-      ),
+      nodes.map(async ({ client }) => (await client.getBlock({ blockNumber: BigInt(number) })).hash),
     );
     assert.equal(new Set(hashes).size, 1, `block ${number}`);
   }

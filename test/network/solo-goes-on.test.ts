@@ -38,8 +38,7 @@ test("a solo chain goes on under CometBFT from the block after its newest, also 
     ]);
   };
   const height = async () => Number(await client.getBlockNumber({ cacheTime: 0 }));
-  const reaches = (number: number) =>
-    eventually(`block ${number}`, async () => (await height()) >= number);
+  const reaches = (number: number) => eventually(`block ${number}`, async () => (await height()) >= number);
   const signers = async (number: number) => {
     const path = join(home, "evmint.ipc");
     const params = [`0x${number.toString(16)}`];

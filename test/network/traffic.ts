@@ -37,9 +37,7 @@ export class Traffic {
     await sender.stop();
     await eventually("the transactions of the node are elsewhere", async () => {
       const nonces = await Promise.all(
-        others.map(({ client }) =>
-          client.getTransactionCount({ address: sender.address, blockTag: "pending" }),
-        ),
+        others.map(({ client }) => client.getTransactionCount({ address: sender.address, blockTag: "pending" })),
       );
       return nonces.every((nonce) => nonce >= sender.answered.length);
     });

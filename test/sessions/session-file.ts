@@ -19,8 +19,7 @@ export type Session = readonly (readonly SessionEntry[])[];
 export const SESSIONS = ["otterscan", "blockscout"] as const;
 export type SessionName = (typeof SESSIONS)[number];
 
-const fileOf = (name: SessionName) =>
-  fileURLToPath(new URL(`recordings/${name}.json.br`, import.meta.url));
+const fileOf = (name: SessionName) => fileURLToPath(new URL(`recordings/${name}.json.br`, import.meta.url));
 
 export function readSession(name: SessionName): Session {
   return JSON.parse(brotliDecompressSync(readFileSync(fileOf(name))).toString()) as Session;

@@ -74,9 +74,7 @@ export async function startEvmintd(
       const found = /http:\/\/127\.0\.0\.1:\d+/.exec(node.output.stdout);
       if (found) resolve(found[0]);
     });
-    void node.exited.then((code) =>
-      reject(new Error(`evmintd ended with ${code}: ${node.output.stderr}`)),
-    );
+    void node.exited.then((code) => reject(new Error(`evmintd ended with ${code}: ${node.output.stderr}`)));
   });
   return { ...node, url };
 }

@@ -125,11 +125,7 @@ function textOf(batch: unknown, random: Random, pick: <T>(list: readonly T[]) =>
 }
 
 /** Changes one value somewhere in the result: another one, a digit, a length, a member that is gone. */
-function mutateInside(
-  item: Record<string, unknown>,
-  random: Random,
-  pick: <T>(list: readonly T[]) => T,
-): void {
+function mutateInside(item: Record<string, unknown>, random: Random, pick: <T>(list: readonly T[]) => T): void {
   const places: [Container, string | number][] = [];
   const collect = (container: Container) => {
     for (const [key, value] of Object.entries(container)) {
@@ -157,7 +153,5 @@ function otherText(text: string, random: Random): string {
   const digit = Math.floor(random() * 16).toString(16);
   const rest = random();
   if (rest < 0.6) return text.slice(0, at) + digit + text.slice(at + 1);
-  return rest < 0.8
-    ? text.slice(0, at) + text.slice(at + 1)
-    : text.slice(0, at) + digit + text.slice(at);
+  return rest < 0.8 ? text.slice(0, at) + text.slice(at + 1) : text.slice(0, at) + digit + text.slice(at);
 }

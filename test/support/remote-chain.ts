@@ -13,11 +13,7 @@ import { changesOfAlloc } from "../../src/state/state-changes.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
 import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import { EMPTY_BLOOM } from "../../src/types/bloom.ts";
-import {
-  EMPTY_REQUESTS_HASH,
-  EMPTY_TRIE_ROOT,
-  EMPTY_UNCLES_HASH,
-} from "../../src/types/constants.ts";
+import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../src/types/constants.ts";
 import type { Header } from "../../src/types/header.ts";
 import { headerHash } from "../../src/types/header-codec.ts";
 
@@ -160,10 +156,7 @@ export async function serveBatches(respond: Respond) {
 }
 
 /** The answer of an honest node that has the methods of the model alone. */
-export function answersOf(
-  { resultOf }: Pick<RemoteChainModel, "resultOf">,
-  calls: readonly NumberedCall[],
-) {
+export function answersOf({ resultOf }: Pick<RemoteChainModel, "resultOf">, calls: readonly NumberedCall[]) {
   return calls.map((call) => {
     const result = resultOf(call);
     const missing = { code: -32601, message: "the method does not exist" };

@@ -58,8 +58,7 @@ export class OpfsPool implements FileStore {
       if (path === undefined || generation === undefined) continue;
       this.#generation = Math.max(this.#generation, generation);
       const other = newest.get(path);
-      if (other === undefined || other.generation < generation)
-        newest.set(path, { file, generation });
+      if (other === undefined || other.generation < generation) newest.set(path, { file, generation });
     }
     const used = new Set(Array.from(newest.values(), ({ file }) => file));
     for (const file of this.#all) if (!used.has(file)) this.#putBack(file);

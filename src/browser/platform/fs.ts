@@ -100,8 +100,7 @@ export function openSync(path: string, flags: string | number = "r", mode = 0o66
   const at = resolve(path);
   const found = fileTree.find(at);
   const isExclusive = typeof flags === "string" && flags.includes("x");
-  const mayCreate =
-    typeof flags === "string" ? /[wa]/.test(flags) : (flags & constants.O_CREAT) !== 0;
+  const mayCreate = typeof flags === "string" ? /[wa]/.test(flags) : (flags & constants.O_CREAT) !== 0;
   if (found && isExclusive) throw new FileError("EEXIST", path);
   if (!found && !mayCreate) throw new FileError("ENOENT", path);
   if (found?.kind === "directory" && mayCreate) throw new FileError("EISDIR", path);
@@ -135,13 +134,7 @@ export function ftruncateSync(fd: number, size = 0): void {
   file.modifiedMs = Date.now();
 }
 
-export function readSync(
-  fd: number,
-  into: Uint8Array,
-  offset: number,
-  length: number,
-  position: number,
-): number {
+export function readSync(fd: number, into: Uint8Array, offset: number, length: number, position: number): number {
   return fileOf(fd).content.read(into.subarray(offset, offset + length), position);
 }
 
@@ -154,10 +147,7 @@ export function writeSync(
 ): number {
   const file = fileOf(fd);
   // As in Node: of a text, the second argument is the position.
-  const bytes =
-    typeof data === "string"
-      ? decodeText(data)
-      : data.subarray(offset, offset + (length ?? Infinity));
+  const bytes = typeof data === "string" ? decodeText(data) : data.subarray(offset, offset + (length ?? Infinity));
   const at = typeof data === "string" ? offset : (position ?? file.content.size());
   file.content.write(bytes, at);
   file.modifiedMs = Date.now();

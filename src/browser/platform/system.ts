@@ -21,9 +21,7 @@ export function isIP(text: string): 0 | 4 | 6 {
 
 function isIPv4(text: string): boolean {
   const parts = text.split(".");
-  return (
-    parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && +part < 256)
-  );
+  return parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && +part < 256);
 }
 
 function isIPv6(text: string): boolean {

@@ -31,8 +31,7 @@ export const lockFile: typeof Lock.lockFile = () => ({ release() {} });
 export const bootId: typeof Lock.bootId = () => undefined;
 
 /** A browser's own tools apply source maps. */
-export const createSourcePositions: typeof Positions.createSourcePositions = () => (position) =>
-  position;
+export const createSourcePositions: typeof Positions.createSourcePositions = () => (position) => position;
 
 /** LMDB maps files into memory, which pages cannot. The index is in memory instead, as on machines without LMDB. */
 export class NativeStoreMissingError extends UnsupportedInBrowserError {
@@ -59,11 +58,9 @@ export const startingSet: typeof NetworkEngine.startingSet = withoutEngine;
 export const defaultFeeRecipient: typeof NetworkEngine.defaultFeeRecipient = withoutEngine;
 
 /** Whisper works inside this node; its peers are reached over TCP. */
-export const startTransport: typeof Whisper.startTransport = async () =>
-  without("shh.address and shh.peers")();
+export const startTransport: typeof Whisper.startTransport = async () => without("shh.address and shh.peers")();
 
-export const listenMetrics: typeof Metrics.listenMetrics = async () =>
-  without("a listener for metrics")();
+export const listenMetrics: typeof Metrics.listenMetrics = async () => without("a listener for metrics")();
 
 /** Without listeners there are no requests. */
 export const createOtherRequests: typeof OtherRequests.createOtherRequests = () => () => false;
@@ -101,8 +98,7 @@ export const createRuntimePort: typeof Profiling.createRuntimePort = () => ({
 });
 
 /** Other threads cannot read the index, which is in the memory of this one. */
-export const createExecutionThreads: typeof ExecutionThreads.createExecutionThreads = () =>
-  undefined;
+export const createExecutionThreads: typeof ExecutionThreads.createExecutionThreads = () => undefined;
 
 /** Calls of threads run on this one: see `pool.ts`. */
 export function serveThread(): void {}

@@ -5,10 +5,7 @@ import { type ErrorData, errorDataOf, errorFromData } from "../../threads/plain-
 import type { HostOptions, NodeHost, ProviderMessage } from "../provider.ts";
 
 /** What the worker offers to its page: the functions of its node once it has started. */
-export type WorkerHandlers = Pick<
-  NodeHost,
-  "produceBlock" | "exportHome" | "takeFile" | "removeFile" | "stop"
-> & {
+export type WorkerHandlers = Pick<NodeHost, "produceBlock" | "exportHome" | "takeFile" | "removeFile" | "stop"> & {
   start(options: HostOptions): Promise<readonly DevAccount[]>;
   request(request: ProviderRequest): Promise<unknown>;
   putFile(file: { readonly name: string; readonly content: Uint8Array }): Promise<void>;

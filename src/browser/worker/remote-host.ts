@@ -14,10 +14,7 @@ export async function startRemoteHost(
   if (web.Worker === undefined) throw new UnsupportedInBrowserError("a worker");
   // Bundlers recognise this form and build the file.
   const worker = new web.Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-  const channel = new Channel<WorkerHandlers>(
-    (message) => worker.postMessage(message),
-    PROVIDER_ERRORS,
-  );
+  const channel = new Channel<WorkerHandlers>((message) => worker.postMessage(message), PROVIDER_ERRORS);
   channel.serve({ message: onMessage } satisfies PageHandlers);
 
   function end(reason: string): void {

@@ -18,15 +18,7 @@ const BLOCKS = 50;
  * Tables whose rows are checked against another row or the log when one is missing. The rest cannot be at a bearable cost: a hash of a
  * block or a transaction that is not found may never have existed (ADR 15).
  */
-const CHECKED = [
-  "position",
-  "account",
-  "slot",
-  "accountHistory",
-  "slotHistory",
-  "code",
-  "blockLogs",
-] as const;
+const CHECKED = ["position", "account", "slot", "accountHistory", "slotHistory", "code", "blockLogs"] as const;
 
 /** The history of a key that was deleted is in one row alone, so the loss of that one cannot be found. */
 const LATEST_OF_HISTORY: Partial<Record<(typeof CHECKED)[number], number>> = {

@@ -130,10 +130,7 @@ export class ArchiveModel {
       for (const slot of this.#slots.get(address)!) {
         assert.equal(stored.storage(address, slot), state.storage(address, slot));
       }
-      assert.deepEqual(
-        new Map(stored.storageEntries(address)),
-        new Map(state.storageEntries(address)),
-      );
+      assert.deepEqual(new Map(stored.storageEntries(address)), new Map(state.storageEntries(address)));
     }
   }
 }

@@ -9,12 +9,7 @@ import { writeOldHome } from "./old-home.ts";
 import type { RandomBlock, RandomChain } from "./random-chain.ts";
 
 /** The steps that a migration takes once. */
-export const MIGRATION_POINTS = [
-  "migrate:written",
-  "migrate:index",
-  "replace:backup",
-  "migrate:end",
-] as const;
+export const MIGRATION_POINTS = ["migrate:written", "migrate:index", "replace:backup", "migrate:end"] as const;
 
 /** The steps that it takes for each record of the log, and the rebuild of the index after it for some together. */
 export const REPEATED_MIGRATION_POINTS = ["migrate:record", "replay:commit"] as const;

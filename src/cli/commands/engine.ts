@@ -83,9 +83,7 @@ function intervalOf({ blockTime }: Config["consensus"]): number {
 function engineHome(home: string): string {
   const directory = cometbftPath(home);
   if (existsSync(join(directory, "config", "genesis.json"))) return directory;
-  throw new CommandError(
-    `${home} has no validator: its chain does not run under CometBFT (consensus.engine)`,
-  );
+  throw new CommandError(`${home} has no validator: its chain does not run under CometBFT (consensus.engine)`);
 }
 
 /** Peers choose their monikers. */

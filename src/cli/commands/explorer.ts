@@ -27,8 +27,7 @@ export async function explorer(
 ): Promise<void> {
   const remote = parseRemoteUrl(rpc, ["http", "https"]);
   // Not repeated: it may have a password.
-  if (remote === undefined)
-    throw new UsageError("--rpc: an HTTP URL such as http://127.0.0.1:8545");
+  if (remote === undefined) throw new UsageError("--rpc: an HTTP URL such as http://127.0.0.1:8545");
   const listen = hostPort.parse(address);
   if (listen === undefined) throw new UsageError(`--address: ${hostPort.expects}, not ${address}`);
   const pages = readPageTable(["explorer"]);

@@ -2,13 +2,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { editAppToml, renderAppToml } from "../../config/app-toml.ts";
 import { DEFAULT_CHAIN_ID, renderGenesis } from "../../config/genesis/genesis.ts";
-import {
-  appTomlPath,
-  cometbftPath,
-  dataPath,
-  genesisPath,
-  keystorePath,
-} from "../../config/home.ts";
+import { appTomlPath, cometbftPath, dataPath, genesisPath, keystorePath } from "../../config/home.ts";
 import { createJwtSecret } from "../../config/secrets.ts";
 import { createEngineGenesis, createEngineKeys } from "../../consensus/cometbft/home/home.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
@@ -146,9 +140,7 @@ export function genesisText(
 ): string {
   if (genesis !== undefined) {
     if (chainId !== undefined || fund !== undefined) {
-      throw new UsageError(
-        "--genesis has its own chain id and accounts: leave out --chain-id and --fund",
-      );
+      throw new UsageError("--genesis has its own chain id and accounts: leave out --chain-id and --fund");
     }
     return readText(genesis);
   }

@@ -16,11 +16,7 @@ type KeysSession = {
   readonly context: CliContext;
 };
 
-export function openKeys(
-  config: Config,
-  passphraseFile: string | undefined,
-  context: CliContext,
-): KeysSession {
+export function openKeys(config: Config, passphraseFile: string | undefined, context: CliContext): KeysSession {
   const { strength, allowReadableByOthers } = config.keystore;
   const store = new KeyStore(
     { directory: keystorePath(config.home), strength, allowReadableByOthers },

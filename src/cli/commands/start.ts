@@ -43,11 +43,7 @@ export async function start(
       exitNow: context.exitNow,
     });
     context.stdout.write(bannerOf(node, config, context));
-    const reason = await Promise.race([
-      stopAsked.signal,
-      node.failure.then(asFailure),
-      attended().catch(asFailure),
-    ]);
+    const reason = await Promise.race([stopAsked.signal, node.failure.then(asFailure), attended().catch(asFailure)]);
     await stopWithin(STOP_TIMEOUT_MS, node, log).finally(removeCrashPolicy);
     if (typeof reason === "object") throw reason.error;
     log.info("stopped", { signal: reason ?? "none" });
@@ -107,10 +103,7 @@ async function stopWithin(timeoutMs: number, node: RunningNode, log: Logger): Pr
   log.debug("stopping");
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new CommandError(`the node did not stop within ${timeoutMs / 1000} s`)),
-      timeoutMs,
-    );
+    timer = setTimeout(() => reject(new CommandError(`the node did not stop within ${timeoutMs / 1000} s`)), timeoutMs);
   });
   try {
     await Promise.race([node.stop(), timeout]);

@@ -78,8 +78,7 @@ export function testnet(options: TestnetOptions, context: CliContext): void {
   }
   const engineGenesis = engineGenesisOf(genesis, nodes);
   const peers = nodes.map(
-    ({ home, index }) =>
-      `${nodeIdOf(cometbftPath(home))}@127.0.0.1:${P2P_PORT + PORT_STEP * index}`,
+    ({ home, index }) => `${nodeIdOf(cometbftPath(home))}@127.0.0.1:${P2P_PORT + PORT_STEP * index}`,
   );
   for (const node of nodes) {
     createEngineGenesis(cometbftPath(node.home), engineGenesis);
@@ -99,10 +98,7 @@ export function testnet(options: TestnetOptions, context: CliContext): void {
   }
   context.stdout.write(
     [
-      ...nodes.map(
-        ({ name, home, index }) =>
-          `${name}  http://127.0.0.1:${httpPort + PORT_STEP * index}  ${home}`,
-      ),
+      ...nodes.map(({ name, home, index }) => `${name}  http://127.0.0.1:${httpPort + PORT_STEP * index}  ${home}`),
       `start all  ${script}`,
       `one node   evmintd start --home ${nodes[0]!.home}`,
       "",
@@ -172,9 +168,7 @@ wait
 }
 
 /** Containers for the nodes, Prometheus and Grafana; on the host's network, because all nodes know each other by ports of 127.0.0.1. */
-function composeFile(
-  nodes: readonly { readonly name: string; readonly httpPort: number }[],
-): string {
+function composeFile(nodes: readonly { readonly name: string; readonly httpPort: number }[]): string {
   const services = nodes.map(
     ({ name, httpPort }) => `  ${name}:
     <<: *node

@@ -27,10 +27,7 @@ const NOW = Date.UTC(2026, 0, 1);
 
 /** On no port: a program may listen on the default ones. */
 const NO_PORTS = Object.fromEntries(
-  ["json-rpc.address", "json-rpc.ws-address", "cometbft.p2p-address"].map((key) => [
-    key,
-    "127.0.0.1:0",
-  ]),
+  ["json-rpc.address", "json-rpc.ws-address", "cometbft.p2p-address"].map((key) => [key, "127.0.0.1:0"]),
 );
 
 function homeWith(settings: Record<string, string> = {}, dev = false) {
@@ -101,8 +98,7 @@ test("a clock that nothing keeps right", () => {
 
 test("a disk without room, without room for files, and one of another machine", () => {
   using home = homeWith();
-  const on = (disk: Partial<FileSystem>) =>
-    problems(home, { fileSystem: () => ({ ...ROOMY, ...disk }) });
+  const on = (disk: Partial<FileSystem>) => problems(home, { fileSystem: () => ({ ...ROOMY, ...disk }) });
   assert.deepEqual(on({ freeBytes: 2 ** 31 }), ["warning disk"]);
   assert.deepEqual(on({ freeBytes: 2 ** 20 }), ["fault disk"]);
   assert.deepEqual(on({ freeFiles: 10 }), ["fault disk"]);

@@ -170,9 +170,7 @@ function checkPorts({ jsonRpc, metrics, consensus, cometbft }: Config): Finding[
         ] as const)
       : []),
     ...(metrics.enable ? [["metrics.address", metrics.address] as const] : []),
-    ...(consensus.engine === "cometbft"
-      ? ([["cometbft.p2p-address", cometbft.p2pAddress]] as const)
-      : []),
+    ...(consensus.engine === "cometbft" ? ([["cometbft.p2p-address", cometbft.p2pAddress]] as const) : []),
   ];
   return listeners.map(([key, address]) => {
     const owner = address.port === 0 ? undefined : portOwner(address.port);

@@ -21,9 +21,7 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true }));
 
 function open(settings: Record<string, string> = {}, storedTimestamp?: number) {
-  const flags = Object.fromEntries(
-    Object.entries(settings).map(([key, value]) => [`dev.${key}`, value]),
-  );
+  const flags = Object.fromEntries(Object.entries(settings).map(([key, value]) => [`dev.${key}`, value]));
   const { config } = loadConfig({ home, dev: true, flags, environment: {} });
   return openDevGenesis(config, storedTimestamp);
 }

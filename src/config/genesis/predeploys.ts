@@ -2,12 +2,7 @@ import { type Address, addressToBytes, parseAddress } from "../../primitives/add
 import { bigintToFixedBytes, concatBytes, leftPad } from "../../primitives/bytes.ts";
 import { bytesToHex, type Hex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
-import {
-  ENTRY_POINT_V06_CODE,
-  MULTICALL3_CODE,
-  PERMIT2_MAINNET_CODE,
-  SENDER_CREATOR_CODE,
-} from "./predeploy-code.ts";
+import { ENTRY_POINT_V06_CODE, MULTICALL3_CODE, PERMIT2_MAINNET_CODE, SENDER_CREATOR_CODE } from "./predeploy-code.ts";
 
 /** Contracts the protocol itself calls in every block; without code at their addresses a Prague block is invalid. */
 export const SYSTEM_CONTRACTS: readonly { readonly address: Hex; readonly code: Hex }[] = [
@@ -56,19 +51,13 @@ export const PREDEPLOYS: readonly Predeploy[] = [
   predeploy("multicall3", "0xca11bde05977b3631167028862be2a173976ca11", () => MULTICALL3_CODE),
   predeploy("permit2", PERMIT2_ADDRESS, permit2Code),
   // The same code as the CREATE2 deployer, at the address Safe deploys through.
-  predeploy(
-    "safe-singleton-factory",
-    "0x914d7fec6aac8cd542e72bca78b30650d45643d7",
-    () => CREATE2_DEPLOYER.code,
-  ),
+  predeploy("safe-singleton-factory", "0x914d7fec6aac8cd542e72bca78b30650d45643d7", () => CREATE2_DEPLOYER.code),
   // ERC-4337
   {
     name: "entrypoint-v0.6",
     accounts: [
-      ...predeploy("", "0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789", () => ENTRY_POINT_V06_CODE)
-        .accounts,
-      ...predeploy("", "0x7fc98430eaedbb6070b35b39d798725049088348", () => SENDER_CREATOR_CODE)
-        .accounts,
+      ...predeploy("", "0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789", () => ENTRY_POINT_V06_CODE).accounts,
+      ...predeploy("", "0x7fc98430eaedbb6070b35b39d798725049088348", () => SENDER_CREATOR_CODE).accounts,
     ],
   },
 ];

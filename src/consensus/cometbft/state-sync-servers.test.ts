@@ -127,8 +127,7 @@ async function listen(listener: RequestListener, path?: string): Promise<EngineR
   if (path === undefined) server.listen(0, "127.0.0.1");
   else server.listen(path);
   await once(server, "listening");
-  const text =
-    path === undefined ? `127.0.0.1:${(server.address() as AddressInfo).port}` : `unix://${path}`;
+  const text = path === undefined ? `127.0.0.1:${(server.address() as AddressInfo).port}` : `unix://${path}`;
   return parseRpcAddress(text)!;
 }
 
@@ -156,10 +155,7 @@ test("the consensus data is what servers on a port and on a unix socket agree on
   ];
   for (const [index, changes] of cases.entries()) {
     const { answer, data } = blockWith(changes, [Uint8Array.of(2, 1), new Uint8Array(100_000)]);
-    const pair = [
-      await answering(answer),
-      await answering(answer, join(folder, `rpc-${index}.sock`)),
-    ];
+    const pair = [await answering(answer), await answering(answer, join(folder, `rpc-${index}.sock`))];
     assert.deepEqual(await dataOf(pair), data);
   }
   const { answer, data } = blockWith();
@@ -259,8 +255,7 @@ function* damaged(answer: unknown, value: unknown, path = ""): Generator<[string
 }
 
 /** What neither the hash of the header covers nor the consensus data has. */
-const UNUSED =
-  /^\.block_id\.parts|^\.block\.evidence|^\.block\.last_commit\.(height|block_id|signatures)/;
+const UNUSED = /^\.block_id\.parts|^\.block\.evidence|^\.block\.last_commit\.(height|block_id|signatures)/;
 
 test("an answer that is damaged anywhere is no answer", async () => {
   const { answer, data } = blockWith();

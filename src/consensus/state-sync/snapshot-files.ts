@@ -72,8 +72,7 @@ export class SnapshotFiles {
     }
     const newest = this.#heights().slice(0, SNAPSHOTS_KEPT).map(nameOf);
     for (const name of readdirSync(this.#directory)) {
-      if (ANY_FORMAT.test(name) && !newest.includes(name))
-        rmSync(join(this.#directory, name), { recursive: true });
+      if (ANY_FORMAT.test(name) && !newest.includes(name)) rmSync(join(this.#directory, name), { recursive: true });
     }
     return bytes;
   }

@@ -125,9 +125,7 @@ test("a scalar is split into halves below 2^128, and their digits sum up to them
         writeDigits(digits, half);
         const sum = digits.reduceRight((total, digit) => 2n * total + BigInt(digit), 0n);
         assert.equal(sum, half);
-        assert.ok(
-          digits.every((digit) => digit === 0 || (digit % 2 !== 0 && Math.abs(digit) < 16)),
-        );
+        assert.ok(digits.every((digit) => digit === 0 || (digit % 2 !== 0 && Math.abs(digit) < 16)));
       }
     }),
   );

@@ -56,12 +56,7 @@ export function abiText(parameters: readonly AbiParameter[], data: Uint8Array): 
 }
 
 /** @param base where the encoding of the tuple begins: offsets count from there */
-function tupleText(
-  parameters: readonly AbiParameter[],
-  data: Uint8Array,
-  base: number,
-  depth: number,
-): string {
+function tupleText(parameters: readonly AbiParameter[], data: Uint8Array, base: number, depth: number): string {
   let head = base;
   const texts = parameters.map((parameter) => {
     const at = isDynamic(parameter) ? base + lengthAt(data, head) : head;

@@ -202,8 +202,7 @@ class RunningStep implements Step {
 
   storage(slot: Hash, address?: Address): bigint {
     const { memory, journal } = this.#session;
-    const account =
-      address === undefined ? memory.get32(frame.account) : accountOf(this.#session, address);
+    const account = address === undefined ? memory.get32(frame.account) : accountOf(this.#session, address);
     memory.setHex(TRACE_KEY, slot);
     return memory.word(journal.find(account, TRACE_KEY) + record.value);
   }

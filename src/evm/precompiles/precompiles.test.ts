@@ -79,8 +79,7 @@ for (const [hardfork, names] of Object.entries(CHANGES)) {
     test(`${name} of ${hardfork} agrees with @ethereumjs/evm in output, failure and gas`, async () => {
       const [address, precompile] = precompiles.find(([, one]) => one.name === name)!;
       const oracle = library.precompiles.get(address.slice(2))!;
-      const runOracle = async (data: Uint8Array, gasLimit: bigint) =>
-        oracle({ data, gasLimit, common, _EVM: library });
+      const runOracle = async (data: Uint8Array, gasLimit: bigint) => oracle({ data, gasLimit, common, _EVM: library });
       await fc.assert(
         fc.asyncProperty(precompileInputs[name]!, async (input) => {
           const before = Uint8Array.from(input);

@@ -5,14 +5,7 @@ import { keccak256Hash, keccak256OfHex } from "../../primitives/keccak.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { TrieAccount } from "../../state/trie-account.ts";
 import type { Header } from "../../types/header.ts";
-import {
-  nodesOf,
-  type ProofStep,
-  proofSteps,
-  provenAccount,
-  provenSlot,
-  warmUp,
-} from "../verify/account.ts";
+import { nodesOf, type ProofStep, proofSteps, provenAccount, provenSlot, warmUp } from "../verify/account.ts";
 import { type Asked, checkChain, checkHeader, headerOf } from "../verify/header.ts";
 import { checkReceipt, checkReceiptsRoot } from "../verify/receipts.ts";
 import {
@@ -23,15 +16,7 @@ import {
   type TransactionRow,
   transactionRow,
 } from "../verify/transactions.ts";
-import {
-  compare,
-  type Json,
-  unverified,
-  VERIFIED,
-  type Verdict,
-  verdictOf,
-  worstOf,
-} from "../verify/verdict.ts";
+import { compare, type Json, unverified, VERIFIED, type Verdict, verdictOf, worstOf } from "../verify/verdict.ts";
 import { type Block, call, type Receipt, type Transaction } from "./rpc.ts";
 import { CHAIN_READS, TRUST } from "./trust.ts";
 
@@ -125,30 +110,21 @@ export type CheckedTransaction = {
 /** @param tx of the chain, asked for by `asked` */
 export async function checkMined(tx: Transaction, asked: Hash): Promise<CheckedTransaction> {
   const block = await call<Block>("eth_getBlockByHash", tx.blockHash, false);
-  const checked = await checkBlock(
-    block,
-    tx.blockHash === null ? undefined : { hash: tx.blockHash },
-  );
+  const checked = await checkBlock(block, tx.blockHash === null ? undefined : { hash: tx.blockHash });
   const body = await checkBody(checked);
   const index = Number(tx.transactionIndex);
   const raw = body.raws[index];
   const receipt = body.receipts[index];
   if (raw === undefined || receipt === undefined) throw new Error("the block has no such index");
   const position = { header: body.header, hash: block.hash, index };
-  const own = worstOf([
-    compare("hash", asked, keccak256Hash(raw)),
-    checkTransaction(tx, raw, position),
-  ]);
+  const own = worstOf([compare("hash", asked, keccak256Hash(raw)), checkTransaction(tx, raw, position)]);
   return {
     tx,
     block,
     receipt,
     blockVerdict: checked.verdict,
     txVerdict: worstOf([own, body.transactions]),
-    receiptVerdict: worstOf([
-      body.receiptsVerdict,
-      checkReceipt(body.receipts, index, tx, body.header),
-    ]),
+    receiptVerdict: worstOf([body.receiptsVerdict, checkReceipt(body.receipts, index, tx, body.header)]),
   };
 }
 
@@ -168,10 +144,7 @@ export type CheckedAccount = {
 };
 
 /** The account at `address` in the state after a block. */
-export async function checkAccount(
-  address: Address,
-  checked: CheckedBlock,
-): Promise<CheckedAccount> {
+export async function checkAccount(address: Address, checked: CheckedBlock): Promise<CheckedAccount> {
   const at = { blockHash: checked.block.hash };
   const answers = Promise.all([
     call<Hex>("eth_getBalance", address, at),
@@ -235,10 +208,7 @@ export async function checkSlot(
   const [storage = {}] = proof["storageProof"] as readonly Json[];
   return {
     value,
-    verdict: worstOf([
-      verdictOf(() => compare("value", value, provenSlot(root, slot, storage))),
-      checked.verdict,
-    ]),
+    verdict: worstOf([verdictOf(() => compare("value", value, provenSlot(root, slot, storage))), checked.verdict]),
     steps: stepsOf(root, keccak256OfHex(slot), storage["proof"]),
   };
 }

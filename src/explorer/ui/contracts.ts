@@ -122,9 +122,7 @@ export function decodeLog(log: Log): Decoded | undefined {
     });
     const item = getAbiItem({ abi, name: log.topics[0]! }) as AbiEvent | undefined;
     const inputs = item?.inputs ?? [];
-    const values = Array.isArray(args)
-      ? args
-      : inputs.map(({ name = "" }) => Reflect.get(args, name));
+    const values = Array.isArray(args) ? args : inputs.map(({ name = "" }) => Reflect.get(args, name));
     return { name: String(eventName), args: argumentsOf(inputs, values) };
   });
 }
@@ -163,8 +161,7 @@ export function functionsOf(abi: Abi): {
   readonly writes: AbiFunction[];
 } {
   const functions = abi.filter((item) => item.type === "function");
-  const isRead = ({ stateMutability }: AbiFunction) =>
-    stateMutability === "view" || stateMutability === "pure";
+  const isRead = ({ stateMutability }: AbiFunction) => stateMutability === "view" || stateMutability === "pure";
   return { reads: functions.filter(isRead), writes: functions.filter((item) => !isRead(item)) };
 }
 

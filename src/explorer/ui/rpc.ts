@@ -97,10 +97,7 @@ export function call<T>(method: PageMethod, ...params: readonly unknown[]): Prom
 }
 
 /** As `call`; undefined where the node answers an error: for what a page can do without. */
-export async function callIfOpen<T>(
-  method: PageMethod,
-  ...params: unknown[]
-): Promise<T | undefined> {
+export async function callIfOpen<T>(method: PageMethod, ...params: unknown[]): Promise<T | undefined> {
   try {
     return await call<T>(method, ...params);
   } catch (error) {
@@ -112,8 +109,7 @@ export async function callIfOpen<T>(
 function sendWaiting(): void {
   const calls = waiting;
   waiting = [];
-  for (let at = 0; at < calls.length; at += BATCH_MAX)
-    void sendBatch(calls.slice(at, at + BATCH_MAX));
+  for (let at = 0; at < calls.length; at += BATCH_MAX) void sendBatch(calls.slice(at, at + BATCH_MAX));
 }
 
 async function sendBatch(calls: readonly Call[]): Promise<void> {

@@ -111,13 +111,9 @@ export async function holdingsOf(owner: Address): Promise<readonly Holding[]> {
   const topic = hashFromBigint(BigInt(owner));
   const logsWith = (topics: readonly (Hash | null)[]) =>
     call<Log[]>("eth_getLogs", { fromBlock: "earliest", toBlock: "latest", topics });
-  const [sent, received] = await Promise.all([
-    logsWith([TRANSFER, topic]),
-    logsWith([TRANSFER, null, topic]),
-  ]);
+  const [sent, received] = await Promise.all([logsWith([TRANSFER, topic]), logsWith([TRANSFER, null, topic])]);
   const logs = [...sent, ...received].sort(
-    (a, b) =>
-      Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex),
+    (a, b) => Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex),
   );
   // The newest first.
   const byToken = new Map<Address, Log[]>();
@@ -128,10 +124,7 @@ export async function holdingsOf(owner: Address): Promise<readonly Holding[]> {
   }
   return Promise.all(
     [...byToken].slice(0, TOKENS_MAX).map(async ([token, ofToken]) => {
-      const [info, balance] = await Promise.all([
-        tokenInfo(token),
-        view(token, "balanceOf", owner),
-      ]);
+      const [info, balance] = await Promise.all([tokenInfo(token), view(token, "balanceOf", owner)]);
       const tokenIds = ownedIds(ofToken.toReversed(), topic);
       return {
         token,

@@ -50,11 +50,7 @@ function LogView({ log }: { log: Log }) {
         <b>{decoded?.name ?? "unknown event"}</b>
         <HexText value={log.address} to={`/address/${log.address}`} name={name} />
       </div>
-      {decoded ? (
-        <Arguments args={decoded.args} />
-      ) : (
-        <pre>{[...log.topics, log.data].join("\n")}</pre>
-      )}
+      {decoded ? <Arguments args={decoded.args} /> : <pre>{[...log.topics, log.data].join("\n")}</pre>}
     </>
   );
 }
@@ -77,11 +73,7 @@ export type Frame = {
 const DEPTH_MAX = 1025;
 
 /** The message calls of a transaction as a tree: gas, value, and where it reverted. */
-export function CallTree(props: {
-  readonly frame: Frame;
-  readonly total: string;
-  readonly depth?: number;
-}) {
+export function CallTree(props: { readonly frame: Frame; readonly total: string; readonly depth?: number }) {
   const { frame, total, depth = 1 } = props;
   const calls = depth < DEPTH_MAX ? (frame.calls ?? []) : [];
   return (
@@ -155,9 +147,7 @@ type Row = readonly [address: string, what: ComponentChildren, before: string, a
 /** Balances, nonces, codes and slots that a transaction changed, before and after. */
 export function StateChanges({ diff }: { readonly diff: StateDiff }) {
   const addresses = [...new Set([...Object.keys(diff.pre), ...Object.keys(diff.post)])];
-  const rows = addresses.flatMap((address) =>
-    rowsOf(address, diff.pre[address] ?? {}, diff.post[address] ?? {}),
-  );
+  const rows = addresses.flatMap((address) => rowsOf(address, diff.pre[address] ?? {}, diff.post[address] ?? {}));
   return (
     <Table
       label="State changes"

@@ -2,15 +2,7 @@ import { NodeError } from "../../errors.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { type ChainReads, checkHeader, type TrustedBlock } from "../verify/header.ts";
 import { checkSignatures, type TrustedValidators } from "../verify/signatures.ts";
-import {
-  falseVerdict,
-  hashOf,
-  type Json,
-  numberOf,
-  textOf,
-  unverified,
-  type Verdict,
-} from "../verify/verdict.ts";
+import { falseVerdict, hashOf, type Json, numberOf, textOf, unverified, type Verdict } from "../verify/verdict.ts";
 import { count } from "./format.ts";
 import { type Block, call, RpcError } from "./rpc.ts";
 import { readStored, removeStored, writeStored } from "./stored.ts";
@@ -55,8 +47,7 @@ type TrustModules = {
 
 const PINS = "pins";
 const seenKey = ({ chainId, genesis }: ChainIdentity) => `seen:${chainId}:${genesis ?? ""}`;
-const validatorsKey = ({ chainId, genesis }: ChainIdentity) =>
-  `validators:${chainId}:${genesis ?? ""}`;
+const validatorsKey = ({ chainId, genesis }: ChainIdentity) => `validators:${chainId}:${genesis ?? ""}`;
 
 /**
  * The blocks and validators that a browser trusts of the chains of a node. A pin belongs to its chain id, whatever genesis block the

@@ -1,16 +1,6 @@
-import {
-  contractsOfBuild,
-  type SolcInput,
-  type SolcOutput,
-} from "../../dev/artifacts/parse-artifact.ts";
+import { contractsOfBuild, type SolcInput, type SolcOutput } from "../../dev/artifacts/parse-artifact.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
-import {
-  type CodeMatch,
-  compareCode,
-  readUpload,
-  sourcesOf,
-  type UploadedContract,
-} from "../contracts/artifact.ts";
+import { type CodeMatch, compareCode, readUpload, sourcesOf, type UploadedContract } from "../contracts/artifact.ts";
 import type { KnownContract, Recompiled } from "./contracts.ts";
 import { call, callIfOpen, RpcError } from "./rpc.ts";
 
@@ -32,9 +22,7 @@ export async function contractInFiles(
   readonly contract: Omit<KnownContract, "address"> | undefined;
   readonly compilerError: RpcError | undefined;
 }> {
-  const uploads = await Promise.all(
-    files.map(async (file) => readUpload(await file.text(), file.name)),
-  );
+  const uploads = await Promise.all(files.map(async (file) => readUpload(await file.text(), file.name)));
   const inputs = uploads.flatMap(({ input }) => input ?? []);
   const { compiled, compilerError } = await compile(inputs);
   const uploaded = uploads.flatMap(({ contracts }) => contracts);
@@ -70,9 +58,7 @@ async function compile(inputs: readonly SolcInput[]): Promise<{
   const compilers = await callIfOpen<readonly string[]>("eth_getCompilers");
   if (!compilers?.includes("solidity")) return none;
   try {
-    const outputs = await Promise.all(
-      inputs.map((input) => call<Compiled>("eth_compileStandardJson", input)),
-    );
+    const outputs = await Promise.all(inputs.map((input) => call<Compiled>("eth_compileStandardJson", input)));
     const compiled = outputs.flatMap(({ compilerVersion: compiler, ...output }) =>
       contractsOfBuild({}, output).map((contract) => ({ ...contract, compiler })),
     );

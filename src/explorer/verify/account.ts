@@ -26,9 +26,7 @@ export function nodesOf(proof: unknown): readonly Uint8Array[] {
 export function provenAccount(stateRoot: Hash, address: Address, answer: Json): TrieAccount {
   const key = keccak256OfHex(address);
   const leaf = verifyProof(hashToBytes(stateRoot), key, nodesOf(answer["accountProof"]));
-  return leaf === undefined
-    ? { ...EMPTY_ACCOUNT, storageRoot: EMPTY_TRIE_ROOT_BYTES }
-    : decodeTrieAccount(leaf);
+  return leaf === undefined ? { ...EMPTY_ACCOUNT, storageRoot: EMPTY_TRIE_ROOT_BYTES } : decodeTrieAccount(leaf);
 }
 
 /**
@@ -60,11 +58,7 @@ export type ProofStep = {
 };
 
 /** The nodes of `proof` on the way of `key` from `root` down, as far as it goes. @throws InvalidRlpError */
-export function proofSteps(
-  root: Uint8Array,
-  key: Uint8Array,
-  proof: readonly Uint8Array[],
-): readonly ProofStep[] {
+export function proofSteps(root: Uint8Array, key: Uint8Array, proof: readonly Uint8Array[]): readonly ProofStep[] {
   const path = bytesToHex(key).slice(2);
   const steps: ProofStep[] = [];
   descend(root, key, (expected, _path, depth) => {

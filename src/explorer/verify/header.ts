@@ -77,11 +77,7 @@ const HOPS_MAX = 4096;
  * Whether the block with `header`, which has `hash`, is in the same chain as `trusted`: by parent hashes where they are near,
  * else by the hashes of older blocks that the younger one's state holds (EIP-2935), 8191 blocks with each proof.
  */
-export async function checkChain(
-  block: Json,
-  trusted: TrustedBlock,
-  reads: ChainReads,
-): Promise<Verdict> {
+export async function checkChain(block: Json, trusted: TrustedBlock, reads: ChainReads): Promise<Verdict> {
   const number = headerOf(block).number;
   const hash = block["hash"] as Hash;
   if (number === trusted.number) {
@@ -112,8 +108,7 @@ async function linkDown(younger: Json, target: TrustedBlock, reads: ChainReads):
   while (true) {
     const header = headerOf(block);
     const distance = header.number - target.number;
-    if (distance === 1)
-      return compare(`parent of block ${header.number}`, target.hash, header.parentHash);
+    if (distance === 1) return compare(`parent of block ${header.number}`, target.hash, header.parentHash);
     if (distance <= PARENTS_MAX) {
       block = await verifiedBlock({ number: header.number - 1, hash: header.parentHash }, reads);
       continue;

@@ -36,9 +36,7 @@ const SHOWN: ReadonlySet<string> = new Set([
 /** What consensus holds of a receipt, from its JSON; its bloom from its logs. @throws InvalidHexError */
 function receiptOf(json: Json): Parameters<typeof encodeReceipt>[0] {
   const outcome =
-    json["root"] === undefined
-      ? { status: numberOf(json["status"]) as 0 | 1 }
-      : { postState: hashOf(json["root"]) };
+    json["root"] === undefined ? { status: numberOf(json["status"]) as 0 | 1 } : { postState: hashOf(json["root"]) };
   const logs = listOf(json["logs"]).map((log) => {
     const { address, topics, data } = log as Json;
     return { address: addressOf(address), topics: listOf(topics).map(hashOf), data: bytesOf(data) };
@@ -53,10 +51,7 @@ function receiptOf(json: Json): Parameters<typeof encodeReceipt>[0] {
 }
 
 /** Whether `receipts`, all of a block, are those its header commits to. */
-export function checkReceiptsRoot(
-  header: Pick<Header, "receiptsRoot">,
-  receipts: readonly Json[],
-): Verdict {
+export function checkReceiptsRoot(header: Pick<Header, "receiptsRoot">, receipts: readonly Json[]): Verdict {
   return verdictOf(() => {
     const root = orderedTrieRoot(receipts.map((json) => encodeReceipt(receiptOf(json))));
     return compare("receipts root", header.receiptsRoot, root);
@@ -70,12 +65,7 @@ export function checkReceiptsRoot(
  * @param receipts all of the block, verified by `checkReceiptsRoot`
  * @param transaction verified, as `eth_getTransactionByHash` answers it
  */
-export function checkReceipt(
-  receipts: readonly Json[],
-  index: number,
-  transaction: Json,
-  header: Header,
-): Verdict {
+export function checkReceipt(receipts: readonly Json[], index: number, transaction: Json, header: Header): Verdict {
   return verdictOf(() => {
     const claimed = receipts[index]!;
     const earlier = receipts.slice(0, index);

@@ -1,17 +1,6 @@
 import { publicKey, timestamp } from "../../consensus/cometbft/abci/messages.ts";
-import {
-  encodeMessage,
-  encodeVarint,
-  message,
-  optional,
-  single,
-} from "../../consensus/cometbft/abci/protobuf.ts";
-import {
-  blockId,
-  engineHeaderHash,
-  hashedBytesOf,
-  merkleRoot,
-} from "../../consensus/cometbft/rpc/block.ts";
+import { encodeMessage, encodeVarint, message, optional, single } from "../../consensus/cometbft/abci/protobuf.ts";
+import { blockId, engineHeaderHash, hashedBytesOf, merkleRoot } from "../../consensus/cometbft/rpc/block.ts";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { recoverAddress } from "../../crypto/secp256k1.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -163,9 +152,7 @@ export function checkSignatures(
   const { power, total } = shareOf(set, signers);
   const verdict = worstOf([
     own,
-    3n * power > 2n * total
-      ? VERIFIED
-      : unverified("signatures of two thirds or less of the power"),
+    3n * power > 2n * total ? VERIFIED : unverified("signatures of two thirds or less of the power"),
     trusted === undefined || follows(signed, trusted)
       ? VERIFIED
       : unverified(`a third or less of the power trusted at height ${trusted.height} signed`),
@@ -191,9 +178,7 @@ function shareOf({ powers }: TrustedValidators, signers: readonly Address[]) {
   const sum = (list: readonly string[]) => list.reduce((total, each) => total + BigInt(each), 0n);
   const signed = new Set(signers);
   return {
-    power: sum(
-      Object.entries(powers).flatMap(([who, power]) => (signed.has(who as Address) ? power : [])),
-    ),
+    power: sum(Object.entries(powers).flatMap(([who, power]) => (signed.has(who as Address) ? power : []))),
     total: sum(Object.values(powers)),
   };
 }

@@ -43,13 +43,8 @@ const SHOWN: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether `raws`, the transactions of a block in their canonical form, are those its header commits to. */
-export function checkTransactionsRoot(
-  header: Pick<Header, "transactionsRoot">,
-  raws: readonly Uint8Array[],
-): Verdict {
-  return verdictOf(() =>
-    compare("transactions root", header.transactionsRoot, orderedTrieRoot(raws)),
-  );
+export function checkTransactionsRoot(header: Pick<Header, "transactionsRoot">, raws: readonly Uint8Array[]): Verdict {
+  return verdictOf(() => compare("transactions root", header.transactionsRoot, orderedTrieRoot(raws)));
 }
 
 /**

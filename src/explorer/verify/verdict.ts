@@ -92,12 +92,7 @@ const SHOWN_LENGTH_MAX = 200;
  * checksummed addresses.
  * @param shown members of objects that pages show; undefined: all
  */
-export function compare(
-  name: string,
-  claimed: unknown,
-  proven: unknown,
-  shown?: ReadonlySet<string>,
-): Verdict {
+export function compare(name: string, claimed: unknown, proven: unknown, shown?: ReadonlySet<string>): Verdict {
   if (Array.isArray(claimed) && Array.isArray(proven) && claimed.length === proven.length) {
     return worstOf(claimed.map((item, i) => compare(`${name}[${i}]`, item, proven[i], shown)));
   }
@@ -113,9 +108,7 @@ export function compare(
       }),
     );
   }
-  const [a = "", b = ""] = [claimed, proven].map((each) =>
-    JSON.stringify(each ?? null).toLowerCase(),
-  );
+  const [a = "", b = ""] = [claimed, proven].map((each) => JSON.stringify(each ?? null).toLowerCase());
   if (a === b) return VERIFIED;
   return falseVerdict(`${name}: the node says ${clipped(a)}, its proof ${clipped(b)}`);
 }
@@ -131,9 +124,7 @@ function isObject(value: unknown): value is Json {
 /** The worst of `verdicts`: a false one, else an unverified one. */
 export function worstOf(verdicts: readonly Verdict[]): Verdict {
   return (
-    verdicts.find(({ kind }) => kind === "false") ??
-    verdicts.find(({ kind }) => kind === "unverified") ??
-    VERIFIED
+    verdicts.find(({ kind }) => kind === "false") ?? verdicts.find(({ kind }) => kind === "unverified") ?? VERIFIED
   );
 }
 

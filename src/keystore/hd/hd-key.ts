@@ -66,10 +66,7 @@ export async function rootOf(phrase: string): Promise<HDKey> {
 }
 
 /** The key at `path`, 32 bytes the caller owns and wipes, and its account. */
-export function childOf(
-  root: HDKey,
-  path: string,
-): { readonly address: Address; readonly privateKey: Uint8Array } {
+export function childOf(root: HDKey, path: string): { readonly address: Address; readonly privateKey: Uint8Array } {
   const child = root.derive(path);
   const privateKey = Uint8Array.from(child.privateKey!);
   child.wipePrivateData();

@@ -3,18 +3,9 @@ import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../../primitiv
 import type { Kv } from "../../storage/kv.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../trie/empty-root.ts";
 import { NodeBatch } from "../../trie/node-batch.ts";
-import {
-  CheckpointBlockMissingError,
-  CheckpointLayoutError,
-  NoCheckpointError,
-} from "../errors.ts";
+import { CheckpointBlockMissingError, CheckpointLayoutError, NoCheckpointError } from "../errors.ts";
 import { BLOOM_BITS, BloomBits, compressBits } from "./bloom-bits.ts";
-import {
-  type Checkpoint,
-  canonicalHashKey,
-  encodeCanonicalBlock,
-  uint64Bytes,
-} from "./checkpoint.ts";
+import { type Checkpoint, canonicalHashKey, encodeCanonicalBlock, uint64Bytes } from "./checkpoint.ts";
 import {
   bitKey,
   countSections,
@@ -78,10 +69,7 @@ export class CheckpointIndexer {
   #steps: Iterator<void> | undefined;
 
   /** @throws CheckpointLayoutError when `kv` holds sections of another size */
-  constructor(
-    options: CheckpointOptions,
-    { kv, source }: { readonly kv: Kv; readonly source: CheckpointSource },
-  ) {
+  constructor(options: CheckpointOptions, { kv, source }: { readonly kv: Kv; readonly source: CheckpointSource }) {
     this.#options = options;
     this.#kv = kv;
     this.#source = source;
@@ -206,9 +194,7 @@ export class CheckpointIndexer {
     let progress = from;
     for (let done = 0; done < bloomSectionSize; done += BLOCKS_PER_STEP) {
       const count = Math.min(BLOCKS_PER_STEP, bloomSectionSize - done);
-      progress = this.#indexBlocks(progress, count, (offset, bloom) =>
-        bits.add(done + offset, bloom),
-      );
+      progress = this.#indexBlocks(progress, count, (offset, bloom) => bits.add(done + offset, bloom));
       yield;
     }
     const bloomSection = from.next / bloomSectionSize;
@@ -238,8 +224,7 @@ export class CheckpointIndexer {
       const number = first + offset;
       const header = this.#source.headerAt(number);
       const found = this.#source.hashAt(number);
-      if (header === undefined || found === undefined)
-        throw new CheckpointBlockMissingError(number);
+      if (header === undefined || found === undefined) throw new CheckpointBlockMissingError(number);
       hash = found;
       totalDifficulty += header.difficulty;
       keys.push(canonicalHashKey(number));

@@ -37,12 +37,7 @@ export function uint64Bytes(value: number): Uint8Array {
 export function checkpointHash(checkpoint: Checkpoint): Hash {
   const { sectionIndex, sectionHead, chtRoot, bloomRoot } = checkpoint;
   return keccak256Hash(
-    concatBytes(
-      uint64Bytes(sectionIndex),
-      hashToBytes(sectionHead),
-      hashToBytes(chtRoot),
-      hashToBytes(bloomRoot),
-    ),
+    concatBytes(uint64Bytes(sectionIndex), hashToBytes(sectionHead), hashToBytes(chtRoot), hashToBytes(bloomRoot)),
   );
 }
 
@@ -66,11 +61,7 @@ export function encodeCanonicalBlock({ hash, totalDifficulty }: CanonicalBlock):
  * What `proof` shows of block `number` to a client that trusts `chtRoot`.
  * @throws InvalidProofError, also when the trie has no such block
  */
-export function verifyCanonicalBlock(
-  chtRoot: Hash,
-  number: number,
-  proof: readonly Uint8Array[],
-): CanonicalBlock {
+export function verifyCanonicalBlock(chtRoot: Hash, number: number, proof: readonly Uint8Array[]): CanonicalBlock {
   const value = verifyProof(hashToBytes(chtRoot), canonicalHashKey(number), proof);
   if (value === undefined) throw new InvalidProofError(`block ${number} is not in the trie`);
   const [hash, totalDifficulty] = decodeRlp(value) as [Uint8Array, Uint8Array];

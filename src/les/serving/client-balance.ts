@@ -28,8 +28,7 @@ export function connectionPrice(
   nanoseconds: bigint,
 ): bigint {
   const perNanosecond =
-    BigInt(Math.round(timeFactor)) * MILLION +
-    BigInt(capacity) * BigInt(Math.round(capacityFactor));
+    BigInt(Math.round(timeFactor)) * MILLION + BigInt(capacity) * BigInt(Math.round(capacityFactor));
   return perNanosecond * nanoseconds;
 }
 

@@ -300,9 +300,7 @@ export class LightClients {
       .filter((id) => id >= start && (stop === undefined || id < stop))
       .filter((id) => this.#account(id).balance.positive > 0n)
       .sort();
-    return ids
-      .slice(0, maxCount + 1)
-      .map((id, index) => [id, index < maxCount ? this.#infoOf(id, now) : undefined]);
+    return ids.slice(0, maxCount + 1).map((id, index) => [id, index < maxCount ? this.#infoOf(id, now) : undefined]);
   }
 
   /** @throws BalanceOverflowError */
@@ -518,16 +516,13 @@ function readParameters(
   };
   let capacity: number | undefined;
   for (const [name, value] of Object.entries(parameters)) {
-    const factor = FACTOR_NAMES.find(
-      (each) => name === `pricing/${each}` || name === `pricing/negative/${each}`,
-    );
+    const factor = FACTOR_NAMES.find((each) => name === `pricing/${each}` || name === `pricing/negative/${each}`);
     const isCapacity = name === "capacity" && kind === "client";
     if (factor === undefined && !isCapacity) {
       throw new ClientParameterError(`invalid ${kind} parameter '${name}'`, { name });
     }
     const isNumber = typeof value === "number" && Number.isFinite(value) && value >= 0;
-    const isValid =
-      isNumber && (!isCapacity || (Number.isSafeInteger(value) && value >= CAPACITY_MIN));
+    const isValid = isNumber && (!isCapacity || (Number.isSafeInteger(value) && value >= CAPACITY_MIN));
     if (!isValid) throw new ClientParameterError(`invalid value for parameter '${name}'`, { name });
     if (factor === undefined) capacity = value;
     else prices[name.includes("/negative/") ? "negative" : "positive"][factor] = value;

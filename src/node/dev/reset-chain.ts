@@ -53,11 +53,7 @@ export function createReset(
  * Opens the chain of `choice` in memory, so that one which cannot be opened fails while the old one is still there.
  * @returns what it continues, open; undefined: nothing
  */
-async function rehearse(
-  config: Config,
-  choice: ForkChoice,
-  log: Logger,
-): Promise<Fork | undefined> {
+async function rehearse(config: Config, choice: ForkChoice, log: Logger): Promise<Fork | undefined> {
   const fork = await openFork(config, log, choice);
   if (fork === undefined) return undefined;
   const inMemory = { ...config, devChain: { ...config.devChain, inMemory: true } };

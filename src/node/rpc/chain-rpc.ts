@@ -91,19 +91,10 @@ export class ChainRpc implements RpcTarget {
     // Other threads follow the store, which has only a part of a forked chain's state.
     this.#threads = fork
       ? undefined
-      : createExecutionThreads(
-          config,
-          services.log.child("rpc"),
-          role,
-          services.metrics,
-          role.compiler,
-        );
+      : createExecutionThreads(config, services.log.child("rpc"), role, services.metrics, role.compiler);
     this.ports = this.#createPorts();
     const { filters } = this.ports.sessions;
-    services.metrics.gaugeOf(
-      { name: "rpc_filters", help: "Installed filters." },
-      () => filters.size,
-    );
+    services.metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => filters.size);
   }
 
   /** Afterwards nothing of it reads the store. */

@@ -249,9 +249,7 @@ export class RpcRole {
     const { role, log, metrics } = this.#modules;
     return openKeys(this.#config, log.child("keystore"), {
       metrics,
-      publicKeys: new Map(
-        role.opened.devAccounts.map(({ address, privateKey }) => [address, hexToBytes(privateKey)]),
-      ),
+      publicKeys: new Map(role.opened.devAccounts.map(({ address, privateKey }) => [address, hexToBytes(privateKey)])),
       assertUnlockAllowed: () => {
         const exposed = exposedUrl(this.#server?.urls ?? {});
         if (exposed !== undefined && !this.#config.jsonRpc.allowInsecureUnlock) {

@@ -31,9 +31,7 @@ type FlagOf<Input, Name extends "at" | "cancel"> = Name extends keyof Input
 type DeclarationsOf<Port> = {
   readonly [Name in keyof Port as Port[Name] extends (...args: never[]) => unknown
     ? Exclude<Name, "subscribe">
-    : never]: Port[Name] extends (...args: infer Parameters) => unknown
-    ? DeclarationOf<Parameters>
-    : never;
+    : never]: Port[Name] extends (...args: infer Parameters) => unknown ? DeclarationOf<Parameters> : never;
 };
 
 const STAYS = {};
@@ -258,9 +256,7 @@ export function followedPort<Name extends PortName>(
     const chains = remote[name]!;
     const readOwn: AnyMethod = (input) => read(() => own(input));
     const method: AnyMethod =
-      at === undefined
-        ? readOwn
-        : (input) => (input!.at === "pending" ? chains(input) : readOwn(input));
+      at === undefined ? readOwn : (input) => (input!.at === "pending" ? chains(input) : readOwn(input));
     return [[name, method]];
   });
   return { ...there, ...Object.fromEntries(followed) };

@@ -44,9 +44,7 @@ test("a rejection crosses with its name, code, details and cause, and keeps its 
       },
     },
   );
-  const received = await Promise.resolve(
-    client.execution.call({ args: {}, at: "latest", overrides: {} }),
-  ).then(
+  const received = await Promise.resolve(client.execution.call({ args: {}, at: "latest", overrides: {} })).then(
     () => assert.fail("must be rejected"),
     (error: unknown) => error,
   );

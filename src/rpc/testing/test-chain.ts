@@ -200,11 +200,7 @@ export function createTestModules(
 function sessionsOf(
   { chain, node }: TestPorts,
   { logLimits }: RpcSettings,
-  {
-    filterOptions,
-    subscriptionsMax,
-    now,
-  }: Pick<TestBackend, "filterOptions" | "subscriptionsMax" | "now">,
+  { filterOptions, subscriptionsMax, now }: Pick<TestBackend, "filterOptions" | "subscriptionsMax" | "now">,
 ): Sessions {
   const blockJson = new BlockJsonCache({ bytesMax: 1 << 20, nullPowFields: false });
   const notifier = new Notifier({
@@ -298,8 +294,7 @@ const TEST_INSPECTION: InspectionPort = {
 function executionOf(executed: ExecutedBlock): ExecutionPort {
   return {
     call: ({ args }) => calldataOf(args),
-    callMany: ({ bundles }) =>
-      bundles.map(({ calls }) => calls.map((args) => ({ value: calldataOf(args) }))),
+    callMany: ({ bundles }) => bundles.map(({ calls }) => calls.map((args) => ({ value: calldataOf(args) }))),
     estimateGas: () => 21_000n,
     createAccessList: () => ({
       accessList: [{ address: CONTRACT, storageKeys: [SLOT_ONE] }],
@@ -393,17 +388,11 @@ const plain = { to: BOB, value: 1n, data: EMPTY_BYTES, gasLimit: 21_000n, chainI
 const fees = { maxFeePerGas: 3n * BASE_FEE, maxPriorityFeePerGas: BASE_FEE, accessList: [] };
 
 function transactions(): Transaction[] {
-  const authorization = signAuthorization(
-    { chainId: CHAIN_ID, address: CONTRACT, nonce: 1n },
-    ALICE_KEY,
-  );
+  const authorization = signAuthorization({ chainId: CHAIN_ID, address: CONTRACT, nonce: 1n }, ALICE_KEY);
   const accessList = [{ address: CONTRACT, storageKeys: [SLOT_ONE] }];
   return [
     signTransaction({ type: 0, ...plain, nonce: 0n, gasPrice: 2n * BASE_FEE }, ALICE_KEY),
-    signTransaction(
-      { type: 1, ...plain, nonce: 1n, gasPrice: 2n * BASE_FEE, accessList },
-      ALICE_KEY,
-    ),
+    signTransaction({ type: 1, ...plain, nonce: 1n, gasPrice: 2n * BASE_FEE, accessList }, ALICE_KEY),
     signTransaction({ type: 2, ...plain, ...fees, nonce: 2n, to: null, data: CODE }, ALICE_KEY),
     signTransaction(
       {
@@ -416,10 +405,7 @@ function transactions(): Transaction[] {
       },
       ALICE_KEY,
     ),
-    signTransaction(
-      { type: 4, ...plain, ...fees, nonce: 4n, authorizationList: [authorization] },
-      ALICE_KEY,
-    ),
+    signTransaction({ type: 4, ...plain, ...fees, nonce: 4n, authorizationList: [authorization] }, ALICE_KEY),
   ];
 }
 
@@ -430,11 +416,7 @@ function pooledTransactions(): PooledTransaction[] {
   }));
 }
 
-function blockOf(
-  number: number,
-  parentHash: Hash,
-  transactions: readonly Transaction[],
-): ExecutedBlock {
+function blockOf(number: number, parentHash: Hash, transactions: readonly Transaction[]): ExecutedBlock {
   const header: Header = {
     parentHash,
     sha3Uncles: EMPTY_UNCLES_HASH,

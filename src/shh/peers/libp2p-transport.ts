@@ -82,9 +82,7 @@ export async function startTransport(
     }
     stream.inactivityTimeout = Number.POSITIVE_INFINITY;
     stream.addEventListener("message", ({ data }) => {
-      failures.guard("whisper peer", () =>
-        peer.received(data instanceof Uint8Array ? data : data.subarray()),
-      )();
+      failures.guard("whisper peer", () => peer.received(data instanceof Uint8Array ? data : data.subarray()))();
     });
     stream.addEventListener("drain", () => failures.guard("whisper peer", () => peer.drained())());
     stream.addEventListener("close", () => peers.disconnected(id, peer));
@@ -103,8 +101,7 @@ export async function startTransport(
 
   /** Ids of the peers at addresses that do not name one, once they were reached. */
   const idsByAddress = new Map<string, string>();
-  const idAt = (address: string) =>
-    hasId(address) ? idOf(address) : (idsByAddress.get(address) ?? "");
+  const idAt = (address: string) => (hasId(address) ? idOf(address) : (idsByAddress.get(address) ?? ""));
   const networkAddresses = () => {
     const port = listen && (listen.port || portOf(node.getMultiaddrs()[0]));
     return port ? options.networkHosts().map((host) => addressOf(host, port)) : [];
@@ -185,10 +182,7 @@ function assertAddress(address: string, parse: (text: string) => unknown): void 
   } catch (cause) {
     throw new PeerAddressError(`invalid peer address ${address}`, { address }, { cause });
   }
-  throw new PeerAddressError(
-    `invalid peer address ${address}: /ip4/HOST/tcp/PORT/p2p/ID is needed`,
-    { address },
-  );
+  throw new PeerAddressError(`invalid peer address ${address}: /ip4/HOST/tcp/PORT/p2p/ID is needed`, { address });
 }
 
 /** The parts of libp2p that the transport uses. It takes a fifth of a second and 30 MB. @throws TransportMissingError */
@@ -196,15 +190,14 @@ async function loadLibp2p() {
   defineWithResolvers();
   const load = importer();
   try {
-    const [{ createLibp2p }, { tcp }, { noise }, { yamux }, { privateKeyFromRaw }, { multiaddr }] =
-      await Promise.all([
-        load("libp2p") as Promise<typeof import("libp2p")>,
-        load("@libp2p/tcp") as Promise<typeof import("@libp2p/tcp")>,
-        load("@chainsafe/libp2p-noise") as Promise<typeof import("@chainsafe/libp2p-noise")>,
-        load("@libp2p/yamux") as Promise<typeof import("@libp2p/yamux")>,
-        load("@libp2p/crypto/keys") as Promise<typeof import("@libp2p/crypto/keys")>,
-        load("@multiformats/multiaddr") as Promise<typeof import("@multiformats/multiaddr")>,
-      ]);
+    const [{ createLibp2p }, { tcp }, { noise }, { yamux }, { privateKeyFromRaw }, { multiaddr }] = await Promise.all([
+      load("libp2p") as Promise<typeof import("libp2p")>,
+      load("@libp2p/tcp") as Promise<typeof import("@libp2p/tcp")>,
+      load("@chainsafe/libp2p-noise") as Promise<typeof import("@chainsafe/libp2p-noise")>,
+      load("@libp2p/yamux") as Promise<typeof import("@libp2p/yamux")>,
+      load("@libp2p/crypto/keys") as Promise<typeof import("@libp2p/crypto/keys")>,
+      load("@multiformats/multiaddr") as Promise<typeof import("@multiformats/multiaddr")>,
+    ]);
     return { createLibp2p, tcp, noise, yamux, privateKeyFromRaw, multiaddr };
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;

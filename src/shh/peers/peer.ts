@@ -1,11 +1,6 @@
 import { concatBytes } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import {
-  encodeRlpListOf,
-  InvalidRlpError,
-  rlpItemEnd,
-  rlpListBounds,
-} from "../../primitives/rlp.ts";
+import { encodeRlpListOf, InvalidRlpError, rlpItemEnd, rlpListBounds } from "../../primitives/rlp.ts";
 import { decodeEnvelope, type SealedEnvelope } from "../envelope.ts";
 import { InvalidEnvelopeError } from "../errors.ts";
 import type { Whisper } from "../whisper.ts";

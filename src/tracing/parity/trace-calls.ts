@@ -1,11 +1,6 @@
 import { precompilesAt } from "../../evm/precompiles/index.ts";
 import { blockContextOf } from "../../execution/block/block-context.ts";
-import {
-  type CallModules,
-  type CallOptions,
-  type CallTarget,
-  prepareCall,
-} from "../../execution/call/call.ts";
+import { type CallModules, type CallOptions, type CallTarget, prepareCall } from "../../execution/call/call.ts";
 import type { CallArguments } from "../../execution/call/call-arguments.ts";
 import { applyMessage } from "../../execution/transaction/apply-message.ts";
 import { messageFromTransaction } from "../../execution/transaction/message.ts";

@@ -7,12 +7,7 @@ import type { ChainFacts, DifferentialCase } from "./request.ts";
  */
 
 const addressOf = (index: number) => `0x${(0xb0d1e000 + index).toString(16).padStart(40, "0")}`;
-const [SIMULATOR, ENTRY_POINT, VALIDATION, ACCOUNT] = [1, 2, 3, 4].map(addressOf) as [
-  string,
-  string,
-  string,
-  string,
-];
+const [SIMULATOR, ENTRY_POINT, VALIDATION, ACCOUNT] = [1, 2, 3, 4].map(addressOf) as [string, string, string, string];
 
 /** `DelegateAndRevert(bool,bytes)` with the return data of the delegated call. */
 const DELEGATE_AND_REVERT = `CALLDATASIZE PUSH0 PUSH0 CALLDATACOPY

@@ -38,11 +38,7 @@ export function* programCases(
       yield of("eth_createAccessList", call, block, overrides ?? null);
       const blockStateCalls = [{ calls: [call], ...(overrides && { stateOverrides: overrides }) }];
       for (const traceTransfers of [true, false]) {
-        yield of(
-          "eth_simulateV1",
-          { blockStateCalls, traceTransfers, returnFullTransactions: true },
-          block,
-        );
+        yield of("eth_simulateV1", { blockStateCalls, traceTransfers, returnFullTransactions: true }, block);
       }
       if (kind === "priced") continue;
       for (const config of TRACERS) {
@@ -80,9 +76,7 @@ const FORK_PROGRAMS = [
 export function* forkCases({ sender, head }: ChainFacts): Generator<DifferentialCase> {
   const programs = PROGRAMS.filter(({ name }) => FORK_PROGRAMS.includes(name));
   const called = /^(?:sstoreNew|deep|callRevertString|revertString)$/;
-  const overrides = programOverrides(
-    PROGRAMS.filter((each) => programs.includes(each) || called.test(each.name)),
-  );
+  const overrides = programOverrides(PROGRAMS.filter((each) => programs.includes(each) || called.test(each.name)));
   for (let number = 1; number <= head; number += 3) {
     for (const { name, address } of programs) {
       for (const [i, config] of TRACERS.entries()) {
@@ -112,9 +106,8 @@ function* starvedCases(options: {
 }): Generator<DifferentialCase> {
   const { sender, address, name, block, overrides } = options;
   const extras = [
-    0, 1, 2, 3, 5, 8, 12, 20, 50, 100, 101, 200, 375, 700, 800, 2100, 2102, 2300, 2302, 2305, 2600,
-    2700, 5000, 5100, 9000, 9100, 11000, 20000, 22000, 22105, 25000, 32000, 32010, 34000, 43000,
-    60000,
+    0, 1, 2, 3, 5, 8, 12, 20, 50, 100, 101, 200, 375, 700, 800, 2100, 2102, 2300, 2302, 2305, 2600, 2700, 5000, 5100,
+    9000, 9100, 11000, 20000, 22000, 22105, 25000, 32000, 32010, 34000, 43000, 60000,
   ];
   for (const extra of extras) {
     const gas = `0x${(21_000 + extra).toString(16)}`;

@@ -26,17 +26,7 @@ const NUMBER_JUNK = [
   "0x1 ",
 ];
 const ADDRESS_JUNK = [null, "", "0x", "0x12", 5, {}, [], `0x${"zz".repeat(20)}`, "11".repeat(20)];
-const HASH_JUNK = [
-  null,
-  "",
-  "0x",
-  "0x12",
-  5,
-  {},
-  [],
-  `0x${"zz".repeat(32)}`,
-  `0x${"11".repeat(33)}`,
-];
+const HASH_JUNK = [null, "", "0x", "0x12", 5, {}, [], `0x${"zz".repeat(32)}`, `0x${"11".repeat(33)}`];
 
 /** Every method that only reads the chain, with good, boundary and wrong parameters. */
 export function* readCases(chain: ChainFacts): Generator<DifferentialCase> {
@@ -114,11 +104,7 @@ export function* readCases(chain: ChainFacts): Generator<DifferentialCase> {
       yield one("debug_getRawTransaction", hash);
     }
   }
-  const holders = [
-    sender,
-    ...PROGRAMS.slice(0, 40).map(({ address }) => address),
-    `0x${"77".repeat(20)}`,
-  ];
+  const holders = [sender, ...PROGRAMS.slice(0, 40).map(({ address }) => address), `0x${"77".repeat(20)}`];
   for (const address of holders) {
     for (const at of ["latest", "earliest", "0x3", beyond]) {
       yield one("eth_getBalance", address, at);
@@ -234,18 +220,7 @@ function* feeCases(head: number): Generator<DifferentialCase> {
     for (const newest of ["latest", last]) yield of(count, newest, []);
     yield of(count, "0x2", [50]);
   }
-  for (const newest of [
-    "earliest",
-    "safe",
-    "finalized",
-    "0x0",
-    "0x1",
-    "0x7fffffff",
-    "0x",
-    null,
-    1,
-    "foo",
-  ]) {
+  for (const newest of ["earliest", "safe", "finalized", "0x0", "0x1", "0x7fffffff", "0x", null, 1, "foo"]) {
     yield of("0x3", newest, [0, 25, 50, 99.9, 100]);
   }
   for (const percentiles of [

@@ -92,9 +92,7 @@ test("with a threshold of two the vote of one is counted, and that of another se
     const recentNumber = number - 1;
     const data = setCheckpointData({ recentNumber, recentHash, hash, sectionIndex: 0, signature });
     const from = DEV_ADDRESSES[index];
-    const { error } = await overHttp(url, "eth_sendTransaction", [
-      { from, to: ORACLE, data: bytesToHex(data) },
-    ]);
+    const { error } = await overHttp(url, "eth_sendTransaction", [{ from, to: ORACLE, data: bytesToHex(data) }]);
     produceBlock();
     return error?.code;
   };

@@ -101,8 +101,7 @@ describe("followers of a chain with retention", { skip: NEEDS_SOLO }, () => {
       const block = `0x${number.toString(16)}`;
       for (let i = 0; i < 6; i++) {
         assert.equal(
-          ((await call(node, "eth_getBlockByNumber", ["latest", false])) as { number: string })
-            .number,
+          ((await call(node, "eth_getBlockByNumber", ["latest", false])) as { number: string }).number,
           block,
         );
         await call(node, "eth_call", [{ from, to }, "latest"]);

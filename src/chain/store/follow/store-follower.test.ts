@@ -11,12 +11,7 @@ import { LogFilter } from "../../logs/log-filter.ts";
 import { plain } from "../../testing/plain.ts";
 import { type RandomBlock, RandomChain } from "../../testing/random-chain.ts";
 import type { BlockRecord } from "../block-store.ts";
-import {
-  CACHE_BYTES,
-  type CacheSizes,
-  divideCacheSize,
-  followerCacheSizes,
-} from "../cache-sizes.ts";
+import { CACHE_BYTES, type CacheSizes, divideCacheSize, followerCacheSizes } from "../cache-sizes.ts";
 import type { LogBlockStore } from "../log-block-store.ts";
 import { openDiskBlockStore } from "../open-block-store.ts";
 import { PublishedHead } from "./published-head.ts";
@@ -53,10 +48,7 @@ function assertEqualAt(follower: StoreFollower, store: LogBlockStore, number: nu
       for (const slot of storage.keys()) {
         assert.equal(state.storage(address, slot), expectedState.storage(address, slot));
       }
-      assert.deepEqual(
-        new Map(state.storageEntries(address)),
-        new Map(expectedState.storageEntries(address)),
-      );
+      assert.deepEqual(new Map(state.storageEntries(address)), new Map(expectedState.storageEntries(address)));
     }
   }
 }

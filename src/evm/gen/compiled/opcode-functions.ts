@@ -36,9 +36,7 @@ export class OpcodeFunctions {
 
   /** The high half of the 128-bit product of two numbers of 64 bits. */
   get multiplyHigh(): FunctionRef {
-    this.#multiplyHigh ??= this.#module.define(["i64", "i64"], ["i64"], (f, a, b) =>
-      f.return(multiplyHigh(f, a!, b!)),
-    );
+    this.#multiplyHigh ??= this.#module.define(["i64", "i64"], ["i64"], (f, a, b) => f.return(multiplyHigh(f, a!, b!)));
     return this.#multiplyHigh;
   }
 

@@ -73,18 +73,11 @@ for (const opcode of opcodesOf("osaka")) {
     const random = createRandom(opcode.code + 1);
     for (let round = 0; round < ROUNDS; round++) {
       const words = Array.from({ length: opcode.pops }, () => random.pick(WORDS));
-      const sources = words.map(() =>
-        random.pick(Object.keys(SOURCES) as (keyof typeof SOURCES)[]),
-      );
+      const sources = words.map(() => random.pick(Object.keys(SOURCES) as (keyof typeof SOURCES)[]));
       const pushes = words.map((word, i) => SOURCES[sources[i]!](word, i)).join("");
-      const immediate = "a5".repeat(
-        opcode.code >= 0x60 && opcode.code <= 0x7f ? opcode.code - 0x5f : 0,
-      );
+      const immediate = "a5".repeat(opcode.code >= 0x60 && opcode.code <= 0x7f ? opcode.code - 0x5f : 0);
       // Its results, with the words below them and the memory's size, are what the call returns.
-      const results = Array.from(
-        { length: opcode.pushes + 1 },
-        (_, i) => `61${hex(BigInt(64 * i), 4)}52`,
-      );
+      const results = Array.from({ length: opcode.pushes + 1 }, (_, i) => `61${hex(BigInt(64 * i), 4)}52`);
       const code = hexToBytes(
         `0x60aa60bb${pushes}${hex(BigInt(opcode.code), 2)}${immediate}59${results.join("")}6103c05ff3`,
       );

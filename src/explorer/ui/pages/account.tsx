@@ -81,10 +81,7 @@ function AccountPanel({ checked }: { checked: CheckedAccount }) {
             </span>,
           ],
           code.value !== "0x" && ["Code hash", <HexText key="" value={codeHash} isWhole />],
-          storageRoot !== undefined && [
-            "Storage root",
-            <HexText key="" value={storageRoot} isWhole />,
-          ],
+          storageRoot !== undefined && ["Storage root", <HexText key="" value={storageRoot} isWhole />],
         ]}
       />
       {steps.length > 0 && (
@@ -119,11 +116,7 @@ function StoragePanel({ address, checked }: { address: Address; checked: Checked
       <form class="inline" onSubmit={read}>
         <label>
           Slot
-          <input
-            value={typed}
-            inputMode="text"
-            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-          />
+          <input value={typed} inputMode="text" onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
         </label>
         <button type="submit">Read</button>
       </form>
@@ -143,9 +136,7 @@ function StoragePanel({ address, checked }: { address: Address; checked: Checked
                 ],
               ]}
             />
-            {steps.length > 0 && (
-              <ProofView label="Proof from the storage root to the slot" steps={steps} />
-            )}
+            {steps.length > 0 && <ProofView label="Proof from the storage root to the slot" steps={steps} />}
           </>
         )}
       />
@@ -219,10 +210,7 @@ function HistoryPanel({ address }: { address: string }) {
                 </button>
               )}
               {!lastPage && (
-                <button
-                  type="button"
-                  onClick={() => setBefore(Number(txs.at(-1)?.blockNumber ?? "0x0"))}
-                >
+                <button type="button" onClick={() => setBefore(Number(txs.at(-1)?.blockNumber ?? "0x0"))}>
                   Older
                 </button>
               )}

@@ -72,8 +72,8 @@ function Matches({ contract: { name, match, recompiled } }: { contract: KnownCon
     <>
       {recompiled && (
         <p class={classOf(recompiled.match)} data-recompiled={recompiled.match}>
-          <b>{name}</b>: the code that this node's solc {recompiled.compiler} makes of the uploaded
-          source {MATCHES[recompiled.match]}
+          <b>{name}</b>: the code that this node's solc {recompiled.compiler} makes of the uploaded source{" "}
+          {MATCHES[recompiled.match]}
         </p>
       )}
       {(match !== "no code" || recompiled === undefined) && (
@@ -111,9 +111,7 @@ function Functions({ contract }: { contract: KnownContract }) {
         <FunctionForm key={signature(item)} item={item} address={contract.address} isRead />
       ))}
       <h3>Write</h3>
-      {!hasWallet() && (
-        <p class="empty">No wallet: install one in this browser to send transactions.</p>
-      )}
+      {!hasWallet() && <p class="empty">No wallet: install one in this browser to send transactions.</p>}
       {writes.map((item) => (
         <FunctionForm key={signature(item)} item={item} address={contract.address} isRead={false} />
       ))}

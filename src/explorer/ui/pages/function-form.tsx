@@ -38,10 +38,7 @@ export function FunctionForm(props: { item: AbiFunction; address: string; isRead
       {item.inputs.map((input, at) => (
         <label key={`${at} ${input.name}`}>
           {input.name || `argument ${at}`} <span class="muted">{input.type}</span>
-          <input
-            value={typed[at]}
-            onInput={({ currentTarget }) => setTyped(typed.with(at, currentTarget.value))}
-          />
+          <input value={typed[at]} onInput={({ currentTarget }) => setTyped(typed.with(at, currentTarget.value))} />
         </label>
       ))}
       {item.stateMutability === "payable" && (

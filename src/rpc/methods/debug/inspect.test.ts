@@ -9,11 +9,7 @@ import { ALICE, CODE, CONTRACT, createTestModules } from "../../testing/test-cha
 import { seedHash } from "./database.ts";
 import { getBlockRlp, getHeaderRlp, printBlock } from "./raw.ts";
 import { accountRange, dumpBlock, storageRangeAt } from "./state.ts";
-import {
-  getModifiedAccountsByHash,
-  getModifiedAccountsByNumber,
-  stateSize,
-} from "./state-changes.ts";
+import { getModifiedAccountsByHash, getModifiedAccountsByNumber, stateSize } from "./state-changes.ts";
 
 const UNKNOWN_BLOCK = { code: "RPC_UNKNOWN_BLOCK" };
 const INVALID_PARAMS = { code: "RPC_INVALID_PARAMS" };
@@ -146,11 +142,7 @@ test("debug_accountRange passes its options on, at most 256 accounts", async () 
     capped,
     capped,
   ]);
-  for (const wrong of [
-    [],
-    ["latest", "0x", "3", true, true, true],
-    ["latest", 1, 3, true, true, true],
-  ]) {
+  for (const wrong of [[], ["latest", "0x", "3", true, true, true], ["latest", 1, 3, true, true, true]]) {
     await assert.rejects(accountRange.call(recording, wrong), INVALID_PARAMS);
   }
 });

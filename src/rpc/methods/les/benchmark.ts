@@ -93,9 +93,7 @@ export const benchmark = defineMethod({
       return make;
     });
     const target = { ports, head: (await ports.chain.head()).header.number };
-    const results = setups.map(
-      (): Measured => ({ totalCount: 0, totalNs: 0, maxInSize: 0, maxOutSize: 0 }),
-    );
+    const results = setups.map((): Measured => ({ totalCount: 0, totalNs: 0, maxInSize: 0, maxOutSize: 0 }));
     const errors = new Map<number, unknown>();
     const slices = new SharedSlices();
     await slices.enter();
@@ -125,12 +123,7 @@ export const benchmark = defineMethod({
 });
 
 /** Serves one request and counts it. A transaction that the pool rejects is served. */
-async function serve(
-  request: Request,
-  measured: Measured,
-  ports: RpcPorts,
-  context: CallContext,
-): Promise<void> {
+async function serve(request: Request, measured: Measured, ports: RpcPorts, context: CallContext): Promise<void> {
   let inSize = 0;
   let outSize = 0;
   const begin = performance.now();

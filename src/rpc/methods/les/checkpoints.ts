@@ -37,11 +37,7 @@ export const getCheckpoint = defineMethod({
   example: [256],
   result: checkpointResult,
   handle: ({ index }, { les }: { les: Pick<LesPort, "checkpoint"> }) =>
-    andThen(les.checkpoint({ index }), ({ sectionHead, chtRoot, bloomRoot }) => [
-      sectionHead,
-      chtRoot,
-      bloomRoot,
-    ]),
+    andThen(les.checkpoint({ index }), ({ sectionHead, chtRoot, bloomRoot }) => [sectionHead, chtRoot, bloomRoot]),
 });
 
 /** `les_getCheckpointContractAddress`: the checkpoint oracle. @throws NoCheckpointOracleError */
@@ -65,8 +61,7 @@ const proofResult: ResultCodec<{
     type: "object",
     properties: { header: data.schema, proof: { type: "array", items: data.schema } },
   },
-  encode: ({ header, proof }) =>
-    `{"header":${data.encode(header)},"proof":${array(data).encode(proof)}}`,
+  encode: ({ header, proof }) => `{"header":${data.encode(header)},"proof":${array(data).encode(proof)}}`,
 };
 
 /**

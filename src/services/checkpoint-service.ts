@@ -42,7 +42,7 @@ export class CheckpointService {
   readonly #modules: CheckpointModules;
   readonly #isOn: boolean;
   readonly #source: CheckpointSource;
-  readonly #work: () => void;
+  readonly #guardedWork: () => void;
   readonly #unsubscribe: readonly (() => void)[];
   #opened: { readonly kv: Kv; readonly indexer: CheckpointIndexer } | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -60,7 +60,7 @@ export class CheckpointService {
       headerAt: chain.header,
       hashAt: chain.blockHash,
     };
-    this.#work = failures.guard("checkpoints", () => this.#workForSlice());
+    this.#guardedWork = failures.guard("checkpoints", () => this.#workForSlice());
     this.port = {
       latestCheckpoint: () => this.#ready().latest(),
       checkpoint: ({ index }) => this.#ready().checkpoint(index),
@@ -98,7 +98,7 @@ export class CheckpointService {
 
   #schedule(): void {
     if (this.#timer !== undefined || this.#hasFailed || !this.#isOn) return;
-    this.#timer = setTimeout(this.#work, PAUSE_MS);
+    this.#timer = setTimeout(this.#guardedWork, PAUSE_MS);
   }
 
   /** @throws NoCheckpointError */

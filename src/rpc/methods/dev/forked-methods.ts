@@ -79,239 +79,266 @@ function execute(request: PrefetchedCall, execution: RpcPorts["execution"]): voi
 }
 
 type RunArguments = Parameters<Method<RpcPorts>["run"]>;
-type Runner = (method: Method<RpcPorts>, args: RunArguments) => ReturnType<Method<RpcPorts>["run"]>;
+type Runner = (
+  this: ForkedMethods,
+  method: Method<RpcPorts>,
+  args: RunArguments,
+) => ReturnType<Method<RpcPorts>["run"]>;
 
 /** `methods` of a forked chain: those about blocks of the remote chain are answered by it. */
 export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): Registry<RpcPorts> {
-  /** Parameters of the filters that begin before the fork. */
-  const oldFilters = new Map<string, Params>();
+  return new ForkedMethods(methods, fork).registry();
+}
 
-  async function remote(method: string, params: Params): Promise<unknown> {
-    const [result] = await fork.call([{ method, params }], { check });
+function rejectUnsupported({ name }: Method<RpcPorts>): never {
+  throw new ForkUnsupportedError(`${name} needs what JSON-RPC does not give of the forked chain`);
+}
+
+class ForkedMethods {
+  readonly #methods: Registry<RpcPorts>;
+  readonly #fork: ForkedBlocks;
+  readonly #prefetch: ReturnType<typeof createPrefetch>;
+  /** Parameters of the filters that begin before the this.#fork. */
+  readonly #oldFilters = new Map<string, Params>();
+
+  constructor(methods: Registry<RpcPorts>, fork: ForkedBlocks) {
+    this.#methods = methods;
+    this.#fork = fork;
+    this.#prefetch = createPrefetch(fork.call, toQuantity(fork.number));
+  }
+
+  registry(): Registry<RpcPorts> {
+    return new Map(
+      Array.from(this.#methods, ([name, method]): [string, Method<RpcPorts>] => {
+        const runner = PREFETCHED.has(name)
+          ? this.#runPrefetched
+          : READING.has(name)
+            ? this.#runReading
+            : this.#runnerOf(name);
+        if (runner === undefined) return [name, method];
+        // What the remote chain answers may hold any letters.
+        return [name, { ...method, isAscii: false, run: (...args) => runner.call(this, method, args) }];
+      }),
+    );
+  }
+
+  async #remote(method: string, params: Params): Promise<unknown> {
+    const [result] = await this.#fork.call([{ method, params }], {
+      check: (call, answer) => this.#check(call, answer),
+    });
     return result;
   }
 
   /** Before anything of it is stored. */
-  function check({ method, params }: RemoteCall, result: unknown): unknown {
-    assertRemoteResult(method, methods.get(method)?.resultSchema ?? {}, result);
+  #check({ method, params }: RemoteCall, result: unknown): unknown {
+    assertRemoteResult(method, this.#methods.get(method)?.resultSchema ?? {}, result);
     if (OF_TRANSACTION.has(method)) assertSameTransaction(params, result);
     return result;
   }
 
   /** The block that `selector` names when it is at most `last`, as the remote chain is asked for it. */
-  async function oldBlock(selector: unknown, last: number, { chain }: RpcPorts) {
+  async #oldBlock(selector: unknown, last: number, { chain }: RpcPorts) {
     if (selector === "earliest") return 0 <= last ? "0x0" : undefined;
     if (NEWEST.includes(selector)) {
       return (await chain.head()).header.number <= last ? toQuantity(last) : undefined;
     }
     if (typeof selector === "object") {
       const { blockNumber, blockHash } = selector as Record<string, unknown>;
-      return oldNumber(blockNumber, last) ?? (await oldHash(blockHash, last, chain));
+      return this.#oldNumber(blockNumber, last) ?? (await this.#oldHash(blockHash, last, chain));
     }
-    return oldNumber(selector, last) ?? (await oldHash(selector, last, chain));
+    return this.#oldNumber(selector, last) ?? (await this.#oldHash(selector, last, chain));
   }
 
-  function oldNumber(selector: unknown, last: number): string | undefined {
+  #oldNumber(selector: unknown, last: number): string | undefined {
     const isOld = typeof selector === "string" && NUMBER.test(selector) && Number(selector) <= last;
     return isOld ? toQuantity(Number(selector)) : undefined;
   }
 
-  async function oldHash(selector: unknown, last: number, chain: RpcPorts["chain"]) {
+  async #oldHash(selector: unknown, last: number, chain: RpcPorts["chain"]) {
     if (typeof selector !== "string" || !HASH.test(selector)) return undefined;
     const hash = selector.toLowerCase() as Hash;
-    if (hash === fork.hash) return fork.number <= last ? hash : undefined;
+    if (hash === this.#fork.hash) return this.#fork.number <= last ? hash : undefined;
     if ((await chain.header({ at: { blockHash: hash, requireCanonical: false } })) !== undefined) {
       return undefined;
     }
-    const block = await remote("eth_getBlockByHash", [hash, false]);
-    return isOldEnough(block) ? hash : undefined;
+    const block = await this.#remote("eth_getBlockByHash", [hash, false]);
+    return this.#isOldEnough(block) ? hash : undefined;
   }
 
-  /** False for null, and for what the remote chain has after the fork. */
-  function isOldEnough(result: unknown): boolean {
+  /** False for null, and for what the remote chain has after the this.#fork. */
+  #isOldEnough(result: unknown): boolean {
     const { number, blockNumber } = (result ?? {}) as Record<string, unknown>;
-    return oldNumber(number ?? blockNumber, fork.number) !== undefined;
+    return this.#oldNumber(number ?? blockNumber, this.#fork.number) !== undefined;
   }
 
-  async function runWithBlock(
+  async #runWithBlock(
     method: Method<RpcPorts>,
     { at, last }: { readonly at: number; readonly last: number },
     [ports, params = [], context]: RunArguments,
   ) {
-    const block = await oldBlock(params[at], last, ports);
+    const block = await this.#oldBlock(params[at], last, ports);
     if (block === undefined) return method.run(ports, params, context);
-    return JSON.stringify(await remote(method.name, withItem(params, at, block)));
+    return JSON.stringify(await this.#remote(method.name, withItem(params, at, block)));
   }
 
-  async function runWithTransaction(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
-    if (await isOldTransaction(params[0], [ports, params, context])) {
-      return JSON.stringify(await remote(method.name, params));
+  async #runWithTransaction(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
+    if (await this.#isOldTransaction(params[0], [ports, params, context])) {
+      return JSON.stringify(await this.#remote(method.name, params));
     }
     return method.run(ports, params, context);
   }
 
-  /** The hash is of a transaction of the remote chain up to the fork, and of none of this chain. */
-  async function isOldTransaction(hash: unknown, [ports, , context]: RunArguments) {
+  /** The hash is of a transaction of the remote chain up to the this.#fork, and of none of this chain. */
+  async #isOldTransaction(hash: unknown, [ports, , context]: RunArguments) {
     if (typeof hash !== "string" || !HASH.test(hash)) return false;
-    const lookUp = methods.get("eth_getTransactionByHash")!;
+    const lookUp = this.#methods.get("eth_getTransactionByHash")!;
     const found = await lookUp.run(ports, [hash], context);
-    return jsonString(found) === "null" && isOldEnough(await remote(lookUp.name, [hash]));
+    return jsonString(found) === "null" && this.#isOldEnough(await this.#remote(lookUp.name, [hash]));
   }
 
-  async function runSearch(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
+  async #runSearch(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const found = await method.run(ports, params, context);
     if (jsonString(found) !== "null") return found;
-    const result = await remote(method.name, params);
+    const result = await this.#remote(method.name, params);
     const { hash } = (result ?? {}) as Record<string, unknown>;
-    const isOld = await isOldTransaction(hash ?? result, [ports, params, context]);
+    const isOld = await this.#isOldTransaction(hash ?? result, [ports, params, context]);
     return isOld ? JSON.stringify(result) : "null";
   }
 
-  async function runInContext(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
+  async #runInContext(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const { blockNumber } = (params[1] ?? {}) as Record<string, unknown>;
-    const old = await oldBlock(blockNumber, fork.number - 1, ports);
+    const old = await this.#oldBlock(blockNumber, this.#fork.number - 1, ports);
     if (old === undefined) return method.run(ports, params, context);
     throw new ForkUnsupportedError(`${method.name} does not reach before the fork`, { block: old });
   }
 
   /** @throws ForkUnsupportedError for traces of both chains */
-  async function runTraceFilter(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
+  async #runTraceFilter(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const { fromBlock, toBlock } = (params[0] ?? {}) as Record<string, unknown>;
-    const first = await oldBlock(fromBlock ?? "earliest", fork.number, ports);
+    const first = await this.#oldBlock(fromBlock ?? "earliest", this.#fork.number, ports);
     if (first === undefined) return method.run(ports, params, context);
-    const last = await oldBlock(toBlock, fork.number, ports);
+    const last = await this.#oldBlock(toBlock, this.#fork.number, ports);
     if (last !== undefined) {
       const filter = { ...(params[0] as object), fromBlock: first, toBlock: last };
-      return JSON.stringify(await remote(method.name, [filter]));
+      return JSON.stringify(await this.#remote(method.name, [filter]));
     }
     throw new ForkUnsupportedError(
-      `trace_filter over the fork: ask for the blocks up to ${fork.number} and for those after it`,
-      { fromBlock: first, fork: fork.number },
+      `trace_filter over the fork: ask for the blocks up to ${this.#fork.number} and for those after it`,
+      { fromBlock: first, fork: this.#fork.number },
     );
   }
 
   /** `eth_newFilter`: one that begins before the fork is remembered, for `eth_getFilterLogs`. */
-  async function runNewFilter(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
+  async #runNewFilter(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const { fromBlock } = (params[0] ?? {}) as Record<string, unknown>;
     const id = await method.run(ports, params, context);
-    if ((await oldBlock(fromBlock, fork.number, ports)) === undefined) return id;
+    if ((await this.#oldBlock(fromBlock, this.#fork.number, ports)) === undefined) return id;
     const { filters } = ports.sessions;
-    for (const known of oldFilters.keys()) if (!filters.has(known)) oldFilters.delete(known);
-    oldFilters.set(JSON.parse(jsonString(id)) as string, params);
+    for (const known of this.#oldFilters.keys()) if (!filters.has(known)) this.#oldFilters.delete(known);
+    this.#oldFilters.set(JSON.parse(jsonString(id)) as string, params);
     return id;
   }
 
-  async function runFilterLogs(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
+  async #runFilterLogs(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const logs = await method.run(ports, params, context);
-    const filter = oldFilters.get(params[0] as string);
+    const filter = this.#oldFilters.get(params[0] as string);
     if (filter === undefined) return logs;
-    return runLogs(methods.get("eth_getLogs")!, [ports, filter, context]);
+    return this.#runLogs(this.#methods.get("eth_getLogs")!, [ports, filter, context]);
   }
 
-  /** Fees of blocks up to the fork, or of those after it: a range over it begins after it. */
-  async function runFeeHistory(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
+  /** Fees of blocks up to the this.#fork, or of those after it: a range over it begins after it. */
+  async #runFeeHistory(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const [count, newest] = params;
-    const old = await oldBlock(newest, fork.number, ports);
+    const old = await this.#oldBlock(newest, this.#fork.number, ports);
     if (old !== undefined) {
-      return JSON.stringify(await remote(method.name, withItem(params, 1, old)));
+      return JSON.stringify(await this.#remote(method.name, withItem(params, 1, old)));
     }
     const head = (await ports.chain.head()).header.number;
     const isNumber = typeof newest === "string" && NUMBER.test(newest);
     const last = isNumber ? Number(newest) : newest === "pending" ? head + 1 : head;
-    const countMax = Math.min(last, head + 1) - fork.number;
+    const countMax = Math.min(last, head + 1) - this.#fork.number;
     const isMore = Number(count) > countMax;
     return method.run(ports, isMore ? withItem(params, 0, countMax) : params, context);
   }
 
   /** Logs of a range over the fork come from both chains. */
-  async function runLogs(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
+  async #runLogs(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const filter = params[0] as Readonly<Record<string, unknown>> | undefined;
     if (typeof filter !== "object" || filter === null) return method.run(ports, params, context);
     const { blockHash, fromBlock, toBlock } = filter;
     if (blockHash !== undefined) {
-      const old = await oldHash(blockHash, fork.number, ports.chain);
+      const old = await this.#oldHash(blockHash, this.#fork.number, ports.chain);
       if (old === undefined) return method.run(ports, params, context);
-      return JSON.stringify(await remote(method.name, params));
+      return JSON.stringify(await this.#remote(method.name, params));
     }
-    const first = await oldBlock(fromBlock, fork.number, ports);
+    const first = await this.#oldBlock(fromBlock, this.#fork.number, ports);
     if (first === undefined) return method.run(ports, params, context);
-    const last = await oldBlock(toBlock, fork.number, ports);
-    const old = { ...filter, fromBlock: first, toBlock: last ?? toQuantity(fork.number) };
-    const before = (await remote(method.name, [old])) as unknown[];
+    const last = await this.#oldBlock(toBlock, this.#fork.number, ports);
+    const old = { ...filter, fromBlock: first, toBlock: last ?? toQuantity(this.#fork.number) };
+    const before = (await this.#remote(method.name, [old])) as unknown[];
     const head = (await ports.chain.head()).header.number;
-    if (last !== undefined || head === fork.number) return JSON.stringify(before);
-    const next = { ...filter, fromBlock: toQuantity(fork.number + 1) };
+    if (last !== undefined || head === this.#fork.number) return JSON.stringify(before);
+    const next = { ...filter, fromBlock: toQuantity(this.#fork.number + 1) };
     const after = jsonString(await method.run(ports, [next], context));
     return JSON.stringify([...before, ...(JSON.parse(after) as unknown[])]);
   }
 
   /** The trie has what this chain changed alone: its proofs would show that accounts of the remote chain do not exist. */
-  async function runProof(method: Method<RpcPorts>, [ports, params = []]: RunArguments) {
-    const block = await oldBlock(params[2], fork.number - 1, ports);
-    if (block !== undefined) return JSON.stringify(await remote(method.name, withItem(params, 2, block)));
-    throw new ForkUnsupportedError("no node can prove the state of a fork", { fork: fork.number });
+  async #runProof(method: Method<RpcPorts>, [ports, params = []]: RunArguments) {
+    const block = await this.#oldBlock(params[2], this.#fork.number - 1, ports);
+    if (block !== undefined) return JSON.stringify(await this.#remote(method.name, withItem(params, 2, block)));
+    throw new ForkUnsupportedError("no node can prove the state of a fork", { fork: this.#fork.number });
   }
 
-  function runHere({ run }: Method<RpcPorts>, args: RunArguments) {
-    return run(...args);
-  }
-
-  function rejectUnsupported({ name }: Method<RpcPorts>): never {
-    throw new ForkUnsupportedError(`${name} needs what JSON-RPC does not give of the forked chain`);
-  }
-
-  function runnerOf(name: string): Runner | undefined {
-    if (OF_BLOCK[name] !== undefined) {
-      return (method, args) => runWithBlock(method, { at: OF_BLOCK[name]!, last: fork.number }, args);
+  #runnerOf(name: string): Runner | undefined {
+    const { number } = this.#fork;
+    const block = OF_BLOCK[name];
+    if (block !== undefined) {
+      return (method, args) => this.#runWithBlock(method, { at: block, last: number }, args);
     }
-    if (OF_STATE[name] !== undefined) {
-      const last = fork.number - 1;
-      return (method, args) => runWithBlock(method, { at: OF_STATE[name]!, last }, args);
+    const state = OF_STATE[name];
+    if (state !== undefined) {
+      return (method, args) => this.#runWithBlock(method, { at: state, last: number - 1 }, args);
     }
-    if (OF_TRANSACTION.has(name)) return runWithTransaction;
-    if (FINDS_TRANSACTION.has(name)) return runSearch;
-    if (OF_LOG_RANGE.has(name)) return runLogs;
-    if (IN_CONTEXT.has(name)) return runInContext;
+    if (OF_TRANSACTION.has(name)) return this.#runWithTransaction;
+    if (FINDS_TRANSACTION.has(name)) return this.#runSearch;
+    if (OF_LOG_RANGE.has(name)) return this.#runLogs;
+    if (IN_CONTEXT.has(name)) return this.#runInContext;
     if (UNSUPPORTED.has(name)) return rejectUnsupported;
-    return OTHERS[name];
+    switch (name) {
+      case "eth_feeHistory":
+        return this.#runFeeHistory;
+      case "eth_getProof":
+        return this.#runProof;
+      case "eth_newFilter":
+        return this.#runNewFilter;
+      case "eth_getFilterLogs":
+        return this.#runFilterLogs;
+      case "trace_filter":
+        return this.#runTraceFilter;
+      default:
+        return undefined;
+    }
   }
-
-  const OTHERS: Readonly<Record<string, Runner>> = {
-    eth_feeHistory: runFeeHistory,
-    eth_getProof: runProof,
-    eth_newFilter: runNewFilter,
-    eth_getFilterLogs: runFilterLogs,
-    trace_filter: runTraceFilter,
-  };
-
-  const prefetch = createPrefetch(fork.call, toQuantity(fork.number));
 
   /** A call that the remote chain does not answer fails here: run without the results, it would stop all others as well. */
-  async function runReading(method: Method<RpcPorts>, args: RunArguments) {
-    const missed = fork.missedBy(() => ignoreFailure(method.run(...args)));
+  async #runReading(method: Method<RpcPorts>, args: RunArguments) {
+    const missed = this.#fork.missedBy(() => ignoreFailure(method.run(...args)));
     try {
-      if (missed.length > 0) await fork.call(missed);
+      if (missed.length > 0) await this.#fork.call(missed);
     } catch (error) {
       throw stateReadFailure(error);
     }
-    return runnerOf(method.name)!(method, args);
+    return this.#runnerOf(method.name)!.call(this, method, args);
   }
 
-  async function runPrefetched(method: Method<RpcPorts>, args: RunArguments) {
+  async #runPrefetched(method: Method<RpcPorts>, args: RunArguments) {
     const request = prefetchedCall(method.name, args[1] ?? []);
     if (request !== undefined) {
       const { execution } = args[0];
-      await prefetch(request, () => fork.missedBy(() => execute(request, execution)));
+      await this.#prefetch(request, () => this.#fork.missedBy(() => execute(request, execution)));
     }
-    return (runnerOf(method.name) ?? runHere)(method, args);
+    const runner = this.#runnerOf(method.name);
+    return runner === undefined ? method.run(...args) : runner.call(this, method, args);
   }
-
-  return new Map(
-    Array.from(methods, ([name, method]): [string, Method<RpcPorts>] => {
-      const runner = PREFETCHED.has(name) ? runPrefetched : READING.has(name) ? runReading : runnerOf(name);
-      if (runner === undefined) return [name, method];
-      // What the remote chain answers may hold any letters.
-      return [name, { ...method, isAscii: false, run: (...args) => runner(method, args) }];
-    }),
-  );
 }

@@ -1,7 +1,5 @@
 /** `npm run bench -- NAME …`: prints a table of ratios against a peer of the same run and writes bench/results/NAME.json. */
-const BENCHES: Readonly<
-  Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>
-> = {
+const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>> = {
   "address-index": () => import("../bench/store/address-index.ts"),
   "block-parts": () => import("../bench/throughput/block-parts.ts"),
   "block-reads": () => import("../bench/store/block-reads.ts"),

@@ -9,28 +9,40 @@ const PLATFORM = `${BROWSER}/platform`;
 
 /** Modules of the node that need a process, a port, native code or a file of a package. Each has a replacement of the same name. */
 const REPLACED = [
-  "src/config/version.ts",
+  "src/config/package.ts",
   "src/crypto/kzg/trusted-setup-file.ts",
-  "src/crypto/secp256k1-native.ts",
   "src/crypto/wasm-files.ts",
+  "src/chain-files/chain-file-io.ts",
+  "src/threads/pool.ts",
+  "src/tracing/js/quickjs-file.ts",
+];
+
+/** Those that do nothing in a page, or that it has not. `absent.ts` has the exports of all. */
+const ABSENT = [
   "src/calls/execution-threads.ts",
   "src/dev/fork/remote-thread.ts",
   "src/processes/rpc-processes.ts",
-  "src/profiling/runtime-port.ts",
   "src/services/solidity-compiler.ts",
-  "src/chain-files/chain-file-io.ts",
+  "src/threads/serve-thread.ts",
+  "src/crypto/secp256k1-native.ts",
   "src/node/chain/network-engine.ts",
   "src/observe/metrics-listener.ts",
   "src/observe/other-requests.ts",
-  "src/threads/serve-thread.ts",
-  "src/threads/pool.ts",
+  "src/profiling/runtime-port.ts",
   "src/rpc/transport/server/server.ts",
   "src/shh/peers/libp2p-transport.ts",
   "src/storage/lmdb-kv.ts",
   "src/storage/lock.ts",
   "src/telemetry/source-positions.ts",
-  "src/tracing/js/quickjs-file.ts",
 ];
+
+/** Built-in modules of Node that are a few lines for a page; any other one is in a file of its name. */
+const FILES_OF_BUILT_IN = {
+  "node:fs/promises": "fs.ts",
+  "node:net": "system.ts",
+  "node:os": "system.ts",
+  "node:v8": "system.ts",
+};
 
 /** Modules whose tables take milliseconds to make, with their exports: they are evaluated at the first call of one. */
 const EVALUATED_LATE = {
@@ -62,17 +74,18 @@ export async function buildBrowser(root, outdir, plugins = []) {
     entryPoints: { index: `${BROWSER}/index.ts`, worker: `${BROWSER}/worker/worker.ts` },
     outdir,
     chunkNames: "[name]-[hash]",
-    ...{ bundle: true, splitting: true, format: "esm", platform: "browser", target: "es2022" },
-    ...{ minify: true, legalComments: "none", charset: "utf8" },
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    minify: true,
+    legalComments: "none",
+    charset: "utf8",
     inject: [`${PLATFORM}/globals.ts`],
-    plugins: [
-      replaceModules(root),
-      evaluateLate(root),
-      builtModules(version),
-      keepErrorNames,
-      ...plugins,
-    ],
-    ...{ metafile: true, logLevel: "warning" },
+    plugins: [replaceModules(root), evaluateLate(root), builtModules(version), keepErrorNames, ...plugins],
+    metafile: true,
+    logLevel: "warning",
   });
 }
 
@@ -81,14 +94,15 @@ function replaceModules(root) {
     name: "replace-modules",
     setup({ onResolve }) {
       onResolve({ filter: /^node:/ }, ({ path }) => {
-        const file = join(root, PLATFORM, `${path.slice(5).replace("/", "-")}.ts`);
+        const name = FILES_OF_BUILT_IN[path] ?? `${path.slice(5).replace("/", "-")}.ts`;
+        const file = join(root, PLATFORM, name);
         return existsSync(file) ? { path: file } : undefined;
       });
       onResolve({ filter: /\.ts$/ }, ({ path, resolveDir }) => {
         const name = relative(root, join(resolveDir, path)).replaceAll("\\", "/");
-        return REPLACED.includes(name)
-          ? { path: join(root, REPLACEMENTS, basename(name)) }
-          : undefined;
+        if (ABSENT.includes(name)) return { path: join(root, REPLACEMENTS, "absent.ts") };
+        if (!REPLACED.includes(name)) return undefined;
+        return { path: join(root, REPLACEMENTS, basename(name)) };
       });
     },
   };
@@ -100,15 +114,11 @@ function evaluateLate(root) {
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /\.ts$/ }, ({ path, resolveDir, kind }) => {
         const name = relative(root, join(resolveDir, path)).replaceAll("\\", "/");
-        return kind === "import-statement" && name in EVALUATED_LATE
-          ? { path: name, namespace: "late" }
-          : undefined;
+        return kind === "import-statement" && name in EVALUATED_LATE ? { path: name, namespace: "late" } : undefined;
       });
       onLoad({ filter: /./, namespace: "late" }, ({ path }) => ({
         contents: EVALUATED_LATE[path]
-          .map(
-            (name) => `export const ${name} = (...args) => require("./${path}").${name}(...args);`,
-          )
+          .map((name) => `export const ${name} = (...args) => require("./${path}").${name}(...args);`)
           .join("\n"),
         resolveDir: root,
       }));

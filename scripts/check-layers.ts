@@ -115,9 +115,10 @@ export function checkLayers(): string[] {
 function floorFault(file: string, target: string): string | undefined {
   for (const [room, floors] of Object.entries(FLOORS)) {
     if (!file.startsWith(`${room}/`)) continue;
-    const [from, to] = [file, target].map((path) =>
-      floors.indexOf(path.slice(room.length + 1).split("/")[0]!),
-    ) as [number, number];
+    const [from, to] = [file, target].map((path) => floors.indexOf(path.slice(room.length + 1).split("/")[0]!)) as [
+      number,
+      number,
+    ];
     if (from === -1) return `${file}: no floor of ${room}/ names it`;
     if (target.startsWith(`${room}/`) && to > from) {
       return `${file}: ${floors[from]} must not import ${floors[to]} (${target})`;
@@ -160,10 +161,6 @@ function sources(dir: string, base = ""): string[] {
   return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
     const path = join(base, entry.name);
     if (entry.isDirectory()) return sources(join(dir, entry.name), path);
-    return /\.tsx?$/.test(entry.name) &&
-      !entry.name.endsWith(".test.ts") &&
-      !path.includes("testing/")
-      ? [path]
-      : [];
+    return /\.tsx?$/.test(entry.name) && !entry.name.endsWith(".test.ts") && !path.includes("testing/") ? [path] : [];
   });
 }

@@ -1,7 +1,8 @@
-/** `npm run check`: types, formatting and lint, layer order, generated documentation. */
+/** `npm run check`: types, formatting and lint, layer order, references of documents and comments, generated documentation. */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { checkLayers } from "./check-layers.ts";
+import { checkPaths } from "./check-paths.ts";
 import { stalePages } from "./reference/reference.ts";
 import { isRpcReferenceFresh } from "./rpc-docs.ts";
 import { areRpcTypesFresh } from "./rpc-types.ts";
@@ -24,6 +25,10 @@ const faults = checkLayers();
 for (const fault of faults) console.error(fault);
 console.log(`layers: ${faults.length === 0 ? "ok" : "failed"}`);
 
+const dead = checkPaths();
+for (const reference of dead) console.error(reference);
+console.log(`references: ${dead.length === 0 ? "ok" : "failed"}`);
+
 const areDocsFresh = isRpcReferenceFresh();
 console.log(`docs/rpc.md: ${areDocsFresh ? "ok" : "stale, run npm run docs"}`);
 
@@ -31,10 +36,7 @@ const areTypesFresh = areRpcTypesFresh();
 console.log(`src/rpc/method-types.ts: ${areTypesFresh ? "ok" : "stale, run npm run docs"}`);
 
 const stale = stalePages();
-console.log(
-  `docs/reference: ${stale.length === 0 ? "ok" : `${stale.join(", ")} stale, run npm run docs`}`,
-);
+console.log(`docs/reference: ${stale.length === 0 ? "ok" : `${stale.join(", ")} stale, run npm run docs`}`);
 
-process.exit(
-  failed || stale.length > 0 || faults.length > 0 || !areDocsFresh || !areTypesFresh ? 1 : 0,
-);
+const isSound = !failed && faults.length === 0 && dead.length === 0;
+process.exit(isSound && stale.length === 0 && areDocsFresh && areTypesFresh ? 0 : 1);

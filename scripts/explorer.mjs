@@ -30,8 +30,11 @@ export async function buildExplorer(root, outdir) {
     outdir: "explorer",
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
-    ...{ splitting: true, jsx: "automatic", jsxImportSource: "preact" },
-    ...{ write: false, metafile: true },
+    splitting: true,
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    write: false,
+    metafile: true,
   });
   const files = outputFiles.map(({ path, contents }) => ({
     path: `${FOLDER}${basename(path)}`,
@@ -66,10 +69,15 @@ function staticImports({ outputs }, output, found = new Set()) {
 export function browserBuild(root) {
   return {
     absWorkingDir: root,
-    ...{ bundle: true, format: "esm", platform: "browser", target: "es2022", minify: true },
-    inject: ["src/explorer/browser/buffer.ts"],
+    bundle: true,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    minify: true,
+    inject: ["src/browser/platform/buffer.ts"],
     plugins: [replaceModules(root)],
-    ...{ legalComments: "none", logLevel: "warning" },
+    legalComments: "none",
+    logLevel: "warning",
   };
 }
 

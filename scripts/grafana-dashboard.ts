@@ -191,9 +191,7 @@ function timeSeries({ title, unit, queries }: Panel, id: number, gridPos: object
   };
 }
 
-export const DASHBOARD_PATH = fileURLToPath(
-  new URL("../deploy/grafana/dashboards/evmint.json", import.meta.url),
-);
+export const DASHBOARD_PATH = fileURLToPath(new URL("../deploy/grafana/dashboards/evmint.json", import.meta.url));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   writeFileSync(DASHBOARD_PATH, `${JSON.stringify(dashboard(), null, 2)}\n`);

@@ -47,8 +47,7 @@ function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown])
 function entryOf(method: Method<never>, comments: ReadonlyMap<string, string>): string {
   const { name, params, example, resultSchema, isPrivate } = method;
   const list = params.map(
-    ({ name: param, schema, isRequired }) =>
-      `\`${param}\` ${typeOf(schema)}${isRequired ? "" : " *optional*"}`,
+    ({ name: param, schema, isRequired }) => `\`${param}\` ${typeOf(schema)}${isRequired ? "" : " *optional*"}`,
   );
   const comment = comments.get(name);
   return [
@@ -96,9 +95,7 @@ function methodComments(): ReadonlyMap<string, string> {
 /** The names that `bothNames("x", "a_b")` or `["a_b", …]` lists. */
 function namesIn(source: string): string[] {
   const quoted = [...source.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name);
-  return quoted.flatMap((name) =>
-    name.includes("_") ? [name] : [`hardhat_${name}`, `anvil_${name}`],
-  );
+  return quoted.flatMap((name) => (name.includes("_") ? [name] : [`hardhat_${name}`, `anvil_${name}`]));
 }
 
 function proseOf(comment: string): string {

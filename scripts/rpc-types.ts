@@ -56,7 +56,8 @@ function methodTypes(): string {
   const methods = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   const signatures = methods.map((method) => signatureOf(method, types));
   return [
-    ...[HEAD, types.declarations()],
+    HEAD,
+    types.declarations(),
     "/** Every method by name. Parameters that may be left out may be null as well. */",
     `export interface RpcMethods {\n${signatures.join("\n")}\n}\n`,
   ].join("\n");
@@ -123,12 +124,10 @@ class NamedTypes {
       const value = additionalProperties as JsonSchema | undefined;
       return `{ readonly [key: string]: ${value ? this.of(value, direction) : "unknown"} }`;
     }
-    const members = Object.entries(properties as Record<string, JsonSchema>).map(
-      ([name, member]) => {
-        const isRequired = (required as readonly string[]).includes(name);
-        return `  readonly ${name}${isRequired ? "" : "?"}: ${this.of(member, direction)};`;
-      },
-    );
+    const members = Object.entries(properties as Record<string, JsonSchema>).map(([name, member]) => {
+      const isRequired = (required as readonly string[]).includes(name);
+      return `  readonly ${name}${isRequired ? "" : "?"}: ${this.of(member, direction)};`;
+    });
     const body = `{\n${members.join("\n")}\n}`;
     if (typeof title !== "string") return body.replace(/\n\s*/g, " ");
     const name = `Rpc${pascalCase(title)}${direction === "input" ? "Input" : ""}`;
@@ -140,7 +139,5 @@ class NamedTypes {
 }
 
 function pascalCase(title: string): string {
-  return title.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, first: string) =>
-    first.toUpperCase(),
-  );
+  return title.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, first: string) => first.toUpperCase());
 }

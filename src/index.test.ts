@@ -36,8 +36,8 @@ test("the provider tells errors by code, and subscriptions by events", async () 
       code: -32602,
     });
     const id = await provider.request({ method: "eth_subscribe", params: ["newHeads"] });
-    const message = new Promise<{ data: { subscription: unknown; result: { number: string } } }>(
-      (resolve) => provider.once("message", resolve),
+    const message = new Promise<{ data: { subscription: unknown; result: { number: string } } }>((resolve) =>
+      provider.once("message", resolve),
     );
     node.produceBlock();
     const { data } = await message;

@@ -6,8 +6,8 @@ import type { InProcessProvider } from "./adapters/provider.ts";
 import { UnknownConfigKeyError } from "./config/errors.ts";
 import { genesisPath } from "./config/home.ts";
 import { loadConfig } from "./config/load.ts";
-import { nearest } from "./config/nearest.ts";
 import { OPTIONS } from "./config/schema.ts";
+import { nearest } from "./config/unknown-keys.ts";
 import type { DevAccount } from "./keystore/dev-accounts.ts";
 import { createDevControl, type DevControl } from "./node/dev/dev-control.ts";
 import { createRpcClient } from "./node/rpc-client.ts";
@@ -70,13 +70,7 @@ const EMBEDDED = {
   "evm.compile": "off",
 };
 
-const OPTION_NAMES = [
-  "home",
-  "dev",
-  "fork",
-  "settings",
-  "log",
-] as const satisfies (keyof CreateNodeOptions)[];
+const OPTION_NAMES = ["home", "dev", "fork", "settings", "log"] as const satisfies (keyof CreateNodeOptions)[];
 
 /**
  * A node in this process.

@@ -11,9 +11,7 @@ const { files } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) a
 
 test("every relative link of README.md leads to a file of the npm package", () => {
   const text = readFileSync(join(root, "README.md"), "utf8");
-  const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link]) =>
-    normalize(link!),
-  );
+  const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link]) => normalize(link!));
   assert.ok(links.length > 0);
   for (const link of links) {
     assert.ok(existsSync(join(root, link)), `${link} does not exist`);

@@ -19,26 +19,14 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "node_modules");
 /** What the compiler needs to run, and the record npm leaves. */
-const NEEDED = [
-  ...["typescript", "@typescript", "@types", "undici-types", "esbuild", "@esbuild"],
-  ".package-lock.json",
-];
+const NEEDED = ["typescript", "@typescript", "@types", "undici-types", "esbuild", "@esbuild", ".package-lock.json"];
 
 let clone: string;
 beforeEach(() => {
   clone = mkdtempSync(join(tmpdir(), "evmint-clone-"));
-  for (const folder of [
-    "bin",
-    "scripts/site",
-    "src/bundle",
-    "src/explorer/browser",
-    "src/wasm",
-    "fake-bin",
-  ])
+  for (const folder of ["bin", "scripts/site", "src/bundle", "src/explorer/ui", "src/wasm", "fake-bin"])
     mkdirSync(join(clone, folder), { recursive: true });
-  mkdirSync(join(clone, "src/explorer/ui"));
-  for (const folder of ["platform", "worker"])
-    mkdirSync(join(clone, "src/browser", folder), { recursive: true });
+  for (const folder of ["platform", "worker"]) mkdirSync(join(clone, "src/browser", folder), { recursive: true });
   for (const file of [
     "package.json",
     "package-lock.json",
@@ -60,10 +48,7 @@ beforeEach(() => {
   ]) {
     copyFileSync(join(root, file), join(clone, file));
   }
-  writeFileSync(
-    join(clone, "src/a.ts"),
-    'import { b } from "./b.ts";\nexport const a: number = b;\n',
-  );
+  writeFileSync(join(clone, "src/a.ts"), 'import { b } from "./b.ts";\nexport const a: number = b;\n');
   writeFileSync(join(clone, "src/b.ts"), "export const b = 1;\n");
   writeFileSync(
     join(clone, "src/bundle/exports.ts"),
@@ -92,17 +77,11 @@ export type EvmintNode = AsyncDisposable & { stop(): Promise<void> };
   writeFileSync(join(clone, "src/bundle/viem.ts"), "export const viem = 1;\n");
   // The documentation needs all of docs/ and packages of its own.
   // As the real one it needs a package, which a bare clone has only once it is installed.
-  writeFileSync(
-    join(clone, "scripts/site/build.mjs"),
-    'import "esbuild";\nexport async function buildSite() {}\n',
-  );
+  writeFileSync(join(clone, "scripts/site/build.mjs"), 'import "esbuild";\nexport async function buildSite() {}\n');
   writeFileSync(join(clone, "src/explorer/ui/first-block.ts"), "export const first = 1;\n");
   writeFileSync(join(clone, "src/explorer/ui/main.tsx"), 'document.title = "a";\n');
   writeFileSync(join(clone, "src/explorer/ui/style.css"), "body { margin: 0; }\n");
-  writeFileSync(
-    join(clone, "src/explorer/browser/buffer.ts"),
-    "export const Buffer = Uint8Array;\n",
-  );
+  writeFileSync(join(clone, "src/browser/platform/buffer.ts"), "export const Buffer = Uint8Array;\n");
   for (const file of ["index", "platform/globals", "worker/worker"])
     writeFileSync(join(clone, `src/browser/${file}.ts`), "export const browser = 1;\n");
   // An npm that installs from the folder beside it, and says that it ran.
@@ -118,17 +97,16 @@ afterEach(() => rmSync(clone, { recursive: true, force: true }));
 
 function setup(...args: string[]) {
   const path = [join(clone, "fake-bin"), process.env["PATH"]].join(delimiter);
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [join(clone, "scripts/setup.mjs"), ...args],
-    { encoding: "utf8", cwd: tmpdir(), env: { ...process.env, PATH: path } },
-  );
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(clone, "scripts/setup.mjs"), ...args], {
+    encoding: "utf8",
+    cwd: tmpdir(),
+    env: { ...process.env, PATH: path },
+  });
   assert.equal(stdout, "");
   return { status, stderr };
 }
 
-const runBuilt = () =>
-  execFileSync(process.execPath, [join(clone, "bin/evmintd.js")], { encoding: "utf8" }).trim();
+const runBuilt = () => execFileSync(process.execPath, [join(clone, "bin/evmintd.js")], { encoding: "utf8" }).trim();
 const npmCalls = () => readFileSync(join(clone, "npm-calls"), "utf8").trim().split("\n");
 
 test("setup on a bare clone installs and builds once, then has nothing to do and says nothing", () => {
@@ -161,10 +139,7 @@ test("setup installs what npm ci --omit=optional left out, and names it where np
   const source = join(clone, "record.json");
   writeFileSync(source, JSON.stringify(record));
   const script = readFileSync(npm, "utf8");
-  writeFileSync(
-    npm,
-    `${script}rm node_modules/.package-lock.json; cp "${source}" node_modules/.package-lock.json\n`,
-  );
+  writeFileSync(npm, `${script}rm node_modules/.package-lock.json; cp "${source}" node_modules/.package-lock.json\n`);
   omit();
   const { status, stderr } = setup();
   assert.equal(status, 1);
@@ -222,12 +197,8 @@ test("package-lock.json holds every optional package of every platform, or npm c
   type Package = { optionalDependencies?: Record<string, string> };
   const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const packages = lock.packages as Record<string, Package>;
-  const present = new Set(
-    Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, "")),
-  );
-  const wanted = Object.values(packages).flatMap(({ optionalDependencies = {} }) =>
-    Object.keys(optionalDependencies),
-  );
+  const present = new Set(Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, "")));
+  const wanted = Object.values(packages).flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies));
   assert.deepEqual(
     wanted.filter((name) => !present.has(name)),
     [],

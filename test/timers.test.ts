@@ -14,20 +14,14 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "chain/store/background-work.ts": [1, "a failed merge poisons the store: caught there"],
   "cli/commands/start.ts": [2, "rejects a promise, or ends the process"],
   "consensus/cometbft/process/engine-process.ts": [1, "sends a signal"],
-  "consensus/cometbft/state-sync.ts": [
-    2,
-    "resolves a promise; reports a fault to the supervisor, which throws none",
-  ],
+  "consensus/cometbft/state-sync.ts": [2, "resolves a promise; reports a fault to the supervisor, which throws none"],
   "consensus/cometbft/process/store-rollback.ts": [1, "resolves a promise"],
-  "consensus/cometbft/process/supervisor.ts": [
-    1,
-    "starts or stops the engine's process, which emits its errors",
-  ],
+  "consensus/cometbft/process/supervisor.ts": [1, "starts or stops the engine's process, which emits its errors"],
   "consensus/solo/solo-engine.ts": [
     5,
     "`guarded` passes every failure to onFatal or tries again; `prepareAhead` and `scheduleInstant` throw none",
   ],
-  "keystore/clock.ts": [1, "runs a task that forgets keys: writes to Maps and byte arrays"],
+  "keystore/unlocked-keys.ts": [1, "runs a task that forgets keys: writes to Maps and byte arrays"],
   "observe/crash-policy.ts": [1, "ends the process"],
   "profiling/profiles.ts": [2, "resolves a promise; a failure of the other one is thrown by stop"],
   "adapters/provider.ts": [1, "sends notifications: the notifier catches"],
@@ -40,10 +34,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "rpc/transport/shared-slices.ts": [1, "resolves promises: the steps run behind them"],
   "rpc/methods/eth/submit.ts": [1, "rejects a promise"],
   "rpc/methods/filters/filters.ts": [1, "deletes from Maps"],
-  "rpc/transport/server/fast-http.ts": [
-    2,
-    "writes answers and destroys sockets, which emit their errors",
-  ],
+  "rpc/transport/server/fast-http.ts": [2, "writes answers and destroys sockets, which emit their errors"],
   "rpc/transport/server/http-connection.ts": [1, "ends a connection"],
   "rpc/transport/server/http-listener.ts": [2, "closes connections"],
   "rpc/transport/server/http-rejection.ts": [1, "ends a response, which emits its errors"],
@@ -74,9 +65,7 @@ test("every timer of the node runs inside Failures.guard, or is listed with the 
     const text = readFileSync(join(SRC, entry), "utf8");
     // Those of node:timers/promises are awaited: what follows throws to the caller.
     const isAwaited = text.includes('from "node:timers/promises"');
-    const guarded = new Set(
-      Array.from(text.matchAll(/\b(\w+) = failures\.guard\(/g), ([, name]) => name),
-    );
+    const guarded = new Set(Array.from(text.matchAll(/\b(\w+) = failures\.guard\(/g), ([, name]) => name));
     for (const { index } of text.matchAll(TIMER)) {
       const call = text.slice(index);
       if (isAwaited && text.slice(0, index).endsWith("await ")) continue;

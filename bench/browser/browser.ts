@@ -64,11 +64,7 @@ async function firstAnswerMs(browser: Browser, url: string): Promise<number> {
   }
 }
 
-async function transfersInPage(
-  browser: Browser,
-  url: string,
-  options: { readonly home?: string },
-): Promise<number> {
+async function transfersInPage(browser: Browser, url: string, options: { readonly home?: string }): Promise<number> {
   const context = await browser.newContext();
   try {
     const page = await context.newPage();
@@ -88,8 +84,7 @@ async function transfersInNode(): Promise<number> {
   const start = performance.now();
   for (let i = 0; i < TRANSFERS; i++) {
     const hash = await rpc.eth_sendTransaction({ from, to, value: "0x1" });
-    if ((await rpc.eth_getTransactionReceipt(hash)) === null)
-      throw new Error(`no receipt of ${hash}`);
+    if ((await rpc.eth_getTransactionReceipt(hash)) === null) throw new Error(`no receipt of ${hash}`);
   }
   return performance.now() - start;
 }

@@ -17,9 +17,7 @@ export async function run(): Promise<void> {
     const home = mkdtempSync(join(tmpdir(), "evmint-bench-"));
     try {
       for (const blocks of [TRANSACTIONS, 1]) {
-        await using node = await createNode(
-          store === "disk" ? { home: join(home, String(blocks)) } : {},
-        );
+        await using node = await createNode(store === "disk" ? { home: join(home, String(blocks)) } : {});
         const call = (method: string, ...params: unknown[]) =>
           node.provider.request({ method, params }) as Promise<unknown>;
         rows.push({ store, transactions: TRANSACTIONS, blocks, ...(await measure(call, blocks)) });

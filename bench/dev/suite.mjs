@@ -7,9 +7,7 @@ import { readFileSync } from "node:fs";
 import { createPublicClient, createWalletClient, custom, encodeDeployData } from "viem";
 import { openTarget } from "./targets.mjs";
 
-const token = JSON.parse(
-  readFileSync(new URL("../../test/contracts/Token.json", import.meta.url), "utf8"),
-);
+const token = JSON.parse(readFileSync(new URL("../../test/contracts/Token.json", import.meta.url), "utf8"));
 const SUPPLY = 1_000_000n;
 
 /**
@@ -55,8 +53,7 @@ export function defineSuite({ test, before, beforeEach, after }, count) {
     return receiptOf(await request("eth_sendTransaction", { from: accounts[0], data }));
   }
 
-  const read = (functionName, ...args) =>
-    reader.readContract({ address, abi: token.abi, functionName, args });
+  const read = (functionName, ...args) => reader.readContract({ address, abi: token.abi, functionName, args });
 
   async function write(account, functionName, ...args) {
     const hash = await wallet.writeContract({
@@ -81,7 +78,11 @@ export function defineSuite({ test, before, beforeEach, after }, count) {
       const args = [accounts[1], SUPPLY + BigInt(i)];
       await assert.rejects(
         reader.simulateContract({
-          ...{ address, abi: token.abi, functionName: "transfer", args, account: accounts[0] },
+          address,
+          abi: token.abi,
+          functionName: "transfer",
+          args,
+          account: accounts[0],
         }),
         (error) => error.walk(({ data }) => data?.errorName === "InsufficientBalance") !== null,
       );

@@ -1,13 +1,5 @@
 import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -88,10 +80,7 @@ function targets(project: string): readonly (readonly [name: string, run: RunOnc
     [IN_PROCESS, async () => runSuite(project, { SUITE_TARGET: "evmint" })],
     [FLOOR, async () => runSuite(project, { SUITE_TARGET: "replay", ...answers })],
     ["evmint over HTTP", overHttp(startEvmint)],
-    [
-      "evmint in memory over HTTP",
-      overHttp(() => startEvmint({ extraArguments: ["--dev.in-memory"] })),
-    ],
+    ["evmint in memory over HTTP", overHttp(() => startEvmint({ extraArguments: ["--dev.in-memory"] }))],
     ["anvil over HTTP", overHttp(startAnvil)],
     [
       "Hardhat 3 in process",
@@ -109,9 +98,7 @@ function targets(project: string): readonly (readonly [name: string, run: RunOnc
 /** A folder with the suite as a test file of the runner. */
 function makeProject(): string {
   const project = mkdtempSync(join(tmpdir(), "evmint-suite-"));
-  const [module, before, after] = VITEST_DIR
-    ? ["vitest", "beforeAll", "afterAll"]
-    : ["node:test", "before", "after"];
+  const [module, before, after] = VITEST_DIR ? ["vitest", "beforeAll", "afterAll"] : ["node:test", "before", "after"];
   writeFileSync(
     join(project, "suite.test.mjs"),
     `import { ${before}, ${after}, beforeEach, test } from "${module}";

@@ -43,9 +43,7 @@ export async function run(): Promise<void> {
     const rows = [];
     const programs = [...PROGRAMS, ...exchangePrograms(deployExchange())];
     for (const program of programs) rows.push(await compare(program, engines));
-    console.log(
-      "medians of calls in turns, CPU time the mean; anvil's and geth's without that of a call to STOP",
-    );
+    console.log("medians of calls in turns, CPU time the mean; anvil's and geth's without that of a call to STOP");
     printTable(rows);
     const summary = {
       "anvil / ours": summaryOf(rows.map((row) => row["anvil / ours"])),

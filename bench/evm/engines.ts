@@ -17,7 +17,10 @@ export const GAS = 1_000_000_000n;
 const BALANCE = 10n ** 18n;
 
 const block = testBlock({
-  ...{ hardfork: "prague", gasLimit: GAS, baseFeePerGas: 0n, timestamp: 1_800_000_000 },
+  hardfork: "prague",
+  gasLimit: GAS,
+  baseFeePerGas: 0n,
+  timestamp: 1_800_000_000,
 });
 
 /** What a program finds; each execution begins with it. */
@@ -70,11 +73,10 @@ function overridesOf({ code, accounts }: Program) {
     [...accounts].map(([address, { balance, nonce = 0n, code, storage }]) => [
       address,
       {
-        ...{ balance: toQuantity(balance), nonce: toQuantity(nonce) },
+        balance: toQuantity(balance),
+        nonce: toQuantity(nonce),
         code: bytesToHex(code ?? EMPTY_BYTES),
-        state: Object.fromEntries(
-          [...(storage ?? [])].map(([slot, value]) => [slot, hashFromBigint(value)]),
-        ),
+        state: Object.fromEntries([...(storage ?? [])].map(([slot, value]) => [slot, hashFromBigint(value)])),
       },
     ]),
   );

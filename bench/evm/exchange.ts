@@ -23,9 +23,7 @@ const CONTRACTS = {
   token: published("@uniswap/v2-core/build/ERC20.json"),
   factoryV2: published("@uniswap/v2-core/build/UniswapV2Factory.json"),
   pairV2: published("@uniswap/v2-core/build/UniswapV2Pair.json"),
-  factoryV3: published(
-    "@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json",
-  ),
+  factoryV3: published("@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json"),
   poolV3: published("@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json"),
   trader: read(new URL("../contracts/Trader.json", import.meta.url)),
 };
@@ -58,7 +56,11 @@ export function deployExchange(): Exchange {
   const execute = (to: Address | null, data: `0x${string}`): Uint8Array => {
     const { outcome, returnData, selfDestructs } = evm.execute(
       testMessage({
-        ...{ to, caller: OWNER, origin: OWNER, data: hexToBytes(data), gas: 100_000_000n },
+        to,
+        caller: OWNER,
+        origin: OWNER,
+        data: hexToBytes(data),
+        gas: 100_000_000n,
         ...(to === null ? { createAddress: createAddress(OWNER, nonce) } : {}),
       }),
       block,
@@ -101,16 +103,17 @@ export function deployExchange(): Exchange {
 /** Calldata of one swap through the trader. */
 export function swapCall({ pairV2, poolV3 }: Exchange, version: "v2" | "v3"): Uint8Array {
   const [functionName, market] = version === "v2" ? ["swapsV2", pairV2] : ["swapsV3", poolV3];
-  return hexToBytes(
-    encodeFunctionData({ abi: CONTRACTS.trader.abi, functionName, args: [market, 1n] }),
-  );
+  return hexToBytes(encodeFunctionData({ abi: CONTRACTS.trader.abi, functionName, args: [market, 1n] }));
 }
 
 /** Work of exchanges: transfers to accounts without a balance, and swaps both ways in turn. */
 export function exchangePrograms(exchange: Exchange): readonly Program[] {
   const { accounts, trader, pairV2, poolV3 } = exchange;
   const program = (name: string, functionName: string, args: readonly unknown[]): Program => ({
-    ...{ name, accounts, to: trader, code: accounts.get(trader)!.code! },
+    name,
+    accounts,
+    to: trader,
+    code: accounts.get(trader)!.code!,
     data: hexToBytes(encodeFunctionData({ abi: CONTRACTS.trader.abi, functionName, args })),
   });
   return [

@@ -35,11 +35,9 @@ const CODES: Readonly<Record<string, (n: number) => Uint8Array>> = {
   "largest contract of arithmetic": (n) => filled(n, "DUP1 DUP1 MUL ADD"),
   "largest contract of paths": (n) => filled(n, "JUMPDEST DUP1 ISZERO PUSH2 0006 JUMPI"),
   "a destination at every byte": (n) => filled(n, "JUMPDEST"),
-  "computed jumps to every byte": (n) =>
-    withLoop(n, "GAS PUSH2 0fff AND PUSH2 0020 ADD JUMP", "JUMPDEST"),
+  "computed jumps to every byte": (n) => withLoop(n, "GAS PUSH2 0fff AND PUSH2 0020 ADD JUMP", "JUMPDEST"),
   // A destination that is computed has no path, so the interpreter goes on.
-  "a change of tier": (n) =>
-    withLoop(n, "PUSH1 06 PUSH1 08 ADD JUMP JUMPDEST JUMPDEST PUSH1 06 JUMP", "fe"),
+  "a change of tier": (n) => withLoop(n, "PUSH1 06 PUSH1 08 ADD JUMP JUMPDEST JUMPDEST PUSH1 06 JUMP", "fe"),
 };
 
 export async function run(): Promise<void> {
@@ -56,9 +54,7 @@ export async function run(): Promise<void> {
 async function measure(name: string, attack: (port: number) => Promise<number>) {
   const metrics = `127.0.0.1:${await freePort()}`;
   const node = await startEvmint({
-    extraArguments: [
-      ...["--evm.compile", "auto", "--metrics.enable", "true", "--metrics.address", metrics],
-    ],
+    extraArguments: ["--evm.compile", "auto", "--metrics.enable", "true", "--metrics.address", metrics],
   });
   try {
     // The first call of a process makes its EVM; `npm run bench -- evm first-call` measures that.
@@ -113,9 +109,7 @@ async function callInTurn(port: number): Promise<number> {
 }
 
 /** Calls of all callers, each until `callOnce` answers false. */
-async function fromAllCallers(
-  callOnce: (caller: number, n: number) => Promise<boolean>,
-): Promise<number> {
+async function fromAllCallers(callOnce: (caller: number, n: number) => Promise<boolean>): Promise<number> {
   const counts = Array.from({ length: CALLERS }, async (_, caller) => {
     let n = 0;
     while (await callOnce(caller, n)) n++;
@@ -133,9 +127,7 @@ async function callCode(port: number, code: Uint8Array, gas?: number): Promise<v
 
 /** A short loop. */
 function shortLoop(n: number): Uint8Array {
-  return assemble(
-    `PUSH4 ${n.toString(16).padStart(8, "0")} POP JUMPDEST ADDRESS POP PUSH1 06 JUMP`,
-  );
+  return assemble(`PUSH4 ${n.toString(16).padStart(8, "0")} POP JUMPDEST ADDRESS POP PUSH1 06 JUMP`);
 }
 
 /** A loop over all of the code. */

@@ -23,29 +23,19 @@ const block = testBlock({ gasLimit: 10n ** 12n });
 
 export async function run(): Promise<void> {
   const fibonacci = PROGRAMS.find(({ name }) => name === "fibonacci")!;
-  const rows = [
-    ...(await untilHot(fibonacci)),
-    ...(await memoryOfHot(fibonacci)),
-    ...(await inTurn()),
-  ];
+  const rows = [...(await untilHot(fibonacci)), ...(await memoryOfHot(fibonacci)), ...(await inTurn())];
   printTable(rows);
   writeResult("evm-hot-contracts", rows);
 }
 
 function startEngine(hotGasPerByte: number) {
   const metrics = createMetrics();
-  const compiler = new ThreadedCompiler(
-    { cacheBytesMax: CACHE_BYTES },
-    { log: SILENT_LOGGER, metrics },
-  );
+  const compiler = new ThreadedCompiler({ cacheBytesMax: CACHE_BYTES }, { log: SILENT_LOGGER, metrics });
   return { compiler, metrics, evm: createEvm({ tier: { compiler, hotGasPerByte } }) };
 }
 
 /** Milliseconds of one call of `code`. */
-function timeCall(
-  evm: ReturnType<typeof createEvm>,
-  { code, data }: Pick<Program, "code" | "data">,
-) {
+function timeCall(evm: ReturnType<typeof createEvm>, { code, data }: Pick<Program, "code" | "data">) {
   const to = `0x${"cc".repeat(20)}` as Address;
   const state = createWorldState(createMemoryState());
   state.setAccount(to, { nonce: 1n, balance: 0n, codeHash: state.putCode(code) });

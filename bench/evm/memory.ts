@@ -7,11 +7,11 @@ const CHILD = fileURLToPath(new URL("./memory-calls.ts", import.meta.url));
 
 /** Prints as the child does, one row a line of JSON. */
 export async function run(): Promise<void> {
-  const { stdout, status } = spawnSync(
-    process.execPath,
-    ["--expose-gc", "--import", "tsx", CHILD],
-    { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], maxBuffer: 2 ** 24 },
-  );
+  const { stdout, status } = spawnSync(process.execPath, ["--expose-gc", "--import", "tsx", CHILD], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+    maxBuffer: 2 ** 24,
+  });
   if (status !== 0) throw new Error(`${CHILD} exited with ${status}`);
   const rows = stdout
     .trim()

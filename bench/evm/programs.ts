@@ -20,9 +20,7 @@ export type Program = {
   readonly light?: Program;
 };
 
-const BY_NAME = new Map(
-  opcodesOf("osaka").flatMap((opcode) => (opcode ? [[opcode.name, opcode.code] as const] : [])),
-);
+const BY_NAME = new Map(opcodesOf("osaka").flatMap((opcode) => (opcode ? [[opcode.name, opcode.code] as const] : [])));
 
 /** Bytecode of opcode names and hexadecimal immediates. */
 export function assemble(text: string): Uint8Array {
@@ -67,17 +65,8 @@ export const RAY_TRACER: Program = {
 export const STOP: Program = { name: "stop", code: Uint8Array.of(0), data: EMPTY_BYTES };
 
 export const PROGRAMS: readonly Program[] = [
-  loop(
-    "arithmetic 256 bits",
-    200_000,
-    `SWAP1 PUSH32 ${ODD} MUL PUSH32 ${ODD} ADD SWAP1`,
-    "PUSH1 07",
-  ),
-  loop(
-    "division",
-    50_000,
-    `PUSH4 00ffee01 PUSH32 ${ODD} DIV PUSH16 ${ODD.slice(0, 32)} PUSH32 ${ODD} MOD POP POP`,
-  ),
+  loop("arithmetic 256 bits", 200_000, `SWAP1 PUSH32 ${ODD} MUL PUSH32 ${ODD} ADD SWAP1`, "PUSH1 07"),
+  loop("division", 50_000, `PUSH4 00ffee01 PUSH32 ${ODD} DIV PUSH16 ${ODD.slice(0, 32)} PUSH32 ${ODD} MOD POP POP`),
   loop("keccak 32 bytes", 50_000, "PUSH1 20 PUSH1 00 KECCAK256 PUSH1 00 MSTORE"),
   loop("memory", 200_000, "DUP1 PUSH2 0fff AND DUP1 MLOAD PUSH1 01 ADD SWAP1 MSTORE"),
   loop("storage, 8 warm slots", 50_000, "DUP1 PUSH1 07 AND DUP1 SLOAD PUSH1 01 ADD SWAP1 SSTORE"),

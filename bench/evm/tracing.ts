@@ -35,10 +35,7 @@ export async function run(): Promise<void> {
         return { onEnter, onExit, onLog };
       },
     };
-    const times = { plain: [], "empty hooks": [], callTracer: [], "with logs": [] } as Record<
-      Kind,
-      number[]
-    >;
+    const times = { plain: [], "empty hooks": [], callTracer: [], "with logs": [] } as Record<Kind, number[]>;
     for (let turn = 0; turn < TURNS; turn++) {
       for (const [kind, tracer] of Object.entries(kinds) as [Kind, () => Tracer][]) {
         let cpuMs = 0;

@@ -1,4 +1,4 @@
-import type { Json } from "../../src/explorer/verify/json.ts";
+import type { Json } from "../../src/explorer/verify/verdict.ts";
 import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { type Hash, hashFromBytes } from "../../src/primitives/hash.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
-import { PAGES_FOLDER, readPageTable } from "../../src/pages/page-table.ts";
+import { PAGES_FOLDER, readPageTable } from "../../src/pages/answer-page.ts";
 import { chromiumPath, launchChromium } from "../../test/explorer/browser.ts";
 import { median } from "../support/load.ts";
 import { call, startEvmint } from "../support/peers.ts";
@@ -48,7 +48,9 @@ export async function run([roundsText = "10"]: readonly string[]): Promise<void>
         worst: Math.max(...later),
       },
       ...Object.entries(pageBytes()).map(([encoding, bytes]) => ({
-        ...{ what: `all pages, ${encoding}, bytes`, median: bytes, worst: bytes },
+        what: `all pages, ${encoding}, bytes`,
+        median: bytes,
+        worst: bytes,
       })),
     ];
     printTable(rows);
@@ -94,7 +96,7 @@ async function verificationMs(browser: Browser, proof: DeepProof, rounds: number
     stdin: {
       contents: `
         import { provenAccount } from "../../src/explorer/verify/account.ts";
-        import { warmUp } from "../../src/explorer/verify/warm-up.ts";
+        import { warmUp } from "../../src/explorer/verify/account.ts";
         globalThis.warmUp = () => {
           const started = performance.now();
           warmUp();
@@ -106,7 +108,8 @@ async function verificationMs(browser: Browser, proof: DeepProof, rounds: number
           if (nonce !== 7n) throw new Error("another account");
           return performance.now() - started;
         };`,
-      ...{ resolveDir: root, loader: "ts" },
+      resolveDir: root,
+      loader: "ts",
     },
   });
   const [warmUp, first, later]: [number[], number[], number[]] = [[], [], []];

@@ -15,10 +15,7 @@ const BLOOM_ITEMS = 120;
  * `npm run bench -- checkpoints [BLOCKS] [SECTION]`: blocks that the indexer of checkpoints takes in a second of processor time, and its
  * longest step, during which nothing else runs.
  */
-export async function run([
-  blocksText = "40000",
-  sectionText = "32768",
-]: readonly string[]): Promise<void> {
+export async function run([blocksText = "40000", sectionText = "32768"]: readonly string[]): Promise<void> {
   const [blocks, sectionSize] = [Number(blocksText), Number(sectionText)];
   const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
   const hashes = Array.from({ length: blocks }, (_, number) => keccak256Hash(uint64Bytes(number)));

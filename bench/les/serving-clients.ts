@@ -29,12 +29,7 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 type Line = { readonly agent: Agent; readonly localAddress: string; readonly token?: string };
 
 /** The code of the answer's error; undefined: none. */
-function call(
-  url: string,
-  line: Line,
-  method: string,
-  params: unknown[],
-): Promise<number | undefined> {
+function call(url: string, line: Line, method: string, params: unknown[]): Promise<number | undefined> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const headers = {
     "content-type": "application/json",
@@ -53,14 +48,10 @@ function call(
   });
 }
 
-async function run({
-  url,
-  payerToken,
-  freeAddresses,
-  seconds,
-}: ClientsInput): Promise<ClientsOutput> {
+async function run({ url, payerToken, freeAddresses, seconds }: ClientsInput): Promise<ClientsOutput> {
   const lineOf = (localAddress: string, token?: string): Line => ({
-    ...{ agent: new Agent({ keepAlive: true }), localAddress },
+    agent: new Agent({ keepAlive: true }),
+    localAddress,
     ...(token && { token }),
   });
   const end = performance.now() + seconds * 1000;
@@ -95,9 +86,7 @@ async function run({
     await Promise.all(pending);
   };
   const lines = Array.from({ length: freeAddresses }, (_, index) => lineOf(`127.0.1.${index + 1}`));
-  const callers = lines.flatMap((line) =>
-    Array.from({ length: CALLERS }, (_, index) => free(line, index)),
-  );
+  const callers = lines.flatMap((line) => Array.from({ length: CALLERS }, (_, index) => free(line, index)));
   await Promise.all([paying(), ...callers]);
   return { payerMs, payerFailed, freeServed, freeRejected };
 }

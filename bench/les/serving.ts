@@ -57,8 +57,7 @@ async function measure({ serve, workers, processes = "0" }: Row, seconds: number
     const iat = Math.floor(Date.now() / 1000);
     const payerToken = signJwt({ exp: iat + 3600, sub: "payer" }, readJwtSecret(home));
     const id = clientIdOf("key", "payer");
-    const control = (method: string, params: unknown[]) =>
-      node.provider.request({ method, params });
+    const control = (method: string, params: unknown[]) => node.provider.request({ method, params });
     await control("les_addBalance", [id, "0x7fffffffffffffff"]);
     // The payer connects, and the threads that execute calls start.
     for (let i = 0; i < WARM_UP_CALLS; i++) {

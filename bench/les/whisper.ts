@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
-import { startWhisperService, type WhisperService } from "../../src/services/whisper-service.ts";
+import { WhisperService } from "../../src/services/whisper-service.ts";
 import { createFailures } from "../../src/telemetry/failures.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
@@ -23,11 +23,7 @@ export async function run([countText = "10000"]: readonly string[]): Promise<voi
     const { config } = loadConfig({ home, dev: true, flags, environment: {} });
     const metrics = createMetrics();
     const failures = createFailures(SILENT_LOGGER, metrics);
-    return startWhisperService(
-      config,
-      { log: SILENT_LOGGER, failures, metrics, networkHosts: () => [] },
-      true,
-    );
+    return WhisperService.start(config, { log: SILENT_LOGGER, failures, metrics, networkHosts: () => [] }, true);
   };
   const nodes: WhisperService[] = [];
   try {
@@ -44,7 +40,12 @@ export async function run([countText = "10000"]: readonly string[]): Promise<voi
       const payload = Buffer.alloc(PAYLOAD_BYTES);
       payload.writeUInt32BE(i);
       await first.post({
-        ...{ from: undefined, to: undefined, topics: [], payload, priority: 0, ttl: 600 },
+        from: undefined,
+        to: undefined,
+        topics: [],
+        payload,
+        priority: 0,
+        ttl: 600,
       });
     }
     const postedMs = performance.now() - begin;

@@ -2,10 +2,7 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { createKeccak } from "hash-wasm";
 import { keccak256, keccak256Message } from "../../src/primitives/keccak.ts";
-import {
-  createKeccakPairModule,
-  PAIR_MESSAGES_OFFSET,
-} from "../../src/primitives/keccak-pair-wasm.ts";
+import { createKeccakPairModule, PAIR_MESSAGES_OFFSET } from "../../src/primitives/keccak-pair-wasm.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
 const LENGTHS = [32, 110, 532, 1024, 65_536];
@@ -56,11 +53,7 @@ function hashInPairs(): (data: Uint8Array) => void {
   };
 }
 
-function nanosecondsPerCall(
-  hash: (data: Uint8Array) => void,
-  data: Uint8Array,
-  calls: number,
-): number {
+function nanosecondsPerCall(hash: (data: Uint8Array) => void, data: Uint8Array, calls: number): number {
   const start = process.cpuUsage();
   for (let call = 0; call < calls; call++) hash(data);
   const { user, system } = process.cpuUsage(start);

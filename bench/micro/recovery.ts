@@ -20,22 +20,18 @@ export async function run(): Promise<void> {
     backend ? BATCHES.map((batch) => ({ backend, batch, best: Number.POSITIVE_INFINITY })) : [],
   );
   for (let turn = 0; turn < TURNS; turn++) {
-    for (const row of rows)
-      row.best = Math.min(row.best, microseconds(row.backend, signed, row.batch));
+    for (const row of rows) row.best = Math.min(row.best, microseconds(row.backend, signed, row.batch));
   }
   const result = rows.map(({ backend, batch, best }) => ({
-    ...{ backend: backend.name, batch },
+    backend: backend.name,
+    batch,
     "CPU us/recovery": Number(best.toFixed(1)),
   }));
   printTable(result);
   writeResult("recovery", result);
 }
 
-function microseconds(
-  backend: Secp256k1Backend,
-  signed: readonly SignedDigest[],
-  batch: number,
-): number {
+function microseconds(backend: Secp256k1Backend, signed: readonly SignedDigest[], batch: number): number {
   const start = process.cpuUsage();
   for (let at = 0; at < signed.length; at += batch) backend.recover(signed.slice(at, at + batch));
   const { user, system } = process.cpuUsage(start);

@@ -8,21 +8,11 @@
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  eventually,
-  Network,
-  type NetworkNode,
-  type NetworkOptions,
-} from "../../test/network/network.ts";
+import { eventually, Network, type NetworkNode, type NetworkOptions } from "../../test/network/network.ts";
 import { cpuSecondsOf } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { sendTransactions } from "../throughput/send-transactions.ts";
-import {
-  genesisText,
-  type SignedTransaction,
-  senderKeys,
-  signAll,
-} from "../throughput/workload.ts";
+import { genesisText, type SignedTransaction, senderKeys, signAll } from "../throughput/workload.ts";
 import { finalityTimes } from "./finality.ts";
 
 const VALIDATORS = 4;
@@ -38,17 +28,10 @@ const IDLE_BLOCKS = 12;
 
 type Row = { readonly figure: string; readonly value: number; readonly unit: string };
 
-type Part = (
-  genesis: string,
-  transactions: readonly SignedTransaction[],
-) => Promise<readonly Row[]>;
+type Part = (genesis: string, transactions: readonly SignedTransaction[]) => Promise<readonly Row[]>;
 const PARTS: Readonly<Record<string, Part>> = { load: underLoad, sync: joining };
 
-export async function run([
-  name = "load",
-  transfers = "12000",
-  accounts = "20000",
-]: readonly string[]) {
+export async function run([name = "load", transfers = "12000", accounts = "20000"]: readonly string[]) {
   const part = PARTS[name];
   if (part === undefined) throw new Error(`parts: ${Object.keys(PARTS).join(", ")}`);
   const folder = mkdtempSync(join(tmpdir(), "evmint-bench-"));
@@ -65,29 +48,23 @@ export async function run([
   }
 }
 
-async function underLoad(
-  genesis: string,
-  transactions: readonly SignedTransaction[],
-): Promise<readonly Row[]> {
-  const fastest = await withNetwork({ genesis, blockTime: "100ms" }, ({ nodes }) =>
-    blockInterval(nodes[0]!, "100ms"),
-  );
+async function underLoad(genesis: string, transactions: readonly SignedTransaction[]): Promise<readonly Row[]> {
+  const fastest = await withNetwork({ genesis, blockTime: "100ms" }, ({ nodes }) => blockInterval(nodes[0]!, "100ms"));
   return withNetwork({ genesis, blockTime: "1s" }, async (network) => {
     const idle = await blockInterval(network.nodes[0]!, "1s");
     const load = await sustained(network, transactions.slice(0, -TIMED));
     const finality = await finalityTimes(network.nodes[1]!, transactions.slice(-TIMED), TIMED_RATE);
     return [
-      ...[fastest, idle, ...load],
+      fastest,
+      idle,
+      ...load,
       row("time to finality, p50", finality.p50, "ms"),
       row("time to finality, p99", finality.p99, "ms"),
     ];
   });
 }
 
-function joining(
-  genesis: string,
-  transactions: readonly SignedTransaction[],
-): Promise<readonly Row[]> {
+function joining(genesis: string, transactions: readonly SignedTransaction[]): Promise<readonly Row[]> {
   const flags = ["--snapshot.interval", "20"];
   return withNetwork({ genesis, blockTime: "1s", flags }, async (network) => {
     await sustained(network, transactions);
@@ -101,7 +78,9 @@ async function withNetwork<T>(
   use: (network: Network) => Promise<T>,
 ): Promise<T> {
   const network = await Network.create({
-    ...{ validators: VALIDATORS, nodeArgs: NODE_ARGS, ...options },
+    validators: VALIDATORS,
+    nodeArgs: NODE_ARGS,
+    ...options,
     flags: ["--mempool.account-slots", "100000", ...flags],
   });
   try {
@@ -114,10 +93,7 @@ async function withNetwork<T>(
 }
 
 /** Every transfer over all validators at once, until the last one is in a block. */
-async function sustained(
-  { nodes }: Network,
-  transactions: readonly SignedTransaction[],
-): Promise<readonly Row[]> {
+async function sustained({ nodes }: Network, transactions: readonly SignedTransaction[]): Promise<readonly Row[]> {
   const [first] = nodes as [NetworkNode];
   const pids = nodes.map((node) => node.pids());
   const cpu = () => pids.map((ofNode) => ofNode.map(cpuSecondsOf));
@@ -153,11 +129,7 @@ async function sustained(
 }
 
 /** Waits until the blocks after `start` have so many transactions on every node. */
-async function includes(
-  nodes: readonly NetworkNode[],
-  count: number,
-  start: number,
-): Promise<void> {
+async function includes(nodes: readonly NetworkNode[], count: number, start: number): Promise<void> {
   let included = 0;
   let next = start + 1;
   await eventually(`${count} transfers are in blocks`, async () => {
@@ -181,10 +153,7 @@ async function blockSync(network: Network): Promise<readonly Row[]> {
   await reaches(joined, head);
   const seconds = (performance.now() - begin) / 1000;
   await joined.stop();
-  return [
-    row("block sync", (head - 1) / seconds, "blocks/s"),
-    row("block sync, gas", gas / 1e6 / seconds, "Mgas/s"),
-  ];
+  return [row("block sync", (head - 1) / seconds, "blocks/s"), row("block sync, gas", gas / 1e6 / seconds, "Mgas/s")];
 }
 
 /** A new node that restores a snapshot. */
@@ -204,7 +173,10 @@ async function stateSync(network: Network): Promise<readonly Row[]> {
       .slice(0, 2)
       .map(({ engineRpc }) => engineRpc)
       .join(),
-    ...["--cometbft.trust-height", String(trusted.height), "--cometbft.trust-hash", trusted.hash],
+    "--cometbft.trust-height",
+    String(trusted.height),
+    "--cometbft.trust-hash",
+    trusted.hash,
   ]);
   const begin = performance.now();
   joined.start();

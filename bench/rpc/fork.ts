@@ -148,11 +148,7 @@ async function readingMs(peer: Peer, token: string): Promise<number> {
   return performance.now() - begin;
 }
 
-function rowOf(
-  name: string,
-  cold: readonly number[][],
-  restarted: readonly number[][] | undefined,
-) {
+function rowOf(name: string, cold: readonly number[][], restarted: readonly number[][] | undefined) {
   const ms = (runs: readonly number[][], index: number) =>
     Number(median(runs.map((times) => times[index]!)).toFixed(1));
   return {

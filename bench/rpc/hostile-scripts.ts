@@ -37,12 +37,8 @@ export async function run([roundsText = "2"]: readonly string[]): Promise<void> 
       }
     }
     const all = {
-      ...{
-        script: "all",
-        "answer, ms over the budget": Math.max(
-          ...rows.map((row) => row["answer, ms over the budget"]),
-        ),
-      },
+      script: "all",
+      "answer, ms over the budget": Math.max(...rows.map((row) => row["answer, ms over the budget"])),
       "eth_blockNumber p99 ms": Math.max(...rows.map((row) => row["eth_blockNumber p99 ms"])),
       "eth_blockNumber max ms": Math.max(...rows.map((row) => row["eth_blockNumber max ms"])),
     };
@@ -90,12 +86,7 @@ function trace(node: Peer, tracer: string, agent: Agent): Promise<Answer> {
   return post(node, "debug_traceCall", [{ to: CODE_AT, gas: "0xfffff" }, "latest", config], agent);
 }
 
-function post(
-  node: Peer,
-  method: string,
-  params: readonly unknown[],
-  agent: Agent,
-): Promise<Answer> {
+function post(node: Peer, method: string, params: readonly unknown[], agent: Agent): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const options = { agent, method: "POST", headers: { "content-type": "application/json" } };
     const sent = request(`http://127.0.0.1:${node.port}`, options, (response) => {

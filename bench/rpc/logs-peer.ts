@@ -3,9 +3,9 @@ import { load, median } from "../support/load.ts";
 import { call, type Peer, startAnvil, startEvmint } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
-const token = JSON.parse(
-  readFileSync(new URL("../../test/contracts/Token.json", import.meta.url), "utf8"),
-) as { readonly bytecode: string };
+const token = JSON.parse(readFileSync(new URL("../../test/contracts/Token.json", import.meta.url), "utf8")) as {
+  readonly bytecode: string;
+};
 
 const TRANSFERS = 3_000;
 const RECIPIENTS = 200;
@@ -17,10 +17,9 @@ const ROUNDS = 3;
  *     npm run bench -- logs-peer
  */
 export async function run(): Promise<void> {
-  const peers = [
-    await startEvmint({ extraArguments: ["--log.level", "warn"] }),
-    await startAnvil(),
-  ].filter((peer): peer is Peer => peer !== undefined);
+  const peers = [await startEvmint({ extraArguments: ["--log.level", "warn"] }), await startAnvil()].filter(
+    (peer): peer is Peer => peer !== undefined,
+  );
   try {
     const bodies = [];
     for (const peer of peers) bodies.push(await prepare(peer));
@@ -62,8 +61,7 @@ async function prepare({ port, name }: Peer): Promise<Record<string, string>> {
   const [account = ""] = await call<string[]>(port, "eth_accounts", []);
   const word = (value: number) => value.toString(16).padStart(64, "0");
   const recipient = (i: number) => word(0x1000 + (i % RECIPIENTS));
-  const send = (transaction: object) =>
-    call<string>(port, "eth_sendTransaction", [{ from: account, ...transaction }]);
+  const send = (transaction: object) => call<string>(port, "eth_sendTransaction", [{ from: account, ...transaction }]);
   const receipt = async (hash: string) => {
     for (;;) {
       const found = await call<Receipt | null>(port, "eth_getTransactionReceipt", [hash]);

@@ -3,11 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findLogs } from "../../src/adapters/log-search.ts";
-import {
-  LOG_CHUNK_BLOCKS,
-  LogFilter,
-  type LogFilterOptions,
-} from "../../src/chain/logs/log-filter.ts";
+import { LOG_CHUNK_BLOCKS, LogFilter, type LogFilterOptions } from "../../src/chain/logs/log-filter.ts";
 import { LogIndex, type LogMergeLimits } from "../../src/chain/logs/log-index.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../src/primitives/hash.ts";
@@ -91,28 +87,10 @@ async function measure(index: LogIndex, chain: SyntheticChain, blocks: number) {
   const queries: readonly (readonly [string, LogFilterOptions, number, number, number])[] = [
     ["rare address, whole chain", { addresses: [address(rare)] }, 0, blocks - 1, 2],
     ["one user's transfers, whole chain", { topics: [[], [user(777)]] }, 0, blocks - 1, 2],
-    [
-      "busiest address and one user",
-      { addresses: [address(0)], topics: [[], [user(777)]] },
-      0,
-      blocks - 1,
-      2,
-    ],
+    ["busiest address and one user", { addresses: [address(0)], topics: [[], [user(777)]] }, 0, blocks - 1, 2],
     ["2,000 logs of one address", { addresses: [address(middle)] }, 0, blocks - 1, 100],
-    [
-      "busiest address, 10,000 blocks",
-      { addresses: [address(0)] },
-      middleOfChain,
-      middleOfChain + 9_999,
-      25,
-    ],
-    [
-      "busiest event, 2,000 blocks",
-      { topics: [[event(0)]] },
-      middleOfChain,
-      middleOfChain + 1_999,
-      25,
-    ],
+    ["busiest address, 10,000 blocks", { addresses: [address(0)] }, middleOfChain, middleOfChain + 9_999, 25],
+    ["busiest event, 2,000 blocks", { topics: [[event(0)]] }, middleOfChain, middleOfChain + 1_999, 25],
     ["busiest address, whole chain: capped", { addresses: [address(0)] }, 0, blocks - 1, 100],
     ["everything: capped", {}, 0, blocks - 1, 100],
   ];
@@ -125,12 +103,7 @@ async function measure(index: LogIndex, chain: SyntheticChain, blocks: number) {
       const cpuBefore = process.cpuUsage();
       const begin = performance.now();
       const filter = new LogFilter(options);
-      const { count, json } = await findLogs(
-        index,
-        filter,
-        { from, to: Math.min(to, blocks - 1) },
-        LIMITS,
-      );
+      const { count, json } = await findLogs(index, filter, { from, to: Math.min(to, blocks - 1) }, LIMITS);
       // As it is copied when it is sent: until then a string may be no more than a list of its parts.
       const bytes = Buffer.from(jsonString(json), "latin1").length;
       times.push(performance.now() - begin);
@@ -185,9 +158,7 @@ async function crossCheck(index: LogIndex, chain: SyntheticChain, blocks: number
       }
     }
     if (found.join() !== expected.join()) {
-      throw new Error(
-        `filter ${JSON.stringify(options)} over ${from} to ${to} finds other logs than a scan`,
-      );
+      throw new Error(`filter ${JSON.stringify(options)} over ${from} to ${to} finds other logs than a scan`);
     }
     logs += found.length;
   }

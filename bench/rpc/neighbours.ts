@@ -86,9 +86,7 @@ async function blockToTrace(port: number): Promise<string> {
     hash = await call<string>(port, "eth_sendTransaction", [{ from, to, value: "0x1" }]);
   }
   for (;;) {
-    const receipt = await call<{ blockNumber: string } | null>(port, "eth_getTransactionReceipt", [
-      hash,
-    ]);
+    const receipt = await call<{ blockNumber: string } | null>(port, "eth_getTransactionReceipt", [hash]);
     if (receipt) return receipt.blockNumber;
     await sleep(50);
   }

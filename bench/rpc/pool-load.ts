@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addressFromPrivateKey } from "../../src/crypto/secp256k1.ts";
-import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
+import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { bigintToFixedBytes } from "../../src/primitives/bytes.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
@@ -100,10 +100,7 @@ async function restart() {
   }
 }
 
-async function withNode<T>(
-  args: readonly string[],
-  use: (node: { readonly url: string }) => Promise<T>,
-): Promise<T> {
+async function withNode<T>(args: readonly string[], use: (node: { readonly url: string }) => Promise<T>): Promise<T> {
   const home = mkdtempSync(join(tmpdir(), "evmint-bench-"));
   const node = await startEvmintd(home, ["--dev", ...args]);
   try {
@@ -130,9 +127,16 @@ function rawTransfer(
 ): string {
   const { raw } = signTransaction(
     {
-      ...{ type: 2, chainId: CHAIN_ID, nonce: BigInt(nonce), gasLimit: 21_000n, to, value },
-      ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n },
-      ...{ data: new Uint8Array(), accessList: [] },
+      type: 2,
+      chainId: CHAIN_ID,
+      nonce: BigInt(nonce),
+      gasLimit: 21_000n,
+      to,
+      value,
+      maxFeePerGas: 10n ** 11n,
+      maxPriorityFeePerGas: 10n ** 9n,
+      data: new Uint8Array(),
+      accessList: [],
     },
     key,
   );
@@ -192,9 +196,7 @@ async function queuedIn(url: string): Promise<number> {
 async function callAll(url: string, method: string, params: readonly string[]): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (let at = 0; at < params.length; at += BATCH) {
-    const batch = params
-      .slice(at, at + BATCH)
-      .map((param, id) => ({ jsonrpc: "2.0", id, method, params: [param] }));
+    const batch = params.slice(at, at + BATCH).map((param, id) => ({ jsonrpc: "2.0", id, method, params: [param] }));
     answers.push(...((await post(url, batch)) as Answer[]));
   }
   return answers;

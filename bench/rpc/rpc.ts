@@ -1,18 +1,11 @@
 import { readFileSync } from "node:fs";
 import { load, median } from "../support/load.ts";
-import {
-  call,
-  type Peer,
-  startAnvil,
-  startConstantServer,
-  startEvmint,
-  startGeth,
-} from "../support/peers.ts";
+import { call, type Peer, startAnvil, startConstantServer, startEvmint, startGeth } from "../support/peers.ts";
 import { printTable, updateResult } from "../support/report.ts";
 
-const token = JSON.parse(
-  readFileSync(new URL("../../test/contracts/Token.json", import.meta.url), "utf8"),
-) as { readonly bytecode: string };
+const token = JSON.parse(readFileSync(new URL("../../test/contracts/Token.json", import.meta.url), "utf8")) as {
+  readonly bytecode: string;
+};
 
 const TRANSFERS = 200;
 const BATCH = 100;
@@ -106,8 +99,7 @@ async function measure(
   }));
   const of = (name: string) => figures[peers.findIndex((peer) => peer.name === name)];
   const [anvil, geth] = [of("anvil"), of("geth")];
-  const ratio = (value: number, other: number | undefined) =>
-    other === undefined ? "-" : value / other;
+  const ratio = (value: number, other: number | undefined) => (other === undefined ? "-" : value / other);
   return peers.map(({ name }, i) => {
     const { requests, cpu, p99 } = figures[i]!;
     return {
@@ -168,8 +160,7 @@ type Receipt = { readonly contractAddress: string; readonly blockNumber: string 
 async function prepare({ port, name }: Peer): Promise<Record<string, string>> {
   const [account = ""] = await call<string[]>(port, "eth_accounts", []);
   const word = (value: string | number) => value.toString(16).replace("0x", "").padStart(64, "0");
-  const send = (transaction: object) =>
-    call<string>(port, "eth_sendTransaction", [{ from: account, ...transaction }]);
+  const send = (transaction: object) => call<string>(port, "eth_sendTransaction", [{ from: account, ...transaction }]);
 
   const deployment = await send({ data: token.bytecode + word(10 ** 6), gas: "0x200000" });
   const { contractAddress } = await receipt(port, deployment);
@@ -183,8 +174,7 @@ async function prepare({ port, name }: Peer): Promise<Record<string, string>> {
     const { blockNumber } = await receipt(port, hash);
     blocks.set(blockNumber, [...(blocks.get(blockNumber) ?? []), hash]);
   }
-  const [fullest = "0x0", hashes = []] =
-    [...blocks].sort((a, b) => b[1].length - a[1].length)[0] ?? [];
+  const [fullest = "0x0", hashes = []] = [...blocks].sort((a, b) => b[1].length - a[1].length)[0] ?? [];
   if (hashes.length < TRANSFERS) {
     console.log(`${name}: the fullest block has ${hashes.length} transactions`);
   }
@@ -206,9 +196,7 @@ async function prepare({ port, name }: Peer): Promise<Record<string, string>> {
     receipt: single(request("eth_getTransactionReceipt", hashes.at(-1))),
     "block full": single(request("eth_getBlockByNumber", fullest, true)),
     // Of one recipient: one log.
-    "logs small": single(
-      request("eth_getLogs", { ...blockRange, topics: [null, null, `0x${word(0x1000)}`] }),
-    ),
+    "logs small": single(request("eth_getLogs", { ...blockRange, topics: [null, null, `0x${word(0x1000)}`] })),
     "logs large": single(request("eth_getLogs", { ...blockRange, fromBlock: "0x0" })),
     feeHistory: single(request("eth_feeHistory", "0x14", "latest", [25, 50, 75])),
     proof: single(request("eth_getProof", contractAddress, [`0x${word(0)}`], "latest")),

@@ -46,7 +46,8 @@ export async function run(): Promise<void> {
       return values.length === 0 ? Number.NaN : median(values.map((each) => each[key]));
     };
     return [...new Set(measured.map(({ node }) => node))].map((node) => ({
-      ...{ node, transactions: window },
+      node,
+      transactions: window,
       "tx/s": of(node, "rate"),
       "CPU us/tx": of(node, "cpuMicros"),
       "tx/s against anvil": of(node, "rate") / of("anvil", "rate"),

@@ -30,11 +30,15 @@ export async function run([secondsText = "1200"]: readonly string[]): Promise<vo
   const node = await startEvmint({
     runtimeArguments: [`--inspect=127.0.0.1:${inspectorPort}`, "--inspect-publish-uid=http"],
     extraArguments: [
-      ...["--consensus.block-time", `${BLOCK_MS}ms`],
-      ...["--json-rpc.ws-address", `127.0.0.1:${wsPort}`],
+      "--consensus.block-time",
+      `${BLOCK_MS}ms`,
+      "--json-rpc.ws-address",
+      `127.0.0.1:${wsPort}`,
       // Caches are to be full long before the end, so that growth can be told from filling.
-      ...["--cache.size", "4194304"],
-      ...["--log.level", "warn"],
+      "--cache.size",
+      "4194304",
+      "--log.level",
+      "warn",
     ],
   });
   const probe = await ProcessProbe.open(node.pid, inspectorPort);
@@ -145,8 +149,7 @@ class Pollers {
   }
 
   async poll(): Promise<void> {
-    const changes = <T>(filter: string) =>
-      call<T[]>(this.#node.port, "eth_getFilterChanges", [filter]);
+    const changes = <T>(filter: string) => call<T[]>(this.#node.port, "eth_getFilterChanges", [filter]);
     this.blocks.push(...(await changes<string>(this.#blockFilter)));
     this.logs.push(...placesOf(await changes<LogPosition>(this.#logFilter)));
   }
@@ -164,10 +167,7 @@ async function chainBetween(node: Peer, first: number, last: number, hashes: Blo
   const logs: number[] = [];
   for (let number = first; number <= last; number++) {
     const quantity = `0x${number.toString(16)}`;
-    const { hash } = await call<{ hash: string }>(node.port, "eth_getBlockByNumber", [
-      quantity,
-      false,
-    ]);
+    const { hash } = await call<{ hash: string }>(node.port, "eth_getBlockByNumber", [quantity, false]);
     hashes.check(number, hash);
     heads.push(number);
     const found = await call<LogPosition[]>(node.port, "eth_getLogs", [{ blockHash: hash }]);
@@ -184,9 +184,7 @@ function within(told: readonly number[], first: number, last: number): number[] 
 function assertSame(what: string, found: readonly number[], expected: readonly number[]): void {
   const at = expected.findIndex((entry, index) => entry !== found[index]);
   if (at < 0 && found.length === expected.length) return;
-  throw new Error(
-    `${what}: ${found.length} instead of ${expected.length}, first difference at ${at}`,
-  );
+  throw new Error(`${what}: ${found.length} instead of ${expected.length}, first difference at ${at}`);
 }
 
 async function headNumber(node: Peer): Promise<number> {
@@ -224,13 +222,10 @@ function rowOf(sample: Sample): Record<string, number> {
 function printSample(sample: Sample, isFirst: boolean): void {
   const row = rowOf(sample);
   const widths = Object.keys(row).map((column) => Math.max(column.length, 7));
-  const line = (cells: readonly string[]) =>
-    cells.map((cell, index) => cell.padStart(widths[index]!)).join("  ");
+  const line = (cells: readonly string[]) => cells.map((cell, index) => cell.padStart(widths[index]!)).join("  ");
   if (isFirst) console.log(line(Object.keys(row)));
   const isWhole = (value: number) => Number.isInteger(value);
-  console.log(
-    line(Object.values(row).map((value) => (isWhole(value) ? `${value}` : value.toFixed(2)))),
-  );
+  console.log(line(Object.values(row).map((value) => (isWhole(value) ? `${value}` : value.toFixed(2)))));
 }
 
 function report(samples: readonly Sample[], about: Readonly<Record<string, number>>): void {

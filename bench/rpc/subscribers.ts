@@ -13,10 +13,7 @@ const BLOCKS = 100;
  *
  *     npm run bench -- subscribers [subscribers] [idle sockets]
  */
-export async function run([
-  subscribersText = "1000",
-  idleText = "10000",
-]: readonly string[]): Promise<void> {
+export async function run([subscribersText = "1000", idleText = "10000"]: readonly string[]): Promise<void> {
   const subscribers = Number(subscribersText);
   const rows: Record<string, string | number>[] = [];
   const wsPort = await freePort();
@@ -170,10 +167,7 @@ async function openSockets(url: string, count: number, onNotice: () => void): Pr
   return sockets;
 }
 
-async function subscribeAll(
-  sockets: readonly WebSocket[],
-  params: readonly unknown[],
-): Promise<void> {
+async function subscribeAll(sockets: readonly WebSocket[], params: readonly unknown[]): Promise<void> {
   const request = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params });
   await Promise.all(
     sockets.map((socket) => {

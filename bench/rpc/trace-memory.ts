@@ -15,12 +15,15 @@ export async function run([requestsText = "200"]: readonly string[]): Promise<vo
   const requests = Number(requestsText);
   const node = await startEvmint();
   const body = JSON.stringify({
-    ...{ jsonrpc: "2.0", id: 1, method: "debug_traceCall" },
+    jsonrpc: "2.0",
+    id: 1,
+    method: "debug_traceCall",
     params: [
       { to: CODE_ADDRESS, gas: `0x${GAS.toString(16)}` },
       "latest",
       {
-        ...{ enableMemory: true, timeout: "60s" },
+        enableMemory: true,
+        timeout: "60s",
         stateOverrides: { [CODE_ADDRESS]: { code: LOOP } },
       },
     ],

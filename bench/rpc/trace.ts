@@ -39,9 +39,7 @@ export async function run(names: readonly string[]): Promise<void> {
       isWanted("evmint") &&
         (await startEvmint({
           ...options,
-          extraArguments: [
-            ...["--consensus.gas-limit", gasLimit, "--json-rpc.api", "eth,debug,trace,txpool"],
-          ],
+          extraArguments: ["--consensus.gas-limit", gasLimit, "--json-rpc.api", "eth,debug,trace,txpool"],
           ...(process.env["NODE_ARGS"] && {
             runtimeArguments: process.env["NODE_ARGS"].split(" "),
           }),
@@ -123,8 +121,15 @@ async function prepare(peer: Peer, keys: readonly Uint8Array[]): Promise<Request
   const { port, name } = peer;
   const heavy = signTransaction(
     {
-      ...{ type: 2, chainId: CHAIN_ID, nonce: 0n, to: null, value: 0n, gasLimit: 5_000_000n },
-      ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n, accessList: [] },
+      type: 2,
+      chainId: CHAIN_ID,
+      nonce: 0n,
+      to: null,
+      value: 0n,
+      gasLimit: 5_000_000n,
+      maxFeePerGas: 10n ** 11n,
+      maxPriorityFeePerGas: 10n ** 9n,
+      accessList: [],
       data: hexToBytes(LOOP),
     },
     keys.at(-1)!,
@@ -136,7 +141,8 @@ async function prepare(peer: Peer, keys: readonly Uint8Array[]): Promise<Request
     JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const ofBlock = (tracer: string, tracerConfig?: object) =>
     request("debug_traceBlockByNumber", block, {
-      ...{ tracer, timeout: TIMEOUT },
+      tracer,
+      timeout: TIMEOUT,
       ...(tracerConfig && { tracerConfig }),
     });
   const isAnvil = name === "anvil";
@@ -177,7 +183,10 @@ async function fullBlock({ port, name }: Peer, keys: readonly Uint8Array[]): Pro
       headers: { "content-type": "application/json", connection: "close" },
       body: JSON.stringify(
         batch.map(({ raw }, id) => ({
-          ...{ jsonrpc: "2.0", id, method: "eth_sendRawTransaction", params: [raw] },
+          jsonrpc: "2.0",
+          id,
+          method: "eth_sendRawTransaction",
+          params: [raw],
         })),
       ),
     });
@@ -208,9 +217,9 @@ async function assertAnswered({ port, name }: Peer, trace: string, body: string)
 
 async function blockOf(port: number, hash: string): Promise<string> {
   for (;;) {
-    const found = await call<{ blockNumber: string } | null>(port, "eth_getTransactionReceipt", [
-      hash,
-    ]).catch(() => null);
+    const found = await call<{ blockNumber: string } | null>(port, "eth_getTransactionReceipt", [hash]).catch(
+      () => null,
+    );
     if (found) return found.blockNumber;
     await pause();
   }

@@ -13,10 +13,7 @@ const PAGES = 1_000;
  * `npm run bench -- address-index [BLOCKS] [TRANSFERS]`: transactions that the index of addresses takes in a minute, built from a log, and
  * a page of the 25 newest transactions of an account that has one in each block.
  */
-export async function run([
-  blocksText = "100",
-  transfersText = "1000",
-]: readonly string[]): Promise<void> {
+export async function run([blocksText = "100", transfersText = "1000"]: readonly string[]): Promise<void> {
   const [blocks, transfers] = [Number(blocksText), Number(transfersText)];
   const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
   const options = { directory, createTrie: createStateTrie };
@@ -51,8 +48,11 @@ export async function run([
     const pageBegin = performance.now();
     for (let i = 0; i < PAGES; i++) {
       addressIndex.search({
-        ...{ address: addressOf(i % transfers), from: 0, to: blocks },
-        ...{ order: "newestFirst", transactionsMin: 25 },
+        address: addressOf(i % transfers),
+        from: 0,
+        to: blocks,
+        order: "newestFirst",
+        transactionsMin: 25,
       });
     }
     const pageMs = (performance.now() - pageBegin) / PAGES;

@@ -93,11 +93,7 @@ function writeChain(directory: string, blocks: number): void {
   const chain = createTransferChain(ACCOUNTS, createStateTrie(nodes));
   for (let number = 0; number < blocks; number++) {
     const made =
-      number === 0
-        ? chain.genesis()
-        : number % BUSY_EVERY === 0
-          ? chain.loggedTransfers(TRANSFERS)
-          : chain.unchanged();
+      number === 0 ? chain.genesis() : number % BUSY_EVERY === 0 ? chain.loggedTransfers(TRANSFERS) : chain.unchanged();
     nodes.keep(made.nodes);
     log.appendUnsynced(encodeBlockRecord(made.record, new Set()));
   }

@@ -63,8 +63,7 @@ const SERIES: readonly {
  */
 export async function run(args: readonly string[]): Promise<void> {
   const sizes = args.filter((arg) => !arg.startsWith("--")).map(Number);
-  const option = (name: string) =>
-    args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
+  const option = (name: string) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
   const home = option("home");
   const chosen = option("series");
   const rows: Row[] = [];
@@ -109,15 +108,7 @@ function build(directory: string, { accounts, holders }: Size): Row {
 async function measure(
   directory: string,
   { accounts, holders }: Size,
-  {
-    name,
-    transfers,
-    blocks,
-    isToken,
-    isBackToBack,
-    isPrefetched,
-    retained,
-  }: (typeof SERIES)[number],
+  { name, transfers, blocks, isToken, isBackToBack, isPrefetched, retained }: (typeof SERIES)[number],
 ): Promise<Row> {
   const { store, idle, background } = open(directory, retained);
   const { trie, times } = trieOf(store, isPrefetched);
@@ -246,11 +237,7 @@ function oldProofs(store: Store, accounts: number): Row {
     const address = addressOf((i * 7919) % accounts);
     times.push(
       cpuMs(() => {
-        createStateTrie(store.trieNodesAt(number), { cacheBytes: 1 << 20 }).prove(
-          root,
-          address,
-          [],
-        );
+        createStateTrie(store.trieNodesAt(number), { cacheBytes: 1 << 20 }).prove(root, address, []);
       }),
     );
   }
@@ -291,8 +278,7 @@ function freePages(path: string): number {
   const file = openSync(path, "r");
   readSync(file, metas, 0, metas.length, 0);
   closeSync(file);
-  const word = (meta: number, offset: number) =>
-    Number(metas.readBigUInt64LE(meta * PAGE_SIZE + offset));
+  const word = (meta: number, offset: number) => Number(metas.readBigUInt64LE(meta * PAGE_SIZE + offset));
   const { transaction, lastPage, mainTree, freeTree } = META_OFFSET;
   const newest = word(0, transaction) >= word(1, transaction) ? 0 : 1;
   let used = 2;

@@ -33,12 +33,7 @@ export function addressOf(index: number): Address {
  * @param head block to go on from
  * @param holderCount accounts that token transfers are between
  */
-export function createTransferChain(
-  accountCount: number,
-  trie: StateTrie,
-  head?: Header,
-  holderCount = accountCount,
-) {
+export function createTransferChain(accountCount: number, trie: StateTrie, head?: Header, holderCount = accountCount) {
   let parent = head;
   let parentHash = head === undefined ? ZERO_HASH : headerHash(head);
   const randomAddress = () => addressOf(Math.floor(Math.random() * accountCount));
@@ -52,14 +47,8 @@ export function createTransferChain(
       storageCleared: false,
     });
     return [
-      contract(
-        "roots",
-        new Map([[hashFromBigint(BigInt(number % 8191)), BigInt(1_700_000_000 + number)]]),
-      ),
-      contract(
-        "history",
-        new Map([[hashFromBigint(BigInt(number % 8191)), BigInt(parentHash) + 1n]]),
-      ),
+      contract("roots", new Map([[hashFromBigint(BigInt(number % 8191)), BigInt(1_700_000_000 + number)]])),
+      contract("history", new Map([[hashFromBigint(BigInt(number % 8191)), BigInt(parentHash) + 1n]])),
     ];
   }
 

@@ -17,9 +17,7 @@ export type Latencies = {
  * A client in a process of its own, which what the load generator does cannot delay: it asks for `eth_blockNumber`, and again 10 ms after each answer,
  * until `stop`.
  */
-export async function startHonestClient(
-  peer: Pick<Peer, "port">,
-): Promise<{ stop(): Promise<Latencies> }> {
+export async function startHonestClient(peer: Pick<Peer, "port">): Promise<{ stop(): Promise<Latencies> }> {
   const child = spawn(process.execPath, ["--import", "tsx", PROCESS, String(peer.port)], {
     stdio: ["pipe", "pipe", "inherit"],
   });

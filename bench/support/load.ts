@@ -12,11 +12,7 @@ export type LoadResult = {
  * Sends `body` over `connections` keep-alive connections, one request in flight on each, for `seconds`.
  * Answers are only cut apart, never parsed, so that the generator costs less than the node.
  */
-export async function load(
-  peer: Peer,
-  body: string,
-  { connections = 32, seconds = 2 } = {},
-): Promise<LoadResult> {
+export async function load(peer: Peer, body: string, { connections = 32, seconds = 2 } = {}): Promise<LoadResult> {
   const request = Buffer.from(
     `POST / HTTP/1.1\r\nHost: 127.0.0.1:${peer.port}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
@@ -25,9 +21,7 @@ export async function load(
   const cpuBefore = peer.cpuSeconds();
   const begin = performance.now();
   const end = begin + seconds * 1000;
-  await Promise.all(
-    Array.from({ length: connections }, () => drive(peer.port, request, end, latencies)),
-  );
+  await Promise.all(Array.from({ length: connections }, () => drive(peer.port, request, end, latencies)));
   const elapsed = (performance.now() - begin) / 1000;
   const cpu = peer.cpuSeconds() - cpuBefore;
   latencies.sort((a, b) => a - b);

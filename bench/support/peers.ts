@@ -34,9 +34,7 @@ export type PeerOptions = {
 };
 
 /** Our own node with `--dev`. */
-export async function startEvmint(
-  options: PeerOptions = {},
-): Promise<Peer & { readonly home: string }> {
+export async function startEvmint(options: PeerOptions = {}): Promise<Peer & { readonly home: string }> {
   const home = options.home ?? mkdtempSync(join(tmpdir(), "evmint-bench-"));
   const [port, wsPort] = [await freePort(), await freePort()];
   const blockTime = options.blockTimeSeconds ? `${options.blockTimeSeconds}s` : "instant";
@@ -49,10 +47,19 @@ export async function startEvmint(
     process.execPath,
     [
       ...(options.runtimeArguments ?? []),
-      ...[entry, "start", "--home", home, "--consensus.block-time", blockTime],
+      entry,
+      "start",
+      "--home",
+      home,
+      "--consensus.block-time",
+      blockTime,
       ...(genesisFile ? ["--json-rpc.enable", "true"] : ["--dev"]),
-      ...["--json-rpc.address", `127.0.0.1:${port}`],
-      ...["--json-rpc.ws-address", `127.0.0.1:${wsPort}`, "--log.level", "warn"],
+      "--json-rpc.address",
+      `127.0.0.1:${port}`,
+      "--json-rpc.ws-address",
+      `127.0.0.1:${wsPort}`,
+      "--log.level",
+      "warn",
       ...(options.extraArguments ?? []),
     ],
     { stdio: ["ignore", "ignore", "inherit"] },
@@ -78,14 +85,10 @@ export async function startAnvil(options: PeerOptions = {}): Promise<Peer | unde
   const binary = foundryBinary("anvil");
   if (!binary) return undefined;
   const port = await freePort();
-  const blockTime = options.blockTimeSeconds
-    ? ["--block-time", String(options.blockTimeSeconds)]
-    : [];
-  const child = spawn(
-    binary,
-    ["--port", String(port), "--silent", ...blockTime, ...(options.extraArguments ?? [])],
-    { stdio: "ignore" },
-  );
+  const blockTime = options.blockTimeSeconds ? ["--block-time", String(options.blockTimeSeconds)] : [];
+  const child = spawn(binary, ["--port", String(port), "--silent", ...blockTime, ...(options.extraArguments ?? [])], {
+    stdio: "ignore",
+  });
   return peer("anvil", port, child, () => {});
 }
 
@@ -105,20 +108,28 @@ export async function startGeth(options: PeerOptions = {}): Promise<Peer | undef
   const child = spawn(
     binary,
     [
-      ...[
-        "--dev",
-        ...data,
-        ...period,
-        "--verbosity",
-        "0",
-        "--ipcdisable",
-        "--maxpeers",
-        "0",
-        "--nodiscover",
-      ],
-      ...["--port", "0", "--authrpc.port", String(authPort)],
-      ...["--http", "--http.port", String(port), "--http.api", "eth"],
-      ...["--rpc.gascap", "0", "--rpc.evmtimeout", "0"],
+      "--dev",
+      ...data,
+      ...period,
+      "--verbosity",
+      "0",
+      "--ipcdisable",
+      "--maxpeers",
+      "0",
+      "--nodiscover",
+      "--port",
+      "0",
+      "--authrpc.port",
+      String(authPort),
+      "--http",
+      "--http.port",
+      String(port),
+      "--http.api",
+      "eth",
+      "--rpc.gascap",
+      "0",
+      "--rpc.evmtimeout",
+      "0",
       ...extraArguments,
     ],
     { stdio: "ignore" },
@@ -137,23 +148,14 @@ export function gethBinary(): string | undefined {
 /** The native file of a Foundry tool that npm installed for this platform. */
 export function foundryBinary(tool: "anvil" | "cast"): string | undefined {
   const arch = process.arch === "x64" ? "amd64" : process.arch;
-  const file = join(
-    root,
-    `node_modules/@foundry-rs/${tool}-${process.platform}-${arch}/bin/${tool}`,
-  );
+  const file = join(root, `node_modules/@foundry-rs/${tool}-${process.platform}-${arch}/bin/${tool}`);
   return existsSync(file) ? file : undefined;
 }
 
-async function peer(
-  name: string,
-  port: number,
-  child: ChildProcess,
-  cleanUp: () => void,
-): Promise<Peer> {
+async function peer(name: string, port: number, child: ChildProcess, cleanUp: () => void): Promise<Peer> {
   const begin = performance.now();
   const exited = new Promise<void>((done) => child.once("exit", () => done()));
-  const cpuSeconds = () =>
-    processesOf(child.pid!).reduce((seconds, pid) => seconds + cpuSecondsOf(pid), 0);
+  const cpuSeconds = () => processesOf(child.pid!).reduce((seconds, pid) => seconds + cpuSecondsOf(pid), 0);
   await untilAnswering(name, port, child);
   const firstAnswer = { wallMs: performance.now() - begin, cpuMs: cpuSeconds() * 1000 };
   return {
@@ -209,11 +211,7 @@ async function untilAnswering(name: string, port: number, child: ChildProcess): 
 }
 
 /** One JSON-RPC call. @throws the error object's message */
-export async function call<T = unknown>(
-  port: number,
-  method: string,
-  params: readonly unknown[],
-): Promise<T> {
+export async function call<T = unknown>(port: number, method: string, params: readonly unknown[]): Promise<T> {
   const response = await fetch(`http://127.0.0.1:${port}`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -11,10 +11,7 @@ export function writeResult(name: string, rows: readonly object[], summary: obje
   mkdirSync(results, { recursive: true });
   const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
   const about = { commit, node: process.version, cpu: cpus()[0]?.model, cores: cpus().length };
-  writeFileSync(
-    join(results, `${name}.json`),
-    `${JSON.stringify({ ...about, ...summary, rows }, null, 2)}\n`,
-  );
+  writeFileSync(join(results, `${name}.json`), `${JSON.stringify({ ...about, ...summary, rows }, null, 2)}\n`);
 }
 
 /** As `writeResult`, but rows of the file that no row of `rows` is about stay: a measurement in parts. @param about what a row is about */
@@ -35,13 +32,9 @@ export function updateResult<Row extends object>(
 export function printTable(rows: readonly Readonly<Record<string, string | number>>[]): void {
   const columns = Object.keys(rows[0] ?? {});
   const text = rows.map((row) => columns.map((column) => format(row[column]!)));
-  const widths = columns.map((column, i) =>
-    Math.max(column.length, ...text.map((cells) => cells[i]!.length)),
-  );
+  const widths = columns.map((column, i) => Math.max(column.length, ...text.map((cells) => cells[i]!.length)));
   const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
-      .join("  ");
+    cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join("  ");
   console.log(line(columns));
   for (const cells of text) console.log(line(cells));
 }

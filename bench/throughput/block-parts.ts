@@ -42,11 +42,7 @@ const NONE: ReadonlySet<Address> = new Set();
 const WARM_UP_BLOCKS = 2;
 const CACHE_BYTES = 256 << 20;
 
-export async function run([
-  transfers = "5000",
-  blocks = "6",
-  accounts = "100",
-]: readonly string[]): Promise<void> {
+export async function run([transfers = "5000", blocks = "6", accounts = "100"]: readonly string[]): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
   try {
     const parts = measure(directory, Number(transfers), Number(blocks), Number(accounts));
@@ -125,7 +121,10 @@ function measure(
       packingMs: Number.POSITIVE_INFINITY,
     },
     {
-      ...{ chain, mempool, now, log },
+      chain,
+      mempool,
+      now,
+      log,
       submissions: { submit: (submission, run) => run(() => mempool.add(submission)) },
       proposals: openProposals(undefined),
       startingSet: () => soloStartingSet(PROPOSER),
@@ -146,8 +145,7 @@ function measure(
     },
     {
       application: withCalls(application, {
-        prepareProposal: (proposal) =>
-          timed("pack, execute, seal", () => application.prepareProposal(proposal)),
+        prepareProposal: (proposal) => timed("pack, execute, seal", () => application.prepareProposal(proposal)),
         commit: () => timed("commit", () => application.commit()),
       }),
       onExecutable: () => () => {},
@@ -172,13 +170,9 @@ function measure(
     if (executed.block.transactions.length !== transfers) {
       throw new Error(`a block of ${executed.block.transactions.length} transactions`);
     }
-    const decoded = timed("alone: decode a transaction", () =>
-      batch.map((raw) => decodePooledTransaction(raw).tx),
-    );
+    const decoded = timed("alone: decode a transaction", () => batch.map((raw) => decodePooledTransaction(raw).tx));
     timed("alone: recover its sender", () => decoded.map((tx) => recoverSender(tx)));
-    timed("alone: transactions root", () =>
-      orderedTrieRoot(executed.block.transactions.map(({ raw }) => raw)),
-    );
+    timed("alone: transactions root", () => orderedTrieRoot(executed.block.transactions.map(({ raw }) => raw)));
     timed("alone: receipts root", () => orderedTrieRoot(executed.receipts.map(encodeReceipt)));
     const whole: BlockRecord = {
       ...executed,

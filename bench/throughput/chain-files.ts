@@ -6,15 +6,7 @@
  * - genesis: the first start on a genesis file of many accounts, here by an import of no blocks.
  */
 import { spawn } from "node:child_process";
-import {
-  closeSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,14 +25,7 @@ import { encodeBlock } from "../../src/types/block-codec.ts";
 import { decodeTransaction } from "../../src/types/transaction/decode.ts";
 import { gethBinary } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
-import {
-  BLOCK_GAS_LIMIT,
-  genesisText,
-  type Kind,
-  type SignedTransaction,
-  senderKeys,
-  signAll,
-} from "./workload.ts";
+import { BLOCK_GAS_LIMIT, genesisText, type Kind, type SignedTransaction, senderKeys, signAll } from "./workload.ts";
 
 const EVMINTD = fileURLToPath(new URL("../../bin/evmintd.js", import.meta.url));
 const TRANSACTIONS_PER_BLOCK = 2_000;
@@ -102,14 +87,7 @@ async function importRows(directory: string, kind: Kind, count: number): Promise
   for (const mode of ["full", "archive"]) {
     const data = ["--datadir", join(directory, `${kind}-geth-${mode}`), "--verbosity", "1"];
     await timed([geth, ...data, "init", genesisFile]);
-    await measured("import", `geth ${mode}`, [
-      geth,
-      ...data,
-      "--gcmode",
-      mode,
-      "import",
-      chainFile,
-    ]);
+    await measured("import", `geth ${mode}`, [geth, ...data, "--gcmode", mode, "import", chainFile]);
   }
   return rows;
 }
@@ -127,11 +105,7 @@ async function genesisRow(directory: string, accounts: number): Promise<Row> {
 }
 
 /** Blocks of the transactions on the genesis, as a chain file. */
-function writeChain(
-  path: string,
-  genesisJson: string,
-  transactions: readonly SignedTransaction[],
-): void {
+function writeChain(path: string, genesisJson: string, transactions: readonly SignedTransaction[]): void {
   const genesis = parseGenesis(genesisJson);
   const store = createMemoryBlockStore({ createTrie: createStateTrie });
   const stateTrie = createStateTrie(store.trieNodes);
@@ -193,7 +167,9 @@ function peakOfChild(shell: number): number {
 function rowOf(work: string, node: string, count: number, result: Timed): Row {
   const { seconds, cpuSeconds, peakBytes } = result;
   return {
-    ...{ work, node, seconds },
+    work,
+    node,
+    seconds,
     "tx/s": Math.round(count / seconds),
     "CPU us/tx": Math.round((cpuSeconds * 1e6) / count),
     "peak MB": Math.round(peakBytes / 2 ** 20),

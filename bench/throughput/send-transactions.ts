@@ -24,8 +24,7 @@ export async function sendTransactions(
   { connections, rate }: SendOptions,
 ): Promise<SendResult> {
   const queues: Buffer[][] = Array.from({ length: connections }, () => []);
-  for (const { sender, raw } of transactions)
-    queues[sender % connections]!.push(request(port, raw));
+  for (const { sender, raw } of transactions) queues[sender % connections]!.push(request(port, raw));
   const result = { rejected: 0, firstRejection: undefined as string | undefined };
   const begin = performance.now();
   const onAnswer = (answer: string) => {

@@ -128,11 +128,7 @@ async function measure(
 }
 
 /** Resolves once nothing is pending, or when no more blocks with transactions come: the rest is lost. */
-async function untilMined(
-  { port }: Peer,
-  transactions: readonly SignedTransaction[],
-  rejected: number,
-): Promise<void> {
+async function untilMined({ port }: Peer, transactions: readonly SignedTransaction[], rejected: number): Promise<void> {
   let last = "";
   let changedAt = performance.now();
   for (;;) {
@@ -158,10 +154,7 @@ async function minedHashes({ port }: Peer): Promise<ReadonlySet<string>> {
   const hashes = new Set<string>();
   for (let number = 1; number <= head; number++) {
     const quantity = `0x${number.toString(16)}`;
-    const block = await call<{ transactions: string[] }>(port, "eth_getBlockByNumber", [
-      quantity,
-      false,
-    ]);
+    const block = await call<{ transactions: string[] }>(port, "eth_getBlockByNumber", [quantity, false]);
     for (const hash of block.transactions) hashes.add(hash);
   }
   return hashes;

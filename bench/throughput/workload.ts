@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { SYSTEM_CONTRACTS } from "../../src/config/genesis/system-contracts.ts";
+import { SYSTEM_CONTRACTS } from "../../src/config/genesis/predeploys.ts";
 import { addressFromPrivateKey } from "../../src/crypto/secp256k1.ts";
 import { allForksAtGenesis } from "../../src/params/blob-schedule.ts";
 import type { GenesisAccount } from "../../src/params/genesis.ts";
@@ -19,9 +19,9 @@ const TOKEN_ADDRESS = `0x${"70".repeat(20)}` as Address;
 /** Storage slot of `balanceOf` in test/contracts/Token.sol. */
 const BALANCES_SLOT = 1n;
 
-const token = JSON.parse(
-  readFileSync(new URL("../../test/contracts/Token.json", import.meta.url), "utf8"),
-) as { readonly runtime: string };
+const token = JSON.parse(readFileSync(new URL("../../test/contracts/Token.json", import.meta.url), "utf8")) as {
+  readonly runtime: string;
+};
 
 /** `swap`: swaps on a Uniswap v2 pair and a v3 pool in turn, through a contract of the tokens' owner. */
 export type Kind = "transfer" | "erc20" | "swap";
@@ -44,10 +44,7 @@ const exchange = deployExchange();
  */
 export function genesisText(keys: readonly Uint8Array[], others = 0): string {
   const senders = keys.map(addressFromPrivateKey);
-  const contracts = SYSTEM_CONTRACTS.map(({ address, code }) => [
-    address,
-    { balance: "0x0", nonce: "0x1", code },
-  ]);
+  const contracts = SYSTEM_CONTRACTS.map(({ address, code }) => [address, { balance: "0x0", nonce: "0x1", code }]);
   const storage = Object.fromEntries(
     senders.map((sender) => [balanceSlot(sender), bytesToHex(bigintToFixedBytes(ETHER, 32))]),
   );
@@ -85,16 +82,18 @@ export function signAll(
 ): readonly SignedTransaction[] {
   const addresses = keys.map(addressFromPrivateKey);
   const recipientOf = (sender: number): Address =>
-    recipients === 0
-      ? addresses[(sender + 1) % keys.length]!
-      : accountAt(Math.floor(Math.random() * recipients));
+    recipients === 0 ? addresses[(sender + 1) % keys.length]! : accountAt(Math.floor(Math.random() * recipients));
   return Array.from({ length: count }, (_, n) => {
     const sender = n % keys.length;
     const to = recipientOf(sender);
     const { raw, hash } = signTransaction(
       {
-        ...{ type: 2, chainId: CHAIN_ID, nonce: BigInt(Math.floor(n / keys.length)) },
-        ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 9n, accessList: [] },
+        type: 2,
+        chainId: CHAIN_ID,
+        nonce: BigInt(Math.floor(n / keys.length)),
+        maxFeePerGas: 10n ** 12n,
+        maxPriorityFeePerGas: 10n ** 9n,
+        accessList: [],
         ...bodyOf(kind, to, n),
       },
       keys[sender]!,
@@ -111,7 +110,9 @@ function bodyOf(kind: Kind, to: Address, n: number) {
       return { to: TOKEN_ADDRESS, value: 0n, gasLimit: 60_000n, data: transferCall(to) };
     case "swap":
       return {
-        ...{ to: exchange.trader, value: 0n, gasLimit: 300_000n },
+        to: exchange.trader,
+        value: 0n,
+        gasLimit: 300_000n,
         data: swapCall(exchange, n % 2 === 0 ? "v2" : "v3"),
       };
   }
@@ -119,14 +120,10 @@ function bodyOf(kind: Kind, to: Address, n: number) {
 
 function accountJson({ balance, nonce = 0n, code, storage }: GenesisAccount) {
   return {
-    ...{
-      balance: quantity(balance),
-      nonce: quantity(nonce),
-      code: bytesToHex(code ?? EMPTY_BYTES),
-    },
-    storage: Object.fromEntries(
-      [...(storage ?? [])].map(([slot, value]) => [slot, hashFromBigint(value)]),
-    ),
+    balance: quantity(balance),
+    nonce: quantity(nonce),
+    code: bytesToHex(code ?? EMPTY_BYTES),
+    storage: Object.fromEntries([...(storage ?? [])].map(([slot, value]) => [slot, hashFromBigint(value)])),
   };
 }
 

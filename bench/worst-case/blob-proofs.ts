@@ -76,9 +76,17 @@ const sidecar: BlobSidecar = {
 function wrongTransaction(salt: number): Uint8Array {
   const tx = signTransaction(
     {
-      ...{ type: 3, chainId: CHAIN_ID, nonce: 0n, gasLimit: 21_000n + BigInt(salt) },
-      ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n, maxFeePerBlobGas: 10n ** 9n },
-      ...{ to: parseAddress(DEV_ADDRESSES[1]), value: 0n, data: new Uint8Array(), accessList: [] },
+      type: 3,
+      chainId: CHAIN_ID,
+      nonce: 0n,
+      gasLimit: 21_000n + BigInt(salt),
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
+      maxFeePerBlobGas: 10n ** 9n,
+      to: parseAddress(DEV_ADDRESSES[1]),
+      value: 0n,
+      data: new Uint8Array(),
+      accessList: [],
       blobVersionedHashes: commitments.map(blobVersionedHash),
     },
     hexToBytes(DEV_KEYS[0]),
@@ -91,7 +99,10 @@ async function send(port: number, raw: Uint8Array): Promise<unknown> {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({
-      ...{ jsonrpc: "2.0", id: 1, method: "eth_sendRawTransaction", params: [bytesToHex(raw)] },
+      jsonrpc: "2.0",
+      id: 1,
+      method: "eth_sendRawTransaction",
+      params: [bytesToHex(raw)],
     }),
   });
   return response.json();

@@ -72,15 +72,9 @@ const SPECIAL: Readonly<Record<string, readonly Operands[]>> = {
   ],
   KECCAK256: SIZES.map((size) => [0n, size]),
   ...accountOperands("BALANCE", "EXTCODESIZE", "EXTCODEHASH"),
-  EXTCODECOPY: [
-    ...SIZES.map((size): Operands => [CALLEE_WORD, 0n, 0n, size]),
-    ["new", 0n, 0n, 32n],
-  ],
+  EXTCODECOPY: [...SIZES.map((size): Operands => [CALLEE_WORD, 0n, 0n, size]), ["new", 0n, 0n, 32n]],
   ...Object.fromEntries(
-    ["CALLDATACOPY", "CODECOPY", "MCOPY"].map((name) => [
-      name,
-      SIZES.map((size) => [0n, 1n, size]),
-    ]),
+    ["CALLDATACOPY", "CODECOPY", "MCOPY"].map((name) => [name, SIZES.map((size) => [0n, 1n, size])]),
   ),
   RETURNDATACOPY: [[0n, 0n, 0n]],
   CALLDATALOAD: [[0n], [MAX]],
@@ -183,9 +177,7 @@ function turnOf(opcode: Opcode, operands: Operands, words: readonly bigint[], st
     const depth = pushed + words.length - 1 - words.indexOf(operand);
     return depth < 16 ? [0x80 + depth] : push(operand);
   });
-  const immediate = opcode.name.startsWith("PUSH")
-    ? new Array<number>(opcode.code - 0x5f).fill(0xf7)
-    : [];
+  const immediate = opcode.name.startsWith("PUSH") ? new Array<number>(opcode.code - 0x5f).fill(0xf7) : [];
   const left = new Array<number>(opcode.pushes).fill(0x50);
   return [...copies, opcode.code, ...immediate, ...left];
 }
@@ -211,12 +203,7 @@ function push(value: bigint): number[] {
 const evm = createEvm();
 
 /** Runs `program` until its gas is used up. @returns gas left, 0 */
-export function runProgram(
-  { code, callee }: OpcodeProgram,
-  hardfork: Hardfork,
-  gas: bigint,
-  tracer?: Tracer,
-) {
+export function runProgram({ code, callee }: OpcodeProgram, hardfork: Hardfork, gas: bigint, tracer?: Tracer) {
   const state = createWorldState(createMemoryState());
   for (const [address, its] of [
     [CONTRACT, code],
@@ -225,7 +212,9 @@ export function runProgram(
     state.setAccount(address, { nonce: 1n, balance: BALANCE, codeHash: state.putCode(its) });
   }
   const block = testBlock({
-    ...{ hardfork, number: 1_000, gasLimit: gas },
+    hardfork,
+    number: 1_000,
+    gasLimit: gas,
     blockHash: (number) => hashFromBigint(BigInt(number)),
   });
   const data = new Uint8Array(32_768).fill(0xd3);

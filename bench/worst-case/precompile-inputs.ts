@@ -17,8 +17,7 @@ export type WorstInput = {
 const word = (value: bigint) => bigintToFixedBytes(value, 32);
 const element = (value: bigint) => bigintToFixedBytes(value, 64);
 /** Dense in any representation. */
-const SCALAR =
-  word(0x6b3d_9f27_51ce_8ad4_e95b_73f1_2c68_d7a5_9e34_bd1f_c872_563a_f419_8ed5_a7b3_26c1n);
+const SCALAR = word(0x6b3d_9f27_51ce_8ad4_e95b_73f1_2c68_d7a5_9e34_bd1f_c872_563a_f419_8ed5_a7b3_26c1n);
 const DISTINCT = 8;
 
 const multiples = <Point extends { multiply(scalar: bigint): Point }>(base: Point) =>
@@ -41,9 +40,7 @@ const bnG2 = multiples(bn254.G2.Point.BASE).map((point) => {
 });
 
 const terms = (count: number, ...lists: readonly (readonly Uint8Array[])[]) =>
-  concatBytes(
-    ...Array.from({ length: count }, (_, i) => lists.map((list) => list[i % list.length]!)).flat(),
-  );
+  concatBytes(...Array.from({ length: count }, (_, i) => lists.map((list) => list[i % list.length]!)).flat());
 
 /** All bits set: as many multiplications as the length allows. */
 function modexp(length: number, exponentLength: number): Uint8Array {
@@ -78,17 +75,12 @@ function valid(name: string, succeeds: (name: string, input: Uint8Array) => bool
 }
 
 export function worstInputs(succeeds: (name: string, input: Uint8Array) => boolean): WorstInput[] {
-  const rounds = (count: number) =>
-    concatBytes(bigintToFixedBytes(BigInt(count), 4), new Uint8Array(209));
+  const rounds = (count: number) => concatBytes(bigintToFixedBytes(BigInt(count), 4), new Uint8Array(209));
   const filled = (length: number) => new Uint8Array(length).fill(0xa5);
   const rows: [name: string, label: string, input: Uint8Array][] = [
     ["ECREC", "valid", valid("ECREC", succeeds)],
     ...[0, 119, 100_000].map((n): [string, string, Uint8Array] => ["SHA256", `${n} B`, filled(n)]),
-    ...[0, 119, 100_000].map((n): [string, string, Uint8Array] => [
-      "RIPEMD160",
-      `${n} B`,
-      filled(n),
-    ]),
+    ...[0, 119, 100_000].map((n): [string, string, Uint8Array] => ["RIPEMD160", `${n} B`, filled(n)]),
     ...[0, 100_000].map((n): [string, string, Uint8Array] => ["ID", `${n} B`, filled(n)]),
     ...[
       [1, 1],
@@ -105,11 +97,7 @@ export function worstInputs(succeeds: (name: string, input: Uint8Array) => boole
     ]),
     ["BN254_ADD", "two points", terms(1, bnG1.slice(0, 1), bnG1.slice(1))],
     ["BN254_MUL", "dense scalar", terms(1, bnG1, [SCALAR])],
-    ...[1, 4, 32].map((n): [string, string, Uint8Array] => [
-      "BN254_PAIRING",
-      `${n} pairs`,
-      terms(n, bnG1, bnG2),
-    ]),
+    ...[1, 4, 32].map((n): [string, string, Uint8Array] => ["BN254_PAIRING", `${n} pairs`, terms(n, bnG1, bnG2)]),
     ["BLAKE2F", "1,000,000 rounds", rounds(1_000_000)],
     ["KZG_POINT_EVALUATION", "valid", opening()],
     ["BLS12_G1ADD", "two points", terms(1, blsG1.slice(0, 1), blsG1.slice(1))],

@@ -53,8 +53,7 @@ export const TRANSPORT_ATTACKS: Readonly<Record<string, Attack>> = {
     const one = message("web3_sha3", ["0x"]);
     const body = `[${Array(1000).fill(one).join(",")}]`;
     socket.pause();
-    for (let i = 0; i < 50; i++)
-      socket.write(`${HEAD}Content-Length: ${body.length}\r\n\r\n${body}`);
+    for (let i = 0; i < 50; i++) socket.write(`${HEAD}Content-Length: ${body.length}\r\n\r\n${body}`);
   }),
   ...pipelined("calls over HTTP", () => `${HEAD}Content-Length: ${CALL.length}\r\n\r\n${CALL}`),
   // Which only node:http reads.
@@ -68,9 +67,7 @@ export const TRANSPORT_ATTACKS: Readonly<Record<string, Attack>> = {
   "100 subscriptions each": stream((socket) => {
     socket.write(UPGRADE);
     for (let i = 0; i < 100; i++) {
-      socket.write(
-        frame(0x81, message("eth_subscribe", [i % 2 ? "newHeads" : "newPendingTransactions"])),
-      );
+      socket.write(frame(0x81, message("eth_subscribe", [i % 2 ? "newHeads" : "newPendingTransactions"])));
     }
     socket.resume();
   }),
@@ -103,11 +100,7 @@ function stream(begin: (socket: Socket) => void): Attack {
 }
 
 /** Sends as many requests as the node takes, whose answers are read, or not. */
-function pipelined(
-  name: string,
-  requestOf: () => string | Buffer,
-  head = "",
-): Record<string, Attack> {
+function pipelined(name: string, requestOf: () => string | Buffer, head = ""): Record<string, Attack> {
   const begin = (isRead: boolean) => (socket: Socket) => {
     if (head) socket.write(head);
     if (!isRead) socket.pause();
@@ -155,9 +148,7 @@ export async function makeTarget({ port }: Peer): Promise<Target> {
     { from: account, to: account, value: "0x1" },
   ]);
   for (let i = 0; i < 500; i++) {
-    const found = await call<{ blockHash: string } | null>(port, "eth_getTransactionReceipt", [
-      transactionHash,
-    ]);
+    const found = await call<{ blockHash: string } | null>(port, "eth_getTransactionReceipt", [transactionHash]);
     if (found) return { account, transactionHash, blockHash: found.blockHash };
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -35,9 +35,7 @@ export async function run(args: readonly string[]): Promise<void> {
       ({ name }): [string, Attack] => [name, methodAttack(name)],
     ),
   ];
-  const chosen = attacks.filter(
-    ([name]) => parts.length === 0 || parts.some((part) => name.includes(part)),
-  );
+  const chosen = attacks.filter(([name]) => parts.length === 0 || parts.some((part) => name.includes(part)));
   const rows = [];
   for (const [name, attack] of chosen) {
     const row = await measure(name, attack, seconds);

@@ -23,10 +23,7 @@ export const NUMBERS: Readonly<Record<number, readonly [meaning: string, action:
     "The call was rejected. The text is geth's, and says why.",
     "Look for the stable code below; most are rules of transactions and the pool.",
   ],
-  [-32001]: [
-    "A private method without a credential.",
-    "Send a token (`evmintd token`), or call over the IPC socket.",
-  ],
+  [-32001]: ["A private method without a credential.", "Send a token (`evmintd token`), or call over the IPC socket."],
   [-32002]: [
     "The calls of a request took longer than allowed together.",
     "Ask for less, or raise `json-rpc.call-timeout`.",
@@ -40,14 +37,8 @@ export const NUMBERS: Readonly<Record<number, readonly [meaning: string, action:
     "A bounded resource is taken, or a search is too large.",
     "Try again later; where `data` has `from` and `to`, ask for that range.",
   ],
-  [-38026]: [
-    "One request asks for more blocks, calls or entries than the method takes.",
-    "Split the request.",
-  ],
-  [3]: [
-    "The code reverted. `data` has the bytes of the revert.",
-    "Decode `data` with the contract's ABI.",
-  ],
+  [-38026]: ["One request asks for more blocks, calls or entries than the method takes.", "Split the request."],
+  [3]: ["The code reverted. `data` has the bytes of the revert.", "Decode `data` with the contract's ABI."],
   [4]: [
     "`eth_sendRawTransactionSync`: the transaction is in the pool and was not mined in time.",
     "`data` has its hash: wait for the receipt.",
@@ -70,33 +61,26 @@ export const CAUSES: Readonly<Partial<Record<ErrorCode, string>>> = {
   POOL_SIDECAR_MISMATCH: "The blobs are not those that the transaction names.",
   POOL_WRONG_SIDECAR_FORMAT: "Blobs have proofs of another fork than the head's.",
   POOL_KZG_VERIFICATION_FAILED: "The proofs of the blobs do not verify.",
-  POOL_DELEGATED_ACCOUNT_LIMIT:
-    "An account with delegated code (EIP-7702) may have one transaction in the pool.",
+  POOL_DELEGATED_ACCOUNT_LIMIT: "An account with delegated code (EIP-7702) may have one transaction in the pool.",
   POOL_DELEGATED_NONCE_GAP: "An account with delegated code sends out of nonce order.",
   POOL_AUTHORITY_RESERVED: "An authorization is from an account that has transactions in the pool.",
-  POOL_ADDRESS_RESERVED:
-    "The sender has transactions of the other kind (with or without blobs) in the pool.",
-  POOL_ACCOUNT_LIMIT_EXCEEDED:
-    "The sender has as many transactions in the pool as one account may.",
-  POOL_UNDERPRICED:
-    "The pool is full, and the transaction pays no more than the cheapest one in it.",
+  POOL_ADDRESS_RESERVED: "The sender has transactions of the other kind (with or without blobs) in the pool.",
+  POOL_ACCOUNT_LIMIT_EXCEEDED: "The sender has as many transactions in the pool as one account may.",
+  POOL_UNDERPRICED: "The pool is full, and the transaction pays no more than the cheapest one in it.",
   POOL_FULL: "The pool is full, and nothing in it may be evicted for this transaction.",
   POOL_FUTURE_REPLACES_PENDING:
     "The pool is full, and a transaction after a nonce gap must not evict an executable one.",
   POOL_REPLACEMENT_UNDERPRICED:
     "A transaction with this nonce is in the pool, and the new one does not raise both fees enough (`mempool.price-bump`).",
   TX_NONCE_MISMATCH_TOO_LOW: "The nonce was used already.",
-  TX_NONCE_MISMATCH_TOO_HIGH:
-    "The nonce is beyond the sender's next one, where a gap is not allowed.",
+  TX_NONCE_MISMATCH_TOO_HIGH: "The nonce is beyond the sender's next one, where a gap is not allowed.",
   TX_NONCE_IS_MAX: "The nonce is 2^64 - 1 (EIP-2681).",
   TX_GAS_LIMIT_EXCEEDS_MAXIMUM: "The gas limit is above 2^24 (EIP-7825).",
   TX_GAS_ALLOWANCE_EXCEEDED: "The gas limit is above that of a block.",
   TX_SENDER_NOT_EOA: "The sender has code (EIP-3607).",
   TX_PRIORITY_GREATER_THAN_MAX_FEE_PER_GAS: "`maxPriorityFeePerGas` is above `maxFeePerGas`.",
-  TX_INSUFFICIENT_MAX_FEE_PER_GAS:
-    "`maxFeePerGas` or `gasPrice` is below the base fee of the block.",
-  TX_INSUFFICIENT_MAX_FEE_PER_BLOB_GAS:
-    "`maxFeePerBlobGas` is below the blob base fee of the block.",
+  TX_INSUFFICIENT_MAX_FEE_PER_GAS: "`maxFeePerGas` or `gasPrice` is below the base fee of the block.",
+  TX_INSUFFICIENT_MAX_FEE_PER_BLOB_GAS: "`maxFeePerBlobGas` is below the blob base fee of the block.",
   TX_TYPE_3_TX_CONTRACT_CREATION: "A blob transaction must have a recipient.",
   TX_TYPE_3_TX_ZERO_BLOBS: "A blob transaction without blobs.",
   TX_TYPE_3_TX_BLOB_COUNT_EXCEEDED: "More blobs than one transaction may have.",
@@ -109,10 +93,8 @@ export const CAUSES: Readonly<Partial<Record<ErrorCode, string>>> = {
     "The balance does not cover value and gas limit times price, with that of waiting transactions of the sender.",
   TX_INSUFFICIENT_FUNDS_FOR_TRANSFER: "The balance does not cover the value.",
   TX_GASLIMIT_PRICE_PRODUCT_OVERFLOW: "Gas limit times price does not fit in 256 bits.",
-  TX_INTRINSIC_GAS_TOO_LOW:
-    "The gas limit is below what the transaction costs before any code runs.",
-  TX_INTRINSIC_GAS_BELOW_FLOOR_GAS_COST:
-    "The gas limit is below the floor for its data (EIP-7623).",
+  TX_INTRINSIC_GAS_TOO_LOW: "The gas limit is below what the transaction costs before any code runs.",
+  TX_INTRINSIC_GAS_BELOW_FLOOR_GAS_COST: "The gas limit is below the floor for its data (EIP-7623).",
   TX_INVALID_SENDER: "The signature gives no sender, or another than `from`.",
   TX_INVALID_CHAINID: "The transaction is signed for another chain id.",
 };
@@ -177,8 +159,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   RPC_FILTER_NOT_FOUND: "Install it again: filters end five minutes after their last poll.",
   RPC_UNKNOWN_BLOCK: "Check number or hash against `eth_blockNumber`.",
   RPC_FEE_CAP_EXCEEDED: "Lower the fee, or raise `json-rpc.fee-cap`.",
-  RPC_UNPROTECTED_TRANSACTION:
-    "Sign with the chain id (EIP-155), or set `json-rpc.allow-unprotected-txs`.",
+  RPC_UNPROTECTED_TRANSACTION: "Sign with the chain id (EIP-155), or set `json-rpc.allow-unprotected-txs`.",
   RPC_CHAIN_UNREACHABLE: "The node stops or was killed: connect again.",
   RPC_COMPILER: "Correct the source; for Solidity install the npm package `solc`.",
   RPC_PENDING_UNAVAILABLE: "The operator reads the log.",

@@ -33,10 +33,7 @@ function numberRows(): string[][] {
   const described = [...numbers].filter((number) => number > -38010 || number <= -38026);
   return described
     .sort((a, b) => b - a)
-    .map((number) => [
-      `\`${number}\``,
-      ...(NUMBERS[number] ?? fail(`${number} has no row in NUMBERS`)),
-    ]);
+    .map((number) => [`\`${number}\``, ...(NUMBERS[number] ?? fail(`${number} has no row in NUMBERS`))]);
 }
 
 /** What the comment above the class of an error says, by the code. */

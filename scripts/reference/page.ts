@@ -15,8 +15,7 @@ export function* sources(): Generator<readonly [path: string, text: string]> {
 
 /** A table of Markdown; a vertical line inside of a cell would end it. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`;
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`;
   return line(head) + line(head.map(() => "---")) + rows.map(line).join("");
 }
 

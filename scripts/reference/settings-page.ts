@@ -1,4 +1,5 @@
-import { environmentName, OPTIONS, type Option } from "../../src/config/schema.ts";
+import { environmentName, OPTIONS } from "../../src/config/schema.ts";
+import type { Option } from "../../src/config/value-types.ts";
 import { byteSize, duration } from "../../src/config/value-types.ts";
 import { proseOf, sources, table } from "./page.ts";
 
@@ -12,8 +13,7 @@ which overrides the default. \`evmintd config show --origin\` prints the values 
 /** Defaults that depend on the machine. */
 const OF_THE_MACHINE: Readonly<Record<string, string>> = {
   "json-rpc.workers": "one less than there are processors, 1 to 8",
-  "json-rpc.processes":
-    "by the number of processors ([ADR 68](../adr/0068-default-of-rpc-processes.md))",
+  "json-rpc.processes": "by the number of processors ([ADR 53](../adr/0053-rpc-processes.md))",
 };
 
 /** docs/reference/settings.md */
@@ -43,8 +43,7 @@ Bounds that are no setting: constants of the source, each with its reason.
 `;
 
 /** `export const NAME_LIMITS = { … } as const` with the comment above it. */
-const DECLARATION =
-  /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*export const (\w+_LIMITS) = \{\n([\s\S]*?)\n\} as const;/g;
+const DECLARATION = /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*export const (\w+_LIMITS) = \{\n([\s\S]*?)\n\} as const;/g;
 /** `name: 64 * 2 ** 20,` with the comment above it, if there is one. */
 const MEMBER = /^ {2}(?:\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*)?(\w+): ([\d_ *]+),$/gm;
 

@@ -17,12 +17,7 @@ function load() {
   loading ??= (async () => {
     const pages = await (await fetch(form.dataset.index)).json();
     const entries = pages.flatMap(([path, page, sections]) =>
-      sections.map(([anchor, title, text]) => [
-        anchor === "" ? path : `${path}#${anchor}`,
-        title,
-        page,
-        text,
-      ]),
+      sections.map(([anchor, title, text]) => [anchor === "" ? path : `${path}#${anchor}`, title, page, text]),
     );
     const search = new MiniSearch({ fields: ["title", "page", "text"] });
     search.addAll(entries.map(([, title, page, text], id) => ({ id, title, page, text })));
@@ -45,9 +40,7 @@ async function showResults() {
     combineWith: "AND",
   });
   selected = -1;
-  list.replaceChildren(
-    ...found.slice(0, RESULTS_MAX).map(({ id, terms }, i) => itemOf(entries[id], terms, i)),
-  );
+  list.replaceChildren(...found.slice(0, RESULTS_MAX).map(({ id, terms }, i) => itemOf(entries[id], terms, i)));
   if (found.length === 0) {
     const nothing = optionOf("div", "result-none");
     nothing.setAttribute("aria-disabled", "true");

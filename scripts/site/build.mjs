@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, posix } from "node:path";
 import { writePages } from "../pages.mjs";
-import { DECISIONS, filesOf, pathOf } from "./contents.mjs";
+import { filesOf, pathOf } from "./contents.mjs";
 import { renderMarkdown } from "./markdown.mjs";
 import { documentOf, hasPlayground } from "./template.mjs";
 
@@ -53,12 +53,7 @@ export async function sitePages(root) {
 
 function renderPages(root) {
   const files = filesOf(root);
-  const texts = new Map(
-    files
-      .filter((file) => file !== DECISIONS)
-      .map((file) => [file, readFileSync(join(root, file), "utf8")]),
-  );
-  texts.set(DECISIONS, listOfDecisions(texts));
+  const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), "utf8")]));
   return files.map((file) => {
     const linkOf = (href) => {
       const [path, anchor] = href.split("#");
@@ -69,13 +64,6 @@ function renderPages(root) {
     };
     return { file, ...renderMarkdown(texts.get(file), linkOf) };
   });
-}
-
-function listOfDecisions(texts) {
-  const items = [...texts]
-    .filter(([file]) => file.startsWith("docs/adr/"))
-    .map(([file, text]) => `- [${/^# (.*)$/m.exec(text)[1]}](${basename(file)})`);
-  return `# Decisions\n\nOne page for each decision that needed reasons.\n\n${items.join("\n")}\n`;
 }
 
 /** Pages and their sections: `[path, title, [[anchor, heading, text], …]]` for each. */
@@ -100,8 +88,13 @@ async function assetsOf(root, index) {
     external: ["/docs/browser/*"],
     outdir: "docs",
     entryNames: "[name]-[hash]",
-    ...{ bundle: true, format: "esm", target: "es2022", minify: true, legalComments: "none" },
-    ...{ write: false, logLevel: "warning" },
+    bundle: true,
+    format: "esm",
+    target: "es2022",
+    minify: true,
+    legalComments: "none",
+    write: false,
+    logLevel: "warning",
   });
   const text = JSON.stringify(index);
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 8);

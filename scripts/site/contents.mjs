@@ -3,10 +3,7 @@ import { join } from "node:path";
 
 /** The pages of the site in the order of its menu, as files of the repository. Every decision is a page of its own. */
 export const MENU = [
-  [
-    "Begin",
-    ["docs/index.md", "docs/tutorial.md", "docs/testing.md", "docs/console.md", "docs/explorer.md"],
-  ],
+  ["Begin", ["docs/index.md", "docs/tutorial.md", "docs/testing.md", "docs/console.md", "docs/explorer.md"]],
   [
     "Guides",
     [
@@ -38,22 +35,18 @@ export const MENU = [
       "ARCHITECTURE.md",
       "CONTRIBUTING.md",
       "docs/acceptance.md",
-      "docs/adr/index.md",
+      "docs/processes-and-threads.md",
+      "docs/caches.md",
+      "docs/adr/README.md",
       "CHANGELOG.md",
     ],
   ],
 ];
 
-/** Made at the build: a list of the decisions. */
-export const DECISIONS = "docs/adr/index.md";
-
 /** Every page by its file, those of the menu first. */
 export function filesOf(root) {
-  const decisions = readdirSync(join(root, "docs/adr")).filter((name) => name.endsWith(".md"));
-  return [
-    ...MENU.flatMap(([, files]) => files),
-    ...decisions.sort().map((name) => `docs/adr/${name}`),
-  ];
+  const decisions = readdirSync(join(root, "docs/adr")).filter((name) => /^\d.*\.md$/.test(name));
+  return [...MENU.flatMap(([, files]) => files), ...decisions.sort().map((name) => `docs/adr/${name}`)];
 }
 
 /** Path of the page of `file`: `docs/guides/embed.md` is at `/docs/guides/embed/`. */
@@ -62,5 +55,5 @@ export function pathOf(file) {
     .replace(/^docs\//, "")
     .replace(/\.md$/, "")
     .toLowerCase();
-  return name === "index" ? "/docs/" : `/docs/${name.replace(/\/index$/, "")}/`;
+  return name === "index" ? "/docs/" : `/docs/${name.replace(/\/readme$/, "")}/`;
 }

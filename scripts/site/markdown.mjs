@@ -32,8 +32,7 @@ export function renderMarkdown(text, linkOf) {
       },
       link({ href, tokens }) {
         const html = this.parser.parseInline(tokens);
-        if (/^https?:/.test(href))
-          return `<a href="${escapeHtml(href)}" rel="noreferrer">${html}</a>`;
+        if (/^https?:/.test(href)) return `<a href="${escapeHtml(href)}" rel="noreferrer">${html}</a>`;
         const url = linkOf(href);
         return url === undefined ? html : `<a href="${url}">${html}</a>`;
       },
@@ -50,9 +49,7 @@ export function renderMarkdown(text, linkOf) {
         const inline = ({ tokens }) => this.parser.parseInline(tokens);
         const heads = header.map(inline);
         // Small screens show a row as a list, each cell with its label.
-        const labels = heads.map((head) =>
-          head === "" ? "" : ` data-label="${escapeHtml(plainText(head))}"`,
-        );
+        const labels = heads.map((head) => (head === "" ? "" : ` data-label="${escapeHtml(plainText(head))}"`));
         const body = rows.map((row) => {
           const cells = row.map(inline);
           const tds = cells.map((cell, i) => `<td${labels[i]}>${cell}</td>`);
@@ -90,8 +87,7 @@ export function renderMarkdown(text, linkOf) {
     sections: sections
       .map(({ id, title, texts }) => ({ id, title, text: texts.join(" ").replace(/\s+/g, " ") }))
       .filter(
-        ({ text: content, title }, i, all) =>
-          content !== "" || all.findIndex((each) => each.title === title) === i,
+        ({ text: content, title }, i, all) => content !== "" || all.findIndex((each) => each.title === title) === i,
       ),
   };
 }
@@ -108,17 +104,11 @@ function slugOf(name) {
 }
 
 export function escapeHtml(text) {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
 /** What a browser shows of `html`. */
 function plainText(html) {
   const entities = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
-  return html
-    .replace(/<[^>]*>/g, "")
-    .replace(/&(amp|lt|gt|quot|#39);/g, (_, name) => entities[name]);
+  return html.replace(/<[^>]*>/g, "").replace(/&(amp|lt|gt|quot|#39);/g, (_, name) => entities[name]);
 }

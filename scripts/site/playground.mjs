@@ -18,9 +18,7 @@ async function startChain() {
   const node = await createNode();
   const { address: from } = node.accounts[0];
   const elapsed = Math.round(performance.now() - began);
-  print(
-    `A chain with id ${Number(await node.rpc.eth_chainId())} runs in this tab, after ${elapsed} ms.`,
-  );
+  print(`A chain with id ${Number(await node.rpc.eth_chainId())} runs in this tab, after ${elapsed} ms.`);
   start.hidden = true;
   const deploy = buttonOf("Deploy the counter");
   deploy.addEventListener("click", () =>
@@ -66,9 +64,7 @@ async function send({ rpc }, transaction) {
   const { blockNumber, gasUsed, logs, contractAddress, status } = receipt;
   const outcome = status === "0x1" ? "" : " It reverted.";
   const created = contractAddress ? `, a contract at ${contractAddress}` : "";
-  print(
-    `Block ${Number(blockNumber)}: ${Number(gasUsed)} gas, ${logs.length} logs${created}.${outcome}`,
-  );
+  print(`Block ${Number(blockNumber)}: ${Number(gasUsed)} gas, ${logs.length} logs${created}.${outcome}`);
   return receipt;
 }
 

@@ -54,8 +54,7 @@ export function hasPlayground({ html }) {
 
 function menuSection([name, files], current, titleOf) {
   const items = files.map((file) => {
-    const isHere =
-      file === current || (file.startsWith("docs/adr/") && current.startsWith("docs/adr/"));
+    const isHere = file === current || (file.startsWith("docs/adr/") && current.startsWith("docs/adr/"));
     const mark = isHere ? ` aria-current="${file === current ? "page" : "true"}"` : "";
     return `<li><a href="${pathOf(file)}"${mark}>${escapeHtml(titleOf(file))}</a></li>`;
   });
@@ -68,8 +67,7 @@ function contentsOf(headings) {
   const shown = all.length <= CONTENTS_MAX ? all : all.filter(({ depth }) => depth === 2);
   if (shown.length < 2) return "";
   const items = shown.map(
-    ({ depth, id, name }) =>
-      `<li class="depth-${depth}"><a href="#${id}">${escapeHtml(name)}</a></li>`,
+    ({ depth, id, name }) => `<li class="depth-${depth}"><a href="#${id}">${escapeHtml(name)}</a></li>`,
   );
   return `<aside aria-label="On this page"><h2>On this page</h2><ul>${items.join("")}</ul></aside>`;
 }

@@ -11,11 +11,7 @@ import type { BlockInspection } from "../rpc/ports/inspection.ts";
 import { textString } from "../tracing/json-writer.ts";
 import { createJsonLogger } from "../tracing/struct-logger.ts";
 import { beginReplay } from "../tracing/trace-block.ts";
-import {
-  createTraceBudget,
-  NotTraceableError,
-  TracingFailedError,
-} from "../tracing/trace-budget.ts";
+import { createTraceBudget, NotTraceableError, TracingFailedError } from "../tracing/trace-budget.ts";
 import type { Block } from "../types/block.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
@@ -36,12 +32,7 @@ type Modules = {
 /** The part of `InspectionPort` about blocks that are run again. */
 export function createBlockInspection(
   { trace, memoryBytesMax }: Pick<CallLimits, "trace" | "memoryBytesMax">,
-  {
-    core: { reader, store, execution },
-    production: { badBlocks },
-    execution: port,
-    files,
-  }: Modules,
+  { core: { reader, store, execution }, production: { badBlocks }, execution: port, files }: Modules,
 ): BlockInspection {
   const blockHash = (number: number) => reader.blockHash(number);
 
@@ -76,8 +67,7 @@ export function createBlockInspection(
         const senders = block.transactions.map((tx) => recoverSender(tx, fork));
         return { block, senders, receipts: [] };
       }),
-    traceBadBlock: ({ hash, request }) =>
-      port.traceRawBlock({ rlp: encodeBlock(badBlock(hash)), request }),
+    traceBadBlock: ({ hash, request }) => port.traceRawBlock({ rlp: encodeBlock(badBlock(hash)), request }),
     traceBlockFile({ file, request }) {
       const path = files.forReading(file);
       const { size } = statSync(path);
@@ -111,10 +101,8 @@ export function createBlockInspection(
       const { take } = budgetOf({});
       const evm = createEvm();
       try {
-        return executionWitness(
-          executed,
-          { reader, store, execution: { config: execution.config, evm } },
-          (bytes) => take(2 * bytes),
+        return executionWitness(executed, { reader, store, execution: { config: execution.config, evm } }, (bytes) =>
+          take(2 * bytes),
         );
       } catch (error) {
         if (!(error instanceof InvalidBlockError)) throw error;
@@ -135,9 +123,10 @@ export function createBlockInspection(
       }
       const { replay } = replayOf(block);
       const options = {
-        ...{ ...request, memoryBytesMax, budget: budgetOf(request) },
-        factory: (_config: unknown, seen: Parameters<typeof createJsonLogger>[1]) =>
-          createJsonLogger(request, seen),
+        ...request,
+        memoryBytesMax,
+        budget: budgetOf(request),
+        factory: (_config: unknown, seen: Parameters<typeof createJsonLogger>[1]) => createJsonLogger(request, seen),
       };
       const paths: string[] = [];
       for (const [index, tx] of block.transactions.entries()) {

@@ -27,9 +27,7 @@ export function createCallerFiles({ home, files }: Pick<Config, "home" | "files"
     if (wanted === "" || wanted.includes("\0")) throw new FileNameError("not a file name");
     const path = isAbsolute(wanted) ? normalize(wanted) : join(folder, wanted);
     if (!files.allowAbsolutePaths && !isBelow(path, folder)) {
-      throw new FileNameError(
-        `file names are relative to ${folder}; set debug.allow-absolute-paths for others`,
-      );
+      throw new FileNameError(`file names are relative to ${folder}; set debug.allow-absolute-paths for others`);
     }
     return path;
   }

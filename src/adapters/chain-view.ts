@@ -90,10 +90,7 @@ function plainPooled({ tx, sender, sidecar }: PooledTransaction): PooledTransact
 }
 
 /** The reads of blocks and states, for any thread or process with a view of the store. */
-export function createStoredReads(
-  reader: ChainReader,
-  slices: SharedSlices,
-): BlockReads & StateReads {
+export function createStoredReads(reader: ChainReader, slices: SharedSlices): BlockReads & StateReads {
   function headerOf({ blockNumber }: IncludedTransaction): Header {
     const header = reader.header(blockNumber);
     invariant(header, `block ${blockNumber} has a transaction but no header`);
@@ -132,9 +129,7 @@ export function createStoredReads(
       const index = executed.block.transactions.findIndex(
         (tx, i) => tx.nonce === nonce && executed.senders[i] === sender,
       );
-      return index === -1
-        ? { isUsed: true }
-        : { isUsed: true, mined: minedTransactionOf(executed, index) };
+      return index === -1 ? { isUsed: true } : { isUsed: true, mined: minedTransactionOf(executed, index) };
     },
     receipt({ hash }) {
       const found = reader.transaction(hash);

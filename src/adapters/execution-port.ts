@@ -56,10 +56,7 @@ export function createExecutionReads(
   }
   /** Of the limits of the last call. */
   let plain = { limits: own, options: plainOptions(own) };
-  function optionsOf(
-    { stateOverrides, blockOverrides }: CallOverrides,
-    limits: CallLimits,
-  ): SingleCallOptions {
+  function optionsOf({ stateOverrides, blockOverrides }: CallOverrides, limits: CallLimits): SingleCallOptions {
     if (plain.limits !== limits) plain = { limits, options: plainOptions(limits) };
     if (!stateOverrides && !blockOverrides) return plain.options;
     return {
@@ -82,12 +79,7 @@ export function createExecutionReads(
     call: ({ args, at, overrides }, limits = own) =>
       call(args, targetOf(resolveState(reader, at)), execution, optionsOf(overrides, limits)),
     estimateGas: ({ args, at, overrides }, limits = own) =>
-      estimateGas(
-        args,
-        targetOf(resolveState(reader, at)),
-        execution,
-        optionsOf(overrides, limits),
-      ),
+      estimateGas(args, targetOf(resolveState(reader, at)), execution, optionsOf(overrides, limits)),
     createAccessList: ({ args, at, overrides }, limits = own) =>
       createAccessList(args, targetOf(resolveState(reader, at)), execution, {
         ...optionsOf(overrides, limits),
@@ -97,12 +89,7 @@ export function createExecutionReads(
       const resolved = resolveState(reader, at);
       const target = targetOf(resolved);
       const state = txIndex === undefined ? target.state : stateBefore(resolved.executed, txIndex);
-      return callMany(
-        bundles,
-        { ...target, state },
-        execution,
-        optionsOf({ stateOverrides }, limits),
-      );
+      return callMany(bundles, { ...target, state }, execution, optionsOf({ stateOverrides }, limits));
     },
     simulate({ request: { blocks, validation, traceTransfers }, at }, limits = own) {
       const { executed, state, changes } = resolveState(reader, at);
@@ -110,7 +97,8 @@ export function createExecutionReads(
       // The trie nodes of the pending block are not stored, so its changes are applied again to the head.
       const root = changes ? reader.head().block.header : header;
       const base = {
-        ...{ hash, header },
+        hash,
+        header,
         state: changes ? reader.stateAt(root.number) : state,
         stateRoot: root.stateRoot,
         ...(changes && { changes }),
@@ -118,7 +106,10 @@ export function createExecutionReads(
       };
       const { gasCap, timeoutMs, memoryBytesMax } = limits;
       return simulate(blocks, base, execution, {
-        ...{ validation, traceTransfers, gasCap, memoryBytesMax },
+        validation,
+        traceTransfers,
+        gasCap,
+        memoryBytesMax,
         ...(timeoutMs > 0 && { timeoutMs }),
       });
     },
@@ -132,9 +123,7 @@ function plainOptions(limits: CallLimits): SingleCallOptions {
 }
 
 /** The methods that build blocks, in the chain's thread. */
-export function createBlockMethods(
-  tester: BlockTester,
-): Pick<ExecutionPort, "buildBlock" | "commitBlock"> {
+export function createBlockMethods(tester: BlockTester): Pick<ExecutionPort, "buildBlock" | "commitBlock"> {
   return {
     buildBlock(attributes) {
       const { sealed, value, sidecars } = tester.build(attributes);

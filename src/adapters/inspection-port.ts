@@ -33,8 +33,7 @@ export function createInspectionPort(
 ): InspectionPort {
   const { trace } = limits;
   const { reader, store, execution } = modules.core;
-  const createBudget = () =>
-    createTraceBudget({ timeoutMs: trace.timeoutMs, charsMax: trace.bytesMax });
+  const createBudget = () => createTraceBudget({ timeoutMs: trace.timeoutMs, charsMax: trace.bytesMax });
 
   /** @throws UnknownBlockError with geth's text */
   function known(at: BlockSelector): ExecutedBlock {
@@ -51,9 +50,7 @@ export function createInspectionPort(
     const { length } = block.transactions;
     if (index === 0 && length === 0) return parentState;
     if (index < 0 || index >= length) {
-      throw new NotTraceableError(
-        `transaction index ${index} out of range for block ${block.hash}`,
-      );
+      throw new NotTraceableError(`transaction index ${index} out of range for block ${block.hash}`);
     }
     const blockHash = (wanted: number) => reader.blockHash(wanted);
     const replay = beginReplay({ block, senders, parentState, blockHash }, execution);

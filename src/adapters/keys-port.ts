@@ -8,10 +8,7 @@ import { impersonatingSignature } from "../types/transaction/impersonation.ts";
  * `KeysPort` over the key store of this process.
  * @param devChain knows accounts whose key nobody has and for which transactions are sent all the same
  */
-export function createKeysPort(
-  keys: AccountManager,
-  devChain: Pick<DevChain, "isImpersonated"> | undefined,
-): KeysPort {
+export function createKeysPort(keys: AccountManager, devChain: Pick<DevChain, "isImpersonated"> | undefined): KeysPort {
   const isImpersonated = (address: Address) => devChain?.isImpersonated(address) ?? false;
   return {
     accounts: () => keys.accounts(),
@@ -27,8 +24,7 @@ export function createKeysPort(
       }
     },
     sign: ({ address, digest }) => keys.sign(address, digest),
-    signWithPassphrase: ({ address, passphrase, digest }) =>
-      keys.signWithPassphrase(address, passphrase, digest),
+    signWithPassphrase: ({ address, passphrase, digest }) => keys.signWithPassphrase(address, passphrase, digest),
     unlock: ({ address, passphrase, seconds }) => keys.unlock(address, passphrase, seconds),
     lock: ({ address }) => keys.lock(address),
     create: ({ passphrase }) => keys.create(passphrase),
@@ -42,10 +38,7 @@ export function createKeysPort(
       return wallets!.derive(url, path, isPinned);
     },
     async initializeWallet({ url }) {
-      const wallets = await keys.hdWalletsFor(
-        url,
-        "specified wallet does not support initialization",
-      );
+      const wallets = await keys.hdWalletsFor(url, "specified wallet does not support initialization");
       return wallets!.initialize(url);
     },
     async unpairWallet({ url, password }) {

@@ -39,9 +39,7 @@ function endlessSource(isThere: (number: number) => boolean = () => true): LogSo
 }
 
 const numbersIn = (json: JsonText) =>
-  (JSON.parse(jsonString(json)) as { blockNumber: string }[]).map(({ blockNumber }) =>
-    Number(blockNumber),
-  );
+  (JSON.parse(jsonString(json)) as { blockNumber: string }[]).map(({ blockNumber }) => Number(blockNumber));
 
 test("a search goes through chunks in order and stops between two blocks", async () => {
   const from = LOG_CHUNK_BLOCKS - 3;
@@ -131,8 +129,7 @@ test("a range that a limit cuts is answered whole up to where it was cut, whatev
   });
   await fc.assert(
     fc.asyncProperty(step, async ({ logs, gap, from, ...limits }) => {
-      const countOf = (number: number) =>
-        number % gap === 0 ? (logs[(number - from) % logs.length] ?? 0) : 0;
+      const countOf = (number: number) => (number % gap === 0 ? (logs[(number - from) % logs.length] ?? 0) : 0);
       const source = sourceOf(countOf);
       const to = from + logs.length - 1;
       const found: number[] = [];
@@ -148,9 +145,7 @@ test("a range that a limit cuts is answered whole up to where it was cut, whatev
         found.push(...numbersIn(part.json));
         start = part.end;
       }
-      const expected = Array.from({ length: logs.length }, (_, i) =>
-        Array<number>(countOf(from + i)).fill(from + i),
-      );
+      const expected = Array.from({ length: logs.length }, (_, i) => Array<number>(countOf(from + i)).fill(from + i));
       assert.deepEqual(found, expected.flat());
     }),
     { numRuns: 200 },

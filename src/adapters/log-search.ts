@@ -31,14 +31,9 @@ export function findLogs(
   slices = new SharedSlices(),
   texts?: LogTextCache,
 ): MaybePromise<FoundLogs> {
-  const search = new RepeatedSearch(
-    source,
-    () => new LogSearch(source, filter, range, limits, texts),
-  );
+  const search = new RepeatedSearch(source, () => new LogSearch(source, filter, range, limits, texts));
   const turn = slices.enter();
-  return (
-    (turn === undefined ? search.run(slices) : undefined) ?? finish(search, slices, turn, cancel)
-  );
+  return (turn === undefined ? search.run(slices) : undefined) ?? finish(search, slices, turn, cancel);
 }
 
 async function finish(
@@ -120,10 +115,7 @@ class LogSearch {
     this.#texts = texts;
     this.#nextWindowStart = range.from;
     const terms = filter.topics.map((topics) => topics?.size ?? 0);
-    this.#workPerWindow = terms.reduce(
-      (sum, size) => sum + size,
-      1 + (filter.addresses?.size ?? 0),
-    );
+    this.#workPerWindow = terms.reduce((sum, size) => sum + size, 1 + (filter.addresses?.size ?? 0));
   }
 
   /** undefined: the slice is over and there is more to search */
@@ -167,9 +159,7 @@ class LogSearch {
     const { count, length } = this.#list;
     const texts = this.#texts?.of(logs);
     const searched =
-      texts === undefined
-        ? this.#list.addMatching(logs, this.#filter)
-        : this.#list.addKnown(texts, this.#filter);
+      texts === undefined ? this.#list.addMatching(logs, this.#filter) : this.#list.addKnown(texts, this.#filter);
     this.#work += Math.floor(searched / LOGS_PER_WORK);
     const limit =
       this.#list.count > this.#limits.resultsMax

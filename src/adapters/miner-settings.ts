@@ -1,5 +1,5 @@
+import { editAppToml } from "../config/app-toml.ts";
 import type { Config } from "../config/config.ts";
-import { editAppToml } from "../config/edit-app-toml.ts";
 import { SCHEMA } from "../config/schema.ts";
 import type { MinerSettings } from "../rpc/ports/miner.ts";
 import type { Logger } from "../telemetry/logger.ts";

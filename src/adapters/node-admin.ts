@@ -1,11 +1,10 @@
-import type { FileBlock } from "../chain-files/chain-file.ts";
-import { importFileBlock } from "../chain-files/import-file-block.ts";
+import { type FileBlock, importFileBlock } from "../chain-files/chain-file.ts";
 import { exportChainFile, importChainFile } from "../chain-files/transfer-chain-file.ts";
+import { editAppToml } from "../config/app-toml.ts";
 import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/dangers.ts";
-import { editAppToml } from "../config/edit-app-toml.ts";
+import { clientVersion } from "../config/package.ts";
 import { nodeKey } from "../config/secrets.ts";
-import { clientVersion } from "../config/version.ts";
 import type { EngineNetwork, NetworkPeer, NetworkStatus } from "../consensus/engine.ts";
 import { InvalidBlockError } from "../execution/errors.ts";
 import type { Address } from "../primitives/address.ts";
@@ -120,19 +119,14 @@ export function createNodeAdmin(
       const url = open.urls[kind];
       if (url !== undefined) {
         const running = new URL(url).host;
-        const isElsewhere =
-          (request.host !== undefined || request.port !== undefined) && running !== at;
+        const isElsewhere = (request.host !== undefined || request.port !== undefined) && running !== at;
         throw new AdminError(
           isElsewhere
             ? `${NAME[kind]} server already running on ${running}`
             : `JSON-RPC over ${NAME[kind]} is already enabled`,
         );
       }
-      if (
-        !isLoopback(endpoint.host) &&
-        !config.jsonRpc.allowInsecureUnlock &&
-        hasUnlockedAccounts()
-      ) {
+      if (!isLoopback(endpoint.host) && !config.jsonRpc.allowInsecureUnlock && hasUnlockedAccounts()) {
         throw new AdminError(
           `others could reach ${at} while accounts are unlocked; lock them, or set json-rpc.allow-insecure-unlock`,
         );
@@ -154,15 +148,9 @@ export function createNodeAdmin(
       const head = chain.head().block.header.number;
       const from = first ?? 0;
       const to = last ?? head;
-      if (from > to)
-        throw new AdminError(`export failed: first (${from}) is greater than last (${to})`);
+      if (from > to) throw new AdminError(`export failed: first (${from}) is greater than last (${to})`);
       if (to > head) throw new AdminError(`export failed on #${head + 1}: not found`);
-      await exportChainFile(
-        files.forWriting(file),
-        chain,
-        { first: from, last: to },
-        { mayContinue: () => true },
-      );
+      await exportChainFile(files.forWriting(file), chain, { first: from, last: to }, { mayContinue: () => true });
     },
 
     async importChain({ file }) {
@@ -184,11 +172,7 @@ export function createNodeAdmin(
   };
 }
 
-function endpointOf(
-  configured: EndpointOptions,
-  request: ListenRequest,
-  known: readonly string[],
-): EndpointOptions {
+function endpointOf(configured: EndpointOptions, request: ListenRequest, known: readonly string[]): EndpointOptions {
   return {
     ...configured,
     host: request.host ?? configured.host,

@@ -11,10 +11,7 @@ import { nodeIdentity } from "./node-identity.ts";
 const KEY = hexToBytes("0xb71c71a67e1177ad4e901695e1b4b9ee17ae16c6668d313eac2f96dbcda3f291");
 
 test("nodeIdentity has the node id of EIP-778's example", () => {
-  assert.equal(
-    nodeIdentity(KEY).id,
-    "a448f24c6d18e575453db13171562b71999873db5b286df957af199ec94617f7",
-  );
+  assert.equal(nodeIdentity(KEY).id, "a448f24c6d18e575453db13171562b71999873db5b286df957af199ec94617f7");
 });
 
 test("nodeIdentity's record is signed by the key it holds, its pairs sorted", () => {

@@ -25,15 +25,15 @@ export function nodeIdentity(privateKey: Uint8Array): NodeIdentity {
 
 /** A node record under the identity scheme "v4": signature ‖ seq ‖ sorted pairs, as RLP in base64url. */
 function nodeRecord(privateKey: Uint8Array, publicKey: Uint8Array): string {
-  const compressed = concatBytes(
-    Uint8Array.of(2 + (publicKey[63]! & 1)),
-    publicKey.subarray(0, 32),
-  );
+  const compressed = concatBytes(Uint8Array.of(2 + (publicKey[63]! & 1)), publicKey.subarray(0, 32));
   const content: RlpItem[] = [
     Uint8Array.of(1),
-    ...[text("id"), text("v4")],
-    ...[text("ip"), Uint8Array.of(127, 0, 0, 1)],
-    ...[text("secp256k1"), compressed],
+    text("id"),
+    text("v4"),
+    text("ip"),
+    Uint8Array.of(127, 0, 0, 1),
+    text("secp256k1"),
+    compressed,
   ];
   const { r, s } = sign(keccak256(encodeRlp(content)), privateKey);
   const signature = concatBytes(bigintToFixedBytes(r, 32), bigintToFixedBytes(s, 32));

@@ -1,7 +1,7 @@
 import type { Chain } from "../chain/chain.ts";
 import type { Config } from "../config/config.ts";
-import type { InstanceId } from "../config/instance-id.ts";
-import { clientVersion } from "../config/version.ts";
+import { clientVersion } from "../config/package.ts";
+import type { InstanceId } from "../config/secrets.ts";
 import type { DevChain } from "../dev/dev-chain.ts";
 import { remoteName } from "../dev/fork/fetch-remote-calls.ts";
 import type { Hash } from "../primitives/hash.ts";

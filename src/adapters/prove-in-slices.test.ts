@@ -7,9 +7,7 @@ import { SharedSlices } from "../rpc/transport/shared-slices.ts";
 import type { Block } from "../types/block.ts";
 import { proveInSlices } from "./prove-in-slices.ts";
 
-const SLOTS = Array.from({ length: 1024 }, (_, n) =>
-  hashFromBytes(bigintToFixedBytes(BigInt(n), 32)),
-);
+const SLOTS = Array.from({ length: 1024 }, (_, n) => hashFromBytes(bigintToFixedBytes(BigInt(n), 32)));
 const BLOCK = { header: { number: 7 }, hash: hashFromBytes(bigintToFixedBytes(7n, 32)) } as Block;
 
 /** A chain on which the proof of a slot takes 1 ms, with a clock and turns that the test counts. */

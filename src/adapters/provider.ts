@@ -68,9 +68,7 @@ export class InProcessProvider extends EventEmitter {
   async request({ method: name, params = [] }: ProviderRequest): Promise<unknown> {
     const method = this.#registry.get(name);
     if (method === undefined || this.#isClosed) {
-      const message = this.#isClosed
-        ? "the node is stopped"
-        : `the method ${name} does not exist/is not available`;
+      const message = this.#isClosed ? "the node is stopped" : `the method ${name} does not exist/is not available`;
       throw new ProviderRpcError({ code: UNSUPPORTED_METHOD, message });
     }
     const context = new RequestContext({

@@ -1,11 +1,7 @@
 import type { ChainReader } from "../chain/reader.ts";
 import type { BlockNumberOrTag, BlockSelector } from "../rpc/ports/block-selector.ts";
 import type { SealedHeader } from "../rpc/ports/chain-view.ts";
-import {
-  BlockNotCanonicalError,
-  PendingUnavailableError,
-  UnknownBlockError,
-} from "../rpc/transport/errors.ts";
+import { BlockNotCanonicalError, PendingUnavailableError, UnknownBlockError } from "../rpc/transport/errors.ts";
 import type { StateChanges, StateReader } from "../state/reader.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 
@@ -21,10 +17,7 @@ export type ResolvedState = {
  * The block a selector names, undefined when there is none. Every block is final: `safe` and `finalized` are the head.
  * @throws PendingUnavailableError
  */
-export function findByNumber(
-  chain: ChainReader,
-  selector: BlockNumberOrTag,
-): ExecutedBlock | undefined {
+export function findByNumber(chain: ChainReader, selector: BlockNumberOrTag): ExecutedBlock | undefined {
   if (typeof selector === "number") return chain.block(selector);
   if (selector === "earliest") return chain.block(chain.oldest().block);
   if (selector !== "pending") return chain.head();
@@ -82,9 +75,7 @@ export function resolveState(chain: ChainReader, selector: BlockSelector): Resol
   }
   const executed = findBlock(chain, selector);
   if (!executed) {
-    throw new UnknownBlockError(
-      typeof selector === "object" ? "header for hash not found" : "header not found",
-    );
+    throw new UnknownBlockError(typeof selector === "object" ? "header for hash not found" : "header not found");
   }
   return { executed, state: chain.stateAt(executed.block.header.number) };
 }

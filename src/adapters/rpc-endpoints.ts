@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/dangers.ts";
 import { DEFAULTS } from "../config/defaults.ts";
 import { InvalidConfigError } from "../config/errors.ts";
-import { nearest } from "../config/nearest.ts";
+import { nearest } from "../config/unknown-keys.ts";
 import { NodeError } from "../errors.ts";
 import type { EndpointOptions, TcpKind, TlsMaterial } from "../rpc/transport/server/listener.ts";
 import type { RpcServer } from "../rpc/transport/server/server.ts";
@@ -25,9 +25,7 @@ export type Listener = {
  * Remix must not lock out the front end under development.
  */
 export function allowedOriginsOf({ jsonRpc, dev }: Config): readonly string[] {
-  return dev
-    ? [...new Set([...DEFAULTS.corsOriginsDev, ...jsonRpc.corsOrigins])]
-    : jsonRpc.corsOrigins;
+  return dev ? [...new Set([...DEFAULTS.corsOriginsDev, ...jsonRpc.corsOrigins])] : jsonRpc.corsOrigins;
 }
 
 /** `json-rpc.api` names a namespace that does not exist. */
@@ -67,11 +65,7 @@ export function namespacesOf(api: readonly string[], known: readonly string[]): 
 }
 
 /** The open listeners, as the banner shows them. */
-export function describeListeners(
-  { urls }: RpcServer,
-  { jsonRpc, dev }: Config,
-  known: readonly string[],
-): Listener[] {
+export function describeListeners({ urls }: RpcServer, { jsonRpc, dev }: Config, known: readonly string[]): Listener[] {
   const namespaces = namespacesOf(jsonRpc.api, known);
   return (["http", "ws", "ipc"] as const).flatMap((kind) => {
     const url = urls[kind];

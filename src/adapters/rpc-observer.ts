@@ -72,11 +72,7 @@ export function createRpcObserver(log: Logger, metrics: Metrics): RpcObserver {
       const isShort = subject.length <= SUBJECT_CHARS_MAX;
       // Advice is copied into a shell: it repeats a stranger's text only where that is a name or an origin.
       if (reason === "origin") {
-        logOnce(
-          reason,
-          subject,
-          isShort && isOrigin(subject) ? `--json-rpc.cors-origins ${subject}` : undefined,
-        );
+        logOnce(reason, subject, isShort && isOrigin(subject) ? `--json-rpc.cors-origins ${subject}` : undefined);
       } else if (reason === "host") {
         const name = isShort ? hostName(subject) : undefined;
         logOnce(reason, subject, name && `--json-rpc.vhosts ${name}`);

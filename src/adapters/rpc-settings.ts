@@ -47,18 +47,12 @@ export function callLimitsOf({ jsonRpc, limits }: Pick<Config, "jsonRpc" | "limi
   };
 }
 
-export function submissionRulesOf({
-  txFeeWeiMax,
-  allowUnprotected,
-}: Config["jsonRpc"]): SubmissionRules {
+export function submissionRulesOf({ txFeeWeiMax, allowUnprotected }: Config["jsonRpc"]): SubmissionRules {
   return { txFeeWeiMax, allowUnprotected };
 }
 
 /** What methods need to know of the settings, in whichever process they run. */
-export function rpcSettings(
-  { jsonRpc, chain, limits }: Config,
-  methods: readonly MethodInfo[],
-): RpcSettings {
+export function rpcSettings({ jsonRpc, chain, limits }: Config, methods: readonly MethodInfo[]): RpcSettings {
   const { calls } = limits;
   return {
     logLimits: {
@@ -76,9 +70,6 @@ export function rpcSettings(
 }
 
 /** Of the JSON-RPC server: the settings, and what is fixed. */
-export function rpcLimitsOf({
-  rpcLimits,
-  limits,
-}: Pick<Config, "rpcLimits" | "limits">): RpcLimits {
+export function rpcLimitsOf({ rpcLimits, limits }: Pick<Config, "rpcLimits" | "limits">): RpcLimits {
   return { ...limits.server, ...rpcLimits };
 }

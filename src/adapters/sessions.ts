@@ -59,10 +59,7 @@ export function createConnectionSessions(
 }
 
 /** `createConnectionSessions` once: called again with the ports of another chain, the same sessions follow that one. */
-export function lastingConnectionSessions(
-  config: Config,
-  log: Logger,
-): (ports: ConnectionPorts) => ConnectionSessions {
+export function lastingConnectionSessions(config: Config, log: Logger): (ports: ConnectionPorts) => ConnectionSessions {
   let opened: { readonly events: EventsSwitch; readonly sessions: ConnectionSessions } | undefined;
   return ({ chain, node }) => {
     if (opened === undefined) {
@@ -94,10 +91,7 @@ export function reportSessions(
   metrics: Pick<Metrics, "gaugeOf">,
   { subscriptions, feeds, traceChains }: Pick<Sessions, "subscriptions" | "feeds" | "traceChains">,
 ): void {
-  metrics.gaugeOf(
-    { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
-    () => subscriptions.size,
-  );
+  metrics.gaugeOf({ name: "rpc_subscriptions", help: "Subscriptions of all connections." }, () => subscriptions.size);
   metrics.gaugeOf(
     { name: "rpc_trace_chains", help: "Subscriptions to the traces of a range of blocks." },
     () => traceChains.size,

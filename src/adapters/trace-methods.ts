@@ -67,11 +67,7 @@ export function createTraceMethods(
     return replay;
   }
 
-  function tracesOf(
-    target: BlockToTrace,
-    request: TraceRequest,
-    limits: CallLimits,
-  ): TransactionTrace[] {
+  function tracesOf(target: BlockToTrace, request: TraceRequest, limits: CallLimits): TransactionTrace[] {
     const results = traceBlock(target, optionsOf(request, limits), execution);
     return target.block.transactions.map(({ hash }, i) => ({ txHash: hash, ...results[i]! }));
   }
@@ -91,16 +87,11 @@ export function createTraceMethods(
     const { transactions } = executed.block;
     // Before the first transaction of an empty block is a place too.
     if (txIndex !== undefined && txIndex > 0 && txIndex >= transactions.length) {
-      throw new NotTraceableError(
-        `transaction index ${txIndex} out of range for block ${executed.block.hash}`,
-      );
+      throw new NotTraceableError(`transaction index ${txIndex} out of range for block ${executed.block.hash}`);
     }
     const traceOptions = optionsOf(rest, limits);
     const target: CallTarget = {
-      state:
-        txIndex === undefined
-          ? state
-          : replayTo(executed, txIndex, traceOptions.budget).state.asReader(),
+      state: txIndex === undefined ? state : replayTo(executed, txIndex, traceOptions.budget).state.asReader(),
       header: executed.block.header,
       blockHash,
     };

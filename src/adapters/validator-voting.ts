@@ -47,7 +47,9 @@ export function createValidatorVoting(
         activeFrom: activeFrom ? Object.fromEntries(activeFrom) : null,
         recents: Object.fromEntries(recents),
         votes: votes.map(({ signer, block, candidate, authorize }) => ({
-          ...{ signer, block, authorize },
+          signer,
+          block,
+          authorize,
           address: candidate,
         })),
         tally: Object.fromEntries(tallyOf(snapshot)),
@@ -67,9 +69,7 @@ export function createValidatorVoting(
       };
     },
     cliqueProposals: () =>
-      Object.fromEntries(
-        voting.proposals.all().map(({ candidate, authorize }) => [candidate, authorize]),
-      ),
+      Object.fromEntries(voting.proposals.all().map(({ candidate, authorize }) => [candidate, authorize])),
     async cliquePropose({ candidate, authorize, publicKey }) {
       const key = authorize ? (publicKey ?? (await findPublicKey(candidate))) : undefined;
       voting.propose(candidate, authorize, key);

@@ -4,9 +4,9 @@ export { type ProviderRequest, ProviderRpcError } from "../adapters/provider.ts"
 export type { DevAccount } from "../keystore/dev-accounts.ts";
 export type { DevControl } from "../node/dev/dev-control.ts";
 export type * from "../rpc/method-types.ts";
-export type { BrowserNode } from "./browser-node.ts";
+export type { BrowserNode } from "./create-node.ts";
 export { type BrowserNodeOptions, createNode } from "./create-node.ts";
 export type { HomeFiles } from "./files/home-files.ts";
 export { removeChain } from "./opfs/opfs-pool.ts";
 export type { BrowserProvider } from "./provider.ts";
-export { UnsupportedInBrowserError } from "./unsupported.ts";
+export { UnsupportedInBrowserError } from "./web.ts";

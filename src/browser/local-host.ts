@@ -1,13 +1,25 @@
 import { createNode, type EvmintNode } from "../index.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { exportHome, type HomeFiles, importHome } from "./files/home-files.ts";
-import type { HostOptions, NodeHost, ProviderMessage } from "./node-host.ts";
 import { OpfsPool } from "./opfs/opfs-pool.ts";
 import { fileTree, readFileSync, rmSync } from "./platform/fs.ts";
 import { join } from "./platform/path.ts";
-import { loadScriptEngine } from "./script-engine.ts";
-import { UnsupportedInBrowserError } from "./unsupported.ts";
-import { isDedicatedWorker } from "./web.ts";
+import type { HostOptions, NodeHost, ProviderMessage } from "./provider.ts";
+import { loadQuickJs } from "./replacements/quickjs-file.ts";
+import { isDedicatedWorker, UnsupportedInBrowserError } from "./web.ts";
+
+/** Loads the engine of tracers written in JavaScript where `params` name one by its source. */
+async function loadScriptEngine(params: readonly unknown[]): Promise<void> {
+  if (params.some(hasScript)) await loadQuickJs();
+}
+
+function hasScript(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([name, member]) =>
+    // A tracer of the node is a name.
+    name === "tracer" && typeof member === "string" ? /\W/.test(member) : hasScript(member),
+  );
+}
 
 /** Folder of the homes in OPFS. */
 const OPFS = "/opfs";

@@ -1,5 +1,32 @@
 import { type ProviderRequest, ProviderRpcError } from "../adapters/provider.ts";
-import type { NodeHost, ProviderMessage } from "./node-host.ts";
+import type { DevAccount } from "../keystore/dev-accounts.ts";
+import type { HomeFiles } from "./files/home-files.ts";
+
+/** EIP-1193's `message` event: a notification of a subscription. */
+export type ProviderMessage = { readonly type: string; readonly data: unknown };
+
+/** A running node as the page sees it: in its own thread, or in a worker. */
+export type NodeHost = {
+  readonly accounts: readonly DevAccount[];
+  /** @throws ProviderRpcError */
+  request(request: ProviderRequest): Promise<unknown>;
+  produceBlock(): Promise<`0x${string}`>;
+  exportHome(): Promise<HomeFiles>;
+  /** Content of a file that `admin_exportChain` wrote; the file is removed. */
+  takeFile(name: string): Promise<Uint8Array>;
+  /** Makes a file for `admin_importChain`. */
+  putFile(name: string, content: Uint8Array): Promise<void>;
+  removeFile(name: string): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type HostOptions = {
+  /** Name of a chain in OPFS, which only a dedicated worker can open. */
+  readonly home?: string | undefined;
+  readonly dev?: boolean;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly files?: HomeFiles | undefined;
+};
 
 type MessageListener = (message: ProviderMessage) => void;
 

@@ -1,3 +1,5 @@
+import { NodeError } from "../errors.ts";
+
 /** Interfaces of browsers that this node uses and that the types of Node lack. */
 
 /** https://fs.spec.whatwg.org/#filesystemsyncaccesshandle */
@@ -35,7 +37,7 @@ export type MessageTarget = {
   onmessage: ((event: { readonly data: unknown }) => void) | null;
 };
 
-export type WebWorker = MessageTarget & {
+type WebWorker = MessageTarget & {
   onerror: ((event: { readonly message: string }) => void) | null;
   terminate(): void;
 };
@@ -51,4 +53,12 @@ export const web = globalThis as unknown as {
 export function isDedicatedWorker(): boolean {
   const { DedicatedWorkerGlobalScope: Scope } = web;
   return Scope !== undefined && globalThis instanceof Scope;
+}
+
+/** Needs a process, a port or an address that a page does not have. */
+export class UnsupportedInBrowserError extends NodeError {
+  readonly code = "BROWSER_UNSUPPORTED";
+  constructor(what: string) {
+    super(`${what}: not available in a browser`, { what });
+  }
 }

@@ -7,13 +7,11 @@ export const ENTRIES: Readonly<Record<ThreadEntry | ProcessEntry, () => Promise<
   "crypto/kzg/verify-sidecar.thread": () => import("../crypto/kzg/verify-sidecar.thread.ts"),
   "dev/fork/fetch-remote.thread": () => import("../dev/fork/fetch-remote.thread.ts"),
   "services/compile-solidity.thread": () => import("../services/compile-solidity.thread.ts"),
-  "compiled-contracts/compile-contracts.thread": () =>
-    import("../compiled-contracts/compile-contracts.thread.ts"),
+  "compiled-contracts/compile-contracts.thread": () => import("../compiled-contracts/compile-contracts.thread.ts"),
   "calls/execute.thread": () => import("../calls/execute.thread.ts"),
   "node/rpc.process": () => import("../node/rpc.process.ts"),
   "shh/find-work.thread": () => import("../shh/find-work.thread.ts"),
-  "types/transaction/recover-senders.thread": () =>
-    import("../types/transaction/recover-senders.thread.ts"),
+  "types/transaction/recover-senders.thread": () => import("../types/transaction/recover-senders.thread.ts"),
 };
 
 /** Runs the module `entry` in this thread or process. */

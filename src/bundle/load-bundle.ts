@@ -39,8 +39,7 @@ export function loadBundle(user?: string): Bundle {
   const filename = join(directory, "evmint.cjs");
   // The bundle has no character outside ASCII except in comments; one byte a character halves its memory.
   const source = readFileSync(filename, "latin1");
-  const pathOf = (suffix: string) =>
-    join(directory, `evmint-${process.version}-${process.arch}${suffix}.cache`);
+  const pathOf = (suffix: string) => join(directory, `evmint-${process.version}-${process.arch}${suffix}.cache`);
   const common = pathOf("");
   const cachePath = user === undefined || existsSync(common) ? common : pathOf(`-${user}`);
   // Tells builds apart; a checksum of the source would take longer than what the cache saves in a worker.

@@ -19,9 +19,14 @@ function execution(isReady: boolean) {
     run: () => "from a thread",
   } as unknown as ExecutionThreads;
   const limits = {
-    ...{ gasCap: 0n, timeoutMs: 5_000, memoryBytesMax: 1 << 20, returnBytesMax: 1 << 20 },
+    gasCap: 0n,
+    timeoutMs: 5_000,
+    memoryBytesMax: 1 << 20,
+    returnBytesMax: 1 << 20,
     trace: {
-      ...{ timeoutMs: 5_000, timeoutMsMax: 60_000, bytesMax: 1 << 20 },
+      timeoutMs: 5_000,
+      timeoutMsMax: 60_000,
+      bytesMax: 1 << 20,
       scriptMemoryBytesMax: 1 << 20,
     },
   };

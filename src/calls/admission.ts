@@ -47,16 +47,11 @@ type AdmissionModules = {
 };
 
 /** `ExecutionReads` that leaves the chain's thread free: what takes long runs in `threads`. */
-export function admittedExecution(
-  limits: CallLimits,
-  core: ExecutionCore,
-  modules: AdmissionModules,
-): ExecutionReads {
+export function admittedExecution(limits: CallLimits, core: ExecutionCore, modules: AdmissionModules): ExecutionReads {
   const admission = new Admission(limits, core, modules);
   const methods = methodsOf("execution").flatMap(([name, facts]) => {
     if (!facts.follows) return [];
-    const method: AnyMethod = (input) =>
-      admission.run(name as ReadName, facts, input as ExecutionInput);
+    const method: AnyMethod = (input) => admission.run(name as ReadName, facts, input as ExecutionInput);
     return [[name, method]];
   });
   return Object.fromEntries(methods) as ExecutionReads;
@@ -145,8 +140,7 @@ class Admission {
       case "txIndex":
         return request?.txIndex === undefined;
       case "block": {
-        const number =
-          hash === undefined ? this.#numberOf(at) : this.#reader.transactionPosition(hash)?.number;
+        const number = hash === undefined ? this.#numberOf(at) : this.#reader.transactionPosition(hash)?.number;
         return this.#isLightBlock(number);
       }
       default:

@@ -2,8 +2,7 @@ import { createExecutionReads } from "../adapters/execution-port.ts";
 import type { CallLimits } from "../adapters/rpc-settings.ts";
 import { createChainStateTrie } from "../chain/chain-state-trie.ts";
 import { createGasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
-import type { ChainReader, PendingBlock } from "../chain/reader.ts";
-import { createChainReader, knownBlock } from "../chain/reader.ts";
+import { type ChainReader, createChainReader, knownBlock, type PendingBlock } from "../chain/reader.ts";
 import { followerCacheSizes } from "../chain/store/cache-sizes.ts";
 import type { FollowedStore } from "../chain/store/follow/published-head.ts";
 import { StoreFollower } from "../chain/store/follow/store-follower.ts";
@@ -13,7 +12,7 @@ import { createEvm } from "../evm/engine.ts";
 import type { ContractCompiler } from "../evm/modules/compiled-tier.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { garbageCollector } from "../profiling/garbage-collector.ts";
+import { garbageCollector } from "../profiling/garbage-collection.ts";
 import { type AnyMethod, PORT_METHODS } from "../rpc/ports/declarations.ts";
 import type { ExecutionReads } from "../rpc/ports/execution.ts";
 import type { StateChanges } from "../state/reader.ts";
@@ -98,7 +97,9 @@ class FollowingExecution {
     const stateTrie = createChainStateTrie(this.#store, TRIE_OPTIONS);
     const reader: ChainReader = {
       ...createChainReader({
-        ...{ config, genesisHash, stateTrie },
+        config,
+        genesisHash,
+        stateTrie,
         store: this.#store,
         head: () => knownBlock(this.#store, this.#pending?.parent ?? this.#store.head()),
       }),

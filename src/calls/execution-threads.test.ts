@@ -13,8 +13,13 @@ describe("ExecutionThreads", () => {
   const open = (options: Partial<ExecutionThreadsOptions> = {}) => {
     lost.length = 0;
     threads = new ExecutionThreads({
-      ...{ entry: "calls/testing/misbehave.thread", count: 1, waitingMax: 100, graceMs: 50 },
-      ...{ data: {} as ExecutionThreadData, compiler: undefined, epoch: () => 0 },
+      entry: "calls/testing/misbehave.thread",
+      count: 1,
+      waitingMax: 100,
+      graceMs: 50,
+      data: {} as ExecutionThreadData,
+      compiler: undefined,
+      epoch: () => 0,
       onLost: ({ reason }, method) => lost.push([reason, method]),
       ...options,
     });

@@ -12,12 +12,7 @@ import type { CancelToken } from "../threads/cancel-token.ts";
 import { errorFromData } from "../threads/plain-data.ts";
 import { CallAbortedError, Pool, ThreadLostError } from "../threads/pool.ts";
 import type { ThreadEntry } from "../threads/start-thread.ts";
-import type {
-  ExecutionHandlers,
-  ExecutionOutcome,
-  ExecutionRequest,
-  ExecutionThreadData,
-} from "./execute.thread.ts";
+import type { ExecutionHandlers, ExecutionOutcome, ExecutionRequest, ExecutionThreadData } from "./execute.thread.ts";
 
 /** The thread of a request ended before it answered: it ran out of memory or failed. */
 export class ExecutionAbortedError extends NodeError {
@@ -68,7 +63,9 @@ export class ExecutionThreads {
     this.#options = options;
     this.pool = new Pool({
       entry: entry ?? "calls/execute.thread",
-      ...{ data, count, waitingMax },
+      data,
+      count,
+      waitingMax,
       heapMegabytesMax: HEAP_MEGABYTES_MAX,
       idleMs: IDLE_MS,
       here: {
@@ -166,8 +163,7 @@ export function createExecutionThreads(
       log.error("execution thread ended", { reason, method, error });
     },
   });
-  const gauge = (name: string, help: string, read: () => number) =>
-    metrics.gaugeOf({ name, help }, read);
+  const gauge = (name: string, help: string, read: () => number) => metrics.gaugeOf({ name, help }, read);
   gauge("execution_threads_busy", "Threads that execute a call.", () => threads.pool.busy);
   gauge("execution_threads_waiting", "Calls that wait for a thread.", () => threads.pool.waiting);
   return threads;

@@ -5,9 +5,7 @@ import { type TraceText, textString } from "../tracing/json-writer.ts";
 import { movableTexts } from "./movable-texts.ts";
 
 /** What another thread receives of `value`, and how many buffers moved there. */
-function sent<T extends Parameters<typeof movableTexts>[0]>(
-  traces: T,
-): { value: T; moved: number } {
+function sent<T extends Parameters<typeof movableTexts>[0]>(traces: T): { value: T; moved: number } {
   const { value, buffers } = movableTexts(traces);
   const { port1, port2 } = new MessageChannel();
   port1.postMessage(value, buffers as ArrayBuffer[]);

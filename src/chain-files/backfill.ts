@@ -13,11 +13,11 @@ import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Genesis } from "../params/genesis.ts";
 import { createStateTrie } from "../state/state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { importFileBlock } from "./import-file-block.ts";
+import { importFileBlock } from "./chain-file.ts";
 import { ForkedImportError, type ImportSteps, importChainFile } from "./transfer-chain-file.ts";
 
 /** The chain whose older blocks are missing. */
-export type BackfilledChain = {
+type BackfilledChain = {
   readonly chain: Chain;
   readonly store: LogBlockStore;
   readonly genesis: Genesis;
@@ -35,7 +35,7 @@ export type BackfillOptions = {
   readonly failPoint?: (name: string) => void;
 };
 
-export type BackfillResult = {
+type BackfillResult = {
   readonly imported: number;
   readonly skipped: number;
   /** The new store has every block of the chain: its log may replace the old one. */
@@ -125,10 +125,7 @@ function copyBlock(chain: Chain, { store }: Pick<BackfilledChain, "store">, numb
     changes: store.changes(number),
     consensusData: store.consensusDataOf(number),
   };
-  const { root, nodes } = chain.stateTrie.update(
-    chain.head().block.header.stateRoot,
-    record.changes,
-  );
+  const { root, nodes } = chain.stateTrie.update(chain.head().block.header.stateRoot, record.changes);
   invariant(root === record.block.header.stateRoot, `block ${number} has the state it had`);
   chain.commit(record, nodes);
 }

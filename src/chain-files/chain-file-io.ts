@@ -6,7 +6,7 @@ import { createGunzip, createGzip } from "node:zlib";
 const READ_BYTES = 1 << 20;
 
 /** The content of a chain file, unpacked. */
-export type ChainFileContent = {
+type ChainFileContent = {
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Bytes of the file read so far, as stored. */
   readonly bytesRead: () => number;

@@ -1,4 +1,10 @@
+import type { Chain } from "../chain/chain.ts";
+import { importBlock } from "../chain/chain.ts";
+import { decodeConsensusData } from "../consensus/consensus-data.ts";
+import { voteEffect } from "../consensus/voting/snapshot-storage.ts";
 import { NodeError } from "../errors.ts";
+import type { ExecutionModules } from "../execution/block/block-execution.ts";
+import type { Address } from "../primitives/address.ts";
 import { concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { decodeRlp, encodeRlp } from "../primitives/rlp.ts";
 import type { Block } from "../types/block.ts";
@@ -72,7 +78,7 @@ async function* blocksIn(
 }
 
 /** What a chain file holds of a block. @param consensusData empty: none */
-export function encodeFileBlock(block: Block, consensusData: Uint8Array): Uint8Array {
+function encodeFileBlock(block: Block, consensusData: Uint8Array): Uint8Array {
   const encoded = encodeBlock(block);
   return consensusData.length === 0 ? encoded : concatBytes(encodeRlp(consensusData), encoded);
 }
@@ -82,11 +88,7 @@ function decode(bytes: Uint8Array, ordinal: number): Block {
     return decodeBlockAt(bytes, 0).block;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new InvalidChainFileError(
-      `block ${ordinal} of the file: ${reason}`,
-      { ordinal },
-      { cause },
-    );
+    throw new InvalidChainFileError(`block ${ordinal} of the file: ${reason}`, { ordinal }, { cause });
   }
 }
 
@@ -115,4 +117,54 @@ function itemEnd(bytes: Uint8Array, offset: number): number {
   for (let i = 1; i <= size; i++) length = length * 256 + bytes[offset + i]!;
   if (length > BLOCK_BYTES_MAX) throw new InvalidChainFileError(`block of ${length} bytes`);
   return offset + 1 + size + length;
+}
+
+/**
+ * Executes a block of a chain file with the vote it carries, and makes it the head.
+ * @param fileBlock.senders those of the first transactions, where they have been recovered
+ * @throws as `importBlock`, InvalidChainFileError
+ */
+export function importFileBlock(
+  chain: Chain,
+  {
+    block,
+    consensusData,
+    senders,
+  }: Pick<FileBlock, "block" | "consensusData"> & { readonly senders?: readonly Address[] },
+  execution: ExecutionModules,
+): void {
+  importBlock(chain, block, execution, {
+    data: consensusData,
+    ...(senders && { senders }),
+    ...systemUpdateOf(chain, consensusData, block.header.number),
+  });
+}
+
+/** What the vote of a block that follows the head changes in the state, if it has one. */
+function systemUpdateOf(chain: Chain, consensusData: Uint8Array, number: number) {
+  const data = consensusDataIn(consensusData, number);
+  if (data?.cast === undefined) return {};
+  const { header } = chain.head().block;
+  const { proposer, cast } = data;
+  const { systemUpdate } = voteEffect(chain.stateAt(header.number), {
+    proposer,
+    ...cast,
+    height: header.number + 1,
+  });
+  return { systemUpdate };
+}
+
+/** Block `number` as a chain file holds it. */
+export function exportFileBlock(chain: Pick<Chain, "block" | "consensusDataOf">, number: number): Uint8Array {
+  const data = chain.consensusDataOf(number);
+  const hasVote = decodeConsensusData(data)?.cast !== undefined;
+  return encodeFileBlock(chain.block(number)!.block, hasVote ? data : EMPTY_BYTES);
+}
+
+function consensusDataIn(consensusData: Uint8Array, number: number) {
+  try {
+    return decodeConsensusData(consensusData);
+  } catch (cause) {
+    throw new InvalidChainFileError(`the consensus data of block ${number} is malformed`, { number }, { cause });
+  }
 }

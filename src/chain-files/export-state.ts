@@ -23,8 +23,7 @@ export async function exportState(
   const source = {
     state: chain.stateAt(number),
     keys: store.hashedKeys,
-    storageRootOf: (address: Parameters<typeof chain.proof>[0]) =>
-      chain.proof(address, [], number).storageRoot,
+    storageRootOf: (address: Parameters<typeof chain.proof>[0]) => chain.proof(address, [], number).storageRoot,
   };
   const whole = { accountsMax: PAGE, withCode: true, withStorage: true };
   const withoutLimit = { take() {}, assertInTime() {} };

@@ -27,9 +27,16 @@ const senders = keys.map(addressFromPrivateKey);
 function transfer(key: Uint8Array, nonce: number): Transaction {
   return signTransaction(
     {
-      ...{ type: 2, chainId: CHAIN_ID, nonce: BigInt(nonce), gasLimit: 21_000n, to: senders[0]! },
-      ...{ value: 1n, data: EMPTY_BYTES, accessList: [] },
-      ...{ maxFeePerGas: 10n, maxPriorityFeePerGas: 1n },
+      type: 2,
+      chainId: CHAIN_ID,
+      nonce: BigInt(nonce),
+      gasLimit: 21_000n,
+      to: senders[0]!,
+      value: 1n,
+      data: EMPTY_BYTES,
+      accessList: [],
+      maxFeePerGas: 10n,
+      maxPriorityFeePerGas: 1n,
     },
     key,
   );
@@ -50,11 +57,7 @@ async function* itemsOf(blocks: readonly Block[]) {
   for (const block of blocks) yield { block };
 }
 
-async function collect(
-  blocks: readonly Block[],
-  options: Parameters<typeof recoverAhead>[2],
-  using = recovery,
-) {
+async function collect(blocks: readonly Block[], options: Parameters<typeof recoverAhead>[2], using = recovery) {
   const found = [];
   for await (const item of recoverAhead(itemsOf(blocks), using, options)) found.push(item);
   return found;

@@ -1,12 +1,15 @@
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
 import { NodeError } from "../errors.ts";
 import type { Address } from "../primitives/address.ts";
+import { syncDirectory } from "../storage/log-file.ts";
+import { makeFolder } from "../storage/make-folder.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { type FileBlock, readChainFile } from "./chain-file.ts";
+import { exportFileBlock, type FileBlock, readChainFile } from "./chain-file.ts";
 import { writeChainFile } from "./chain-file-io.ts";
-import { exportFileBlock } from "./import-file-block.ts";
 import { createSenderRecovery, recoverAhead } from "./recover-ahead.ts";
 
 /** A block of the file has a number we hold another block for. */
@@ -17,10 +20,7 @@ export class ForkedImportError extends NodeError {
     readonly ours: string;
     readonly theirs: string;
   }) {
-    super(
-      `block ${details.number} is ${details.ours} here and ${details.theirs} in the file: another chain`,
-      details,
-    );
+    super(`block ${details.number} is ${details.ours} here and ${details.theirs} in the file: another chain`, details);
   }
 }
 
@@ -104,4 +104,24 @@ export async function exportChainFile(
   }
   await writeChainFile(path, blocks());
   return exported;
+}
+
+/**
+ * Writes blocks `first` to `last`, which exist, to a chain file in `directory`; it is durable when the promise resolves.
+ * @returns its path, which names the last block's hash: the same blocks are written once
+ */
+export async function setAsideBlocks(
+  directory: string,
+  chain: Pick<Chain, "block" | "consensusDataOf" | "blockHash">,
+  { first, last }: { readonly first: number; readonly last: number },
+): Promise<string> {
+  const path = join(directory, `${first}-${last}-${chain.blockHash(last)!.slice(2, 10)}.rlp.gz`);
+  if (existsSync(path)) return path;
+  makeFolder(directory);
+  const unfinished = join(directory, "unfinished.rlp.gz");
+  rmSync(unfinished, { force: true });
+  await exportChainFile(unfinished, chain, { first, last }, { mayContinue: () => true });
+  renameSync(unfinished, path);
+  syncDirectory(directory);
+  return path;
 }

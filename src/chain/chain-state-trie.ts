@@ -20,9 +20,7 @@ export function createChainStateTrie(
   const newest = createStateTrie(store.trieNodes, options);
   let oldNodes: NodeCache | undefined;
   /** The last of the roots whose nodes the store computes: a process that follows the store asks for the head's again and again. */
-  let computed:
-    | { readonly root: Hash; readonly nodes: TrieNodeReader; readonly trie: StateTrie }
-    | undefined;
+  let computed: { readonly root: Hash; readonly nodes: TrieNodeReader; readonly trie: StateTrie } | undefined;
 
   /** @throws StatePrunedError */
   function computedAt(root: Hash): StateTrie | undefined {
@@ -52,10 +50,8 @@ export function createChainStateTrie(
   }
 
   return {
-    update: (parentRoot, changes, known) =>
-      at(parentRoot, (trie) => trie.update(parentRoot, changes, known)),
-    prefetch: (root, address, slots, known) =>
-      at(root, (trie) => trie.prefetch(root, address, slots, known)),
+    update: (parentRoot, changes, known) => at(parentRoot, (trie) => trie.update(parentRoot, changes, known)),
+    prefetch: (root, address, slots, known) => at(root, (trie) => trie.prefetch(root, address, slots, known)),
     prove: (root, address, slots) => at(root, (trie) => trie.prove(root, address, slots)),
   };
 }

@@ -9,8 +9,12 @@ import { checkForkSchedule, ForkScheduleError } from "./fork-schedule.ts";
 const HEAD = { number: 10, timestamp: 1_000 };
 const BLOBS = { target: 3, max: 6, baseFeeUpdateFraction: 3_338_477n };
 const CONFIG: ChainConfig = {
-  ...{ chainId: 7n, londonBlock: 0, terminalTotalDifficulty: 0n },
-  ...{ cancunTime: 0, pragueTime: 900, osakaTime: 2_000 },
+  chainId: 7n,
+  londonBlock: 0,
+  terminalTotalDifficulty: 0n,
+  cancunTime: 0,
+  pragueTime: 900,
+  osakaTime: 2_000,
   blobSchedule: { cancun: BLOBS, prague: BLOBS, osaka: BLOBS },
 };
 const { osakaTime: _osaka, ...WITHOUT_OSAKA } = CONFIG;
@@ -47,10 +51,7 @@ test("a rule of blocks that exist cannot change, and a rejected change is not st
     ["bpo1Time", { ...CONFIG, bpo1Time: 0 }],
     ["londonBlock", { ...CONFIG, londonBlock: 5 }],
     ["chainId", { ...CONFIG, chainId: 8n }],
-    [
-      "blobSchedule.prague",
-      { ...CONFIG, blobSchedule: { ...CONFIG.blobSchedule, prague: { ...BLOBS, max: 9 } } },
-    ],
+    ["blobSchedule.prague", { ...CONFIG, blobSchedule: { ...CONFIG.blobSchedule, prague: { ...BLOBS, max: 9 } } }],
   ] as const) {
     assert.throws(
       () => check(config),

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { NodeError } from "../errors.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
+import { ifPresent } from "../storage/if-present.ts";
 import { replaceFile } from "../storage/replace-file.ts";
 import type { Header } from "../types/header.ts";
 
@@ -24,19 +25,10 @@ export class ForkScheduleError extends NodeError {
 export function checkForkSchedule(directory: string, config: ChainConfig, head: Head): void {
   const path = join(directory, FILE);
   const text = `${JSON.stringify(config, (_, value) => (typeof value === "bigint" ? String(value) : value), 2)}\n`;
-  const known = readStored(path);
+  const known = ifPresent(() => readFileSync(path, "utf8"));
   if (known === text) return;
   if (known !== undefined) compare(parse(path, known), JSON.parse(text), head);
   replaceFile(path, text, 0o600);
-}
-
-function readStored(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    return undefined;
-  }
 }
 
 function parse(path: string, text: string): Schedule {

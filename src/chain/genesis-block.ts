@@ -7,12 +7,7 @@ import type { StateChanges } from "../state/reader.ts";
 import { changesOfAlloc } from "../state/state-changes.ts";
 import { HASH_ONLY } from "../trie/ordered-trie-root.ts";
 import { BLOOM_LENGTH } from "../types/bloom.ts";
-import {
-  EMPTY_REQUESTS_HASH,
-  EMPTY_TRIE_ROOT,
-  EMPTY_UNCLES_HASH,
-  EMPTY_WITHDRAWALS_ROOT,
-} from "../types/constants.ts";
+import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH, EMPTY_WITHDRAWALS_ROOT } from "../types/constants.ts";
 import type { Header } from "../types/header.ts";
 import { headerHash } from "../types/header-codec.ts";
 import { encodeChanges } from "./records/changes-record.ts";

@@ -190,10 +190,7 @@ function hashFromHistory(
 }
 
 /** A block that must be in the store. */
-export function knownBlock(
-  store: Pick<ReadableBlockStore, "block">,
-  number: number | undefined,
-): ExecutedBlock {
+export function knownBlock(store: Pick<ReadableBlockStore, "block">, number: number | undefined): ExecutedBlock {
   const executed = number === undefined ? undefined : store.block(number);
   invariant(executed, `block ${number} must be in the store`);
   return executed;

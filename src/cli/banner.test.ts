@@ -6,11 +6,7 @@ import { checksumAddress } from "../primitives/address.ts";
 import { type BannerOptions, renderBanner } from "./banner.ts";
 import { fakeListener, fakeNode } from "./testing/fake-context.ts";
 
-function banner(
-  options: Partial<BannerOptions> = {},
-  dev = true,
-  flags: Record<string, string> = {},
-): string {
+function banner(options: Partial<BannerOptions> = {}, dev = true, flags: Record<string, string> = {}): string {
   return renderBanner({
     version: "v1.2.3",
     config: loadConfig({ home: "/nonexistent", dev, flags, environment: {} }).config,
@@ -52,10 +48,7 @@ test("the banner says what chain it is, where, and whether it was resumed", () =
   assert.equal(value(fresh, "Engine"), "solo, a block for each transaction");
   const chain = { ...fakeNode().chain, head: 7, resumed: true };
   assert.equal(value(banner({ chain }), "State"), "resumed at block 7, 0 s old");
-  assert.equal(
-    value(banner({ chain, now: 1_700_010_000 }), "State"),
-    "resumed at block 7, 2 h old",
-  );
+  assert.equal(value(banner({ chain, now: 1_700_010_000 }), "State"), "resumed at block 7, 2 h old");
   const timed = banner({}, true, { "consensus.block-time": "1500ms" });
   assert.equal(value(timed, "Engine"), "solo, a block every 1500ms");
 });

@@ -69,9 +69,7 @@ function stateOf(chain: ChainStatus, now: number): string {
 function ageOf(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
-  return seconds < 172_800
-    ? `${Math.floor(seconds / 3600)} h`
-    : `${Math.floor(seconds / 86_400)} d`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
 }
 
 function engineOf({ consensus }: Config): string {
@@ -94,11 +92,7 @@ function listenerLines({ kind, url, namespaces, needsToken }: Listener): string[
 }
 
 /** What to type into a wallet; nothing when there is no HTTP to type. */
-function walletLines(
-  config: Config,
-  chain: ChainStatus,
-  listeners: readonly Listener[],
-): string[][] {
+function walletLines(config: Config, chain: ChainStatus, listeners: readonly Listener[]): string[][] {
   const http = listeners.find(({ kind }) => kind === "http");
   if (http === undefined) return [];
   return [
@@ -114,9 +108,7 @@ function walletLines(
 
 function dangerLines(config: Config, loud: (text: string) => string): string[][] {
   const dangers = dangersOf(config);
-  return dangers.length === 0
-    ? []
-    : [dangers.map((danger) => loud(`DANGER: ${escapeControls(danger)}`))];
+  return dangers.length === 0 ? [] : [dangers.map((danger) => loud(`DANGER: ${escapeControls(danger)}`))];
 }
 
 function row(name: string, value: string): string {

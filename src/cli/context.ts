@@ -1,6 +1,8 @@
 import type { Readable, Writable } from "node:stream";
+import type { Config } from "../config/config.ts";
 import type { NodeOperations } from "../node/types.ts";
 import type { CrashSource } from "../observe/crash-policy.ts";
+import { createLogger, type RootLogger } from "../telemetry/create-logger.ts";
 
 export type Input = Readable & {
   readonly isTTY?: boolean;
@@ -25,3 +27,15 @@ export type CliContext = {
   /** Ends the process without waiting for anything. */
   readonly exitNow: (code: number) => void;
 };
+
+/** The log of a command, on standard error: standard output belongs to its result. */
+export function openLog({ log }: Config, { stderr, environment }: CliContext): RootLogger {
+  const terminal = stderr.isTTY === true;
+  return createLogger({
+    level: log.level,
+    format: log.format === "auto" ? (terminal ? "text" : "json") : log.format,
+    // https://no-color.org
+    color: terminal && !environment["NO_COLOR"],
+    write: (line) => stderr.write(line),
+  });
+}

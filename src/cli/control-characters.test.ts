@@ -5,7 +5,7 @@ import { loadConfig } from "../config/load.ts";
 import { escapeControlsInLines } from "../telemetry/escape-controls.ts";
 import { CONTROL_CHARACTERS } from "../telemetry/testing/control-characters.ts";
 import { renderBanner } from "./banner.ts";
-import { doctor } from "./commands/doctor.ts";
+import { doctor } from "./doctor/doctor.ts";
 import type { System } from "./doctor/system.ts";
 import { describeError, describeWithStack } from "./errors.ts";
 import { runCli } from "./program.ts";

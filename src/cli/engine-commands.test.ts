@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { addressFromPrivateKey } from "../crypto/secp256k1.ts";
 import { hexToBytes } from "../primitives/hex.ts";
-import type { NetworkFile } from "./network-file.ts";
+import type { NetworkFile } from "./commands/init.ts";
 import { runCli } from "./program.ts";
 import { fakeContext } from "./testing/fake-context.ts";
 

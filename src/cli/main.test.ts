@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { clientVersion, packageVersion } from "../config/version.ts";
+import { clientVersion, packageVersion } from "../config/package.ts";
 
 const entry = fileURLToPath(new URL("testing/run-main.ts", import.meta.url));
 
@@ -16,10 +16,7 @@ function evmintd(args: string[], environment: Record<string, string> = {}) {
 
 test("the process prints its version and exits with 0, all of the output written", () => {
   const { status, stdout, stderr } = evmintd(["version"]);
-  assert.deepEqual(
-    { status, stdout, stderr },
-    { status: 0, stdout: `evmintd ${packageVersion()}\n`, stderr: "" },
-  );
+  assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: `evmintd ${packageVersion()}\n`, stderr: "" });
 });
 
 test("the process exits with 2 for a flag it does not know and names the nearest", () => {
@@ -36,10 +33,7 @@ test("the process takes settings from its environment", () => {
 });
 
 test("clientVersion names client, version, system and runtime", () => {
-  assert.match(
-    clientVersion(),
-    /^Evmint\/v\d+\.\d+\.\d+[^/]*\/[a-z0-9]+-[a-z0-9]+\/node\d+\.\d+\.\d+$/,
-  );
+  assert.match(clientVersion(), /^Evmint\/v\d+\.\d+\.\d+[^/]*\/[a-z0-9]+-[a-z0-9]+\/node\d+\.\d+\.\d+$/);
 });
 
 const fakeNodeEntry = fileURLToPath(new URL("testing/run-fake-node.ts", import.meta.url));
@@ -47,11 +41,9 @@ const fakeNodeEntry = fileURLToPath(new URL("testing/run-fake-node.ts", import.m
 /** A dev node that does nothing, once its banner is out. */
 async function startFakeNode(mode: "stop" | "hang") {
   const home = "/nonexistent/home";
-  const child = spawn(
-    process.execPath,
-    ["--import", "tsx", fakeNodeEntry, mode, "start", "--dev", "--home", home],
-    { stdio: ["ignore", "pipe", "pipe"] },
-  );
+  const child = spawn(process.execPath, ["--import", "tsx", fakeNodeEntry, mode, "start", "--dev", "--home", home], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const exit = once(child, "exit") as Promise<[number | null, string | null]>;
   await once(child.stdout, "data");
   return { child, exit };

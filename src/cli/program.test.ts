@@ -1,20 +1,12 @@
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, mock, test } from "node:test";
 import type { Config } from "../config/config.ts";
 import { renderGenesis } from "../config/genesis/genesis.ts";
+import { packageVersion } from "../config/package.ts";
 import { environmentName, OPTIONS } from "../config/schema.ts";
-import { packageVersion } from "../config/version.ts";
 import { DEV_ACCOUNTS } from "../keystore/dev-accounts.ts";
 import type { NodeOperations, RunningNode } from "../node/types.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../params/gas.ts";
@@ -377,17 +369,7 @@ test("an unknown flag names the nearest that exists, by its last part too", asyn
 });
 
 test("start --dev takes the port and block 0 by short flags", async () => {
-  const flags = [
-    "--port",
-    "9545",
-    "--chain-id",
-    "7",
-    "--accounts",
-    "3",
-    "--predeploys",
-    "none",
-    "--dev.in-memory",
-  ];
+  const flags = ["--port", "9545", "--chain-id", "7", "--accounts", "3", "--predeploys", "none", "--dev.in-memory"];
   const node = await startDev(fakeNode(), flags);
   node.signal();
   await node.exit;
@@ -402,13 +384,11 @@ test("start --dev takes the port and block 0 by short flags", async () => {
     forkUrls: [],
     forkBlock: null,
     forkVerify: "auto",
-    ...{
-      artifacts: null,
-      clientVersion: null,
-      loadState: null,
-      dumpState: null,
-      stateIntervalMs: null,
-    },
+    artifacts: null,
+    clientVersion: null,
+    loadState: null,
+    dumpState: null,
+    stateIntervalMs: null,
     inMemory: true,
   });
   for (const args of [

@@ -1,12 +1,11 @@
 import { Command, CommanderError, Option } from "commander";
 import type { LoadedConfig } from "../config/config.ts";
-import { fateOfKey } from "../config/former-keys.ts";
 import { assertHomeFolder, resolveHome } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
-import { nearest } from "../config/nearest.ts";
+import { packageVersion } from "../config/package.ts";
 import { OPTIONS } from "../config/schema.ts";
+import { fateOfKey, nearest } from "../config/unknown-keys.ts";
 import { boolean } from "../config/value-types.ts";
-import { packageVersion } from "../config/version.ts";
 import { escapeControlsInLines } from "../telemetry/escape-controls.ts";
 import type { AttachOptions } from "./commands/console.ts";
 import type { ExplorerOptions } from "./commands/explorer.ts";
@@ -31,12 +30,9 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     logLevel = loaded.config.log.level;
   });
   try {
-    await program.parseAsync(
-      showsAll ? [...args.filter((arg) => arg !== HELP_ALL), "--help"] : args,
-      {
-        from: "user",
-      },
-    );
+    await program.parseAsync(showsAll ? [...args.filter((arg) => arg !== HELP_ALL), "--help"] : args, {
+      from: "user",
+    });
     return 0;
   } catch (error) {
     // Commander has printed its own errors, and help is one of them.
@@ -57,11 +53,7 @@ type Invocation = {
   readonly words: ReadonlySet<string>;
 };
 
-function buildProgram(
-  context: CliContext,
-  invocation: Invocation,
-  onLoaded: (loaded: LoadedConfig) => void,
-): Command {
+function buildProgram(context: CliContext, invocation: Invocation, onLoaded: (loaded: LoadedConfig) => void): Command {
   const load = (flags: Flags): LoadedConfig => {
     const loaded = configOf(flags, context);
     onLoaded(loaded);
@@ -78,11 +70,12 @@ function buildProgram(
     .version(`evmintd ${packageVersion()}`, "-V, --version", "print the version")
     .showSuggestionAfterError(false);
   // Commands inherit the settings above only when made by `program.command`.
-  addNodeCommands(program, context, load, invocation);
-  addChainCommands(program, context, load, invocation);
-  addKeysCommands(program, context, load, invocation);
-  addEngineCommands(program, context, load, invocation);
-  addConsoleCommands(program, context, load, invocation);
+  const cli = { program, context, load, invocation };
+  addNodeCommands(cli);
+  addChainCommands(cli);
+  addKeysCommands(cli);
+  addEngineCommands(cli);
+  addConsoleCommands(cli);
   program
     .command("completion <shell>")
     .description("print the script that completes commands in bash, zsh or fish")
@@ -99,14 +92,15 @@ function buildProgram(
   return program;
 }
 
-type Load = (flags: Flags) => LoadedConfig;
+/** What commands are made of. */
+type Cli = {
+  readonly program: Command;
+  readonly context: CliContext;
+  readonly load: (flags: Flags) => LoadedConfig;
+  readonly invocation: Invocation;
+};
 
-function addNodeCommands(
-  program: Command,
-  context: CliContext,
-  load: Load,
-  invocation: Invocation,
-): void {
+function addNodeCommands({ program, context, load, invocation }: Cli): void {
   const start = withHome(program.command("start"))
     .option("--dev", "a dev chain: funded accounts, instant blocks")
     .option("--port <number>", "HTTP on this port, WebSocket on the next");
@@ -169,7 +163,7 @@ function addNodeCommands(
     .option("--dev", "the dev chain's home")
     .description("look at disk, memory, limits, clock, ports, secrets and versions")
     .action(async (flags: Flags) => {
-      const { doctor } = await import("./commands/doctor.ts");
+      const { doctor } = await import("./doctor/doctor.ts");
       doctor(load(flags).config, context);
     });
 
@@ -184,26 +178,17 @@ function addNodeCommands(
     });
 }
 
-function addChainCommands(
-  program: Command,
-  context: CliContext,
-  load: Load,
-  invocation: Invocation,
-): void {
+function addChainCommands({ program, context, load, invocation }: Cli): void {
   const commands = () => import("./commands/chain.ts");
   const chainCommand = (parent: Command, name: string) =>
-    withSettings(withHome(parent.command(name)), invocation, [
-      "log",
-      "chain",
-      "state",
-      "dev",
-    ]).option("--dev", "the dev chain's home");
+    withSettings(withHome(parent.command(name)), invocation, ["log", "chain", "state", "dev"]).option(
+      "--dev",
+      "the dev chain's home",
+    );
 
   chainCommand(program, "import <file>")
     .description("execute and append the blocks of an RLP file; goes on where it stopped")
-    .action(async (file: string, flags: Flags) =>
-      (await commands()).importFile(load(flags).config, file, context),
-    );
+    .action(async (file: string, flags: Flags) => (await commands()).importFile(load(flags).config, file, context));
   chainCommand(program, "export <file> [first] [last]")
     .description("write blocks as RLP, gzipped when the name ends in .gz")
     .action(async (file: string, first: string, last: string, flags: Flags) =>
@@ -236,12 +221,7 @@ function addChainCommands(
     .action(async (flags: Flags) => (await commands()).checkDatabase(load(flags).config, context));
 }
 
-function addConsoleCommands(
-  program: Command,
-  context: CliContext,
-  load: Load,
-  invocation: Invocation,
-): void {
+function addConsoleCommands({ program, context, load, invocation }: Cli): void {
   const command = (name: string, tables?: readonly string[]) =>
     withSettings(withHome(program.command(name)), invocation, tables)
       .option("--exec <code>", "run JavaScript and print its value, in place of the prompt")
@@ -264,12 +244,7 @@ function addConsoleCommands(
     });
 }
 
-function addEngineCommands(
-  program: Command,
-  context: CliContext,
-  load: Load,
-  invocation: Invocation,
-): void {
+function addEngineCommands({ program, context, load, invocation }: Cli): void {
   const commands = () => import("./commands/engine.ts");
   const command = (parent: Command, name: string) =>
     withSettings(withHome(parent.command(name)), invocation, ["consensus", "cometbft"]);
@@ -279,9 +254,7 @@ function addEngineCommands(
     .action(async (flags: Flags) => (await commands()).showValidator(load(flags).config, context));
   command(validator, "key")
     .description("print the private key itself")
-    .action(async (flags: Flags) =>
-      (await commands()).printValidatorKey(load(flags).config, context),
-    );
+    .action(async (flags: Flags) => (await commands()).printValidatorKey(load(flags).config, context));
   const engine = program.command("engine").description("CometBFT under this node");
   command(engine, "status")
     .description("print height, round, peers and voting power of the running node")
@@ -291,12 +264,7 @@ function addEngineCommands(
     .action(async (flags: Flags) => (await commands()).invite(load(flags).config, context));
 }
 
-function addKeysCommands(
-  program: Command,
-  context: CliContext,
-  load: Load,
-  invocation: Invocation,
-): void {
+function addKeysCommands({ program, context, load, invocation }: Cli): void {
   const keys = program.command("keys").description("the key store");
   const commands = () => import("./commands/keys.ts");
   const keysCommand = (name: string) =>
@@ -317,9 +285,7 @@ function addKeysCommands(
     .action(async (flags: Flags) => (await commands()).listKeys(await session(flags)));
   keysCommand("import <file>")
     .description("take a key from a key file or a file with a private key in hex")
-    .action(async (file: string, flags: Flags) =>
-      (await commands()).importKey(await session(flags), file),
-    );
+    .action(async (file: string, flags: Flags) => (await commands()).importKey(await session(flags), file));
   keysCommand("export <address>")
     .description("print a key file under another passphrase")
     .option("--raw", "print the private key itself")
@@ -328,9 +294,7 @@ function addKeysCommands(
     );
   keysCommand("delete <address>")
     .description("delete a key for good")
-    .action(async (account: string, flags: Flags) =>
-      (await commands()).deleteKey(await session(flags), account),
-    );
+    .action(async (account: string, flags: Flags) => (await commands()).deleteKey(await session(flags), account));
   keysCommand("change-password <address>")
     .description("encrypt a key with another passphrase")
     .action(async (account: string, flags: Flags) =>
@@ -390,11 +354,7 @@ function withDevAliases(command: Command): Command {
 }
 
 /** Makes settings flags of `command`: all, or those of some tables. */
-function withSettings(
-  command: Command,
-  { showsAll, words }: Invocation,
-  tables?: readonly string[],
-): Command {
+function withSettings(command: Command, { showsAll, words }: Invocation, tables?: readonly string[]): Command {
   if (!words.has(command.name())) return command;
   let hidden = 0;
   for (const { key, type, default: value, description } of OPTIONS) {
@@ -406,9 +366,7 @@ function withSettings(
     const flag = new Option(`--${key} ${form}`, `${description}${shown}`);
     const isShown = showsAll || COMMON_SETTINGS.has(key);
     if (!isShown) hidden++;
-    command.addOption(
-      flag.helpGroup(showsAll ? `Settings, ${table}:` : "Settings:").hideHelp(!isShown),
-    );
+    command.addOption(flag.helpGroup(showsAll ? `Settings, ${table}:` : "Settings:").hideHelp(!isShown));
   }
   if (hidden > 0) command.option(HELP_ALL, `show ${hidden} more settings`);
   return command;
@@ -429,10 +387,7 @@ function withSuggestion(text: string, program: Command): string {
 }
 
 function flagsOf(command: Command): string[] {
-  return [
-    ...command.options.flatMap(({ long }) => long ?? []),
-    ...command.commands.flatMap(flagsOf),
-  ];
+  return [...command.options.flatMap(({ long }) => long ?? []), ...command.commands.flatMap(flagsOf)];
 }
 
 function homeOf(flags: Flags, { environment }: CliContext): string {
@@ -444,12 +399,10 @@ function homeOf(flags: Flags, { environment }: CliContext): string {
 
 /** Settings given by their short flags. @throws UsageError */
 function aliasedSettings(flags: Flags): [string, string][] {
-  const aliases = [...DEV_ALIASES, ...DEV_FILE_ALIASES].flatMap(
-    ([key, flag]): [string, string][] => {
-      const value = flags[new Option(flag).attributeName()] as string | undefined;
-      return value === undefined ? [] : [[key, value]];
-    },
-  );
+  const aliases = [...DEV_ALIASES, ...DEV_FILE_ALIASES].flatMap(([key, flag]): [string, string][] => {
+    const value = flags[new Option(flag).attributeName()] as string | undefined;
+    return value === undefined ? [] : [[key, value]];
+  });
   if (aliases.length > 0 && flags["dev"] !== true) {
     throw new UsageError(
       `--${aliases[0]![0].slice("dev.".length)} is for new dev chains: add --dev, or make a chain of your own with "evmintd init"`,

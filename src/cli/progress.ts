@@ -43,8 +43,7 @@ export function createProgress(
 }
 
 function bar(label: string, { done, total, unit }: Progress, elapsedMs: number): string {
-  const shown = (value: number) =>
-    unit === "bytes" ? `${(value / 1e6).toFixed(1)} MB` : `${value} blocks`;
+  const shown = (value: number) => (unit === "bytes" ? `${(value / 1e6).toFixed(1)} MB` : `${value} blocks`);
   if (total === undefined || total === 0) return `${label} ${shown(done)}`;
   const share = Math.min(1, done / total);
   const filled = Math.round(share * BAR_WIDTH);

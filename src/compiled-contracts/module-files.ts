@@ -40,9 +40,7 @@ export class ModuleFiles {
       throw error;
     }
     const contents = file.subarray(SUM_BYTES);
-    return sumOf(contents).equals(file.subarray(0, SUM_BYTES))
-      ? new Uint8Array(contents)
-      : undefined;
+    return sumOf(contents).equals(file.subarray(0, SUM_BYTES)) ? new Uint8Array(contents) : undefined;
   }
 
   /** @throws an error of the file system */

@@ -36,8 +36,7 @@ test("ThreadedCompiler drops the modules that were asked for least recently", as
   assert.ok(metric("compiled_contract_bytes") <= 20_000);
   const count = metric("compiled_contracts");
   assert.ok(count > 0 && count < codes.length, `${count} modules`);
-  const isKnown = (code: Uint8Array) =>
-    compiler.moduleOf(keccak256Hash(code), code, "osaka") !== undefined;
+  const isKnown = (code: Uint8Array) => compiler.moduleOf(keccak256Hash(code), code, "osaka") !== undefined;
   assert.equal(isKnown(codes.at(-1)!), true);
   assert.equal(isKnown(codes[0]!), false);
 });

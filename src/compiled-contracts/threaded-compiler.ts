@@ -5,18 +5,9 @@ import type { ContractCompiler } from "../evm/modules/compiled-tier.ts";
 import type { Hardfork } from "../params/hardforks.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import {
-  type Counter,
-  type Histogram,
-  type Metrics,
-  SECONDS_BUCKETS,
-} from "../telemetry/metrics.ts";
+import { type Counter, type Histogram, type Metrics, SECONDS_BUCKETS } from "../telemetry/metrics.ts";
 import { Pool } from "../threads/pool.ts";
-import type {
-  CompileInput,
-  CompileResult,
-  ContractCompilation,
-} from "./compile-contracts.thread.ts";
+import type { CompileInput, CompileResult, ContractCompilation } from "./compile-contracts.thread.ts";
 import { type CompiledModule, CompiledModules } from "./compiled-modules.ts";
 
 /** The largest contract takes some two seconds of a processor, of which its thread may get a tenth. */
@@ -51,10 +42,7 @@ export class ThreadedCompiler implements ContractCompiler {
   #fileBytes = 0;
   #isFileFaultLogged = false;
 
-  constructor(
-    options: ThreadedCompilerOptions,
-    { log, metrics }: { log: Logger; metrics: Metrics },
-  ) {
+  constructor(options: ThreadedCompilerOptions, { log, metrics }: { log: Logger; metrics: Metrics }) {
     this.#options = options;
     this.#log = log;
     this.#thread = new Pool({
@@ -77,15 +65,10 @@ export class ThreadedCompiler implements ContractCompiler {
       help: "Time from the request for a compiled contract to its module.",
       buckets: SECONDS_BUCKETS,
     });
-    const gauge = (name: string, help: string, read: () => number) =>
-      metrics.gaugeOf({ name, help }, read);
+    const gauge = (name: string, help: string, read: () => number) => metrics.gaugeOf({ name, help }, read);
     gauge("compiled_contracts", "Compiled contracts in memory.", () => this.#modules.size);
     gauge("compiled_contract_bytes", "Memory they are counted with.", () => this.#modules.bytes);
-    gauge(
-      "compiled_contract_file_bytes",
-      "Files of compiled contracts, since one was written.",
-      () => this.#fileBytes,
-    );
+    gauge("compiled_contract_file_bytes", "Files of compiled contracts, since one was written.", () => this.#fileBytes);
     this.#fileFaults = metrics.counter({
       name: "compiled_contract_file_errors_total",
       help: "Compiled contracts that could not be read from disk or stored there.",
@@ -166,10 +149,7 @@ export class ThreadedCompiler implements ContractCompiler {
     this.#log.warn("compiled contracts are not stored", { directory, error: fileError });
   }
 
-  #remember(
-    key: string,
-    { module, bytes }: NonNullable<CompileResult["compiled"]>,
-  ): CompiledModule {
+  #remember(key: string, { module, bytes }: NonNullable<CompileResult["compiled"]>): CompiledModule {
     const compiled = { module, bytes: bytes * MEMORY_PER_BYTE };
     this.#modules.add(key, compiled);
     return compiled;
@@ -190,11 +170,7 @@ export const COMPILED_CONTRACT_LIMITS = {
 } as const;
 
 /** The compiler of a process; undefined where contracts are only interpreted. */
-export function createContractCompiler(
-  config: Config,
-  log: Logger,
-  metrics: Metrics,
-): ThreadedCompiler | undefined {
+export function createContractCompiler(config: Config, log: Logger, metrics: Metrics): ThreadedCompiler | undefined {
   if (config.evm.compile === "off") return undefined;
   const { cacheBytesMax, fileBytesMax } = COMPILED_CONTRACT_LIMITS;
   const directory = join(cachePath(config.home), "contracts");

@@ -1,4 +1,11 @@
-import { OPTIONS, type Option } from "./schema.ts";
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { ifPresent } from "../storage/if-present.ts";
+import { makeFolder } from "../storage/make-folder.ts";
+import { replaceFile } from "../storage/replace-file.ts";
+import { appTomlPath } from "./home.ts";
+import { OPTIONS } from "./schema.ts";
+import type { Option } from "./value-types.ts";
 
 /**
  * Text of a new `app.toml`: every setting with its description and default. Settings are commented out, so that a value in
@@ -69,10 +76,7 @@ export function positionInAppToml(
 
 /** TOML wants keys without a table before the first table. */
 function inFileOrder(): readonly Option<unknown>[] {
-  return [
-    ...OPTIONS.filter(({ key }) => !key.includes(".")),
-    ...OPTIONS.filter(({ key }) => key.includes(".")),
-  ];
+  return [...OPTIONS.filter(({ key }) => !key.includes(".")), ...OPTIONS.filter(({ key }) => key.includes("."))];
 }
 
 function split(key: string): { readonly group: string; readonly name: string } {
@@ -83,4 +87,17 @@ function split(key: string): { readonly group: string; readonly name: string } {
 function isTable(line: string, group?: string): boolean {
   const name = /^\s*\[\s*([^[\]]+?)\s*\]/.exec(line)?.[1];
   return name !== undefined && (group === undefined || name === group);
+}
+
+/**
+ * Sets `key` in the home's `app.toml`, which is made if there is none; comments and everything else stay. A crash leaves the old file
+ * or the new one.
+ */
+export function editAppToml(home: string, key: string, value: unknown): void {
+  const option = OPTIONS.find((each) => each.key === key)!;
+  const path = appTomlPath(home);
+  const before = ifPresent(() => readFileSync(path, "utf8")) ?? "";
+  const text = setInAppToml(before, key, option.type.print(value));
+  makeFolder(dirname(path));
+  replaceFile(path, text, 0o644);
 }

@@ -1,5 +1,14 @@
-import type { Limits } from "./limits.ts";
-import type { Option, SCHEMA } from "./schema.ts";
+import { CHECKPOINT_LIMITS } from "../les/checkpoints/checkpoint.ts";
+import {
+  CALL_LIMITS,
+  FILTER_LIMITS,
+  SERVER_LIMITS,
+  SUBSCRIPTION_LIMITS,
+  TOKEN_LIMITS,
+} from "../rpc/transport/limits.ts";
+import { DAPP_DB_LIMITS } from "../storage/dapp-db.ts";
+import type { SCHEMA } from "./schema.ts";
+import type { Option } from "./value-types.ts";
 
 type Schema = typeof SCHEMA;
 type Value<O> = O extends Option<infer T> ? T : never;
@@ -17,29 +26,40 @@ export type Config = {
   readonly dev: boolean;
 };
 
-/** Where a value came from. */
-export type Origin =
-  | { readonly kind: "default" | "dev" }
-  /** `name`: the flag, the variable, or the file */
-  | { readonly kind: "flag" | "environment" | "file"; readonly name: string };
-
 export type LoadedConfig = {
   readonly config: Config;
-  /** By key. */
-  readonly origins: ReadonlyMap<string, Origin>;
+  /** Where each value came from, by key: `--json-rpc.api`, `environment EVMINT_JSON_RPC_API`, the file's path, `--dev` or `default`. */
+  readonly origins: ReadonlyMap<string, string>;
 };
 
-/** `--json-rpc.api`, `environment EVMINT_JSON_RPC_API`, the file's path, `--dev` or `default`. */
-export function describeOrigin(origin: Origin): string {
-  switch (origin.kind) {
-    case "default":
-      return "default";
-    case "dev":
-      return "--dev";
-    case "flag":
-    case "file":
-      return origin.name;
-    case "environment":
-      return `environment ${origin.name}`;
-  }
+/**
+ * Fixed limits of a node that tests lower in order to reach them, each a constant beside the code that it bounds. Others of that kind
+ * are used where they stand; docs/reference/settings.md lists all.
+ */
+export const LIMITS = {
+  server: SERVER_LIMITS,
+  tokens: TOKEN_LIMITS,
+  calls: CALL_LIMITS,
+  filters: FILTER_LIMITS,
+  subscriptions: SUBSCRIPTION_LIMITS,
+  checkpoints: CHECKPOINT_LIMITS,
+  dappDb: DAPP_DB_LIMITS,
+} as const;
+
+type Fixed = typeof LIMITS;
+
+/** The limits of one node, by what they bound. */
+export type Limits = {
+  readonly [Group in keyof Fixed]: { readonly [Name in keyof Fixed[Group]]: number };
+};
+
+export type LimitChanges = { readonly [Group in keyof Limits]?: Partial<Limits[Group]> };
+
+/** `LIMITS`, with `changes` in place of some. */
+export function limitsWith(changes: LimitChanges = {}): Limits {
+  const groups = Object.entries(LIMITS).map(([group, limits]) => [
+    group,
+    Object.freeze({ ...limits, ...changes[group as keyof Limits] }),
+  ]);
+  return Object.freeze(Object.fromEntries(groups)) as Limits;
 }

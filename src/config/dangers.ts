@@ -15,9 +15,7 @@ export function dangersOf(config: Config): string[] {
     const keys = config.dev ? ", whose accounts are unlocked" : "";
     const isClear = !config.dev && config.tls.cert === "" && name !== "metrics.address";
     const tokens = isClear ? ", and tokens can be read on the way (no tls.cert)" : "";
-    found.push(
-      `${name} listens on ${formatHostPort(address)}: others can reach this node${keys}${tokens}`,
-    );
+    found.push(`${name} listens on ${formatHostPort(address)}: others can reach this node${keys}${tokens}`);
   }
   if (jsonRpc.corsOrigins.includes("*")) {
     found.push("every web page may call this node (origin *)");

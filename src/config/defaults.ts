@@ -27,7 +27,7 @@ export const DEFAULTS = {
    * memory bus with profit; each takes some 60 MB once it works.
    */
   rpcWorkers: workersFor(availableParallelism()),
-  /** From four cores on: one for each core but the chain's, four at most, because each takes some 70 MB (ADR 68). */
+  /** From four cores on: one for each core but the chain's, four at most, because each takes some 70 MB (ADR 53). */
   rpcProcesses: processesFor(availableParallelism()),
   /** A developer has the chain alone, starts it often, and may set its state by hand, which only the chain's process sees. */
   rpcProcessesDev: 0,

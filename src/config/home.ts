@@ -21,115 +21,55 @@ export function assertHomeFolder(home: string): void {
   throw new InvalidConfigError(`--home: ${home} is a file; name the folder of the chain`, { home });
 }
 
-export function appTomlPath(home: string): string {
-  return join(home, "config", "app.toml");
-}
-
-/** A geth genesis; its absence means that `init` was never run here. */
-export function genesisPath(home: string): string {
-  return join(home, "config", "genesis.json");
-}
-
-/** Genesis of the dev chain, written by its first start. */
-export function devGenesisPath(home: string): string {
-  return join(home, "config", "dev-genesis.json");
-}
-
-/** Secret of the bearer tokens for private methods. */
-export function jwtSecretPath(home: string): string {
-  return join(home, "config", "jwt.hex");
-}
-
-/** Private key the node is known by among Ethereum nodes. */
-export function nodeKeyPath(home: string): string {
-  return join(home, "config", "node-key.hex");
-}
-
-export function keystorePath(home: string): string {
-  return join(home, "keystore");
-}
-
-/** HD wallets, encrypted. */
-export function walletsPath(home: string): string {
-  return join(home, "hdwallets");
-}
-
 /** A dev chain that ends with its process; `dataPath` has nothing of it. */
 export function isInMemory({ dev, devChain }: Pick<Config, "dev" | "devChain">): boolean {
   return dev && devChain.inMemory;
 }
 
+/** Where something of a home is, by the home. */
+function inHome(...names: readonly string[]): (home: string) => string {
+  return (home) => join(home, ...names);
+}
+
+export const appTomlPath = inHome("config", "app.toml");
+/** A geth genesis; its absence means that `init` was never run here. */
+export const genesisPath = inHome("config", "genesis.json");
+/** Genesis of the dev chain, written by its first start. */
+export const devGenesisPath = inHome("config", "dev-genesis.json");
+/** Secret of the bearer tokens for private methods. */
+export const jwtSecretPath = inHome("config", "jwt.hex");
+/** Private key the node is known by among Ethereum nodes. */
+export const nodeKeyPath = inHome("config", "node-key.hex");
+export const keystorePath = inHome("keystore");
+/** HD wallets, encrypted. */
+export const walletsPath = inHome("hdwallets");
 /** Block log and index. */
-export function dataPath(home: string): string {
-  return join(home, "data");
-}
-
+export const dataPath = inHome("data");
 /** What can be made again: safe to delete while no node runs. */
-export function cachePath(home: string): string {
-  return join(home, "cache");
-}
-
+export const cachePath = inHome("cache");
 /** Says that a jump of the clock stopped block production. */
-export function clockStopPath(home: string): string {
-  return join(home, "data", "clock-stopped");
-}
-
+export const clockStopPath = inHome("data", "clock-stopped");
 /** What callers of a dev chain did besides sending transactions. */
-export function devJournalPath(home: string): string {
-  return join(home, "data", "dev");
-}
-
+export const devJournalPath = inHome("data", "dev");
 /** The block of another chain that a dev chain continues; null in it: none, whatever the settings say. */
-export function forkPointPath(home: string): string {
-  return join(home, "config", "fork.json");
-}
-
+export const forkPointPath = inHome("config", "fork.json");
 /** What `fork.json` becomes when the chain in `dataPath` has been removed. */
-export function pendingResetPath(home: string): string {
-  return join(home, "config", "reset.json");
-}
-
+export const pendingResetPath = inHome("config", "reset.json");
 /** What was read of forked chains: a file for each block and manner of reading. */
-export function forkCacheDirectory(home: string): string {
-  return join(home, "cache", "fork");
-}
-
+export const forkCacheDirectory = inHome("cache", "fork");
 /** Journal of the transaction pool. */
-export function poolPath(home: string): string {
-  return join(home, "data", "pool");
-}
-
+export const poolPath = inHome("data", "pool");
 /** Transactions that crashed the executor. */
-export function quarantinePath(home: string): string {
-  return join(home, "data", "quarantine");
-}
-
+export const quarantinePath = inHome("data", "quarantine");
 /** The votes about validators that this node casts. */
-export function cliqueProposalsPath(home: string): string {
-  return join(home, "clique-proposals.json");
-}
-
+export const cliqueProposalsPath = inHome("clique-proposals.json");
 /** Snapshots of the state for other nodes. */
-export function snapshotsPath(home: string): string {
-  return join(home, "data", "snapshots");
-}
-
+export const snapshotsPath = inHome("data", "snapshots");
 /** Private keys of whisper identities and groups, encrypted with the node key. */
-export function whisperIdentitiesPath(home: string): string {
-  return join(home, "shh", "identities");
-}
-
+export const whisperIdentitiesPath = inHome("shh", "identities");
 /** CometBFT's own home: keys, signing state, blocks of consensus. */
-export function cometbftPath(home: string): string {
-  return join(home, "cometbft");
-}
-
+export const cometbftPath = inHome("cometbft");
 /** Files of blocks that were removed because CometBFT's store ends before them; `evmintd import` reads them. */
-export function setAsidePath(home: string): string {
-  return join(home, "set-aside");
-}
-
+export const setAsidePath = inHome("set-aside");
 /** Socket on which the application waits for CometBFT. */
-export function abciSocketPath(home: string): string {
-  return join(home, "abci.sock");
-}
+export const abciSocketPath = inHome("abci.sock");

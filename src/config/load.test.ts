@@ -5,12 +5,12 @@ import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { parse as parseToml } from "smol-toml";
 import { renderAppToml, setInAppToml } from "./app-toml.ts";
+import { LIMITS } from "./config.ts";
 import { processesFor, workersFor } from "./defaults.ts";
-import { REMOVED_KEYS, REPLACED_KEYS } from "./former-keys.ts";
 import { appTomlPath } from "./home.ts";
-import { LIMITS } from "./limits.ts";
 import { type ConfigSources, loadConfig } from "./load.ts";
 import { environmentName, OPTIONS } from "./schema.ts";
+import { REMOVED_KEYS, REPLACED_KEYS } from "./unknown-keys.ts";
 
 const home = mkdtempSync(join(tmpdir(), "evmint-config-"));
 after(() => rmSync(home, { recursive: true }));
@@ -31,15 +31,15 @@ test("loadConfig: a flag outranks the environment, that the file, that --dev, th
   const environment = { EVMINT_JSON_RPC_WS_ADDRESS: "127.0.0.1:2" };
   const flags = { [key]: "127.0.0.1:1" };
   const cases = [
-    [load({ flags, environment, dev: true }, toml), 1, "flag"],
-    [load({ environment, dev: true }, toml), 2, "environment"],
-    [load({ dev: true }, toml), 3, "file"],
-    [load({ dev: true }), 8546, "dev"],
+    [load({ flags, environment, dev: true }, toml), 1, "--json-rpc.ws-address"],
+    [load({ environment, dev: true }, toml), 2, "environment EVMINT_JSON_RPC_WS_ADDRESS"],
+    [load({ dev: true }, toml), 3, join(home, "config", "app.toml")],
+    [load({ dev: true }), 8546, "--dev"],
     [load(), 8546, "default"],
   ] as const;
-  for (const [{ config, origins }, port, kind] of cases) {
+  for (const [{ config, origins }, port, origin] of cases) {
     assert.equal(config.jsonRpc.wsAddress.port, port);
-    assert.equal(origins.get(key)?.kind, kind);
+    assert.equal(origins.get(key), origin);
     assert.equal(origins.size, OPTIONS.length);
   }
   assert.equal(cases[3][0].config.jsonRpc.wsAddress.host, "127.0.0.1");
@@ -190,11 +190,7 @@ test("loadConfig refuses a value of the wrong kind, and a file that is not TOML"
     ["minimum-gas-prices", "0x1"],
   ];
   for (const [key, value] of bad) {
-    assert.throws(
-      () => load({ flags: { [key]: value } }),
-      { code: "CONFIG_INVALID" },
-      `${key} ${value}`,
-    );
+    assert.throws(() => load({ flags: { [key]: value } }), { code: "CONFIG_INVALID" }, `${key} ${value}`);
   }
   assert.throws(() => load({}, "[json-rpc]\napi = [1]"), { code: "CONFIG_INVALID" });
   assert.throws(() => load({}, "[json-rpc]\naddress = 1979-05-27"), { code: "CONFIG_INVALID" });
@@ -229,8 +225,7 @@ test("a loaded configuration cannot be changed", () => {
 });
 
 test("every key is spelt as a flag can be, and each environment name is one key's", () => {
-  for (const { key } of OPTIONS)
-    assert.match(key, /^[a-z]+(-[a-z0-9]+)*(\.[a-z][a-z0-9]*(-[a-z]+)*)?$/);
+  for (const { key } of OPTIONS) assert.match(key, /^[a-z]+(-[a-z0-9]+)*(\.[a-z][a-z0-9]*(-[a-z]+)*)?$/);
   assert.equal(new Set(OPTIONS.map(({ key }) => environmentName(key))).size, OPTIONS.length);
   assert.equal(environmentName("json-rpc.address"), "EVMINT_JSON_RPC_ADDRESS");
 });
@@ -241,16 +236,14 @@ test("a new app.toml shows every default, and reads back as the defaults when th
   const asWritten = load({}, text);
   assert.equal(asWritten.config.jsonRpc.enable, true);
   assert.deepEqual(
-    [...asWritten.origins].filter(([, { kind }]) => kind !== "default").map(([key]) => key),
+    [...asWritten.origins].filter(([, origin]) => origin !== "default").map(([key]) => key),
     ["json-rpc.enable", "json-rpc.ws-address"],
   );
   assert.equal(asWritten.config.jsonRpc.wsAddress.host, "127.0.0.1");
-  const inForce = text
-    .replace(/^(enable|ws-address) = .*$/gm, "")
-    .replace(/^# ([a-z0-9-]+ = )/gm, "$1");
+  const inForce = text.replace(/^(enable|ws-address) = .*$/gm, "").replace(/^# ([a-z0-9-]+ = )/gm, "$1");
   const { config, origins } = load({}, inForce);
   assert.deepEqual(config, defaults);
-  for (const { key } of OPTIONS) assert.equal(origins.get(key)?.kind, "file", key);
+  for (const { key } of OPTIONS) assert.match(origins.get(key)!, /app\.toml$/, key);
 });
 
 test("setInAppToml changes one setting and nothing else", () => {

@@ -1,14 +1,13 @@
 import { readFileSync } from "node:fs";
 import { parse as parseToml } from "smol-toml";
+import { ifPresent } from "../storage/if-present.ts";
 import { positionInAppToml } from "./app-toml.ts";
-import { type Config, describeOrigin, type LoadedConfig, type Origin } from "./config.ts";
+import { type Config, type LimitChanges, type LoadedConfig, limitsWith } from "./config.ts";
 import { InvalidConfigError, UnknownConfigKeyError } from "./errors.ts";
-import { fateOfKey } from "./former-keys.ts";
 import { appTomlPath } from "./home.ts";
-import { type LimitChanges, limitsWith } from "./limits.ts";
-import { nearest } from "./nearest.ts";
-import { environmentName, OPTIONS, type Option, SCHEMA } from "./schema.ts";
-import type { RawValue } from "./value-types.ts";
+import { environmentName, OPTIONS, SCHEMA } from "./schema.ts";
+import { fateOfKey, nearest } from "./unknown-keys.ts";
+import type { Option, RawValue } from "./value-types.ts";
 
 export type ConfigSources = {
   readonly home: string;
@@ -27,7 +26,8 @@ const SERVICE_VARIABLE = /^EVMINT_(SERVICE_(HOST|PORT)|PORT)(_|$)/;
 
 type Found = {
   readonly raw: RawValue;
-  readonly origin: Origin;
+  /** As `LoadedConfig.origins` has it. */
+  readonly origin: string;
   /** The line of a file; made when an error needs it. */
   readonly place?: () => string;
 };
@@ -38,12 +38,8 @@ type Found = {
  */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   // Strongest first.
-  const layers = [
-    fromFlags(sources.flags),
-    fromEnvironment(sources.environment),
-    fromFile(sources),
-  ];
-  const origins = new Map<string, Origin>();
+  const layers = [fromFlags(sources.flags), fromEnvironment(sources.environment), fromFile(sources)];
+  const origins = new Map<string, string>();
 
   function settingOf(option: Option<unknown>): unknown {
     for (const layer of layers) {
@@ -53,7 +49,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
       return read(option, found);
     }
     const dev = sources.dev && option.dev !== undefined;
-    origins.set(option.key, { kind: dev ? "dev" : "default" });
+    origins.set(option.key, dev ? "--dev" : "default");
     return dev ? option.dev : option.default;
   }
 
@@ -77,21 +73,18 @@ function read(option: Option<unknown>, { raw, origin, place }: Found): unknown {
   const value = option.type.parse(raw);
   if (value !== undefined) return value;
   const shown = typeof raw === "string" ? JSON.stringify(raw) : String(raw);
-  const source = place?.() ?? describeOrigin(origin);
-  throw new InvalidConfigError(
-    `${option.key}: ${shown} is not ${option.type.expects} (${source})`,
-    {
-      key: option.key,
-      origin: source,
-    },
-  );
+  const source = place?.() ?? origin;
+  throw new InvalidConfigError(`${option.key}: ${shown} is not ${option.type.expects} (${source})`, {
+    key: option.key,
+    origin: source,
+  });
 }
 
 function fromFlags(flags: ConfigSources["flags"]): Map<string, Found> {
   const found = new Map<string, Found>();
   for (const [key, raw] of Object.entries(flags)) {
     if (!isKey(key)) throw unknown(`--${key}`, "command line", (known) => `--${known}`);
-    found.set(key, { raw, origin: { kind: "flag", name: `--${key}` } });
+    found.set(key, { raw, origin: `--${key}` });
   }
   return found;
 }
@@ -104,7 +97,7 @@ function fromEnvironment(environment: ConfigSources["environment"]): Map<string,
     const key = keys.get(name);
     if (key === undefined && SERVICE_VARIABLE.test(name)) continue;
     if (key === undefined) throw unknown(name, "environment", environmentName);
-    found.set(key, { raw, origin: { kind: "environment", name } });
+    found.set(key, { raw, origin: `environment ${name}` });
   }
   return found;
 }
@@ -119,7 +112,7 @@ function fromFile({ home }: ConfigSources): Map<string, Found> {
   };
   for (const [key, raw] of settingsOf(parse(path, text))) {
     if (!isKey(key)) throw unknown(key, placeOf(key), (known) => known);
-    found.set(key, { raw, origin: { kind: "file", name: path }, place: () => placeOf(key) });
+    found.set(key, { raw, origin: path, place: () => placeOf(key) });
   }
   return found;
 }
@@ -130,9 +123,8 @@ function fromFile({ home }: ConfigSources): Map<string, Found> {
  */
 function readText(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return ifPresent(() => readFileSync(path, "utf8")) ?? "";
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
     throw new InvalidConfigError(`${path}: ${(error as Error).message}`, {}, { cause: error });
   }
 }
@@ -161,11 +153,7 @@ function isKey(key: string): boolean {
   return OPTIONS.some((option) => option.key === key);
 }
 
-function unknown(
-  name: string,
-  source: string,
-  spell: (key: string) => string,
-): UnknownConfigKeyError {
+function unknown(name: string, source: string, spell: (key: string) => string): UnknownConfigKeyError {
   const fate = fateOfKey(name, spell);
   const candidates = OPTIONS.map(({ key }) => spell(key));
   return new UnknownConfigKeyError({

@@ -5,10 +5,8 @@ import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { RPC_DEFAULTS } from "../rpc/transport/limits.ts";
 import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/transport/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
-import { COMETBFT_SETTINGS } from "./cometbft-settings.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { PREDEPLOYS } from "./genesis/predeploys.ts";
-import { type Option, option } from "./option.ts";
 import {
   address,
   amount,
@@ -21,20 +19,19 @@ import {
   hostPort,
   integer,
   list,
+  type Option,
   oneOf,
+  option,
   retainedBlocks,
   text,
   unset,
 } from "./value-types.ts";
 
-export type { Option } from "./option.ts";
-
 /** Every setting there is, by its place in `Config`. The order is that of `app.toml`. */
 export const SCHEMA = {
   chain: {
     name: option("chain.name", text, DEFAULTS.chainName, {
-      description:
-        "Chain name in the prefix of signed messages; wallets and contracts expect Ethereum.",
+      description: "Chain name in the prefix of signed messages; wallets and contracts expect Ethereum.",
     }),
     retainBlocks: option("chain.retain-blocks", retainedBlocks(DEFAULTS.retainedBlocksMin), null, {
       description:
@@ -51,8 +48,7 @@ export const SCHEMA = {
     }),
     accountSlots: option("mempool.account-slots", integer(1), MEMPOOL_DEFAULTS.accountSlots, {
       dev: DEFAULTS.poolAccountSlotsDev,
-      description:
-        "Most executable transactions of one account in the pool, and as many after a nonce gap.",
+      description: "Most executable transactions of one account in the pool, and as many after a nonce gap.",
     }),
     bytesMax: option("mempool.size-limit", byteSize, MEMPOOL_DEFAULTS.bytesMax, {
       description:
@@ -81,8 +77,7 @@ export const SCHEMA = {
     }),
     api: option("json-rpc.api", list, DEFAULTS.rpcApi, {
       dev: ["all"],
-      description:
-        "Namespaces open over HTTP and WebSocket; all opens every one. Private methods also need a token.",
+      description: "Namespaces open over HTTP and WebSocket; all opens every one. Private methods also need a token.",
     }),
     corsOrigins: option("json-rpc.cors-origins", list, DEFAULT_ALLOWED_ORIGINS, {
       dev: DEFAULTS.corsOriginsDev,
@@ -119,12 +114,9 @@ export const SCHEMA = {
     callTimeoutMs: option("json-rpc.evm-timeout", duration, DEFAULTS.rpcCallTimeoutMs, {
       description: "Time one eth_call may take; 0 is no limit.",
     }),
-    traceTimeoutMsMax: option(
-      "json-rpc.trace-timeout-limit",
-      duration,
-      DEFAULTS.rpcTraceTimeoutMsMax,
-      { description: "The longest time a debug_trace call may name." },
-    ),
+    traceTimeoutMsMax: option("json-rpc.trace-timeout-limit", duration, DEFAULTS.rpcTraceTimeoutMsMax, {
+      description: "The longest time a debug_trace call may name.",
+    }),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
       // Deployers of well-known contracts are signed without one, to be good on every chain.
       dev: true,
@@ -145,18 +137,12 @@ export const SCHEMA = {
     batchItemsMax: option("json-rpc.batch-limit", integer(1), RPC_DEFAULTS.batchItemsMax, {
       description: "Calls in one batch.",
     }),
-    httpConnectionsMax: option(
-      "json-rpc.connections-limit",
-      integer(1),
-      RPC_DEFAULTS.httpConnectionsMax,
-      { description: "Open HTTP connections." },
-    ),
-    wsConnectionsMax: option(
-      "json-rpc.ws-connections-limit",
-      integer(1),
-      RPC_DEFAULTS.wsConnectionsMax,
-      { description: "Open WebSocket connections." },
-    ),
+    httpConnectionsMax: option("json-rpc.connections-limit", integer(1), RPC_DEFAULTS.httpConnectionsMax, {
+      description: "Open HTTP connections.",
+    }),
+    wsConnectionsMax: option("json-rpc.ws-connections-limit", integer(1), RPC_DEFAULTS.wsConnectionsMax, {
+      description: "Open WebSocket connections.",
+    }),
     httpCallTimeoutMs: option("json-rpc.call-timeout", duration, RPC_DEFAULTS.httpCallTimeoutMs, {
       description: "Time the calls of one HTTP request may take together.",
     }),
@@ -168,8 +154,7 @@ export const SCHEMA = {
   /** Who may call what. */
   access: {
     allowMethods: option("json-rpc.allow-methods", list, ["*"], {
-      description:
-        "Methods served over HTTP and WebSocket, of the namespaces in api: names, * for any text.",
+      description: "Methods served over HTTP and WebSocket, of the namespaces in api: names, * for any text.",
     }),
     denyMethods: option("json-rpc.deny-methods", list, [], {
       description: "Methods not served there, even if allow-methods names them.",
@@ -177,8 +162,7 @@ export const SCHEMA = {
   },
   ipc: {
     enable: option("ipc.enable", boolean, true, {
-      description:
-        "Serve JSON-RPC on a socket file only this user can open; private methods need no token there.",
+      description: "Serve JSON-RPC on a socket file only this user can open; private methods need no token there.",
     }),
     path: option("ipc.path", text, "evmint.ipc", {
       description: "The socket file, seen from the home.",
@@ -192,8 +176,7 @@ export const SCHEMA = {
   },
   consensus: {
     engine: option("consensus.engine", oneOf(["solo", "cometbft"]), "solo", {
-      description:
-        "Decides blocks: solo is one validator in this process, cometbft a network of validators.",
+      description: "Decides blocks: solo is one validator in this process, cometbft a network of validators.",
     }),
     blockTime: option(
       "consensus.block-time",
@@ -218,21 +201,62 @@ export const SCHEMA = {
       description: "Bytes for the extraData field of blocks this node proposes.",
     }),
   },
-  cometbft: COMETBFT_SETTINGS,
+  /** Settings of `consensus.engine = cometbft`. The node writes CometBFT's own configuration from them at each start. */
+  cometbft: {
+    binary: option("cometbft.binary", text, "cometbft", {
+      description: "The cometbft program: a path, or a name that is looked up on PATH.",
+    }),
+    moniker: option("cometbft.moniker", text, "evmint", {
+      description: "Name of this node among its peers.",
+    }),
+    p2pAddress: option(
+      "cometbft.p2p-address",
+      hostPort,
+      { host: "0.0.0.0", port: 26656 },
+      { description: "Where this node listens for peers." },
+    ),
+    externalAddress: option("cometbft.external-address", text, "", {
+      description: "host:port under which peers reach this node; empty: the address they see.",
+    }),
+    persistentPeers: option("cometbft.persistent-peers", list, [], {
+      description: "Peers to stay connected to, as id@host:port.",
+    }),
+    trustedPeers: option("cometbft.trusted-peers", list, [], {
+      description: "Ids of peers that connect also where there are as many as allowed.",
+    }),
+    rejectedPeers: option("cometbft.rejected-peers", list, [], {
+      description: "Ids of nodes that are not connected to: those removed with admin_removePeer.",
+    }),
+    localNet: option("cometbft.local-net", boolean, false, {
+      description: "All nodes are on one machine or private net: repeated and private addresses are accepted.",
+    }),
+    stateSyncServers: option("cometbft.state-sync-servers", list, [], {
+      description:
+        "CometBFT's RPC of two nodes or more, each host:port or unix:///path: a home without data/ restores a snapshot in place of fetching all blocks.",
+    }),
+    trustHeight: option("cometbft.trust-height", integer(0), 0, {
+      description: "Height of a block you trust, for state sync; at most a week old.",
+    }),
+    trustHash: option("cometbft.trust-hash", text, "", {
+      description: "CometBFT's hash of that block: `evmintd engine status` of a node prints both.",
+    }),
+    doubleSignCheckHeight: option("cometbft.double-sign-check-height", integer(0), 0, {
+      description: "A validator does not start while its own votes are in the last so many blocks; 10 for production.",
+    }),
+    rollbackBlocksMax: option("cometbft.rollback-blocks", integer(0), 100, {
+      description:
+        "Blocks that the node removes by itself where CometBFT's store ends before the chain, as after a power loss; they are set aside in a file. With more of them CometBFT stays down until an operator has decided.",
+    }),
+  },
   snapshot: {
     interval: option("snapshot.interval", integer(0), DEFAULTS.snapshotInterval, {
       description:
         "Blocks between two snapshots of the state for new nodes (state sync); 0: none is taken. The newest two are stored: a new node has to find and fetch one in the time of two intervals.",
     }),
-    restoreBytesMax: option(
-      "snapshot.restore-size-limit",
-      byteSize,
-      DEFAULTS.snapshotRestoreBytesMax,
-      {
-        description:
-          "Bytes, before compression, of a snapshot that a new node restores; a larger one is rejected. Restoring takes twenty to forty times as much memory.",
-      },
-    ),
+    restoreBytesMax: option("snapshot.restore-size-limit", byteSize, DEFAULTS.snapshotRestoreBytesMax, {
+      description:
+        "Bytes, before compression, of a snapshot that a new node restores; a larger one is rejected. Restoring takes twenty to forty times as much memory.",
+    }),
   },
   /** Block 0 of a dev chain: these shape the chain at its first start; later they have to agree with it or be left out. */
   devChain: {
@@ -274,12 +298,10 @@ export const SCHEMA = {
       description: "File that gets the dev chain's accounts in anvil's format when the node stops.",
     }),
     stateIntervalMs: option("dev.state-interval", unset(duration), null, {
-      description:
-        "Time after which the file of dev.dump-state is written again while the node runs.",
+      description: "Time after which the file of dev.dump-state is written again while the node runs.",
     }),
     inMemory: option("dev.in-memory", boolean, false, {
-      description:
-        "The dev chain is in memory: a new one at each start, of which nothing is written to disk.",
+      description: "The dev chain is in memory: a new one at each start, of which nothing is written to disk.",
     }),
   },
   index: {
@@ -339,8 +361,7 @@ export const SCHEMA = {
   },
   keystore: {
     strength: option("keystore.strength", oneOf(["standard", "light"]), "standard", {
-      description:
-        "Cost of guessing a passphrase: standard takes 256 MiB and a second a try, light 4 MiB and a tenth.",
+      description: "Cost of guessing a passphrase: standard takes 256 MiB and a second a try, light 4 MiB and a tenth.",
     }),
     allowReadableByOthers: option("keystore.allow-readable-by-others", boolean, false, {
       description: "Open key files that other users of this machine can read.",
@@ -355,8 +376,7 @@ export const SCHEMA = {
   },
   files: {
     allowAbsolutePaths: option("debug.allow-absolute-paths", boolean, false, {
-      description:
-        "Let callers name files outside the home's debug folder in admin_exportChain and the like.",
+      description: "Let callers name files outside the home's debug folder in admin_exportChain and the like.",
     }),
   },
   log: {

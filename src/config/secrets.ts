@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { lstatSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { lstatSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Hash, hashFromBytes, parseHash } from "../primitives/hash.ts";
 import { makeFolder } from "../storage/make-folder.ts";
+import type { Config } from "./config.ts";
 import { InvalidConfigError } from "./errors.ts";
-import { jwtSecretPath, nodeKeyPath } from "./home.ts";
+import { dataPath, isInMemory, jwtSecretPath, nodeKeyPath } from "./home.ts";
 
 const SECRET_BYTES = 32;
 
@@ -31,11 +33,12 @@ export function nodeKey(home: string): Uint8Array {
   return readSecret(nodeKeyPath(home));
 }
 
-function createSecret(path: string): void {
+/** Random bytes as hex in a new file; one that is there stays. */
+function createSecret(path: string, mode = 0o600): void {
   makeFolder(dirname(path));
   const text = `0x${randomBytes(SECRET_BYTES).toString("hex")}\n`;
   try {
-    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
+    writeFileSync(path, text, { flag: "wx", mode });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
@@ -55,10 +58,7 @@ function readSecret(path: string): Uint8Array {
     );
   }
   if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-    throw new InvalidConfigError(
-      `${path} is open to other users (mode ${mode.toString(8)}); chmod 600 it`,
-      { path },
-    );
+    throw new InvalidConfigError(`${path} is open to other users (mode ${mode.toString(8)}); chmod 600 it`, { path });
   }
   // The text itself is never repeated: it may be a secret with one digit too many.
   const digits = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(text)?.[1];
@@ -66,4 +66,39 @@ function readSecret(path: string): Uint8Array {
     throw new InvalidConfigError(`${path} does not hold ${SECRET_BYTES} bytes as hex`, { path });
   }
   return Buffer.from(digits, "hex");
+}
+
+/** Random id of a chain's data, made when first asked for. */
+export type InstanceId = {
+  value(): Hash;
+  /** The chain began anew. */
+  renew(): void;
+};
+
+export function openInstanceId(config: Pick<Config, "home" | "dev" | "devChain">): InstanceId {
+  if (!isInMemory(config)) {
+    return {
+      value: () => storedId(config.home),
+      renew: () => rmSync(pathOf(config.home), { force: true }),
+    };
+  }
+  const random = () => hashFromBytes(randomBytes(32));
+  let id = random();
+  return {
+    value: () => id,
+    renew() {
+      id = random();
+    },
+  };
+}
+
+/** Lies beside the data, so that deleting the chain deletes it and the next chain of the home has another, although both have the same genesis block. */
+function pathOf(home: string): string {
+  return join(dataPath(home), "instance-id");
+}
+
+function storedId(home: string): Hash {
+  const path = pathOf(home);
+  createSecret(path, 0o666);
+  return parseHash(readFileSync(path, "utf8").trim());
 }

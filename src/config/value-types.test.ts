@@ -39,16 +39,11 @@ test("every value type reads back what it prints", () => {
     ),
   );
   check(types.text, fc.string());
-  check(
-    types.list,
-    fc.uniqueArray(fc.string({ minLength: 1 }).filter((item) => item.trim() === item)),
-  );
+  check(types.list, fc.uniqueArray(fc.string({ minLength: 1 }).filter((item) => item.trim() === item)));
   check(types.bytes(32), fc.uint8Array({ maxLength: 32 }));
   check(
     types.hostPort,
-    fc
-      .tuple(fc.constantFrom("::1", "a-b.example", "10.0.0.1"), fc.nat(65535))
-      .map(([host, port]) => ({ host, port })),
+    fc.tuple(fc.constantFrom("::1", "a-b.example", "10.0.0.1"), fc.nat(65535)).map(([host, port]) => ({ host, port })),
   );
   check(
     types.blockTime,

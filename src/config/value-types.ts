@@ -110,8 +110,7 @@ export const blockTime: ValueType<BlockTime> = {
     const intervalMs = duration.parse(raw);
     return intervalMs ? { intervalMs } : undefined;
   },
-  print: (value) =>
-    typeof value === "string" ? JSON.stringify(value) : duration.print(value.intervalMs),
+  print: (value) => (typeof value === "string" ? JSON.stringify(value) : duration.print(value.intervalMs)),
 };
 
 const WEI_UNITS: Readonly<Record<string, bigint>> = {
@@ -191,8 +190,7 @@ export function oneOf<const T extends string>(values: readonly T[]): ValueType<T
 export const list: ValueType<readonly string[]> = {
   expects: "a list such as eth,net,web3",
   parse(raw) {
-    const items =
-      typeof raw === "string" ? raw.split(",").map((item) => item.trim()) : (raw as unknown);
+    const items = typeof raw === "string" ? raw.split(",").map((item) => item.trim()) : (raw as unknown);
     if (!Array.isArray(items) || !items.every((item) => typeof item === "string")) return undefined;
     return [...new Set(items as string[])].filter((item) => item !== "");
   },
@@ -227,8 +225,7 @@ function attempt<T>(parse: () => T): T | undefined {
 
 /** 0 or more, exactly; `1_000` as TOML writes it is read from text too. */
 function wholeNumber(raw: RawValue): number | undefined {
-  const value =
-    typeof raw === "string" && /^\d+(_\d+)*$/.test(raw) ? Number(raw.replaceAll("_", "")) : raw;
+  const value = typeof raw === "string" && /^\d+(_\d+)*$/.test(raw) ? Number(raw.replaceAll("_", "")) : raw;
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 }
 
@@ -241,11 +238,34 @@ function scaled(raw: RawValue, units: Readonly<Record<string, number>>): number 
   return Number.isSafeInteger(value) ? value : undefined;
 }
 
-function printScaled(
-  value: number,
-  names: readonly string[],
-  units: Readonly<Record<string, number>>,
-): string {
+function printScaled(value: number, names: readonly string[], units: Readonly<Record<string, number>>): string {
   const name = names.find((unit) => value !== 0 && value % units[unit.toLowerCase()]! === 0);
   return name === undefined ? `${value}` : `"${value / units[name.toLowerCase()]!}${name}"`;
+}
+
+/** One setting: the same key names it in `app.toml`, as a flag (`--KEY`) and, in capitals, in the environment. */
+export type Option<T> = {
+  readonly key: string;
+  readonly type: ValueType<T>;
+  readonly default: T;
+  /** Stands in for `default` with `--dev`. */
+  readonly dev?: T;
+  /** The value `init` writes into a new `app.toml`, where it is not the default. */
+  readonly init?: T;
+  /** One sentence for help and `app.toml`. */
+  readonly description: string;
+};
+
+// T comes from the type alone, so that a literal default does not narrow it.
+export function option<T>(
+  key: string,
+  type: ValueType<T>,
+  value: NoInfer<T>,
+  rest: {
+    readonly dev?: NoInfer<T>;
+    readonly init?: NoInfer<T>;
+    readonly description: string;
+  },
+): Option<T> {
+  return { key, type, default: value, ...rest };
 }

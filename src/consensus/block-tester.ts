@@ -10,10 +10,7 @@ import type { Mempool } from "../mempool/mempool.ts";
 import { hardforkAt, isAtLeast } from "../params/hardforks.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
-import {
-  type DecodedPooledTransaction,
-  decodePooledTransaction,
-} from "../types/transaction/decode.ts";
+import { type DecodedPooledTransaction, decodePooledTransaction } from "../types/transaction/decode.ts";
 import { effectiveTip } from "../types/transaction/fees.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { assembleBlock, PACKING_LIMITS } from "./pack-transactions.ts";
@@ -94,8 +91,7 @@ export function createBlockTester(
   function sidecarsOf({ executed }: SealedBlock, given: readonly DecodedPooledTransaction[]) {
     const own = new Map(given.map(({ tx, sidecar }) => [tx.hash, sidecar]));
     return executed.block.transactions.flatMap(
-      ({ hash, type }) =>
-        (type === 3 ? (own.get(hash) ?? mempool.get(hash)?.sidecar) : undefined) ?? [],
+      ({ hash, type }) => (type === 3 ? (own.get(hash) ?? mempool.get(hash)?.sidecar) : undefined) ?? [],
     );
   }
 
@@ -123,9 +119,7 @@ function assertFits(
     throw new PayloadAttributesError("parentHash is not current head");
   }
   if (timestamp <= head.timestamp) {
-    throw new PayloadAttributesError(
-      `invalid timestamp, parent ${head.timestamp} given ${timestamp}`,
-    );
+    throw new PayloadAttributesError(`invalid timestamp, parent ${head.timestamp} given ${timestamp}`);
   }
 }
 
@@ -134,19 +128,12 @@ function decodeAt(raw: Uint8Array, index: number): DecodedPooledTransaction {
     return decodePooledTransaction(raw);
   } catch (cause) {
     if (!(cause instanceof NodeError)) throw cause;
-    throw new PayloadAttributesError(
-      `invalid transaction ${index}: ${cause.message}`,
-      {},
-      { cause },
-    );
+    throw new PayloadAttributesError(`invalid transaction ${index}: ${cause.message}`, {}, { cause });
   }
 }
 
 function tipsOf({ executed }: SealedBlock): bigint {
   const { transactions, header } = executed.block;
   const baseFee = header.baseFeePerGas ?? 0n;
-  return transactions.reduce(
-    (sum, tx, i) => sum + effectiveTip(tx, baseFee) * executed.receipts[i]!.gasUsed,
-    0n,
-  );
+  return transactions.reduce((sum, tx, i) => sum + effectiveTip(tx, baseFee) * executed.receipts[i]!.gasUsed, 0n);
 }

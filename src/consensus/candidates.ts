@@ -23,9 +23,7 @@ export class Candidates {
   /** @param parentHash of the head, which a candidate must follow */
   find(input: BlockInput, parentHash: Hash): Candidate | undefined {
     return this.#candidates.find(
-      (candidate) =>
-        candidate.sealed.executed.block.header.parentHash === parentHash &&
-        isSameBlock(candidate, input),
+      (candidate) => candidate.sealed.executed.block.header.parentHash === parentHash && isSameBlock(candidate, input),
     );
   }
 

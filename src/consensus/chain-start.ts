@@ -35,9 +35,7 @@ export function assertSameChain(start: ChainStart, own: OwnStart): void {
   agree("hash of the EVM genesis block", evmGenesisOf(start.appState), own.genesisHash);
   agree("initial height", start.initialHeight, own.head.number + 1);
   if (start.time.seconds < own.head.timestamp) {
-    throw new GenesisDisagreementError(
-      `genesis time ${start.time.seconds} is before the head's ${own.head.timestamp}`,
-    );
+    throw new GenesisDisagreementError(`genesis time ${start.time.seconds} is before the head's ${own.head.timestamp}`);
   }
   assertValidators(start.validators);
 }

@@ -5,12 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
-import {
-  type ClockStop,
-  type ClockWatchOptions,
-  createClockWatch,
-  openClockStopFile,
-} from "./clock-watch.ts";
+import { type ClockStop, type ClockWatchOptions, createClockWatch, openClockStopFile } from "./clock-watch.ts";
 
 const HOUR = 3_600_000;
 const START = Date.UTC(2026, 0, 1);

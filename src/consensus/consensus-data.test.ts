@@ -6,14 +6,7 @@ import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
 import { decodeRlp, encodeRlp } from "../primitives/rlp.ts";
 import { consensusHashOf, decodeConsensusData, encodeConsensusData } from "./consensus-data.ts";
-import {
-  ACCOUNTS,
-  inputOf,
-  KEYS,
-  openTestApplication,
-  PROPOSER,
-  proposalOf,
-} from "./testing/test-application.ts";
+import { ACCOUNTS, inputOf, KEYS, openTestApplication, PROPOSER, proposalOf } from "./testing/test-application.ts";
 
 const HASH = hashFromBigint(0xabcdefn);
 

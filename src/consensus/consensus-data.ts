@@ -1,12 +1,6 @@
 import { NodeError } from "../errors.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../primitives/address.ts";
-import {
-  bigintToBytes,
-  bytesToBigint,
-  concatBytes,
-  EMPTY_BYTES,
-  equalBytes,
-} from "../primitives/bytes.ts";
+import { bigintToBytes, bytesToBigint, concatBytes, EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../primitives/hash.ts";
 import { decodeRlp, encodeRlp, type RlpItem } from "../primitives/rlp.ts";
 import { MalformedBytesError } from "../storage/byte-io.ts";

@@ -37,27 +37,14 @@ function withFirst(input: BlockInput, first: Uint8Array): BlockInput {
 }
 
 /** Proposer data with other fields than the format allows. */
-function rawProposerData(
-  overrides: Readonly<Record<number, RlpItem>>,
-  more: readonly RlpItem[] = [],
-) {
-  const fields: RlpItem[] = [
-    bigintToBytes(1n),
-    addressToBytes(PROPOSER),
-    EMPTY_BYTES,
-    bigintToBytes(GAS_LIMIT),
-    [],
-  ];
+function rawProposerData(overrides: Readonly<Record<number, RlpItem>>, more: readonly RlpItem[] = []) {
+  const fields: RlpItem[] = [bigintToBytes(1n), addressToBytes(PROPOSER), EMPTY_BYTES, bigintToBytes(GAS_LIMIT), []];
   for (const [index, item] of Object.entries(overrides)) fields[Number(index)] = item;
   return concatBytes(Uint8Array.of(0xbf), encodeRlp([...fields, ...more]));
 }
 
 function gasLimitOf(gasLimit: bigint): Damage {
-  return (input) =>
-    withFirst(
-      input,
-      encodeProposerData({ feeRecipient: PROPOSER, extraData: EMPTY_BYTES, gasLimit }),
-    );
+  return (input) => withFirst(input, encodeProposerData({ feeRecipient: PROPOSER, extraData: EMPTY_BYTES, gasLimit }));
 }
 
 function editTx(edit: (tx: Uint8Array, random: Random) => Uint8Array): Damage {
@@ -101,21 +88,14 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   "trailing byte": (input) => withFirst(input, concatBytes(input.txs[0]!, Uint8Array.of(0))),
   "truncated proposer data": (input, random) =>
     withFirst(input, input.txs[0]!.slice(0, 1 + random(input.txs[0]!.length - 1))),
-  "other version": (input, random) =>
-    withFirst(input, rawProposerData({ 0: bigintToBytes(BigInt(2 + random(200))) })),
-  "short fee recipient": (input, random) =>
-    withFirst(input, rawProposerData({ 1: new Uint8Array(random(20)) })),
+  "other version": (input, random) => withFirst(input, rawProposerData({ 0: bigintToBytes(BigInt(2 + random(200))) })),
+  "short fee recipient": (input, random) => withFirst(input, rawProposerData({ 1: new Uint8Array(random(20)) })),
   "long fee recipient": (input) => withFirst(input, rawProposerData({ 1: new Uint8Array(21) })),
-  "long extra data": (input, random) =>
-    withFirst(input, rawProposerData({ 2: new Uint8Array(33 + random(60)) })),
+  "long extra data": (input, random) => withFirst(input, rawProposerData({ 2: new Uint8Array(33 + random(60)) })),
   "huge proposer data": (input) => withFirst(input, rawProposerData({ 2: new Uint8Array(300) })),
   "gas limit with leading zero": (input) =>
-    withFirst(
-      input,
-      rawProposerData({ 3: concatBytes(Uint8Array.of(0), bigintToBytes(GAS_LIMIT)) }),
-    ),
-  "gas limit of nine bytes": (input) =>
-    withFirst(input, rawProposerData({ 3: new Uint8Array(9).fill(1) })),
+    withFirst(input, rawProposerData({ 3: concatBytes(Uint8Array.of(0), bigintToBytes(GAS_LIMIT)) })),
+  "gas limit of nine bytes": (input) => withFirst(input, rawProposerData({ 3: new Uint8Array(9).fill(1) })),
   "vote without direction": voteOf([CANDIDATE]),
   "vote to add without a key": voteOf([CANDIDATE, ADD, EMPTY_BYTES]),
   "vote to add with the key of another": voteOf([CANDIDATE, ADD, keyOf(2)]),
@@ -143,8 +123,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   "transactions of one account swapped": (input) =>
     withTxs(input, [input.txs[0]!, input.txs[2]!, input.txs[1]!, ...input.txs.slice(3)]),
   "transaction missing": (input) => withTxs(input, [input.txs[0]!, ...input.txs.slice(2)]),
-  "transaction twice": (input, random) =>
-    append(() => input.txs[1 + random(input.txs.length - 1)]!)(input, random),
+  "transaction twice": (input, random) => append(() => input.txs[1 + random(input.txs.length - 1)]!)(input, random),
   "transaction of the last block": (input, random) =>
     append((height) => transferOf(0, 2 * height - 3 < 0 ? 0 : 2 * height - 3).raw)(input, random),
   "bit flipped in a transaction": editTx((tx, random) => {
@@ -154,19 +133,13 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   }),
   "transaction truncated": editTx((tx, random) => tx.slice(0, random(tx.length))),
   "transaction with a trailing byte": editTx((tx) => concatBytes(tx, Uint8Array.of(0))),
-  "random bytes for a transaction": editTx((_, random) =>
-    Uint8Array.from({ length: random(200) }, () => random(256)),
-  ),
+  "random bytes for a transaction": editTx((_, random) => Uint8Array.from({ length: random(200) }, () => random(256))),
   "transaction of another chain": append((height) => transferOf(2, height, { chainId: 1n }).raw),
   "nonce gap": append((_, random) => transferOf(3, 1 + random(100)).raw),
-  "fee cap below the base fee": append(
-    () => transferOf(3, 0, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }).raw,
-  ),
+  "fee cap below the base fee": append(() => transferOf(3, 0, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }).raw),
   "tip above the fee cap": append(() => transferOf(3, 0, { maxPriorityFeePerGas: 10n ** 11n }).raw),
   "more value than the account has": append(() => transferOf(3, 0, { value: 10n ** 24n }).raw),
-  "less than intrinsic gas": append(
-    (_, random) => transferOf(3, 0, { gasLimit: BigInt(random(21_000)) }).raw,
-  ),
+  "less than intrinsic gas": append((_, random) => transferOf(3, 0, { gasLimit: BigInt(random(21_000)) }).raw),
   "more gas than the block has": append(
     (_, random) => transferOf(3, 0, { gasLimit: GAS_LIMIT + BigInt(random(1_000_000)) }).raw,
   ),
@@ -190,11 +163,7 @@ function castVote({ voting }: TestApplication, height: number): { readonly propo
 
 test(`${RUNS} damaged proposals are rejected and every valid one is accepted; finalize with and without cache and replay agree`, (t) => {
   const random = seeded(20_251_203);
-  const [proposer, validator, replayer] = [
-    openTestApplication(),
-    openTestApplication(),
-    openTestApplication(),
-  ];
+  const [proposer, validator, replayer] = [openTestApplication(), openTestApplication(), openTestApplication()];
   const names = Object.keys(DAMAGES);
   const counts = new Map<string, number>();
   let accepted = 0;

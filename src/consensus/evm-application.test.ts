@@ -110,8 +110,7 @@ test("what was packed ahead is not used where the block is another one by now", 
   const later = transferOf(1, 0, { maxPriorityFeePerGas: 5n * 10n ** 9n });
   const changes: Record<string, (ahead: ReturnType<typeof nodeAhead>) => void> = {
     "a higher tip came later": ({ node }) => node.mempool.add({ tx: later }),
-    "a transaction left the pool": ({ node }) =>
-      node.mempool.remove(transferOf(0, 0).hash, "dropped"),
+    "a transaction left the pool": ({ node }) => node.mempool.remove(transferOf(0, 0).hash, "dropped"),
     "the fee recipient is another one": ({ recipient }) => {
       recipient.value = `0x${"bb".repeat(20)}` as Address;
     },
@@ -182,8 +181,7 @@ test("a pool full of transactions that crash the executor gives an empty block i
       throw new RangeError("injected");
     },
   });
-  for (let nonce = 0; nonce < 200; nonce++)
-    node.mempool.add({ tx: transferOf(nonce % 4, Math.floor(nonce / 4)) });
+  for (let nonce = 0; nonce < 200; nonce++) node.mempool.add({ tx: transferOf(nonce % 4, Math.floor(nonce / 4)) });
   const start = performance.now();
   const txs = node.application.prepareProposal({ ...proposalOf(1), maxTxBytes: 1_000_000 });
   assert.equal(txs.length, 1);
@@ -271,8 +269,7 @@ test("eip7934: a proposal larger than 8 MiB is rejected, one byte less is accept
   const node = openTestApplication({ gasLimit: 200_000_000n });
   const [first] = node.application.prepareProposal({ ...proposalOf(1), maxTxBytes: 100_000 });
   const gasLimit = 16_000_000n;
-  const call = (nonce: number, bytes: number) =>
-    transferOf(0, nonce, { gasLimit, data: new Uint8Array(bytes) }).raw;
+  const call = (nonce: number, bytes: number) => transferOf(0, nonce, { gasLimit, data: new Uint8Array(bytes) }).raw;
   const large = Array.from({ length: 5 }, (_, nonce) => call(nonce, 1_500_000));
   const sizeOf = (bytes: number) => {
     const input = inputOf(proposalOf(1), [first!, ...large, call(5, bytes)]);

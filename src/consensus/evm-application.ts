@@ -1,10 +1,6 @@
 import type { Chain } from "../chain/chain.ts";
 import { invariant, NodeError } from "../errors.ts";
-import {
-  type BlockBuilder,
-  nextGasLimit,
-  type PayloadAttributes,
-} from "../execution/block/build-block.ts";
+import { type BlockBuilder, nextGasLimit, type PayloadAttributes } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import type { PeerSubmissions, RunAdd } from "../mempool/peer-submissions.ts";
 import { type Address, addressToBytes } from "../primitives/address.ts";
@@ -40,13 +36,7 @@ import {
 } from "./consensus-data.ts";
 import { createGossipList, type GossipLimits, type GossipList } from "./gossip-list.ts";
 import { insertTransaction } from "./insert-transaction.ts";
-import {
-  assembleBlock,
-  beginPacking,
-  PACKING_LIMITS,
-  PackingAhead,
-  TX_FRAME_BYTES,
-} from "./pack-transactions.ts";
+import { assembleBlock, beginPacking, PACKING_LIMITS, PackingAhead, TX_FRAME_BYTES } from "./pack-transactions.ts";
 import type { BeginBlock } from "./pending-block.ts";
 import { ExecutorFailure, type SetAside } from "./quarantine.ts";
 import type { SnapshotFiles } from "./state-sync/snapshot-files.ts";

@@ -1,10 +1,7 @@
 import type { ErrorCode } from "../error-codes.ts";
 import { NodeError } from "../errors.ts";
 import type { PeerSubmissions, RunAdd } from "../mempool/peer-submissions.ts";
-import {
-  type DecodedPooledTransaction,
-  decodePooledTransaction,
-} from "../types/transaction/decode.ts";
+import { type DecodedPooledTransaction, decodePooledTransaction } from "../types/transaction/decode.ts";
 import { INSERT_CODES, type InsertCode } from "./application.ts";
 
 /**

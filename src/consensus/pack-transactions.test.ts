@@ -7,12 +7,7 @@ import { allForksAtGenesis } from "../params/blob-schedule.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 import { Packing, type PackingLimits, TX_FRAME_BYTES } from "./pack-transactions.ts";
 import { ExecutorFailure } from "./quarantine.ts";
-import {
-  CHAIN_ID,
-  GENESIS_TIME,
-  openTestApplication,
-  transferOf,
-} from "./testing/test-application.ts";
+import { CHAIN_ID, GENESIS_TIME, openTestApplication, transferOf } from "./testing/test-application.ts";
 
 const GWEI = 10n ** 9n;
 const UNLIMITED = { bytesMax: 1_000_000, timeMs: Number.POSITIVE_INFINITY, minimumTip: 0n };
@@ -118,8 +113,7 @@ test("a packing that is resumed takes what a new one would, or is stale where ot
         const fault = ({ hash }: Transaction) => {
           if (faults.has(hash)) throw rejected;
         };
-        const begin = () =>
-          new Packing(fakeBuilder(10n * 21_000n, fault), UNLIMITED, { mempool, config });
+        const begin = () => new Packing(fakeBuilder(10n * 21_000n, fault), UNLIMITED, { mempool, config });
         const packing = begin();
         for (const [i, { account, tip, isRejected }] of arrivals.entries()) {
           if (i === early) packing.run(Number.POSITIVE_INFINITY);
@@ -150,7 +144,6 @@ test("a packing names the transaction on which the executor failed", () => {
   });
   assert.throws(
     () => pack([tx], UNLIMITED, builder),
-    (error) =>
-      error instanceof ExecutorFailure && error.transaction.hash === tx.hash && error.cause === bug,
+    (error) => error instanceof ExecutorFailure && error.transaction.hash === tx.hash && error.cause === bug,
   );
 });

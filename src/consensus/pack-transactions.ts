@@ -100,11 +100,7 @@ export class Packing {
   #bytes = 0;
   #isStale = false;
 
-  constructor(
-    builder: BlockBuilder,
-    limits: Omit<PackingLimits, "timeMs">,
-    modules: PackingModules,
-  ) {
+  constructor(builder: BlockBuilder, limits: Omit<PackingLimits, "timeMs">, modules: PackingModules) {
     this.#builder = builder;
     this.#limits = limits;
     this.#modules = modules;
@@ -183,9 +179,7 @@ export class Packing {
       minimumTip: this.#limits.minimumTip,
       txGasLimitMax: isOsaka ? TX_GAS_LIMIT_MAX : undefined,
       blobBaseFee:
-        blobParams && header.excessBlobGas !== undefined
-          ? blobBaseFee(header.excessBlobGas, blobParams)
-          : undefined,
+        blobParams && header.excessBlobGas !== undefined ? blobBaseFee(header.excessBlobGas, blobParams) : undefined,
     });
   }
 }

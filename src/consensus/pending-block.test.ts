@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createBlockBuilder } from "../execution/block/build-block.ts";
-import {
-  account,
-  alice,
-  allocWith,
-  testChain,
-  transactionOf,
-} from "../execution/testing/factories.ts";
+import { account, alice, allocWith, testChain, transactionOf } from "../execution/testing/factories.ts";
 import { Mempool } from "../mempool/mempool.ts";
 import { WITHDRAWAL_REQUEST_ADDRESS } from "../params/gas.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";

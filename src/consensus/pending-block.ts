@@ -63,9 +63,7 @@ export function createPendingBlocks(
   },
 ): () => PendingBlock | undefined {
   const { chain, mempool, beginBlock, log } = modules;
-  let built:
-    | { head: Hash; version: number; at: number; block: PendingBlock | undefined }
-    | undefined;
+  let built: { head: Hash; version: number; at: number; block: PendingBlock | undefined } | undefined;
 
   function build({ header }: Block): PendingBlock | undefined {
     try {
@@ -92,8 +90,7 @@ export function createPendingBlocks(
     const head = chain.head().block;
     const at = performance.now();
     const version = mempool.version();
-    const isFresh =
-      built?.head === head.hash && built.version === version && at - built.at < REUSE_MS;
+    const isFresh = built?.head === head.hash && built.version === version && at - built.at < REUSE_MS;
     if (!isFresh) built = { head: head.hash, version, at, block: build(head) };
     return built?.block;
   };

@@ -53,8 +53,13 @@ async function attach(
     const [shown] = await Promise.all([
       text(output),
       runConsole({
-        ...{ target: `http://127.0.0.1:${port}`, token: undefined, preload: undefined },
-        ...{ exec: options.exec, historyPath: join(folder, "history"), input, output },
+        target: `http://127.0.0.1:${port}`,
+        token: undefined,
+        preload: undefined,
+        exec: options.exec,
+        historyPath: join(folder, "history"),
+        input,
+        output,
       }).finally(() => {
         output.end();
         server.closeAllConnections();
@@ -68,18 +73,20 @@ async function attach(
 const KEY = "0x00000000000000000000000000000000000000000000000000000000000000ff";
 const GLOBALS = ["console", "JSON", "process", "fetch", "Buffer", "Object", "globalThis", "fs"];
 const OWN = ["viem", "help", "watch", "parseEther", "keccak256", "publicClient"];
-const OBJECT_NAMES = [
-  ...Object.getOwnPropertyNames(Object.prototype),
-  ...Object.getOwnPropertyNames(Object),
-  "then",
-];
+const OBJECT_NAMES = [...Object.getOwnPropertyNames(Object.prototype), ...Object.getOwnPropertyNames(Object), "then"];
 
 test("names of a node hide none of JavaScript, Node or the console, and change no object of the process", async () => {
   const before = new Map(OBJECT_NAMES.map((name) => [name, Reflect.get(Object, name)]));
   const names = [
     ...[...GLOBALS, ...OWN].flatMap((name) => [`${name}_log`, `${name}_stringify`, `${name}_x`]),
     ...OBJECT_NAMES.flatMap((name) => [`constructor_${name}`, `__proto___${name}`, `eth_${name}`]),
-    ...["prototype_x", "_x", "__proto__", "toString_call", "rpc_name", "rpc_length", "rpc_call"],
+    "prototype_x",
+    "_x",
+    "__proto__",
+    "toString_call",
+    "rpc_name",
+    "rpc_length",
+    "rpc_call",
   ];
   const code = `
     console.log("${KEY}");
@@ -88,9 +95,7 @@ test("names of a node hide none of JavaScript, Node or the console, and change n
     return [typeof console.log, typeof fs, Object.getPrototypeOf(eth), "toString" in eth]`;
   const node = discover(method("eth_blockNumber"), ...names.map((name) => method(name)));
   const { printed, calls } = await attach(node, { exec: code });
-  assert.deepEqual(JSON.parse(printed.slice(printed.indexOf("["))), [
-    ...["function", "undefined", null, false],
-  ]);
+  assert.deepEqual(JSON.parse(printed.slice(printed.indexOf("["))), ["function", "undefined", null, false]);
   assert.deepEqual(
     calls.map((call) => call.method),
     ["rpc_discover", "eth_chainId"],
@@ -155,9 +160,7 @@ function hostileNode(): Answers {
         params: names.slice(0, 32).map((name) => ({ name, schema: { title: name } })),
         result: { schema },
       }),
-      ...names.map((name, index) =>
-        method(`eth_m${index}`, { result: { schema: { type: name } } }),
-      ),
+      ...names.map((name, index) => method(`eth_m${index}`, { result: { schema: { type: name } } })),
       ...names.map((name) => method(`eth_${name}`)),
       method("eth_fail"),
     ),
@@ -170,7 +173,12 @@ function hostileNode(): Answers {
 
 /** Everything that shows what a node said: values, names, signatures, errors of our own and of scripts. */
 const LINES = [
-  ...["eth", "eth.hostile", "help(eth)", "eth.hostile()", 'rpc("eth_text")', "eth.fail()"],
+  "eth",
+  "eth.hostile",
+  "help(eth)",
+  "eth.hostile()",
+  'rpc("eth_text")',
+  "eth.fail()",
   'console.log(await rpc("eth_text"))',
   'console.error(await rpc("eth_hostile"))',
   'throw new Error(await rpc("eth_text"))',
@@ -206,8 +214,13 @@ test("a history file with control characters is not written to the terminal", as
   const printed = await withServer(server, async (port) => {
     let shown = "";
     const ended = runConsole({
-      ...{ target: `http://127.0.0.1:${port}`, token: undefined, preload: undefined },
-      ...{ exec: undefined, historyPath: join(folder, "history"), input, output },
+      target: `http://127.0.0.1:${port}`,
+      token: undefined,
+      preload: undefined,
+      exec: undefined,
+      historyPath: join(folder, "history"),
+      input,
+      output,
     });
     const isShown = async (part: string) => {
       for await (const chunk of output.iterator({ destroyOnReturn: false })) {
@@ -239,8 +252,12 @@ for (const [what, answer] of Object.entries({
 })) {
   test(`a server that answers with ${what} is an error of the connection, over HTTP and a socket`, async () => {
     const options = {
-      ...{ token: undefined, preload: undefined, exec: "1", historyPath: join(folder, "h") },
-      ...{ input: new PassThrough(), output: new PassThrough() },
+      token: undefined,
+      preload: undefined,
+      exec: "1",
+      historyPath: join(folder, "h"),
+      input: new PassThrough(),
+      output: new PassThrough(),
     };
     const http = createHttpServer((_, response) => response.end(answer));
     await withServer(http, async (port) => {
@@ -271,8 +288,12 @@ test("a redirect is not followed, and no text has the password of a URL", async 
     const node = createHttpServer((_, response) => response.writeHead(307, { location }).end());
     await withServer(node, async (port) => {
       const running = runConsole({
-        ...{ target: `http://me:hunter2@127.0.0.1:${port}/KEY`, token: undefined, exec: "1" },
-        ...{ preload: undefined, historyPath: "", input: new PassThrough() },
+        target: `http://me:hunter2@127.0.0.1:${port}/KEY`,
+        token: undefined,
+        exec: "1",
+        preload: undefined,
+        historyPath: "",
+        input: new PassThrough(),
         output: new PassThrough(),
       });
       await assert.rejects(running, (error: Error & { code: string }) => {

@@ -1,28 +1,54 @@
+import { createRequire } from "node:module";
 import { inspect } from "node:util";
-import { ConnectionFailedError } from "./errors.ts";
-import { loadViem, type Viem } from "./load-viem.ts";
-import { namespacesOf } from "./namespaces.ts";
-import { parseMethods } from "./open-rpc.ts";
-import { createScriptConsole, type Print } from "./printing.ts";
-import type { RpcConnection } from "./rpc-connection.ts";
+import { ConnectionFailedError, type RpcConnection } from "./connection.ts";
+import { namespacesOf, parseMethods } from "./methods.ts";
+import { createScriptConsole, type Print, type Scope } from "./scripts.ts";
+
+type Viem = typeof import("viem") & typeof import("viem/accounts");
+
+/** viem: loading it takes a fifth of a second. The build has it as a file beside the bundle. */
+function loadViem(): Viem {
+  const load = createRequire(import.meta.url);
+  const isSource = import.meta.url.endsWith(".ts");
+  return (isSource ? { ...load("viem"), ...load("viem/accounts") } : load("./viem.cjs")) as Viem;
+}
 
 /** viem's functions that are names of their own; all others are in `viem`. */
 const VIEM_NAMES = [
-  ...["parseEther", "formatEther", "parseGwei", "formatGwei", "parseUnits", "formatUnits"],
-  ...["parseAbi", "parseAbiItem", "encodeFunctionData", "decodeFunctionData"],
-  ...["decodeFunctionResult", "encodeAbiParameters", "decodeAbiParameters", "decodeEventLog"],
-  ...["keccak256", "toHex", "fromHex", "hexToBigInt", "hexToString", "stringToHex"],
-  ...["getAddress", "isAddress", "zeroAddress", "getContractAddress", "getContract"],
-  ...["privateKeyToAccount", "mnemonicToAccount", "generatePrivateKey"],
+  "parseEther",
+  "formatEther",
+  "parseGwei",
+  "formatGwei",
+  "parseUnits",
+  "formatUnits",
+  "parseAbi",
+  "parseAbiItem",
+  "encodeFunctionData",
+  "decodeFunctionData",
+  "decodeFunctionResult",
+  "encodeAbiParameters",
+  "decodeAbiParameters",
+  "decodeEventLog",
+  "keccak256",
+  "toHex",
+  "fromHex",
+  "hexToBigInt",
+  "hexToString",
+  "stringToHex",
+  "getAddress",
+  "isAddress",
+  "zeroAddress",
+  "getContractAddress",
+  "getContract",
+  "privateKeyToAccount",
+  "mnemonicToAccount",
+  "generatePrivateKey",
 ];
 
 const CLIENT_NAMES = ["publicClient", "walletClient", "testClient"];
 
 /** What a node cannot name a namespace. `rpc` is a function and a namespace. */
-const OWN_NAMES: ReadonlySet<string> = new Set([
-  ...["help", "watch", "viem", "console"],
-  ...[...CLIENT_NAMES, ...VIEM_NAMES],
-]);
+const OWN_NAMES: ReadonlySet<string> = new Set(["help", "watch", "viem", "console", ...CLIENT_NAMES, ...VIEM_NAMES]);
 
 /** EIP-2294 allows less than 64 bits. */
 const CHAIN_ID = /^0x[0-9a-f]{1,16}$/i;
@@ -34,9 +60,6 @@ rpc(method, ...params)       any method, with the JSON of the answer
 watch("newHeads", listener)  events; without a listener they are printed; gives what ends it
 publicClient, walletClient, testClient, viem.…, parseEther(…)   viem
 `;
-
-/** The names that a script or a line of the console can use. */
-export type Scope = Record<string, unknown>;
 
 /**
  * The names of the node behind `connection`: its namespaces, viem's clients and functions, and helpers.
@@ -59,9 +82,7 @@ export async function createScope(connection: RpcConnection, print: Print): Prom
       print(subject === undefined ? HELP : `${lines.join("\n") || inspect(subject)}\n`);
     },
     watch: (event: string, ...rest: unknown[]) => {
-      const listener = rest.findLast((each) => typeof each === "function") as
-        | ((event: unknown) => void)
-        | undefined;
+      const listener = rest.findLast((each) => typeof each === "function") as ((event: unknown) => void) | undefined;
       const params = rest.filter((each) => typeof each !== "function");
       const show = (each: unknown) => print(`${inspect(each, { depth: null })}\n`);
       return connection.subscribe([event, ...params], listener ?? show);
@@ -102,8 +123,7 @@ function clientOptions(viem: Viem, chainId: number, connection: RpcConnection) {
 
 /** Computes the property when it is first read. A line of the console may assign to it. */
 function defineLazy(scope: Scope, name: string, compute: () => unknown): void {
-  const set = (value: unknown) =>
-    Object.defineProperty(scope, name, { value, writable: true, configurable: true });
+  const set = (value: unknown) => Object.defineProperty(scope, name, { value, writable: true, configurable: true });
   Object.defineProperty(scope, name, {
     configurable: true,
     enumerable: true,

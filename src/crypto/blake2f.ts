@@ -133,16 +133,29 @@ const ZERO = [op.i32Const, 0];
 function assemble(): number[] {
   const body = [
     ...words((i) => [...load(8 * i), op.localSet, 1 + i]),
-    ...[op.block, VOID, op.loop, VOID],
+    op.block,
+    VOID,
+    op.loop,
+    VOID,
     ...SIGMA.flatMap(round),
-    ...[op.br, 0, op.end, op.end],
+    op.br,
+    0,
+    op.end,
+    op.end,
     ...words((i) => [...ZERO, op.localGet, 1 + i, op.i64Store, WORD_ALIGNED, ...leb(8 * i)]),
     op.end,
   ];
   const locals = [1, STATE_WORDS, I64];
   const code = [...locals, ...body];
   return [
-    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    0x00,
+    0x61,
+    0x73,
+    0x6d,
+    1,
+    0,
+    0,
+    0,
     ...section(1, [1, 0x60, 1, I32, 0]),
     ...section(2, [1, ...name("env"), ...name("memory"), 0x02, 0, 1]),
     ...section(3, [1, 0]),
@@ -154,8 +167,18 @@ function assemble(): number[] {
 /** Leaves both blocks when no rounds are left, else takes one off and mixes. */
 function round(sigma: readonly number[]): number[] {
   return [
-    ...[op.localGet, 0, op.i32Eqz, op.brIf, 1],
-    ...[op.localGet, 0, op.i32Const, 1, op.i32Sub, op.localSet, 0],
+    op.localGet,
+    0,
+    op.i32Eqz,
+    op.brIf,
+    1,
+    op.localGet,
+    0,
+    op.i32Const,
+    1,
+    op.i32Sub,
+    op.localSet,
+    0,
     ...MIXED_WORDS.flatMap(([a, b, c, d], i) => [
       ...add(a, b, sigma[2 * i]),
       ...xorRotate(d, a, 32),
@@ -172,8 +195,7 @@ function round(sigma: readonly number[]): number[] {
 /** v[to] += v[from], and the message word where one is given. */
 function add(to: number, from: number, messageWord?: number): number[] {
   const sum = [op.localGet, 1 + to, op.localGet, 1 + from, op.i64Add];
-  const message =
-    messageWord === undefined ? [] : [...load(MESSAGE_OFFSET + 8 * messageWord), op.i64Add];
+  const message = messageWord === undefined ? [] : [...load(MESSAGE_OFFSET + 8 * messageWord), op.i64Add];
   return [...sum, ...message, op.localSet, 1 + to];
 }
 

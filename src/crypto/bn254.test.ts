@@ -27,11 +27,7 @@ function g2(scalar: bigint): Uint8Array {
 }
 
 /** Small ones, ones around the order, and any. */
-const scalar = fc.oneof(
-  fc.bigInt(0n, 5n),
-  fc.bigInt(ORDER - 3n, ORDER + 3n),
-  fc.bigInt(0n, 2n ** 256n - 1n),
-);
+const scalar = fc.oneof(fc.bigInt(0n, 5n), fc.bigInt(ORDER - 3n, ORDER + 3n), fc.bigInt(0n, 2n ** 256n - 1n));
 
 test("bn254Add agrees with noble for any two points", () => {
   fc.assert(
@@ -53,16 +49,12 @@ test("bn254Multiply agrees with noble for any point and scalar", () => {
 
 test("bn254PairingIsOne is true exactly when the products of the scalars sum to zero", () => {
   fc.assert(
-    fc.property(
-      fc.array(fc.tuple(scalar, scalar), { maxLength: 4 }),
-      fc.boolean(),
-      (pairs, cancel) => {
-        const sum = pairs.reduce((total, [a, b]) => (total + a * b) % ORDER, 0n);
-        const all = cancel ? [...pairs, [ORDER - sum, 1n] as const] : pairs;
-        const input = concatBytes(...all.flatMap(([a, b]) => [g1(a), g2(b)]));
-        assert.equal(bn254PairingIsOne(input), cancel || sum === 0n);
-      },
-    ),
+    fc.property(fc.array(fc.tuple(scalar, scalar), { maxLength: 4 }), fc.boolean(), (pairs, cancel) => {
+      const sum = pairs.reduce((total, [a, b]) => (total + a * b) % ORDER, 0n);
+      const all = cancel ? [...pairs, [ORDER - sum, 1n] as const] : pairs;
+      const input = concatBytes(...all.flatMap(([a, b]) => [g1(a), g2(b)]));
+      assert.equal(bn254PairingIsOne(input), cancel || sum === 0n);
+    }),
     { numRuns: 12 },
   );
 });

@@ -1,16 +1,6 @@
 import { hexToBytes } from "../primitives/hex.ts";
 import { type Checkpoint, noCheckpoint } from "./checkpoint.ts";
-import {
-  FP_SIZE,
-  FP2_SIZE,
-  FR_SIZE,
-  G1_SIZE,
-  G2_SIZE,
-  GT_SIZE,
-  loadMcl,
-  type Mcl,
-  millerLoops,
-} from "./mcl.ts";
+import { FP_SIZE, FP2_SIZE, FR_SIZE, G1_SIZE, G2_SIZE, GT_SIZE, loadMcl, type Mcl, millerLoops } from "./mcl.ts";
 
 /**
  * The curve alt_bn128 (EIP-196, EIP-197), points in the encoding of its precompiles:
@@ -79,10 +69,7 @@ export function bn254Multiply(input: Uint8Array): Uint8Array | PointFault {
 }
 
 /** True when the product of the pairings of the (G1, G2) pairs in `pairs`, 192 bytes each, is one. */
-export function bn254PairingIsOne(
-  pairs: Uint8Array,
-  checkpoint: Checkpoint = noCheckpoint,
-): boolean | PointFault {
+export function bn254PairingIsOne(pairs: Uint8Array, checkpoint: Checkpoint = noCheckpoint): boolean | PointFault {
   const { mcl, gt, product, psi } = work();
   const { module } = mcl;
   const pairLength = BN254_G1_LENGTH + BN254_G2_LENGTH;
@@ -106,12 +93,7 @@ export function bn254PairingIsOne(
   });
 }
 
-function readG1(
-  mcl: Mcl,
-  point: number,
-  bytes: Uint8Array,
-  offset: number,
-): PointFault | undefined {
+function readG1(mcl: Mcl, point: number, bytes: Uint8Array, offset: number): PointFault | undefined {
   const { module } = mcl;
   const x = point;
   const y = point + FP_SIZE;
@@ -123,13 +105,7 @@ function readG1(
   return infinite || module.mclBnG1_isValid(point) === 1 ? undefined : "curve";
 }
 
-function readG2(
-  mcl: Mcl,
-  psi: Psi,
-  point: number,
-  bytes: Uint8Array,
-  offset: number,
-): PointFault | undefined {
+function readG2(mcl: Mcl, psi: Psi, point: number, bytes: Uint8Array, offset: number): PointFault | undefined {
   const { module } = mcl;
   let infinite = true;
   for (let i = 0; i < 4; i++) {
@@ -208,12 +184,7 @@ function work(): Workspace {
     psi: {
       xFactor: constant(PSI_X),
       yFactor: constant(PSI_Y),
-      points: [
-        mcl.reserve(G2_SIZE),
-        mcl.reserve(G2_SIZE),
-        mcl.reserve(G2_SIZE),
-        mcl.reserve(G2_SIZE),
-      ],
+      points: [mcl.reserve(G2_SIZE), mcl.reserve(G2_SIZE), mcl.reserve(G2_SIZE), mcl.reserve(G2_SIZE)],
     },
   };
   return workspace;

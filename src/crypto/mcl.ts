@@ -68,14 +68,8 @@ type UnaryName =
   | "mclBn_finalExp"
   | "mclBnFp_mapToG1"
   | "mclBnFp2_mapToG2";
-type BinaryName =
-  | `mclBn${"G1" | "G2"}_${"add" | "sub" | "mul"}`
-  | `mclBnFp_${"add" | "mul"}`
-  | "mclBnFr_mul";
-type PredicateName =
-  | `mclBn${"G1" | "G2"}_${"isZero" | "isValid"}`
-  | "mclBnGT_isOne"
-  | "mclBnFp_isZero";
+type BinaryName = `mclBn${"G1" | "G2"}_${"add" | "sub" | "mul"}` | `mclBnFp_${"add" | "mul"}` | "mclBnFr_mul";
+type PredicateName = `mclBn${"G1" | "G2"}_${"isZero" | "isValid"}` | "mclBnGT_isOne" | "mclBnFp_isZero";
 type VectorName = `mclBn${"G1" | "G2"}_mulVec` | "mclBn_millerLoopVec";
 type BytesName = "mclBnFp_setBigEndianMod" | "mclBnFr_setBigEndianMod";
 

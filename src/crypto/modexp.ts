@@ -61,12 +61,7 @@ function createMulMod(modulus: bigint, checkpoint: Checkpoint): MulMod {
 }
 
 /** Right to left, a bit at a time. */
-function modExpBinary(
-  base: bigint,
-  exponent: bigint,
-  multiply: MulMod,
-  checkpoint: Checkpoint,
-): bigint {
+function modExpBinary(base: bigint, exponent: bigint, multiply: MulMod, checkpoint: Checkpoint): bigint {
   let result = 1n;
   let power = base;
   let rest = exponent;
@@ -80,12 +75,7 @@ function modExpBinary(
 }
 
 /** Left to right, four bits at a time: one multiplication by a table entry after four squarings. */
-function modExpWindow(
-  base: bigint,
-  exponent: Uint8Array,
-  multiply: MulMod,
-  checkpoint: Checkpoint,
-): bigint {
+function modExpWindow(base: bigint, exponent: Uint8Array, multiply: MulMod, checkpoint: Checkpoint): bigint {
   const powers = [1n, base];
   for (let i = 2; i < 16; i++) powers.push(multiply(powers[i - 1]!, base));
   let result = 1n;

@@ -30,11 +30,7 @@ let verifier: Verifier | undefined;
  * @param publicKey x ‖ y, 64 bytes
  * @param signature r ‖ s, 64 bytes
  */
-export function verifyP256(
-  digest: Uint8Array,
-  signature: Uint8Array,
-  publicKey: Uint8Array,
-): boolean {
+export function verifyP256(digest: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean {
   const r = bytesToBigint(signature.subarray(0, 32));
   const s = bytesToBigint(signature.subarray(32, 64));
   if (r === 0n || r >= ORDER || s === 0n || s >= ORDER) return false;

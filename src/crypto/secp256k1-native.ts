@@ -5,16 +5,8 @@ import type { Secp256k1Backend, SignedDigest } from "./secp256k1-backend.ts";
 
 /** The part of npm `secp256k1` in use; it comes without types. */
 type NativeBinding = {
-  ecdsaRecover(
-    signature: Uint8Array,
-    recoveryId: number,
-    digest: Uint8Array,
-    compressed: boolean,
-  ): Uint8Array;
-  ecdsaSign(
-    digest: Uint8Array,
-    privateKey: Uint8Array,
-  ): { readonly signature: Uint8Array; readonly recid: number };
+  ecdsaRecover(signature: Uint8Array, recoveryId: number, digest: Uint8Array, compressed: boolean): Uint8Array;
+  ecdsaSign(digest: Uint8Array, privateKey: Uint8Array): { readonly signature: Uint8Array; readonly recid: number };
   publicKeyCreate(privateKey: Uint8Array, compressed: boolean): Uint8Array;
 };
 
@@ -52,7 +44,6 @@ export function loadNativeBackend(): Secp256k1Backend | undefined {
         yParity: (recid & 1) as 0 | 1,
       };
     },
-    publicKey: (privateKey) =>
-      nativeCall(() => binding.publicKeyCreate(privateKey, false)).subarray(1),
+    publicKey: (privateKey) => nativeCall(() => binding.publicKeyCreate(privateKey, false)).subarray(1),
   };
 }

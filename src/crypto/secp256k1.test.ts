@@ -21,9 +21,7 @@ const curves = [createSecp256k1(loadWasmBackend())];
 if (native) curves.push(createSecp256k1(native));
 
 const digests = fc.uint8Array({ minLength: 32, maxLength: 32 });
-const privateKeys = fc
-  .bigInt({ min: 1n, max: SECP256K1_ORDER - 1n })
-  .map((scalar) => bigintToFixedBytes(scalar, 32));
+const privateKeys = fc.bigInt({ min: 1n, max: SECP256K1_ORDER - 1n }).map((scalar) => bigintToFixedBytes(scalar, 32));
 
 test("secp256k1 uses the native addon exactly when it loads", () => {
   assert.equal(secp256k1.backend, native ? "native" : "wasm");
@@ -45,12 +43,7 @@ for (const curve of curves) {
         assert.deepEqual(curve.recoverPublicKey(digest, r, s, yParity), publicKey);
         assert.equal(curve.recoverAddress(digest, r, s, yParity), addressFromPublicKey(publicKey));
         // The mirrored signature has a high s and recovers to the same key: rejecting it is the caller's rule.
-        const mirrored = curve.recoverPublicKey(
-          digest,
-          r,
-          SECP256K1_ORDER - s,
-          (1 - yParity) as 0 | 1,
-        );
+        const mirrored = curve.recoverPublicKey(digest, r, SECP256K1_ORDER - s, (1 - yParity) as 0 | 1);
         assert.deepEqual(mirrored, publicKey);
       }),
       { numRuns: 25 },
@@ -60,25 +53,15 @@ for (const curve of curves) {
   test(`${curve.backend}: random signatures recover to what an independent implementation says`, () => {
     const words = digests.map(bytesToBigint);
     fc.assert(
-      fc.property(
-        digests,
-        words,
-        words,
-        fc.constantFrom(0 as const, 1 as const),
-        (digest, r, s, bit) => {
-          let expected: Uint8Array | undefined;
-          try {
-            expected = new noble.Signature(r, s)
-              .addRecoveryBit(bit)
-              .recoverPublicKey(digest)
-              .toBytes(false)
-              .subarray(1);
-          } catch {
-            expected = undefined;
-          }
-          assert.deepEqual(curve.recoverPublicKey(digest, r, s, bit), expected);
-        },
-      ),
+      fc.property(digests, words, words, fc.constantFrom(0 as const, 1 as const), (digest, r, s, bit) => {
+        let expected: Uint8Array | undefined;
+        try {
+          expected = new noble.Signature(r, s).addRecoveryBit(bit).recoverPublicKey(digest).toBytes(false).subarray(1);
+        } catch {
+          expected = undefined;
+        }
+        assert.deepEqual(curve.recoverPublicKey(digest, r, s, bit), expected);
+      }),
       { numRuns: 40 },
     );
   });

@@ -31,12 +31,7 @@ export interface Secp256k1 {
    * or r not on the curve. Whether a high s is acceptable (EIP-2) is the caller's rule.
    * @param digest 32 bytes
    */
-  recoverPublicKey(
-    digest: Uint8Array,
-    r: bigint,
-    s: bigint,
-    yParity: 0 | 1,
-  ): Uint8Array | undefined;
+  recoverPublicKey(digest: Uint8Array, r: bigint, s: bigint, yParity: 0 | 1): Uint8Array | undefined;
   /** As `recoverPublicKey` for many signatures, which takes less time than one after the other. */
   recoverPublicKeys(signed: readonly SignedDigest[]): (Uint8Array | undefined)[];
   /** As `recoverPublicKey`, giving the address of the key. */
@@ -112,5 +107,4 @@ function isScalar(value: bigint): boolean {
 /** The native addon where it loads, else WebAssembly. */
 export const secp256k1: Secp256k1 = createSecp256k1(loadNativeBackend() ?? loadWasmBackend());
 
-export const { recoverPublicKey, recoverPublicKeys, recoverAddress, sign, publicKeyFromPrivate } =
-  secp256k1;
+export const { recoverPublicKey, recoverPublicKeys, recoverAddress, sign, publicKeyFromPrivate } = secp256k1;

@@ -19,11 +19,7 @@ const CALLS: readonly (readonly [signature: string, args: readonly unknown[], te
   ["log(bytes4)", ["0x01020304"], "0x01020304"],
   ["log(string,uint256)", ["supply %s left", 7n], "supply 7n left"],
   ["log(string,int256)", ["delta", -7n], "delta -7n"],
-  [
-    "log(string,address,bool,string)",
-    ["%s is", ADDRESS, false, "here"],
-    `${ADDRESS} is false here`,
-  ],
+  ["log(string,address,bool,string)", ["%s is", ADDRESS, false, "here"], `${ADDRESS} is false here`],
 ];
 
 for (const [signature, args, text] of CALLS) {

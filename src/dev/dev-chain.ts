@@ -122,9 +122,7 @@ export class DevChain {
   /** The transaction with its sender where that one sends without a key. */
   withSender(submission: Submission): Submission {
     const sender = impersonatedSender(submission.tx);
-    return sender !== undefined && this.isImpersonated(sender)
-      ? { ...submission, sender }
-      : submission;
+    return sender !== undefined && this.isImpersonated(sender) ? { ...submission, sender } : submission;
   }
 
   isImpersonated(address: Address): boolean {
@@ -199,7 +197,9 @@ export class DevChain {
     const id = this.#nextId++;
     const snapshot: SnapshotRecord = {
       kind: "snapshot",
-      ...{ id, number, hash },
+      id,
+      number,
+      hash,
       settings: this.#settings,
       ...(changes && { changes }),
       pool: [...mempool.all()].map(({ tx, sender, sidecar }) => [
@@ -217,8 +217,7 @@ export class DevChain {
     return this.#exclusive(async () => {
       const { chain, patches, journal } = this.#modules;
       const snapshot = this.#snapshots.get(id);
-      if (snapshot === undefined || chain.blockHash(snapshot.number) !== snapshot.hash)
-        return false;
+      if (snapshot === undefined || chain.blockHash(snapshot.number) !== snapshot.hash) return false;
       await this.#modules.rewind(snapshot.number);
       journal.append({ kind: "reverted", id });
       for (const other of this.#snapshots.keys()) if (other >= id) this.#snapshots.delete(other);
@@ -239,10 +238,7 @@ export class DevChain {
    * Replaces the newest blocks by others with `transactions`; those of the old blocks go back to the pool.
    * @param transactions each with the index of its block among the new ones
    */
-  reorg(
-    depth: number,
-    transactions: readonly { readonly raw: Uint8Array; readonly block: number }[],
-  ): Promise<void> {
+  reorg(depth: number, transactions: readonly { readonly raw: Uint8Array; readonly block: number }[]): Promise<void> {
     return this.#exclusive(async () => {
       const { chain, mempool, engine } = this.#modules;
       const base = this.#heightBelow(depth);
@@ -320,19 +316,14 @@ export class DevChain {
     return done;
   }
 
-  async #mine({
-    blocks,
-    timestamp,
-    intervalSeconds = 0,
-    spacesFirst,
-  }: MineRequest): Promise<Hash[]> {
+  async #mine({ blocks, timestamp, intervalSeconds = 0, spacesFirst }: MineRequest): Promise<Hash[]> {
     const { engine } = this.#modules;
     const head = this.#head().header.timestamp;
     if (timestamp !== undefined && timestamp <= head) {
-      throw new DevControlError(
-        `Timestamp ${timestamp} is lower than or equal to previous block's timestamp ${head}`,
-        { timestamp, headTimestamp: head },
-      );
+      throw new DevControlError(`Timestamp ${timestamp} is lower than or equal to previous block's timestamp ${head}`, {
+        timestamp,
+        headTimestamp: head,
+      });
     }
     const hashes: Hash[] = [];
     let sliceEnd = performance.now() + SLICE_MS;
@@ -378,8 +369,7 @@ export class DevChain {
 
   #mode(): BlockMode {
     const { configuredMode } = this.#modules.engine;
-    const { automine = configuredMode.automine, intervalMs = configuredMode.intervalMs } =
-      this.#settings;
+    const { automine = configuredMode.automine, intervalMs = configuredMode.intervalMs } = this.#settings;
     return { automine, intervalMs };
   }
 

@@ -50,9 +50,7 @@ test("records come back as they were written, after the journal was closed", () 
           ...record,
           changes: {
             ...record.changes,
-            codes: new Map(
-              [...record.changes.codes].map(([key, code]) => [key, Uint8Array.from(code)]),
-            ),
+            codes: new Map([...record.changes.codes].map(([key, code]) => [key, Uint8Array.from(code)])),
           },
         }
       : record,

@@ -44,9 +44,7 @@ const BIGINT = /^(\d+)n$/;
 
 /** JSON, with integers above 2^53 as decimal digits and `n`. */
 export function encodeSettings(value: unknown): string {
-  return JSON.stringify(value, (_key, member) =>
-    typeof member === "bigint" ? `${member}n` : member,
-  );
+  return JSON.stringify(value, (_key, member) => (typeof member === "bigint" ? `${member}n` : member));
 }
 
 export function decodeSettings(text: string): unknown {

@@ -87,9 +87,7 @@ export function restoreDevState(
   for (const record of records) (steps[record.kind] as (record: DevRecord) => void)(record);
 
   const headNumber = head().block.header.number;
-  const onChain = [...patches].filter(
-    ([number, { hash }]) => number <= headNumber && blockHash(number) === hash,
-  );
+  const onChain = [...patches].filter(([number, { hash }]) => number <= headNumber && blockHash(number) === hash);
   const { nextBlock, ...lasting } = settings;
   return {
     settings: nextBlock?.number === headNumber + 1 ? settings : lasting,

@@ -31,9 +31,18 @@ test("unpackDump stops at a dump that is larger than its limit once it is unpack
 test("unpackDump refuses numbers that no account and no slot can have", async () => {
   const word = `0x1${"0".repeat(64)}`;
   for (const account of [
-    ...[{ balance: word }, { balance: "-1" }, { nonce: -1 }, { nonce: 1.5 }, { nonce: 2 ** 64 }],
-    ...[{ storage: { [word]: "0x1" } }, { storage: { "0x1": word } }, { storage: { "-1": "0x1" } }],
-    ...[{ code: "0x0" }, { code: 1 }, null, 5],
+    { balance: word },
+    { balance: "-1" },
+    { nonce: -1 },
+    { nonce: 1.5 },
+    { nonce: 2 ** 64 },
+    { storage: { [word]: "0x1" } },
+    { storage: { "0x1": word } },
+    { storage: { "-1": "0x1" } },
+    { code: "0x0" },
+    { code: 1 },
+    null,
+    5,
   ]) {
     await assert.rejects(unpackDump(Buffer.from(text(account))), FAULT, JSON.stringify(account));
   }

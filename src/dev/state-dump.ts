@@ -38,9 +38,7 @@ export function dumpAccounts(addresses: Iterable<Address>, chain: Chain): StateD
   for (const address of addresses) {
     const account = state.account(address);
     if (account === undefined) continue;
-    const slots = [...state.storageEntries(address)].map(
-      ([slot, value]) => [slot, hashFromBigint(value)] as const,
-    );
+    const slots = [...state.storageEntries(address)].map(([slot, value]) => [slot, hashFromBigint(value)] as const);
     accounts[address] = {
       nonce: Number(account.nonce),
       balance: toQuantity(account.balance),
@@ -73,10 +71,7 @@ export function dumpText({ accounts, bestBlockNumber }: StateDump): string {
  * @param bytesMax of its JSON
  * @throws DevControlError
  */
-export async function unpackDump(
-  bytes: Uint8Array,
-  bytesMax = CALLERS_DUMP_BYTES_MAX,
-): Promise<AccountEdit[]> {
+export async function unpackDump(bytes: Uint8Array, bytesMax = CALLERS_DUMP_BYTES_MAX): Promise<AccountEdit[]> {
   const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
   if (bytes.length > bytesMax) throw tooLarge(bytesMax);
   try {

@@ -19,12 +19,7 @@ export function createAddress(creator: Address, nonce: bigint): Address {
 
 /** Address of the contract that `creator` makes with CREATE2 (EIP-1014). */
 export function create2Address(creator: Address, salt: Hash, initCode: Uint8Array): Address {
-  const preimage = concatBytes(
-    Uint8Array.of(0xff),
-    addressToBytes(creator),
-    hashToBytes(salt),
-    keccak256(initCode),
-  );
+  const preimage = concatBytes(Uint8Array.of(0xff), addressToBytes(creator), hashToBytes(salt), keccak256(initCode));
   return addressFromBytes(keccak256(preimage).subarray(12));
 }
 

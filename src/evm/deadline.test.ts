@@ -73,9 +73,7 @@ test("a deadline inside a precompile ends the frames that called it, and the nex
   const [pairing] = [...precompilesAt("osaka")].find(([, each]) => each.name === "BLAKE2F")!;
   const state = emptyState();
   // CALLDATACOPY(0, 0, 213), then CALL with all gas.
-  const code = hexToBytes(
-    `0x60d55f5f37 5f5f60d55f5f73${pairing.slice(2)}5af1`.replaceAll(" ", "") as `0x${string}`,
-  );
+  const code = hexToBytes(`0x60d55f5f37 5f5f60d55f5f73${pairing.slice(2)}5af1`.replaceAll(" ", "") as `0x${string}`);
   state.setAccount(to as Address, { nonce: 1n, balance: 0n, codeHash: state.putCode(code) });
   const data = LONG_INPUTS["BLAKE2F"]!();
   const depths: number[] = [];

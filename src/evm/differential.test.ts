@@ -54,10 +54,7 @@ type Piece = { readonly opcode: number; readonly operands: readonly bigint[] };
 /** An opcode with operands pushed before it, so that most programs get far. */
 const piece: fc.Arbitrary<Piece> = fc
   .tuple(
-    fc.oneof(
-      { weight: 9, arbitrary: fc.constantFrom(...interestingOpcodes()) },
-      fc.integer({ min: 0, max: 255 }),
-    ),
+    fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...interestingOpcodes()) }, fc.integer({ min: 0, max: 255 })),
     fc.array(interestingWord, { minLength: 7, maxLength: 7 }),
     fc.integer({ min: -1, max: 7 }),
   )
@@ -210,10 +207,7 @@ test("a random program takes the same steps as in @ethereumjs/evm", () => {
       // Of steps at which a frame halts the library reports some, with other costs.
       fc.pre(!mine.hasHalted);
       const theirs = stepsOf(library, fork, codes, isCreation);
-      assert.equal(
-        mine.steps.map(({ step }) => step).join("\n"),
-        theirs.steps.map(({ step }) => step).join("\n"),
-      );
+      assert.equal(mine.steps.map(({ step }) => step).join("\n"), theirs.steps.map(({ step }) => step).join("\n"));
       mine.steps.forEach(({ step, cost }, i) => {
         assert.equal(cost, theirs.steps[i]!.cost, step);
       });

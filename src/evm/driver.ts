@@ -1,14 +1,7 @@
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import { create, endCreation, enterCreation } from "./contract-creation.ts";
-import type {
-  BlockContext,
-  ExecuteOptions,
-  ExecutionResult,
-  Message,
-  Precompile,
-  State,
-} from "./evm.ts";
+import type { BlockContext, ExecuteOptions, ExecutionResult, Message, Precompile, State } from "./evm.ts";
 import { endWithoutFrame, popFrame } from "./frames.ts";
 import type { Build } from "./gen/loop.ts";
 import { exit, type Halt, haltOf } from "./halts.ts";
@@ -115,12 +108,7 @@ export class Driver {
     } as Session;
   }
 
-  execute(
-    message: Message,
-    block: BlockContext,
-    state: State,
-    options: ExecuteOptions,
-  ): ExecutionResult {
+  execute(message: Message, block: BlockContext, state: State, options: ExecuteOptions): ExecutionResult {
     const gas = message.gas > GAS_MAX ? GAS_MAX : message.gas;
     this.#begin(message, block, state, options);
     const session = this.#session;
@@ -173,8 +161,7 @@ export class Driver {
       hasDelegations: rules.eip7702,
     });
     memory.set64(globals.slice, deadlineMs === undefined ? GAS_MAX : SLICE_GAS);
-    const end =
-      options.memoryBytesMax === undefined ? LINEAR_MEMORY_END : MEMORY + options.memoryBytesMax;
+    const end = options.memoryBytesMax === undefined ? LINEAR_MEMORY_END : MEMORY + options.memoryBytesMax;
     memory.set32(globals.memoryLimit, Math.min(end, LINEAR_MEMORY_END));
     this.#setEnvironment(message, block);
   }
@@ -291,10 +278,7 @@ export class Driver {
     const halt = haltOf(memory.get32(globals.halt), memory.get32(globals.haltDetail));
     if (build !== "fast" && memory.get32(globals.stepped) === 0) {
       if (build === "perOpcode" && !isFinal(halt)) {
-        memory.set64(
-          globals.stepCost,
-          costOfHaltedStep(session, halt, this.#interpreter("perOpcode")),
-        );
+        memory.set64(globals.stepCost, costOfHaltedStep(session, halt, this.#interpreter("perOpcode")));
       }
       notifyStep(session, halt);
     }

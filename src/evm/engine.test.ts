@@ -45,7 +45,10 @@ function run({ code, other: otherCode = "", hardfork = "osaka", message, options
   const result = evm.execute(
     testMessage({
       to: contract,
-      ...{ caller: alice, origin: alice, gas: GAS, gasPrice: 7n },
+      caller: alice,
+      origin: alice,
+      gas: GAS,
+      gasPrice: 7n,
       ...message,
     }),
     block(hardfork),
@@ -99,12 +102,9 @@ test("execute names the halt as go-ethereum does", () => {
   assert.deepEqual(haltOf("6003565b605b00"), undefined);
   assert.deepEqual(haltOf("6005565b605b00"), { kind: "invalidJump" });
   assert.deepEqual(haltOf("60015f5f3e"), { kind: "returnDataOutOfBounds" });
-  assert.deepEqual(
-    haltOf("7fff00000000000000000000000000000000000000000000000000000000000000 51"),
-    {
-      kind: "gasUintOverflow",
-    },
-  );
+  assert.deepEqual(haltOf("7fff00000000000000000000000000000000000000000000000000000000000000 51"), {
+    kind: "gasUintOverflow",
+  });
   // MSTORE8 at 2^64 − 33 ends where the rounded size still fits 64 bits, one further it does not.
   assert.deepEqual(haltOf("5f67ffffffffffffffdf53"), {
     kind: "outOfGas",
@@ -128,14 +128,8 @@ test("execute names the halt as go-ethereum does", () => {
 
 test("the first failing opcode of a segment names the halt, not the segment", () => {
   // ADD on an empty stack comes before the JUMP that would fail, and before gas runs out on 20 MULs.
-  assert.equal(
-    run({ code: `01${"5f5f02".repeat(20)}`, message: { gas: 50n } }).halt?.kind,
-    "stackUnderflow",
-  );
-  assert.equal(
-    run({ code: `${"5f5f02".repeat(20)}01`, message: { gas: 50n } }).halt?.kind,
-    "outOfGas",
-  );
+  assert.equal(run({ code: `01${"5f5f02".repeat(20)}`, message: { gas: 50n } }).halt?.kind, "stackUnderflow");
+  assert.equal(run({ code: `${"5f5f02".repeat(20)}01`, message: { gas: 50n } }).halt?.kind, "outOfGas");
 });
 
 test("a static frame rejects writes with go-ethereum's text", () => {
@@ -222,10 +216,7 @@ test("EIP-6780: SELFDESTRUCT deletes only what the transaction created", () => {
 test("EIP-7702: a delegated account runs the code of its target and shows its own", () => {
   const delegation = `ef0100${other.slice(2)}`;
   assert.equal(word({ code: delegation, other: returning("30") }), BigInt(contract));
-  assert.equal(
-    word({ code: returning(`73${other.slice(2)}3b`), other: `ef0100${alice.slice(2)}` }),
-    23n,
-  );
+  assert.equal(word({ code: returning(`73${other.slice(2)}3b`), other: `ef0100${alice.slice(2)}` }), 23n);
 });
 
 test("EIP-7939: CLZ counts leading zero bits", () => {

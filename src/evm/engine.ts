@@ -24,12 +24,7 @@ export function createEvm({ now = () => performance.now(), tier }: EvmOptions = 
   let driver: Driver | undefined;
   let isRunning = false;
   return {
-    execute(
-      message: Message,
-      block: BlockContext,
-      state: State,
-      options: ExecuteOptions = {},
-    ): ExecutionResult {
+    execute(message: Message, block: BlockContext, state: State, options: ExecuteOptions = {}): ExecutionResult {
       invariant(!isRunning, "an execution began inside another of the same engine");
       if (driver?.hardfork !== block.hardfork) {
         driver = new Driver(block.hardfork, memory, precompilesAt(block.hardfork), {

@@ -47,12 +47,7 @@ export interface Evm {
    * Not done here: deletion of `selfDestructs` and of empty touched accounts, refund cap, fees: `execution/` does it.
    * Original values for SSTORE (EIP-2200) are those `state` holds at the call of `execute`.
    */
-  execute(
-    message: Message,
-    block: BlockContext,
-    state: State,
-    options?: ExecuteOptions,
-  ): ExecutionResult;
+  execute(message: Message, block: BlockContext, state: State, options?: ExecuteOptions): ExecutionResult;
 }
 
 export type Message = {

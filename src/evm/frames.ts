@@ -2,13 +2,7 @@ import { frameOutcome } from "./halts.ts";
 import { traceExit } from "./hooks/trace-frames.ts";
 import { placedSize } from "./memory/code-cache.ts";
 import { FRAME_STRIDE, FRAMES, frame, globals, request } from "./memory/layout.ts";
-import {
-  align32,
-  type FrameResult,
-  LinearMemoryExhausted,
-  revertFrame,
-  type Session,
-} from "./session.ts";
+import { align32, type FrameResult, LinearMemoryExhausted, revertFrame, type Session } from "./session.ts";
 
 /** Saves the running frame and begins one above it for the message call in `request`. The code comes with `useCachedCode`. */
 export function pushCall(session: Session, snapshot: number): void {
@@ -84,11 +78,7 @@ export function popFrame(session: Session, frameResult: FrameResult, keepsChange
 }
 
 /** A call or creation ends before it became a frame; `gasBack` is what its caller gets back of its gas. */
-export function endWithoutFrame(
-  session: Session,
-  frameResult: FrameResult,
-  gasBack: "all" | "none" | bigint,
-): void {
+export function endWithoutFrame(session: Session, frameResult: FrameResult, gasBack: "all" | "none" | bigint): void {
   const { memory } = session;
   if (gasBack === "all") memory.copy64(globals.gasBack, request.gas);
   else memory.set64(globals.gasBack, gasBack === "none" ? 0n : gasBack);

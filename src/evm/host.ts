@@ -35,8 +35,7 @@ export function createHost(current: () => Session): HostFunctions {
       const { memory, codes } = current();
       const { bytes: code } = codes.byId(memory.get32(account + record.codeId));
       const begin = memory.word(offset);
-      const part =
-        begin >= code.length ? undefined : code.subarray(Number(begin)).subarray(0, size);
+      const part = begin >= code.length ? undefined : code.subarray(Number(begin)).subarray(0, size);
       const { bytes } = memory;
       if (part) bytes.set(part, target);
       bytes.fill(0, target + (part?.length ?? 0), target + size);

@@ -41,13 +41,7 @@ const jump = fc
   )
   .map(([destination, opcode]) => [0x61, destination >> 8, destination & 0xff, opcode]);
 /** Destinations are frequent; PUSH1 0x5b is none. MSTORE and RETURN make the way visible. */
-const rest = fc.constantFrom(
-  [0x5b],
-  [0x5b, 0x5b],
-  [0x60, 0x5b],
-  [0x30, 0x5f, 0x52],
-  [0x60, 0x20, 0x5f, 0xf3],
-);
+const rest = fc.constantFrom([0x5b], [0x5b, 0x5b], [0x60, 0x5b], [0x30, 0x5f, 0x52], [0x60, 0x20, 0x5f, 0xf3]);
 const program = fc
   .array(
     fc.tuple(operands, test0, negations, jump, rest, rest).map((parts) => parts.flat()),
@@ -56,9 +50,7 @@ const program = fc
   .chain((parts) => {
     const bytes = parts.flat();
     // Cut anywhere: an immediate may lack its end.
-    return fc
-      .integer({ min: 1, max: bytes.length })
-      .map((end) => Uint8Array.from(bytes.slice(0, end)));
+    return fc.integer({ min: 1, max: bytes.length }).map((end) => Uint8Array.from(bytes.slice(0, end)));
   });
 
 test("jumps taken with preceding opcodes end as jumps taken alone", () => {

@@ -5,14 +5,7 @@ import { endWithoutFrame, pushCall, useCachedCode } from "./frames.ts";
 import { traceEnter } from "./hooks/trace-frames.ts";
 import { DEPTH_MAX, flag, frame, globals, record, request } from "./memory/layout.ts";
 import { CALL, CALLCODE, STATICCALL } from "./opcodes.ts";
-import {
-  EMPTY_SUCCESS,
-  halted,
-  LinearMemoryExhausted,
-  memoryEnd,
-  OutOfTime,
-  type Session,
-} from "./session.ts";
+import { EMPTY_SUCCESS, halted, LinearMemoryExhausted, memoryEnd, OutOfTime, type Session } from "./session.ts";
 
 const RIPEMD160 = `0x${"00".repeat(19)}03` as Address;
 
@@ -48,12 +41,7 @@ export function enterCall(session: Session): void {
  * Creates the target of a call where needed, transfers the value, and touches it, before any code runs. False for a call
  * without value to an account that does not exist (EIP-158).
  */
-function prepareTarget(
-  session: Session,
-  opcode: number,
-  target: number,
-  hasValue: boolean,
-): boolean {
+function prepareTarget(session: Session, opcode: number, target: number, hasValue: boolean): boolean {
   const { memory, journal, rules } = session;
   const flags = memory.get32(target + record.flags);
   const exists = (flags & flag.exists) !== 0;

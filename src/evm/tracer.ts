@@ -44,14 +44,7 @@ export interface FrameTracer {
 }
 
 export type FrameStart = {
-  readonly type:
-    | "CALL"
-    | "CALLCODE"
-    | "DELEGATECALL"
-    | "STATICCALL"
-    | "CREATE"
-    | "CREATE2"
-    | "SELFDESTRUCT";
+  readonly type: "CALL" | "CALLCODE" | "DELEGATECALL" | "STATICCALL" | "CREATE" | "CREATE2" | "SELFDESTRUCT";
   readonly from: Address;
   readonly to: Address;
   readonly value: bigint;

@@ -8,11 +8,7 @@ export type InvalidTransactionCode = Extract<ErrorCode, `TX_${string}`>;
 /** The transaction can not be part of this block. The message is geth's. */
 export class InvalidTransactionError extends TransactionRejection {
   readonly code: InvalidTransactionCode;
-  constructor(
-    code: InvalidTransactionCode,
-    message: string,
-    details: Readonly<Record<string, unknown>> = {},
-  ) {
+  constructor(code: InvalidTransactionCode, message: string, details: Readonly<Record<string, unknown>> = {}) {
     super(message, details);
     this.code = code;
   }

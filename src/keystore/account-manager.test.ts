@@ -12,9 +12,8 @@ import { DEV_ACCOUNTS } from "./dev-accounts.ts";
 import { UnlockForbiddenError } from "./errors.ts";
 import { HdWallets } from "./hd/hd-wallets.ts";
 import { WalletDirectory } from "./hd/wallet-file.ts";
-import { KeyDerivation } from "./key-derivation.ts";
 import { KeyStore } from "./keystore.ts";
-import { PassphraseTries } from "./passphrase-tries.ts";
+import { KeyDerivation, PassphraseTries } from "./passphrases.ts";
 import { FakeClock } from "./testing/fake-clock.ts";
 import { UnlockedKeys } from "./unlocked-keys.ts";
 
@@ -71,8 +70,7 @@ async function withAlice(): Promise<AccountManager> {
   return accounts;
 }
 
-const sign = async (accounts: AccountManager, account: Address = alice.address) =>
-  accounts.sign(account, digest);
+const sign = async (accounts: AccountManager, account: Address = alice.address) => accounts.sign(account, digest);
 
 // The rows of the service's table of states, account key.
 

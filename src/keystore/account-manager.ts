@@ -1,6 +1,6 @@
 import { type Signature, sign } from "../crypto/secp256k1.ts";
 import type { Address } from "../primitives/address.ts";
-import type { AccountSigner } from "./account-signer.ts";
+import type { AccountSigner, KeyObserver, WalletStatus } from "./accounts.ts";
 import {
   AccountLockedError,
   LockedMeanwhileError,
@@ -12,11 +12,10 @@ import {
 } from "./errors.ts";
 import type { HdWallets } from "./hd/hd-wallets.ts";
 import type { KeyStore, StoredKey } from "./keystore.ts";
-import type { PassphraseTries } from "./passphrase-tries.ts";
+import type { PassphraseTries } from "./passphrases.ts";
 import type { UnlockedKeys } from "./unlocked-keys.ts";
-import type { KeyObserver, WalletStatus } from "./wallet.ts";
 
-export type AccountManagerModules = {
+type AccountManagerModules = {
   readonly keyStore: KeyStore;
   readonly hdWallets: HdWallets;
   readonly unlocked: UnlockedKeys;
@@ -86,11 +85,7 @@ export class AccountManager implements AccountSigner {
    * Signs with a key opened for this once; the account is as locked afterwards as before.
    * @throws UnknownKeyError, AmbiguousKeyError, WrongPassphraseError, TooManyTriesError, KeyDerivationBusyError
    */
-  async signWithPassphrase(
-    address: Address,
-    passphrase: string,
-    digest: Uint8Array,
-  ): Promise<Signature> {
+  async signWithPassphrase(address: Address, passphrase: string, digest: Uint8Array): Promise<Signature> {
     const key = await this.#open(address, passphrase);
     try {
       return sign(digest, key);
@@ -129,9 +124,7 @@ export class AccountManager implements AccountSigner {
   /** Accounts of the key store and of wallets whose keys are in memory; public ones do not count. */
   unlockedAccounts(): Address[] {
     const { unlocked, hdWallets } = this.#modules;
-    return [...unlocked.addresses(), ...hdWallets.onlineAccounts()].filter(
-      (address) => !this.#publicKeys.has(address),
-    );
+    return [...unlocked.addresses(), ...hdWallets.onlineAccounts()].filter((address) => !this.#publicKeys.has(address));
   }
 
   /** Makes a key and its file; the address. */

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { bytesToHex } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 import { recoverAddress } from "../crypto/secp256k1.ts";
-import { DEV_ACCOUNTS, DEV_PHRASE, devAccounts, devPrivateKeys } from "./dev-accounts.ts";
-import { createUnlockedSigner } from "./testing/unlocked-signer.ts";
+import { DEV_ACCOUNTS, DEV_PHRASE, devAccounts } from "./dev-accounts.ts";
+import { createUnlockedSigner, devPrivateKeys } from "./testing/unlocked-signer.ts";
 
 test("devAccounts are the first accounts of the phrase, beyond the ten written out too", () => {
   const derived = Array.from({ length: 25 }, (_, addressIndex) => {

@@ -8,7 +8,7 @@ import { InvalidKeyFileError, LooseKeyFileError } from "./errors.ts";
 import { KEY_FILE_BYTES_MAX } from "./key-file.ts";
 
 /** A file that may be a key file. */
-export type DirectoryEntry = {
+type DirectoryEntry = {
   readonly path: string;
   /** Differs when the file was written since. */
   readonly version: string;
@@ -32,8 +32,7 @@ export class KeyDirectory {
       const path = join(this.path, name);
       const stat = await lstat(path).catch(() => undefined);
       // Deleted between the two calls.
-      if (stat?.isFile())
-        entries.push({ path, version: `${stat.ino} ${stat.mtimeMs} ${stat.size}` });
+      if (stat?.isFile()) entries.push({ path, version: `${stat.ino} ${stat.mtimeMs} ${stat.size}` });
     }
     return entries;
   }

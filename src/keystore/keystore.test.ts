@@ -82,10 +82,7 @@ test("KeyStore and ethers read each other's files", async () => {
 
 test("KeyStore refuses a second key of an account, also while the first is being written", async () => {
   const store = open();
-  const both = await Promise.allSettled([
-    store.importKey(aliceKey, "a"),
-    store.importKey(aliceKey, "b"),
-  ]);
+  const both = await Promise.allSettled([store.importKey(aliceKey, "a"), store.importKey(aliceKey, "b")]);
   assert.deepEqual(both.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
   await assert.rejects(store.importKey(aliceKey, "c"), { code: "KEY_EXISTS" });
   assert.equal((await store.list()).length, 1);
@@ -119,10 +116,7 @@ test("KeyStore leaves out what is no key file, and warns without the content", a
   writeFileSync(join(directory, "huge"), "x".repeat(100_000));
   mkdirSync(join(directory, "folder"));
   symlinkSync(path, join(directory, "link"));
-  const store = new KeyStore(
-    { directory, strength: "light", allowReadableByOthers: false },
-    { log },
-  );
+  const store = new KeyStore({ directory, strength: "light", allowReadableByOthers: false }, { log });
   assert.deepEqual(await store.list(), [{ address: alice.address, path }]);
   assert.equal((await store.list()).length, 1);
   assert.equal(lines.length, 3);
@@ -153,9 +147,7 @@ test("KeyStore changes a passphrase in place and deletes only for who knows it",
 test("KeyStore tries one passphrase at a time and refuses more than a short queue", async () => {
   const store = open();
   const { address } = await store.importKey(aliceKey, "pass");
-  const tries = await Promise.allSettled(
-    Array.from({ length: 12 }, () => store.privateKey(address, "wrong")),
-  );
+  const tries = await Promise.allSettled(Array.from({ length: 12 }, () => store.privateKey(address, "wrong")));
   const codes = tries.map((result) => (result.status === "rejected" ? result.reason.code : ""));
   assert.equal(codes.filter((code) => code === "KEY_DERIVATION_BUSY").length, 7);
   assert.equal(codes.filter((code) => code === "KEY_WRONG_PASSPHRASE").length, 5);

@@ -2,11 +2,10 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { addressFromPrivateKey, isPrivateKey } from "../crypto/secp256k1.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { decryptKey, encryptKey, type KeyStrength } from "./encryption.ts";
 import { AmbiguousKeyError, KeyExistsError, UnknownKeyError } from "./errors.ts";
-import { KeyDerivation } from "./key-derivation.ts";
 import { KeyDirectory } from "./key-directory.ts";
-import { parseKeyFile, renderKeyFile } from "./key-file.ts";
+import { decryptKey, encryptKey, type KeyStrength, parseKeyFile, renderKeyFile } from "./key-file.ts";
+import { KeyDerivation } from "./passphrases.ts";
 
 /** A key the node has a file of. */
 export type StoredKey = { readonly address: Address; readonly path: string };
@@ -18,7 +17,7 @@ export type KeyStoreOptions = {
   readonly allowReadableByOthers: boolean;
 };
 
-export type KeyStoreModules = {
+type KeyStoreModules = {
   readonly log: Logger;
   /** Milliseconds of the Unix clock. */
   readonly now?: () => number;
@@ -152,11 +151,7 @@ export class KeyStore {
    * Encrypts the key with another passphrase, in the same file.
    * @throws as privateKey
    */
-  async changePassphrase(
-    address: Address,
-    passphrase: string,
-    newPassphrase: string,
-  ): Promise<void> {
+  async changePassphrase(address: Address, passphrase: string, newPassphrase: string): Promise<void> {
     const { path } = await this.find(address);
     const text = await this.exportFile(address, passphrase, newPassphrase);
     await this.#directory.replace(path, text);

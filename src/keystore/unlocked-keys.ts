@@ -1,5 +1,32 @@
 import type { Address } from "../primitives/address.ts";
-import { type MonotonicClock, SYSTEM_CLOCK } from "./clock.ts";
+
+/** A clock for time spans, independent of changes of the wall clock. */
+export type MonotonicClock = {
+  /** Milliseconds since some moment. */
+  now(): number;
+  /** Runs `task` about `ms` from now, and not at all once the returned function was called. */
+  after(ms: number, task: () => void): () => void;
+};
+
+/** Longest time `setTimeout` waits; it turns anything longer into no wait at all. */
+const TIMEOUT_MS_MAX = 2 ** 31 - 1;
+
+/** The process's own; a pending task does not keep the process alive. */
+const SYSTEM_CLOCK: MonotonicClock = {
+  now: () => performance.now(),
+  after(ms, task) {
+    let timer: NodeJS.Timeout;
+    const wait = (left: number) => {
+      timer = setTimeout(
+        () => (left > TIMEOUT_MS_MAX ? wait(left - TIMEOUT_MS_MAX) : task()),
+        Math.min(left, TIMEOUT_MS_MAX),
+      );
+      timer.unref();
+    };
+    wait(ms);
+    return () => clearTimeout(timer);
+  },
+};
 
 type Held = {
   readonly key: Uint8Array;
@@ -37,12 +64,7 @@ export class UnlockedKeys {
    * @param begun what `beginUnlock` gave
    * @returns false, with the key wiped, when the account was locked since
    */
-  hold(
-    address: Address,
-    key: Uint8Array,
-    durationMs: number | undefined,
-    begun = this.beginUnlock(address),
-  ): boolean {
+  hold(address: Address, key: Uint8Array, durationMs: number | undefined, begun = this.beginUnlock(address)): boolean {
     if (begun !== this.beginUnlock(address)) {
       key.fill(0);
       return false;
@@ -55,10 +77,7 @@ export class UnlockedKeys {
     before?.cancel();
     if (before !== undefined && before.key !== key) before.key.fill(0);
     const expiresAt = durationMs === undefined ? undefined : this.#clock.now() + durationMs;
-    const cancel =
-      durationMs === undefined
-        ? () => {}
-        : this.#clock.after(durationMs, () => this.#release(address));
+    const cancel = durationMs === undefined ? () => {} : this.#clock.after(durationMs, () => this.#release(address));
     this.#held.set(address, { key, expiresAt, cancel });
     return true;
   }

@@ -38,17 +38,10 @@ type AdmissionLimits = {
  * @returns the sender
  * @throws TransactionRejectedError
  */
-export function checkTransaction(
-  { tx, sender }: Submission,
-  rules: PoolRules,
-  limits: AdmissionLimits,
-): Address {
+export function checkTransaction({ tx, sender }: Submission, rules: PoolRules, limits: AdmissionLimits): Address {
   const { hardfork, header } = rules;
   if (limits.size > limits.sizeMax) {
-    throw reject(
-      "POOL_OVERSIZED_DATA",
-      `oversized data: transaction size ${limits.size}, limit ${limits.sizeMax}`,
-    );
+    throw reject("POOL_OVERSIZED_DATA", `oversized data: transaction size ${limits.size}, limit ${limits.sizeMax}`);
   }
   checkFork(tx, hardfork);
   if (tx.to === null && isAtLeast(hardfork, "shanghai") && tx.data.length > INIT_CODE_SIZE_MAX) {
@@ -68,10 +61,7 @@ export function checkTransaction(
   }
   const tip = maxPriorityFeeOf(tx);
   if (tip > maxFeePerGasOf(tx)) {
-    throw reject(
-      "TX_PRIORITY_GREATER_THAN_MAX_FEE_PER_GAS",
-      "max priority fee per gas higher than max fee per gas",
-    );
+    throw reject("TX_PRIORITY_GREATER_THAN_MAX_FEE_PER_GAS", "max priority fee per gas higher than max fee per gas");
   }
   const from = checkSender(tx, sender, rules);
   if (tx.nonce === UINT64_MAX) throw reject("TX_NONCE_IS_MAX", "nonce has max value");
@@ -83,10 +73,7 @@ export function checkTransaction(
     );
   }
   if (tx.type === 4 && tx.authorizationList.length === 0) {
-    throw reject(
-      "TX_TYPE_4_EMPTY_AUTHORIZATION_LIST",
-      "set code tx must have at least one authorization tuple",
-    );
+    throw reject("TX_TYPE_4_EMPTY_AUTHORIZATION_LIST", "set code tx must have at least one authorization tuple");
   }
   return from;
 }
@@ -100,11 +87,7 @@ function checkFork(tx: Transaction, hardfork: Hardfork): void {
   );
 }
 
-function checkSender(
-  tx: Transaction,
-  sender: Address | undefined,
-  { chainId }: PoolRules,
-): Address {
+function checkSender(tx: Transaction, sender: Address | undefined, { chainId }: PoolRules): Address {
   if (tx.chainId !== undefined && tx.chainId !== chainId) {
     throw reject(
       "TX_INVALID_SENDER",
@@ -123,10 +106,7 @@ function checkSender(
 function checkGas(tx: Transaction, hardfork: Hardfork): void {
   const { intrinsic, floor } = intrinsicGas(tx, hardfork);
   if (tx.gasLimit < intrinsic) {
-    throw reject(
-      "TX_INTRINSIC_GAS_TOO_LOW",
-      `intrinsic gas too low: gas ${tx.gasLimit}, minimum needed ${intrinsic}`,
-    );
+    throw reject("TX_INTRINSIC_GAS_TOO_LOW", `intrinsic gas too low: gas ${tx.gasLimit}, minimum needed ${intrinsic}`);
   }
   if (tx.gasLimit < floor) {
     throw reject(
@@ -149,10 +129,7 @@ type SenderFunds = {
 /** @throws TransactionRejectedError when the nonce is below the account's */
 export function checkNonce(tx: Transaction, accountNonce: bigint): void {
   if (accountNonce <= tx.nonce) return;
-  throw reject(
-    "TX_NONCE_MISMATCH_TOO_LOW",
-    `nonce too low: next nonce ${accountNonce}, tx nonce ${tx.nonce}`,
-  );
+  throw reject("TX_NONCE_MISMATCH_TOO_LOW", `nonce too low: next nonce ${accountNonce}, tx nonce ${tx.nonce}`);
 }
 
 /**
@@ -200,10 +177,6 @@ export class TransactionRejectedError extends NodeError {
 }
 
 /** For `throw reject(code, message)`. */
-export function reject(
-  code: PoolRejectionCode,
-  message: string,
-  options?: ErrorOptions,
-): TransactionRejectedError {
+export function reject(code: PoolRejectionCode, message: string, options?: ErrorOptions): TransactionRejectedError {
   return new TransactionRejectedError(code, message, options);
 }

@@ -5,12 +5,7 @@ import type { BlobTransaction } from "../types/transaction/transaction.ts";
 import { checkFunds, checkNonce, reject, TransactionRejectedError } from "./admission.ts";
 import { bumped, comparePrices, type Entry, paysMoreBy } from "./entry.ts";
 import type { PoolRules, RemovalReason } from "./pool.ts";
-import {
-  BLOB_ACCOUNT_SLOTS,
-  BLOB_GAP_LIFETIME_MS,
-  BLOB_GAPPED_MAX,
-  BLOB_PRICE_BUMP,
-} from "./pool.ts";
+import { BLOB_ACCOUNT_SLOTS, BLOB_GAP_LIFETIME_MS, BLOB_GAPPED_MAX, BLOB_PRICE_BUMP } from "./pool.ts";
 
 export type BlobEntry = Entry & { readonly tx: BlobTransaction };
 
@@ -77,9 +72,7 @@ export class BlobPool {
   }
 
   get(hash: Hash): BlobEntry | undefined {
-    return (
-      this.#entries.get(hash) ?? this.#gapped.find(({ entry }) => entry.tx.hash === hash)?.entry
-    );
+    return this.#entries.get(hash) ?? this.#gapped.find(({ entry }) => entry.tx.hash === hash)?.entry;
   }
 
   owns(address: Address): boolean {
@@ -131,10 +124,7 @@ export class BlobPool {
     const gap = nonce + BigInt(pooled.length);
     if (gap < tx.nonce) {
       if (!this.#mayWait(sender, nonce)) {
-        throw reject(
-          "TX_NONCE_MISMATCH_TOO_HIGH",
-          `nonce too high: tx nonce ${tx.nonce}, gapped nonce ${gap}`,
-        );
+        throw reject("TX_NONCE_MISMATCH_TOO_HIGH", `nonce too high: tx nonce ${tx.nonce}, gapped nonce ${gap}`);
       }
       if (this.#bytes + entry.bytes > this.#options.bytesMax) {
         throw reject("POOL_FULL", "txpool is full");
@@ -149,18 +139,12 @@ export class BlobPool {
       replacedCost: old?.cost,
     });
     if (!old && pooled.length >= BLOB_ACCOUNT_SLOTS) {
-      throw reject(
-        "POOL_ACCOUNT_LIMIT_EXCEEDED",
-        `account limit exceeded: pooled ${pooled.length} txs`,
-      );
+      throw reject("POOL_ACCOUNT_LIMIT_EXCEEDED", `account limit exceeded: pooled ${pooled.length} txs`);
     }
     const isDelegated = account !== undefined && account.codeHash !== EMPTY_CODE_HASH;
     const isInFlight = pooled.length > 1 || (pooled.length === 1 && !old);
     if (isInFlight && (isDelegated || this.#modules.hasAuthority(sender))) {
-      throw reject(
-        "POOL_DELEGATED_ACCOUNT_LIMIT",
-        "in-flight transaction limit reached for delegated accounts",
-      );
+      throw reject("POOL_DELEGATED_ACCOUNT_LIMIT", "in-flight transaction limit reached for delegated accounts");
     }
     if (old) checkReplacement(tx, old.tx);
     if (pooled.length === 0 && this.#modules.isReserved(sender)) {
@@ -182,11 +166,7 @@ export class BlobPool {
    * @param changed accounts that may differ from before; undefined: all
    * @param included whether the transaction of a used nonce is in the block
    */
-  reset(
-    rules: PoolRules,
-    changed: Iterable<Address> | undefined,
-    included: (hash: Hash) => boolean,
-  ): void {
+  reset(rules: PoolRules, changed: Iterable<Address> | undefined, included: (hash: Hash) => boolean): void {
     const isStricter = rules.header.gasLimit < this.#rules.header.gasLimit;
     this.#rules = rules;
     const addresses = changed && !isStricter ? changed : this.#accounts.keys();
@@ -345,11 +325,7 @@ export class BlobPool {
 }
 
 /** Of an entry that a new head left without a place: its nonce was used, or a changed chain opened a gap before it. */
-function usedReason(
-  { tx }: BlobEntry,
-  accountNonce: bigint,
-  included: (hash: Hash) => boolean,
-): RemovalReason {
+function usedReason({ tx }: BlobEntry, accountNonce: bigint, included: (hash: Hash) => boolean): RemovalReason {
   if (tx.nonce >= accountNonce) return "invalid";
   return included(tx.hash) ? "included" : "superseded";
 }
@@ -368,9 +344,7 @@ function checkReplacement(next: BlobTransaction, old: BlobTransaction): void {
   }
   for (const [name, fee, oldFee] of fees) {
     if (fee < bumped(oldFee, BLOB_PRICE_BUMP)) {
-      throw refused(
-        `new tx ${name} ${fee} < ${oldFee} queued + ${BLOB_PRICE_BUMP}% replacement penalty`,
-      );
+      throw refused(`new tx ${name} ${fee} < ${oldFee} queued + ${BLOB_PRICE_BUMP}% replacement penalty`);
     }
   }
 }

@@ -1,10 +1,5 @@
 import type { Address } from "../primitives/address.ts";
-import {
-  costOf,
-  effectiveTip,
-  maxFeePerGasOf,
-  maxPriorityFeeOf,
-} from "../types/transaction/fees.ts";
+import { costOf, effectiveTip, maxFeePerGasOf, maxPriorityFeeOf } from "../types/transaction/fees.ts";
 import { recoverAuthority } from "../types/transaction/sender.ts";
 import type { Authorization, BlobSidecar, Transaction } from "../types/transaction/transaction.ts";
 import type { PooledTransaction } from "./pool.ts";
@@ -120,12 +115,7 @@ export function comparePrices(a: Entry, b: Entry, baseFee: bigint | undefined): 
  * True when a proposer gets at least `percent` more per gas from `next` than from `old`. Where the fee caps of both are below
  * the base fee, the caps decide.
  */
-export function paysMoreBy(
-  percent: number,
-  next: Entry,
-  old: Entry,
-  baseFee: bigint | undefined,
-): boolean {
+export function paysMoreBy(percent: number, next: Entry, old: Entry, baseFee: bigint | undefined): boolean {
   const nextTip = tipAt(next, baseFee);
   const oldTip = tipAt(old, baseFee);
   if (nextTip >= 0n && oldTip >= 0n) return exceeds(nextTip, oldTip, percent);

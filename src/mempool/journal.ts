@@ -313,9 +313,5 @@ function numberIn(name: string): number {
 }
 
 function writeError(cause: unknown): JournalWriteError {
-  return new JournalWriteError(
-    "the journal of the transaction pool cannot be written",
-    {},
-    { cause },
-  );
+  return new JournalWriteError("the journal of the transaction pool cannot be written", {}, { cause });
 }

@@ -6,24 +6,14 @@ import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import { encodeAdded } from "./journal.ts";
 import { type JournaledPool, journalPool } from "./journaled-pool.ts";
 import type { Mempool } from "./mempool.ts";
-import {
-  createTestPool,
-  ETHER,
-  GWEI,
-  testAccount,
-  testHeader,
-  transfer,
-} from "./testing/pool-fixture.ts";
+import { createTestPool, ETHER, GWEI, testAccount, testHeader, transfer } from "./testing/pool-fixture.ts";
 
 const [alice, bob] = [testAccount(0), testAccount(1)];
 
 type Started = ReturnType<typeof createTestPool> & { readonly journaled: JournaledPool };
 
 /** A start of the node on `directory`, in which alice and bob have an ether each. */
-function start(
-  directory = createMemoryLogDirectory(),
-  options: Parameters<typeof createTestPool>[0] = {},
-): Started {
+function start(directory = createMemoryLogDirectory(), options: Parameters<typeof createTestPool>[0] = {}): Started {
   const fixture = createTestPool(options);
   for (const account of [alice, bob]) fixture.state.set(account, { balance: ETHER });
   return { ...fixture, journaled: journalPool(fixture.pool, directory, SILENT_LOGGER) };

@@ -4,10 +4,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { LogDirectory } from "../storage/log-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import {
-  type DecodedPooledTransaction,
-  decodePooledTransaction,
-} from "../types/transaction/decode.ts";
+import { type DecodedPooledTransaction, decodePooledTransaction } from "../types/transaction/decode.ts";
 import type { JournalRecord } from "./journal.ts";
 import { JournalWriteError, PoolJournal } from "./journal.ts";
 import type { Mempool } from "./mempool.ts";
@@ -151,10 +148,7 @@ function submissionsOf(records: readonly JournalRecord[]) {
  * versions, are verified here.
  * @throws TransactionRejectedError where they do not hold
  */
-function submissionOf(
-  { tx, sidecar }: DecodedPooledTransaction,
-  sender: Address | undefined,
-): Submission {
+function submissionOf({ tx, sidecar }: DecodedPooledTransaction, sender: Address | undefined): Submission {
   if (sender === undefined) {
     if (!sidecar) return { tx };
     const fault = new VerifiedBlobs().faultOf(sidecar);

@@ -156,15 +156,9 @@ export class LegacyPool {
    * @param changed accounts that may differ from before; undefined: all
    * @param included whether the transaction of a used nonce is in the block
    */
-  reset(
-    rules: PoolRules,
-    changed: Iterable<Address> | undefined,
-    included: (hash: Hash) => boolean,
-  ): void {
+  reset(rules: PoolRules, changed: Iterable<Address> | undefined, included: (hash: Hash) => boolean): void {
     const wasOsaka = isAtLeast(this.#rules.hardfork, "osaka");
-    const isStricter =
-      rules.hardfork !== this.#rules.hardfork ||
-      rules.header.gasLimit < this.#rules.header.gasLimit;
+    const isStricter = rules.hardfork !== this.#rules.hardfork || rules.header.gasLimit < this.#rules.header.gasLimit;
     this.#rules = rules;
     if (isAtLeast(rules.hardfork, "osaka") && !wasOsaka) {
       this.removeWhere(({ tx }) => tx.gasLimit > TX_GAS_LIMIT_MAX, "invalid");
@@ -233,10 +227,7 @@ export class LegacyPool {
       throw reject("POOL_DELEGATED_NONCE_GAP", "gapped-nonce tx from delegated accounts");
     }
     if (account.pending.get(tx.nonce)) return;
-    throw reject(
-      "POOL_DELEGATED_ACCOUNT_LIMIT",
-      "in-flight transaction limit reached for delegated accounts",
-    );
+    throw reject("POOL_DELEGATED_ACCOUNT_LIMIT", "in-flight transaction limit reached for delegated accounts");
   }
 
   #checkAccountLimit(account: AccountLists | undefined, isGapped: boolean): void {

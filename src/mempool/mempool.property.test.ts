@@ -48,10 +48,7 @@ const add = fc.record({
   price: fc.integer({ min: 1, max: 40 }),
   /** hundredths of an ether */
   value: fc.nat(40),
-  size: fc.oneof(
-    { weight: 9, arbitrary: fc.constant(0) },
-    { weight: 1, arbitrary: fc.nat(70_000) },
-  ),
+  size: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(70_000) }),
 });
 const operations = fc.array(
   fc.oneof(
@@ -160,12 +157,7 @@ test("whatever happens, what is pending is executable, no limit is passed and ev
   );
 });
 
-function checkInvariants(
-  pool: Mempool,
-  state: FakeState,
-  gasLimit: bigint,
-  announced: ReadonlySet<Hash>,
-): void {
+function checkInvariants(pool: Mempool, state: FakeState, gasLimit: bigint, announced: ReadonlySet<Hash>): void {
   let pendingCount = 0;
   let queuedCount = 0;
   let bytes = 0;
@@ -238,9 +230,7 @@ test("below its limits the pool holds what a plain model says", () => {
         const byNonce = model.get(address) ?? new Map<bigint, Submission>();
         let next = 0n;
         while (byNonce.has(next)) next++;
-        const sorted = [...byNonce.values()]
-          .map(({ tx }) => tx)
-          .sort((a, b) => Number(a.nonce - b.nonce));
+        const sorted = [...byNonce.values()].map(({ tx }) => tx).sort((a, b) => Number(a.nonce - b.nonce));
         const { pending, queued } = pool.contentFrom(address);
         assert.deepEqual(
           pending.map(({ tx }) => tx.hash),

@@ -49,12 +49,7 @@ function rejection(code: string, message: string) {
 }
 
 describe("admission", () => {
-  const cases: readonly [
-    name: string,
-    submission: () => Submission,
-    code: string,
-    message: string,
-  ][] = [
+  const cases: readonly [name: string, submission: () => Submission, code: string, message: string][] = [
     [
       "too large a transaction",
       () => transfer(alice, 0, { data: new Uint8Array(131_072) }),
@@ -91,12 +86,7 @@ describe("admission", () => {
       "TX_INVALID_SENDER",
       "invalid sender: invalid transaction v, r, s values",
     ],
-    [
-      "the last nonce",
-      () => transfer(alice, 2n ** 64n - 1n),
-      "TX_NONCE_IS_MAX",
-      "nonce has max value",
-    ],
+    ["the last nonce", () => transfer(alice, 2n ** 64n - 1n), "TX_NONCE_IS_MAX", "nonce has max value"],
     [
       "less gas than its intrinsic gas",
       () => transfer(alice, 0, { gasLimit: 20_999n }),
@@ -131,10 +121,7 @@ describe("admission", () => {
       "no authorization (EIP-7702)",
       () => ({
         sender: alice,
-        tx: signTransaction(
-          { ...transferFields, type: 4, nonce: 0n, authorizationList: [] },
-          testKey(0),
-        ),
+        tx: signTransaction({ ...transferFields, type: 4, nonce: 0n, authorizationList: [] }, testKey(0)),
       }),
       "TX_TYPE_4_EMPTY_AUTHORIZATION_LIST",
       "set code tx must have at least one authorization tuple",
@@ -163,10 +150,7 @@ describe("admission", () => {
     const { pool } = poolWithAccounts({ config, header: { difficulty: 1n } });
     assert.throws(
       () => pool.add(transfer(alice, 0)),
-      rejection(
-        "TX_TYPE_NOT_SUPPORTED",
-        "transaction type not supported: type 2 rejected, pool not yet in London",
-      ),
+      rejection("TX_TYPE_NOT_SUPPORTED", "transaction type not supported: type 2 rejected, pool not yet in London"),
     );
   });
 
@@ -269,12 +253,9 @@ describe("pending and queued", () => {
     assert.deepEqual(announced, [old.tx.hash, better.tx.hash]);
     // The same rule holds in the queue, where nothing is announced.
     pool.add(transfer(alice, 7, { maxFeePerGas: 1000n, maxPriorityFeePerGas: 100n }));
-    assert.throws(
-      () => pool.add(transfer(alice, 7, { maxFeePerGas: 1099n, maxPriorityFeePerGas: 110n })),
-      {
-        code: "POOL_REPLACEMENT_UNDERPRICED",
-      },
-    );
+    assert.throws(() => pool.add(transfer(alice, 7, { maxFeePerGas: 1099n, maxPriorityFeePerGas: 110n })), {
+      code: "POOL_REPLACEMENT_UNDERPRICED",
+    });
     pool.add(transfer(alice, 7, { maxFeePerGas: 1100n, maxPriorityFeePerGas: 110n }));
     assert.equal(announced.length, 2);
     assert.deepEqual(pool.counts(), { pending: 1, queued: 1 });
@@ -284,12 +265,9 @@ describe("pending and queued", () => {
     const { pool } = poolWithAccounts();
     pool.add(transfer(alice, 0, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }));
     // 110 % of 1 wei is 1 wei again, rounded down.
-    assert.throws(
-      () => pool.add(transfer(alice, 0, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n })),
-      {
-        code: "POOL_REPLACEMENT_UNDERPRICED",
-      },
-    );
+    assert.throws(() => pool.add(transfer(alice, 0, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n })), {
+      code: "POOL_REPLACEMENT_UNDERPRICED",
+    });
     pool.add(transfer(alice, 0, { maxFeePerGas: 2n, maxPriorityFeePerGas: 2n }));
   });
 
@@ -468,10 +446,7 @@ describe("limits", () => {
     assert.throws(() => pool.add(transfer(carol, 0, price(9n))), underpriced);
     assert.throws(() => pool.add(transfer(carol, 0, price(10n))), underpriced);
     const wanting = { maxPriorityFeePerGas: 10n, maxFeePerGas: 60n * GWEI };
-    assert.throws(
-      () => pool.add(transfer(carol, 0, wanting)),
-      rejection("POOL_FULL", "txpool is full"),
-    );
+    assert.throws(() => pool.add(transfer(carol, 0, wanting)), rejection("POOL_FULL", "txpool is full"));
     assert.deepEqual(removed, []);
     pool.add(transfer(carol, 0, price(11n)));
     assert.deepEqual(removed, [[2n, "evicted"]]);
@@ -487,10 +462,7 @@ describe("limits", () => {
     pool.add(transfer(alice, 3, price(50n)));
     assert.deepEqual(removed, [[0n, "evicted"]]);
     assert.deepEqual(standing(pool), { pending: [0, 1, 2, 3], queued: [] });
-    assert.throws(
-      () => pool.add(transfer(alice, 4, price(50n))),
-      rejection("POOL_FULL", "txpool is full"),
-    );
+    assert.throws(() => pool.add(transfer(alice, 4, price(50n))), rejection("POOL_FULL", "txpool is full"));
   });
 
   test("where the fee caps are below the base fee, they decide", () => {
@@ -547,12 +519,9 @@ describe("limits", () => {
       data: new Uint8Array(1_500),
       gasLimit: 200_000n,
     });
-    assert.throws(
-      () => pool.add(transfer(carol, 0, { ...large(15n), data: new Uint8Array(5_000) })),
-      {
-        code: "POOL_UNDERPRICED",
-      },
-    );
+    assert.throws(() => pool.add(transfer(carol, 0, { ...large(15n), data: new Uint8Array(5_000) })), {
+      code: "POOL_UNDERPRICED",
+    });
     assert.deepEqual(removed, []);
     pool.add(transfer(carol, 0, large(15n)));
     assert.deepEqual(removed, [
@@ -560,10 +529,7 @@ describe("limits", () => {
       [1n, "evicted"],
     ]);
     assert.throws(
-      () =>
-        pool.add(
-          transfer(carol, 1, { ...large(99n), data: new Uint8Array(20_000), gasLimit: 900_000n }),
-        ),
+      () => pool.add(transfer(carol, 1, { ...large(99n), data: new Uint8Array(20_000), gasLimit: 900_000n })),
       { code: "POOL_FULL" },
     );
     assert.deepEqual(pool.counts(), { pending: 3, queued: 0 });
@@ -584,7 +550,9 @@ describe("limits", () => {
     const [first] = pool.contentFrom(alice).pending;
     state.set(alice, { nonce: 2n });
     pool.onHead({
-      ...{ header: testHeader({ number: 2 }), state, changed: [alice] },
+      header: testHeader({ number: 2 }),
+      state,
+      changed: [alice],
       included: [first!.tx.hash],
     });
     assert.deepEqual(removed, [
@@ -603,10 +571,7 @@ describe("EIP-7702", () => {
         nonce: BigInt(nonce),
         gasLimit: 500_000n,
         authorizationList: authorities.map((index) =>
-          signAuthorization(
-            { chainId: CHAIN_ID, address: ZERO_ADDRESS, nonce: 0n },
-            testKey(index),
-          ),
+          signAuthorization({ chainId: CHAIN_ID, address: ZERO_ADDRESS, nonce: 0n }, testKey(index)),
         ),
       },
       testKey(sender),
@@ -622,10 +587,7 @@ describe("EIP-7702", () => {
     pool.add(transfer(alice, 0));
     assert.throws(
       () => pool.add(transfer(alice, 1)),
-      rejection(
-        "POOL_DELEGATED_ACCOUNT_LIMIT",
-        "in-flight transaction limit reached for delegated accounts",
-      ),
+      rejection("POOL_DELEGATED_ACCOUNT_LIMIT", "in-flight transaction limit reached for delegated accounts"),
     );
     pool.add(transfer(alice, 0, { maxFeePerGas: 200n * GWEI, maxPriorityFeePerGas: 2n * GWEI }));
   });
@@ -696,8 +658,7 @@ function blobSubmission(
 }
 
 describe("blob transactions", () => {
-  const blobPool = (options: Parameters<typeof createTestPool>[0] = {}) =>
-    poolWithAccounts(options);
+  const blobPool = (options: Parameters<typeof createTestPool>[0] = {}) => poolWithAccounts(options);
 
   test("a blob transaction is pending with its sidecar and out of the pool's content, as in geth", () => {
     const { pool, announced } = blobPool();
@@ -713,12 +674,7 @@ describe("blob transactions", () => {
 
   const wrong = `0x01${"ab".repeat(31)}`;
   for (const [name, options, code, message] of [
-    [
-      "no sidecar",
-      { sidecar: false },
-      "POOL_MISSING_SIDECAR",
-      "missing sidecar in blob transaction",
-    ],
+    ["no sidecar", { sidecar: false }, "POOL_MISSING_SIDECAR", "missing sidecar in blob transaction"],
     [
       "too many blobs, whatever its sidecar",
       { sidecar: false, blobVersionedHashes: new Array(7).fill(wrong) },

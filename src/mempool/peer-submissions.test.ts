@@ -98,10 +98,7 @@ test("form, funds and number are checked at once, and nothing of it is verified"
   for (const [submission, code] of [
     [{ tx }, "POOL_MISSING_SIDECAR"],
     [blobSubmission(0, 0, 0), "POOL_WRONG_SIDECAR_FORMAT"],
-    [
-      { tx, sidecar: { ...blobSubmission(0).sidecar, commitments: [new Uint8Array(48)] } },
-      "POOL_SIDECAR_MISMATCH",
-    ],
+    [{ tx, sidecar: { ...blobSubmission(0).sidecar, commitments: [new Uint8Array(48)] } }, "POOL_SIDECAR_MISMATCH"],
   ] as const) {
     assert.throws(() => submissions.submit(submission, run), { code });
   }

@@ -9,30 +9,31 @@ import { encodePooledTransaction } from "../types/transaction/encode.ts";
 import { signTransaction } from "../types/transaction/sign.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { type BlobVerifier, createSubmit } from "./submission.ts";
-import {
-  CHAIN_ID,
-  createTestPool,
-  ETHER,
-  GWEI,
-  testAccount,
-  testHeader,
-  testKey,
-} from "./testing/pool-fixture.ts";
+import { CHAIN_ID, createTestPool, ETHER, GWEI, testAccount, testHeader, testKey } from "./testing/pool-fixture.ts";
 
 const alice = testAccount(0);
 const RULES = { txFeeWeiMax: 0n, allowUnprotected: false };
 const COMMITMENT = new Uint8Array(48).fill(7);
 
 const transferFields = {
-  ...{ chainId: CHAIN_ID, gasLimit: 21_000n, to: ZERO_ADDRESS, value: 0n, data: EMPTY_BYTES },
-  ...{ maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: GWEI, accessList: [] },
+  chainId: CHAIN_ID,
+  gasLimit: 21_000n,
+  to: ZERO_ADDRESS,
+  value: 0n,
+  data: EMPTY_BYTES,
+  maxFeePerGas: 100n * GWEI,
+  maxPriorityFeePerGas: GWEI,
+  accessList: [],
 };
 
 /** The network form and hash of a blob transaction of alice's. */
 function blobTransaction({ nonce = 0n, version = 1 as 0 | 1 } = {}) {
   const tx = signTransaction(
     {
-      ...{ type: 3, ...transferFields, nonce, maxFeePerBlobGas: GWEI },
+      type: 3,
+      ...transferFields,
+      nonce,
+      maxFeePerBlobGas: GWEI,
       blobVersionedHashes: [blobVersionedHash(COMMITMENT)],
     },
     testKey(0),

@@ -4,11 +4,7 @@ import type { Hash } from "../primitives/hash.ts";
 
 import { decodePooledTransaction } from "../types/transaction/decode.ts";
 import { maxFeePerGasOf } from "../types/transaction/fees.ts";
-import type {
-  BlobSidecar,
-  BlobTransaction,
-  Transaction,
-} from "../types/transaction/transaction.ts";
+import type { BlobSidecar, BlobTransaction, Transaction } from "../types/transaction/transaction.ts";
 import type { PooledTransaction, Submission } from "./pool.ts";
 import { kzgRejection } from "./sidecar.ts";
 
@@ -112,11 +108,7 @@ export function createSubmit(rules: SubmissionRules, { pool, blobs }: Submission
  * `sidecar` with proofs that hold, in the form `wanted`. geth converts sidecars of version 0 after Osaka; so that the caller
  * need not trust the old proofs, the new ones are computed from the blobs alone.
  */
-async function verified(
-  sidecar: BlobSidecar,
-  wanted: 0 | 1,
-  blobs: BlobVerifier,
-): Promise<BlobSidecar> {
+async function verified(sidecar: BlobSidecar, wanted: 0 | 1, blobs: BlobVerifier): Promise<BlobSidecar> {
   if (sidecar.wrapperVersion === wanted) {
     const fault = await blobs.verify(sidecar);
     if (fault !== undefined) throw kzgRejection(fault);
@@ -144,10 +136,10 @@ const WEI_PER_ETHER = 1e18;
 
 function assertFeeBelowCap(feeWei: bigint, capWei: bigint): void {
   if (capWei === 0n || feeWei <= capWei) return;
-  throw new FeeCapExceededError(
-    `tx fee (${ether(feeWei)} ether) exceeds the configured cap (${ether(capWei)} ether)`,
-    { feeWei, capWei },
-  );
+  throw new FeeCapExceededError(`tx fee (${ether(feeWei)} ether) exceeds the configured cap (${ether(capWei)} ether)`, {
+    feeWei,
+    capWei,
+  });
 }
 
 /** With two decimals; `toFixed` would switch to an exponent at 10^21. */

@@ -4,15 +4,10 @@ import { divideCacheSize } from "../chain/store/cache-sizes.ts";
 import { compactIndex, findIndexFault } from "../chain/store/index/index-files.ts";
 import { adoptBackfilledLog, removeLeftovers } from "../chain/store/log/replace-log.ts";
 import { backfill } from "../chain-files/backfill.ts";
-import { type FileBlock, readChainFile } from "../chain-files/chain-file.ts";
+import { type FileBlock, importFileBlock, readChainFile } from "../chain-files/chain-file.ts";
 import { chainFileSize } from "../chain-files/chain-file-io.ts";
 import { exportState } from "../chain-files/export-state.ts";
-import { importFileBlock } from "../chain-files/import-file-block.ts";
-import {
-  exportChainFile,
-  type ImportSteps,
-  importChainFile,
-} from "../chain-files/transfer-chain-file.ts";
+import { exportChainFile, type ImportSteps, importChainFile } from "../chain-files/transfer-chain-file.ts";
 import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
 import { NodeError } from "../errors.ts";
@@ -137,8 +132,7 @@ export const nodeOperations: NodeOperations = {
     try {
       const report = store.check();
       const shown = report.faults.map(
-        ({ kind, number, what }) =>
-          `${kind}${number === undefined ? "" : ` at block ${number}`}: ${what}`,
+        ({ kind, number, what }) => `${kind}${number === undefined ? "" : ` at block ${number}`}: ${what}`,
       );
       const hidden = report.faultCount - shown.length;
       return {
@@ -158,8 +152,7 @@ export const nodeOperations: NodeOperations = {
     const { chain, store } = openChain(config, log);
     try {
       const head = chain.head().block.header.number;
-      if (blocks > head)
-        throw new UnknownRangeError(`cannot go back ${blocks} blocks from ${head}`);
+      if (blocks > head) throw new UnknownRangeError(`cannot go back ${blocks} blocks from ${head}`);
       chain.rollbackTo(head - blocks);
       return { head: head - blocks };
     } finally {
@@ -234,11 +227,7 @@ async function fillBeforeBase(
   if (base === 0 || (await firstNumberIn(file)) >= base) return undefined;
   log.info("blocks before the base are imported", { base });
   const caches = divideCacheSize(config.cache.bytes);
-  const result = await backfill(
-    opened,
-    { directory, file, caches, steps, executionOf: executionModules },
-    log,
-  );
+  const result = await backfill(opened, { directory, file, caches, steps, executionOf: executionModules }, log);
   const { imported, skipped, isComplete } = result;
   return { isComplete, counts: { imported, skipped, head: chain.head().block.header.number } };
 }

@@ -11,8 +11,7 @@ export function createRpcClient(provider: Pick<InProcessProvider, "request">): R
     get(_target, method) {
       // A promise that resolves to the client asks it for `then`.
       if (typeof method !== "string" || !method.includes("_")) return undefined;
-      return (...params: unknown[]) =>
-        provider.request({ method, params: params.map(withoutBigints) });
+      return (...params: unknown[]) => provider.request({ method, params: params.map(withoutBigints) });
     },
   });
 }

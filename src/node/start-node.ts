@@ -17,12 +17,7 @@ import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
 import { createFailures, type Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import {
-  createMetrics,
-  type Metrics,
-  mergeExpositions,
-  renewableMetrics,
-} from "../telemetry/metrics.ts";
+import { createMetrics, type Metrics, mergeExpositions, renewableMetrics } from "../telemetry/metrics.ts";
 import { ChainRole, type ChainRoleHooks } from "./chain/chain-role.ts";
 import type * as NetworkEngine from "./chain/network-engine.ts";
 import { type Fork, openFork } from "./chain/open-fork.ts";
@@ -39,11 +34,7 @@ export type NodeHooks = Omit<ChainRoleHooks, "onFatal" | "fork">;
  * Starts a node: chain first, then its listeners. When a listener cannot open, the chain is closed again.
  * @param hooks for tests that inject faults and clocks
  */
-export function startNode(
-  config: Config,
-  log: Logger,
-  hooks: NodeHooks = {},
-): Promise<NodeInProcess> {
+export function startNode(config: Config, log: Logger, hooks: NodeHooks = {}): Promise<NodeInProcess> {
   return NodeInProcess.start(config, log, hooks);
 }
 
@@ -66,12 +57,7 @@ export class NodeInProcess implements RunningNode {
   #measured: MetricsListener | undefined;
   #stopping: Promise<void> | undefined;
 
-  private constructor(
-    config: Config,
-    log: Logger,
-    hooks: NodeHooks,
-    networkEngine: typeof NetworkEngine | undefined,
-  ) {
+  private constructor(config: Config, log: Logger, hooks: NodeHooks, networkEngine: typeof NetworkEngine | undefined) {
     this.#config = config;
     this.#log = log;
     this.#hooks = hooks;
@@ -85,9 +71,7 @@ export class NodeInProcess implements RunningNode {
 
   static async start(config: Config, log: Logger, hooks: NodeHooks): Promise<NodeInProcess> {
     const networkEngine =
-      config.consensus.engine === "cometbft"
-        ? await import("./chain/network-engine.ts")
-        : undefined;
+      config.consensus.engine === "cometbft" ? await import("./chain/network-engine.ts") : undefined;
     const node = new NodeInProcess(config, log, hooks, networkEngine);
     await node.#resources.during(() => node.#open());
     return node;
@@ -224,8 +208,7 @@ export class NodeInProcess implements RunningNode {
   #logTransactions(execution: ExecutionPort): void {
     if (!this.#config.dev) return;
     const { chain, devChain } = this.core;
-    const artifacts =
-      this.#contracts && createArtifactLog(this.#contracts, { chain, tracing: execution });
+    const artifacts = this.#contracts && createArtifactLog(this.#contracts, { chain, tracing: execution });
     logTransactions({ chain, devChain }, execution, {
       log: this.#log.child("chain"),
       failures: this.failures,
@@ -247,10 +230,7 @@ function statusOf({ chain, opened }: ChainRole): ChainStatus {
 }
 
 /** The contracts of `dev.artifacts`. @throws InvalidConfigError */
-function readContracts(
-  { devChain: { artifacts: directory } }: Config,
-  log: Logger,
-): Contracts | undefined {
+function readContracts({ devChain: { artifacts: directory } }: Config, log: Logger): Contracts | undefined {
   if (directory === null) return undefined;
   if (!existsSync(directory)) {
     const key = "dev.artifacts";

@@ -84,17 +84,9 @@ export type NodeOperations = {
     options: WorkOptions,
   ): Promise<{ readonly head: number; readonly faults: readonly string[] }>;
   /** Removes the newest `blocks` blocks. */
-  rollback(
-    config: Config,
-    log: Logger,
-    options: { readonly blocks: number },
-  ): Promise<{ readonly head: number }>;
+  rollback(config: Config, log: Logger, options: { readonly blocks: number }): Promise<{ readonly head: number }>;
   /** Removes what the retention settings do not ask for; with `isDryRun` says what that is. @throws NothingToPruneError */
-  prune(
-    config: Config,
-    log: Logger,
-    options: WorkOptions & { readonly isDryRun: boolean },
-  ): Promise<PruneResult>;
+  prune(config: Config, log: Logger, options: WorkOptions & { readonly isDryRun: boolean }): Promise<PruneResult>;
   /** Copies the index into a file without free pages; undefined when it was stopped. */
   compact(
     config: Config,

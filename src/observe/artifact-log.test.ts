@@ -97,7 +97,9 @@ before(() => {
     });
     write(`hardhat2/artifacts/src/Store.sol/${name}.json`, {
       _format: "hh-sol-artifact-1",
-      ...{ contractName: name, sourceName: PATH, abi },
+      contractName: name,
+      sourceName: PATH,
+      abi,
       bytecode: `0x${bytecode.object}`,
       deployedBytecode: `0x${deployedBytecode.object}`,
     });
@@ -151,18 +153,9 @@ async function exercise(node: EvmintNode, seen: string[]): Promise<void> {
   const deploy = (count: number, name: string, args: readonly unknown[]) => {
     const { abi, evm } = contracts[name]!;
     const bytecode = `0x${evm.bytecode.object}` as Hex;
-    return linesOf(
-      { data: encodeDeployData({ abi: abi as never, bytecode, args } as never) },
-      count,
-    );
+    return linesOf({ data: encodeDeployData({ abi: abi as never, bytecode, args } as never) }, count);
   };
-  const call = (
-    count: number,
-    to: Hex,
-    name: string,
-    functionName: string,
-    args: readonly unknown[],
-  ) => {
+  const call = (count: number, to: Hex, name: string, functionName: string, args: readonly unknown[]) => {
     const { abi } = contracts[name]!;
     return linesOf({ to, data: encodeFunctionData({ abi, functionName, args } as never) }, count);
   };

@@ -47,10 +47,7 @@ type Revert = {
 /** What transactions did, by the names of a project's artifacts. */
 export type ArtifactLog = {
   /** Calls, events and results as a tree, and where in the sources the transaction reverted. Executes it again. */
-  linesOf(
-    hash: Hash,
-    block: { readonly number: number; readonly isFailed: boolean },
-  ): Promise<readonly string[]>;
+  linesOf(hash: Hash, block: { readonly number: number; readonly isFailed: boolean }): Promise<readonly string[]>;
 };
 
 export function createArtifactLog(
@@ -89,9 +86,7 @@ export function createArtifactLog(
     const revert = reverts[origin];
     if (revert === undefined) return undefined;
     const { to, initCode, pcs } = revert;
-    const code = to
-      ? contractAt(to, number)?.runtime
-      : contracts.withCreation(hexToBytes(initCode ?? "0x"))?.creation;
+    const code = to ? contractAt(to, number)?.runtime : contracts.withCreation(hexToBytes(initCode ?? "0x"))?.creation;
     return code?.sourceMap && lineOf(pcs, code.bytes, code.sourceMap);
   }
 

@@ -1,16 +1,14 @@
 import type { ChainParts, PoolParts, ProductionParts } from "../adapters/parts.ts";
 import type { CacheSizes } from "../chain/store/cache-sizes.ts";
 import type { JournaledPool } from "../mempool/journaled-pool.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import { declareGauges, type Metrics } from "../telemetry/metrics.ts";
 
 /** What is counted of a chain. */
-export type MeasuredChain = Pick<ChainParts, "chain" | "store"> & {
+type MeasuredChain = Pick<ChainParts, "chain" | "store"> & {
   readonly opened: {
     /** Memory that each cache takes now. */
     readonly cacheBytes: () => CacheSizes;
-    readonly fork:
-      | { readonly cacheBytes: () => number; readonly uncached: () => number }
-      | undefined;
+    readonly fork: { readonly cacheBytes: () => number; readonly uncached: () => number } | undefined;
   };
   readonly production: Pick<ProductionParts, "badBlocks"> & {
     /** Why no blocks are made at present; undefined while they are. */
@@ -25,43 +23,25 @@ export type MeasuredChain = Pick<ChainParts, "chain" | "store"> & {
   };
 };
 
-/** By name: the help text, and what reads the value. */
-type Gauges = Readonly<Record<string, readonly [help: string, read: () => number]>>;
-
 /** Declares the gauges and counters of a chain, its pool and its caches. */
 export function declareChainMetrics(metrics: Metrics, measured: MeasuredChain): void {
   const { chain, store, production, pool } = measured;
   const { cacheBytes, fork } = measured.opened;
   declareGauges(metrics, {
     head_number: ["Number of the newest block.", () => chain.head().block.header.number],
-    head_timestamp_seconds: [
-      "Time of the newest block.",
-      () => chain.head().block.header.timestamp,
-    ],
+    head_timestamp_seconds: ["Time of the newest block.", () => chain.head().block.header.timestamp],
     oldest_block: ["Number of the oldest block that is served.", () => chain.oldest().block],
     oldest_state: ["Number of the oldest block whose state is served.", () => chain.oldest().state],
-    oldest_proof: [
-      "Number of the oldest block whose proofs are served.",
-      () => chain.oldest().proof,
-    ],
+    oldest_proof: ["Number of the oldest block whose proofs are served.", () => chain.oldest().proof],
     blocks_stalled: [
       "1 while blocks cannot be stored, for want of space say.",
       () => (production.stalled() === undefined ? 0 : 1),
     ],
     resident_memory_bytes: ["Memory of the process.", () => process.memoryUsage.rss()],
-    bad_blocks: [
-      "Rejected blocks that are stored for debug_getBadBlocks.",
-      () => production.badBlocks.size,
-    ],
+    bad_blocks: ["Rejected blocks that are stored for debug_getBadBlocks.", () => production.badBlocks.size],
     cache_trie_bytes: ["Memory of cached trie nodes.", () => cacheBytes().trieNodes],
-    cache_state_bytes: [
-      "Memory of cached accounts and slots of the newest state.",
-      () => cacheBytes().headState,
-    ],
-    cache_old_states_bytes: [
-      "Memory of cached accounts and slots of older states.",
-      () => cacheBytes().historicStates,
-    ],
+    cache_state_bytes: ["Memory of cached accounts and slots of the newest state.", () => cacheBytes().headState],
+    cache_old_states_bytes: ["Memory of cached accounts and slots of older states.", () => cacheBytes().historicStates],
     cache_blocks_bytes: ["Memory of decoded blocks.", () => cacheBytes().blocks],
     cache_codes_bytes: ["Memory of codes read last.", () => cacheBytes().codes],
     cache_log_texts_bytes: ["Memory of JSON of logs.", () => cacheBytes().logTexts],
@@ -69,18 +49,12 @@ export function declareChainMetrics(metrics: Metrics, measured: MeasuredChain): 
   if (fork) {
     declareGauges(metrics, {
       fork_cache_bytes: ["Memory of what was read of the forked chain.", fork.cacheBytes],
-      fork_cache_rejected: [
-        "Results of the forked chain that found no place in it.",
-        fork.uncached,
-      ],
+      fork_cache_rejected: ["Results of the forked chain that found no place in it.", fork.uncached],
     });
   }
   if (store.addressIndex.isOn) {
     declareGauges(metrics, {
-      address_index_blocks: [
-        "Blocks that are in the index of addresses.",
-        () => store.addressIndex.indexedBlocks,
-      ],
+      address_index_blocks: ["Blocks that are in the index of addresses.", () => store.addressIndex.indexedBlocks],
     });
   }
   const blocks = metrics.counter({ name: "blocks_total", help: "Blocks committed." });
@@ -97,10 +71,7 @@ export function declareChainMetrics(metrics: Metrics, measured: MeasuredChain): 
   declarePoolMetrics(metrics, pool);
 }
 
-function declarePoolMetrics(
-  metrics: Metrics,
-  { mempool, journaled, blobWorkers }: MeasuredChain["pool"],
-): void {
+function declarePoolMetrics(metrics: Metrics, { mempool, journaled, blobWorkers }: MeasuredChain["pool"]): void {
   declareGauges(metrics, {
     mempool_pending: ["Executable transactions waiting.", () => mempool.counts().pending],
     mempool_queued: ["Transactions after a nonce gap.", () => mempool.counts().queued],
@@ -115,10 +86,7 @@ function declarePoolMetrics(
       "Sidecars of callers and peers whose proofs did not hold, since the start.",
       () => blobWorkers.wrongProofs(),
     ],
-    mempool_blob_proofs: [
-      "Requests for proofs of blobs, running or waiting.",
-      () => blobWorkers.waiting().proofs,
-    ],
+    mempool_blob_proofs: ["Requests for proofs of blobs, running or waiting.", () => blobWorkers.waiting().proofs],
   });
   const removed = metrics.counter({
     name: "txpool_removed_total",
@@ -129,10 +97,7 @@ function declarePoolMetrics(
   if (journaled === undefined) return;
   const { restored, rejected, undecodable, lostBytes } = journaled.restoreResult;
   declareGauges(metrics, {
-    mempool_journal_bytes: [
-      "Size of the journal of waiting transactions.",
-      () => journaled.journalBytes(),
-    ],
+    mempool_journal_bytes: ["Size of the journal of waiting transactions.", () => journaled.journalBytes()],
     mempool_journal_write_failures: [
       "Writes to the journal that failed since the start.",
       () => journaled.writeFailures(),
@@ -147,8 +112,4 @@ function declarePoolMetrics(
     labels: ["code"],
   });
   for (const [code, count] of rejected) rejections.add(count, { code });
-}
-
-function declareGauges(metrics: Metrics, gauges: Gauges): void {
-  for (const [name, [help, read]] of Object.entries(gauges)) metrics.gaugeOf({ name, help }, read);
 }

@@ -8,17 +8,11 @@ const STOP_TIMEOUT_MS = 5_000;
 
 /** The parts of `process` that the policy uses. */
 export type CrashSource = {
-  on(
-    event: "uncaughtException" | "unhandledRejection",
-    listener: (error: unknown) => void,
-  ): unknown;
-  off(
-    event: "uncaughtException" | "unhandledRejection",
-    listener: (error: unknown) => void,
-  ): unknown;
+  on(event: "uncaughtException" | "unhandledRejection", listener: (error: unknown) => void): unknown;
+  off(event: "uncaughtException" | "unhandledRejection", listener: (error: unknown) => void): unknown;
 };
 
-export type CrashPolicyModules = {
+type CrashPolicyModules = {
   readonly source: CrashSource;
   readonly failures: Pick<Failures, "report">;
   /** Stops the node in order. */
@@ -34,12 +28,7 @@ export type CrashPolicyModules = {
  * Nothing gets here that a timer or an event started inside `Failures.guard`.
  * @returns removes the policy
  */
-export function installCrashPolicy({
-  source,
-  failures,
-  stop,
-  exitNow,
-}: CrashPolicyModules): () => void {
+export function installCrashPolicy({ source, failures, stop, exitNow }: CrashPolicyModules): () => void {
   let isCrashing = false;
   const listenerFor = (where: string) => (error: unknown) => {
     failures.report(where, error);

@@ -1,14 +1,76 @@
 import type { Chain } from "../chain/chain.ts";
 import type { BlockCommitted } from "../chain/reader.ts";
+import { CONSOLE_ADDRESS, createConsoleReader, mayPrint } from "../dev/console-log.ts";
 import type { DevChain } from "../dev/dev-chain.ts";
 import type { Hash } from "../primitives/hash.ts";
+import { hexToBytes } from "../primitives/hex.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
+import type { StateReader } from "../state/reader.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { textString } from "../tracing/json-writer.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { ArtifactLog } from "./artifact-log.ts";
-import { type ConsoleWatch, createConsoleWatch } from "./console-watch.ts";
+
+/** A block that takes longer to trace prints nothing. */
+const TIMEOUT_MS = 2_000;
+/** Lines printed of one transaction. */
+const LINES_MAX = 200;
+
+type CallFrame = {
+  readonly to?: string;
+  readonly input: string;
+  readonly calls?: readonly CallFrame[];
+};
+
+/** What contracts print with `console.log` of Hardhat and forge-std. */
+type ConsoleWatch = {
+  /** True when a transaction of the block may print. Looks at code alone: a chain without such contracts pays nothing more. */
+  mayPrint(event: BlockCommitted, stateAfter: StateReader): boolean;
+  /** Executes the transaction again. */
+  linesOf(hash: Hash): Promise<readonly string[]>;
+};
+
+function createConsoleWatch(tracing: Pick<ExecutionPort, "traceTransaction">): ConsoleWatch {
+  const textOf = createConsoleReader();
+  /** A contract that prints was deployed, so any transaction may call it through others. */
+  let isAnyDeployed = false;
+  const known = new Map<Hash, boolean>();
+
+  function printsCode(codeHash: Hash, state: StateReader): boolean {
+    let prints = known.get(codeHash);
+    if (prints === undefined) {
+      prints = mayPrint(state.code(codeHash));
+      known.set(codeHash, prints);
+    }
+    return prints;
+  }
+
+  return {
+    mayPrint({ executed, changes }, state) {
+      for (const code of changes.codes.values()) isAnyDeployed ||= mayPrint(code);
+      if (isAnyDeployed) return true;
+      isAnyDeployed = executed.block.transactions.some(({ to, data }) => {
+        const account = to === null ? undefined : state.account(to);
+        return to === null ? mayPrint(data) : account && printsCode(account.codeHash, state);
+      });
+      return isAnyDeployed;
+    },
+    async linesOf(hash) {
+      const request = { tracer: "callTracer", timeoutMs: TIMEOUT_MS };
+      const top = JSON.parse(textString(await tracing.traceTransaction({ hash, request }))) as CallFrame;
+      const lines: string[] = [];
+      const visit = (call: CallFrame): void => {
+        const isPrinted = call.to === CONSOLE_ADDRESS && lines.length < LINES_MAX;
+        const text = isPrinted ? textOf(hexToBytes(call.input)) : undefined;
+        if (text !== undefined) lines.push(text);
+        call.calls?.forEach(visit);
+      };
+      visit(top);
+      return lines;
+    },
+  };
+}
 
 /** Failed transactions of a block whose reason is looked for: each is executed again after all before it in the block. */
 const REASONS_MAX = 5;
@@ -49,11 +111,7 @@ export function logTransactions(
 }
 
 /** A line for each call of `console.log`, transaction by transaction. */
-async function logPrinted(
-  { block }: ExecutedBlock,
-  watch: ConsoleWatch,
-  log: Logger,
-): Promise<void> {
+async function logPrinted({ block }: ExecutedBlock, watch: ConsoleWatch, log: Logger): Promise<void> {
   for (const { hash } of block.transactions.slice(0, PRINTING_MAX)) {
     const lines = await watch.linesOf(hash).catch((error: unknown) => {
       log.warn("console.log of a transaction cannot be shown", { hash, error });
@@ -64,19 +122,13 @@ async function logPrinted(
 }
 
 /** A line for each call and event, transaction by transaction. */
-async function logCalls(
-  { block, receipts }: ExecutedBlock,
-  artifacts: ArtifactLog,
-  log: Logger,
-): Promise<void> {
+async function logCalls({ block, receipts }: ExecutedBlock, artifacts: ArtifactLog, log: Logger): Promise<void> {
   for (const [index, { hash }] of block.transactions.slice(0, PRINTING_MAX).entries()) {
     const isFailed = receipts[index]!.status === 0;
-    const lines = await artifacts
-      .linesOf(hash, { number: block.header.number, isFailed })
-      .catch((error: unknown) => {
-        log.warn("calls of a transaction cannot be shown", { hash, error });
-        return [];
-      });
+    const lines = await artifacts.linesOf(hash, { number: block.header.number, isFailed }).catch((error: unknown) => {
+      log.warn("calls of a transaction cannot be shown", { hash, error });
+      return [];
+    });
     for (const text of lines) log.info("call", { text });
   }
 }
@@ -107,10 +159,7 @@ async function logBlock(
 }
 
 /** `execution reverted: not enough`, `out of gas`, or what stood in the way of finding out. */
-async function reasonOf(
-  hash: Hash,
-  tracing: Pick<ExecutionPort, "traceTransaction">,
-): Promise<string> {
+async function reasonOf(hash: Hash, tracing: Pick<ExecutionPort, "traceTransaction">): Promise<string> {
   try {
     const trace = await tracing.traceTransaction({
       hash,

@@ -8,7 +8,7 @@ import { answerHealth, JSON_TYPE, sendText } from "./health.ts";
 
 export type MetricsListener = { readonly url: string; close(): void };
 
-export type MetricsListenerOptions = {
+type MetricsListenerOptions = {
   readonly address: HostPort;
   /** Names besides IP literals, see `isHostAllowed`: a page whose name is pointed at this machine must not read the metrics. */
   readonly allowedHosts: readonly string[];

@@ -1,13 +1,39 @@
 import type { Config } from "../config/config.ts";
-import { type AnswerPage, createPageServer } from "../pages/answer-page.ts";
-import { readPageTable } from "../pages/page-table.ts";
-import type { DiscoverModules } from "../rpc/methods/rpc/methods.ts";
+import { type AnswerPage, createPageServer, readPageTable } from "../pages/answer-page.ts";
+import { type DiscoverModules, documentOfListener } from "../rpc/methods/rpc/methods.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
+import type { AccessPolicy } from "../rpc/transport/dispatch/context.ts";
 import type { OtherRequest } from "../rpc/transport/server/http-request.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
-import { answerHealth } from "./health.ts";
-import { createOpenRpcFile } from "./open-rpc-file.ts";
+import { answerHealth, JSON_TYPE, sendText } from "./health.ts";
+
+/**
+ * Answers `/openrpc.json` with what `rpc_discover` answers at the same listener; false for any other request. The text is made
+ * once for each listener.
+ */
+function createOpenRpcFile(modules: DiscoverModules): OtherRequest {
+  const texts = new WeakMap<AccessPolicy, Promise<string>>();
+  function textOf(access: AccessPolicy): Promise<string> {
+    const known = texts.get(access);
+    if (known !== undefined) return known;
+    const text = (async () => JSON.stringify(await documentOfListener(access, modules)))();
+    texts.set(access, text);
+    return text;
+  }
+  return (request, response, access) => {
+    if (request.method !== "GET" && request.method !== "HEAD") return false;
+    if (request.url?.split("?", 1)[0] !== "/openrpc.json") return false;
+    textOf(access).then(
+      (text) => sendText(request, response, 200, JSON_TYPE, text),
+      () => {
+        texts.delete(access);
+        response.destroy();
+      },
+    );
+    return true;
+  };
+}
 
 /** What the RPC port serves besides calls: health, the OpenRPC document, and the pages that the settings open. */
 export function createOtherRequests(

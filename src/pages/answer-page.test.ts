@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { type AnswerPage, createPageServer, PAGE_HEADERS } from "./answer-page.ts";
-import { readPageTable } from "./page-table.ts";
+import { type AnswerPage, createPageServer, PAGE_HEADERS, readPageTable } from "./answer-page.ts";
 
 type WritePages = (
   outdir: string,

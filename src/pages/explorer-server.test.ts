@@ -12,8 +12,7 @@ import { parseRemoteUrl } from "../telemetry/remote-url.ts";
 import { type ExplorerServer, startExplorerServer } from "./explorer-server.ts";
 
 const ANSWER = '{"jsonrpc":"2.0","id":1,"result":"0x7"}';
-const callOf = (method: string, params: unknown = []) =>
-  JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+const callOf = (method: string, params: unknown = []) => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
 const CALL = callOf("eth_chainId");
 
 const errors: unknown[] = [];
@@ -173,8 +172,7 @@ test("an answer that is packed is not unpacked, and a redirect not followed", as
   assert.equal((await sendHttp(root(), CALL)).status, 502);
   assert.equal(asked, "identity");
   reached.length = 0;
-  answerAs = (_, response) =>
-    response.writeHead(307, { location: `http://127.0.0.1:${nodePort()}/other` }).end();
+  answerAs = (_, response) => response.writeHead(307, { location: `http://127.0.0.1:${nodePort()}/other` }).end();
   assert.equal((await sendHttp(root(), CALL)).status, 502);
   assert.equal(reached.length, 1);
 });

@@ -5,8 +5,7 @@ import { allForksAtGenesis } from "./blob-schedule.ts";
 import type { ChainConfig } from "./chain-config.ts";
 import { forkId } from "./fork-id.ts";
 
-const MAINNET_GENESIS =
-  "0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3" as Hash;
+const MAINNET_GENESIS = "0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3" as Hash;
 const MAINNET: ChainConfig = {
   chainId: 1n,
   homesteadBlock: 1_150_000,

@@ -73,11 +73,7 @@ export function forkSchedule(
 }
 
 /** The distinct values of `fields` after `start`, ascending. */
-function schedule(
-  config: ChainConfig,
-  fields: readonly (BlockForkField | TimeForkField)[],
-  start: number,
-): number[] {
+function schedule(config: ChainConfig, fields: readonly (BlockForkField | TimeForkField)[], start: number): number[] {
   const forks = fields.map((field) => config[field]).filter((at) => at !== undefined && at > start);
   return [...new Set(forks as number[])].sort((a, b) => a - b);
 }

@@ -105,8 +105,7 @@ export const HISTORY_STORAGE_ADDRESS = "0x0000f90827f1c53a10cb7a02335b1753200029
 /** EIP-7002 (Prague) */
 export const WITHDRAWAL_REQUEST_ADDRESS = "0x00000961ef480eb55e80d19ad83579a64c007002" as Address;
 /** EIP-7251 (Prague) */
-export const CONSOLIDATION_REQUEST_ADDRESS =
-  "0x0000bbddc7ce488642fb579f8b00f3a590007251" as Address;
+export const CONSOLIDATION_REQUEST_ADDRESS = "0x0000bbddc7ce488642fb579f8b00f3a590007251" as Address;
 
 // Gas of the precompiled contracts (Yellow Paper, appendix E.1), as amended by the EIPs named.
 

@@ -13,16 +13,7 @@ function taken(text: string) {
   return rest && { ...rest, alloc };
 }
 
-const word = fc.constantFrom(
-  "0x1",
-  "12345678901234567890123",
-  "a{b",
-  "}",
-  'x"y',
-  "\\",
-  "alloc",
-  "",
-);
+const word = fc.constantFrom("0x1", "12345678901234567890123", "a{b", "}", 'x"y', "\\", "alloc", "");
 const account = fc.record(
   { balance: word, nonce: word, code: word, storage: fc.dictionary(word, word, { maxKeys: 3 }) },
   { requiredKeys: ["balance"] },

@@ -55,9 +55,7 @@ const FORK_ORDER: readonly { readonly field: ForkField; readonly optional?: true
  */
 export function readChainConfig(json: unknown): ChainConfig {
   const file = readObject(json, "config");
-  const chainId = readOptional(file, "config", "chainId", (value, field) =>
-    readInteger(value, field, 256),
-  );
+  const chainId = readOptional(file, "config", "chainId", (value, field) => readInteger(value, field, 256));
   if (chainId === undefined) throw new InvalidGenesisError("config.chainId", "missing");
   const forks: { [Field in ForkField]?: number } = {};
   for (const { field } of FORK_ORDER) {
@@ -66,18 +64,10 @@ export function readChainConfig(json: unknown): ChainConfig {
   }
   assertForkOrder(forks);
   const daoForkSupport = readOptional(file, "config", "daoForkSupport", readBoolean);
-  const terminalTotalDifficulty = readOptional(
-    file,
-    "config",
-    "terminalTotalDifficulty",
-    (value, field) => readInteger(value, field, 256),
+  const terminalTotalDifficulty = readOptional(file, "config", "terminalTotalDifficulty", (value, field) =>
+    readInteger(value, field, 256),
   );
-  const depositContractAddress = readOptional(
-    file,
-    "config",
-    "depositContractAddress",
-    readAddressField,
-  );
+  const depositContractAddress = readOptional(file, "config", "depositContractAddress", readAddressField);
   return {
     chainId,
     ...forks,

@@ -56,9 +56,7 @@ const COSMOS_KEYS = ["app_state", "genesis_time", "consensus_params", "consensus
 export function parseGenesis(text: string): Genesis {
   const alloc = new Map<Address, GenesisAccount>();
   const file = takeAccounts(text, (key, account) => addAccount(alloc, key, account));
-  return file === undefined
-    ? genesisFromJson(parseJsonKeepingIntegers(text))
-    : readGenesis(file, alloc);
+  return file === undefined ? genesisFromJson(parseJsonKeepingIntegers(text)) : readGenesis(file, alloc);
 }
 
 /**
@@ -198,10 +196,7 @@ const BALANCE_ALONE = /^\{\s*"balance"\s*:\s*"([^"\\]*)"\s*\}$/;
  * @returns the file with an empty `alloc`; undefined where the text is not plainly that of a valid genesis file, and has to be parsed as a
  * whole to say what is wrong
  */
-export function takeAccounts(
-  text: string,
-  visit: (key: string, account: unknown) => void,
-): JsonObject | undefined {
+export function takeAccounts(text: string, visit: (key: string, account: unknown) => void): JsonObject | undefined {
   const start = ALLOC.exec(text);
   if (start === null) return undefined;
   const first = start.index + start[0].length;

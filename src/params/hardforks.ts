@@ -102,20 +102,12 @@ export function isMergePlannedAt(config: ChainConfig, number: number, timestamp:
   );
 }
 
-export function isTimeForkActive(
-  config: ChainConfig,
-  field: TimeForkField,
-  timestamp: number,
-): boolean {
+export function isTimeForkActive(config: ChainConfig, field: TimeForkField, timestamp: number): boolean {
   const time = config[field];
   return time !== undefined && time <= timestamp;
 }
 
-export function isBlockForkActive(
-  config: ChainConfig,
-  field: BlockForkField,
-  number: number,
-): boolean {
+export function isBlockForkActive(config: ChainConfig, field: BlockForkField, number: number): boolean {
   const block = config[field];
   return block !== undefined && block <= number;
 }

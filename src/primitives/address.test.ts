@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  addressFromBytes,
-  addressToBytes,
-  checksumAddress,
-  parseAddress,
-  ZERO_ADDRESS,
-} from "./address.ts";
+import { addressFromBytes, addressToBytes, checksumAddress, parseAddress, ZERO_ADDRESS } from "./address.ts";
 import { hashFromBigint, hashFromBytes, hashToBytes, parseHash, ZERO_HASH } from "./hash.ts";
 
 // Examples of EIP-55.

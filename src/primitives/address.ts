@@ -20,8 +20,7 @@ export function parseAddress(text: string): Address {
 
 /** Address of exactly 20 bytes. */
 export function addressFromBytes(bytes: Uint8Array): Address {
-  if (bytes.length !== ADDRESS_LENGTH)
-    throw new InvalidHexError(`address of ${bytes.length} bytes`);
+  if (bytes.length !== ADDRESS_LENGTH) throw new InvalidHexError(`address of ${bytes.length} bytes`);
   return bytesToHex(bytes) as Address;
 }
 

@@ -63,10 +63,7 @@ test("bytesToBigint reads a view into a larger buffer", () => {
 
 test("concatBytes joins in order", () => {
   assert.deepEqual(concatBytes(), EMPTY_BYTES);
-  assert.deepEqual(
-    concatBytes(Uint8Array.of(1), EMPTY_BYTES, Uint8Array.of(2, 3)),
-    Uint8Array.of(1, 2, 3),
-  );
+  assert.deepEqual(concatBytes(Uint8Array.of(1), EMPTY_BYTES, Uint8Array.of(2, 3)), Uint8Array.of(1, 2, 3));
 });
 
 test("equalBytes compares contents", () => {

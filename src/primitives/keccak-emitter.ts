@@ -1,14 +1,7 @@
 import { type Code, i32, i64, type Local, type Operand, v128 } from "../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../wasm/function.ts";
 import type { ModuleBuilder } from "../wasm/module.ts";
-import {
-  COMPLEMENTS,
-  definePermutation,
-  FIRST_PLANE,
-  type KeccakLayout,
-  not,
-  WHOLE,
-} from "./keccak-permutation.ts";
+import { COMPLEMENTS, definePermutation, FIRST_PLANE, type KeccakLayout, not, WHOLE } from "./keccak-permutation.ts";
 
 /** Bytes absorbed by one permutation of Keccak-256: 1600 − 2·256 bits. */
 export const RATE = 136;

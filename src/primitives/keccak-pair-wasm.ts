@@ -105,8 +105,7 @@ function absorb(f: FunctionBuilder, a: Local | Code, b: Local | Code): void {
 /** Writes the last `length` bytes of a message to `to`, and 0x01 0x00 … 0x80 after them; both ends can be the same byte. */
 function pad(f: FunctionBuilder, to: number, message: Local, length: Local): void {
   const vectors = PAIR_READ_AHEAD / VECTOR;
-  for (let n = 0; n < vectors; n++)
-    f.do(v128.store(to, v128.load(message, VECTOR * n), VECTOR * n));
+  for (let n = 0; n < vectors; n++) f.do(v128.store(to, v128.load(message, VECTOR * n), VECTOR * n));
   const end = f.i32(i32.add(length, to));
   for (let n = 0; n < vectors; n++) f.do(v128.store(end, v128.zero, VECTOR * n));
   f.do(i32.store(end, 1));
@@ -134,9 +133,7 @@ function emitRound(f: FunctionBuilder, from: number, to: number, constant: Code)
     const columns = [0, 1, 2, 3, 4].map((x) =>
       f.v128([5, 10, 15, 20].reduce((sum, y) => v128.xor(sum, lanes[x + y]!), lanes[x]!)),
     );
-    const effects = columns.map((_, x) =>
-      f.v128(v128.xor(v128.rotl(columns[(x + 1) % 5]!, 1), columns[(x + 4) % 5]!)),
-    );
+    const effects = columns.map((_, x) => f.v128(v128.xor(v128.rotl(columns[(x + 1) % 5]!, 1), columns[(x + 4) % 5]!)));
     for (let y = 0; y < 5; y++) {
       const plane = [0, 1, 2, 3, 4].map((x) => {
         const column = (x + 3 * y) % 5;

@@ -28,8 +28,7 @@ test("two messages with the same number of whole blocks are hashed together", ()
   const pair = fc
     .tuple(fc.nat(20), fc.nat(RATE - 1), fc.nat(RATE - 1), fc.infiniteStream(fc.nat(255)))
     .map(([blocks, first, second, noise]) => {
-      const make = (rest: number) =>
-        Uint8Array.from({ length: blocks * RATE + rest }, () => noise.next().value);
+      const make = (rest: number) => Uint8Array.from({ length: blocks * RATE + rest }, () => noise.next().value);
       return [make(first), make(second)] as const;
     });
   fc.assert(

@@ -59,10 +59,7 @@ export const FIRST_PLANE = 8 * (ROUNDS - 2);
  *
  * permute(result): WHOLE or FIRST_PLANE.
  */
-export function definePermutation(
-  module: ModuleBuilder,
-  { state, nextState, constants }: KeccakLayout,
-): FunctionRef {
+export function definePermutation(module: ModuleBuilder, { state, nextState, constants }: KeccakLayout): FunctionRef {
   return module.define(["i32"], [], (f, result) => {
     const round = f.i32(0);
     const constant = (offset: number) => i64.load(round, constants + offset);
@@ -144,12 +141,7 @@ function isParityComplement(x: number): boolean {
 }
 
 /** Plane `y` after steps θ, ρ and π: its lane x comes from column x + 3y of row x. */
-function rhoAndPi(
-  f: FunctionBuilder,
-  lanes: readonly Lane[],
-  effects: readonly Lane[],
-  y: number,
-): Lane[] {
+function rhoAndPi(f: FunctionBuilder, lanes: readonly Lane[], effects: readonly Lane[], y: number): Lane[] {
   return FIVE.map((x) => {
     const column = (x + 3 * y) % 5;
     const { value, isComplement } = xor(lanes[column + 5 * x]!, effects[column]!);

@@ -3,13 +3,7 @@ import { test } from "node:test";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import fc from "../../test/support/fast-check.ts";
 import { bytesToHex } from "./hex.ts";
-import {
-  keccak256,
-  keccak256Hash,
-  keccak256Message,
-  keccak256OfHex,
-  keccakMessage,
-} from "./keccak.ts";
+import { keccak256, keccak256Hash, keccak256Message, keccak256OfHex, keccakMessage } from "./keccak.ts";
 
 /** Bytes that follow from `seed`, and look like chance. */
 function noise(length: number, seed: number): Uint8Array {
@@ -22,8 +16,7 @@ function noise(length: number, seed: number): Uint8Array {
   return data;
 }
 
-const assertSame = (data: Uint8Array) =>
-  assert.equal(bytesToHex(keccak256(data)), bytesToHex(keccak_256(data)));
+const assertSame = (data: Uint8Array) => assert.equal(bytesToHex(keccak256(data)), bytesToHex(keccak_256(data)));
 
 test("keccak256 gives the known hash of nothing", () => {
   const expected = "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470";

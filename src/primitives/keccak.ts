@@ -69,11 +69,7 @@ const BLOCKS_MAX = Math.floor((memory.buffer.byteLength - MESSAGE_OFFSET) / RATE
  * Where a message can be written to be hashed in place by `keccak256Message`, 127 KiB long.
  * Every function of this file writes here: use it at once, with no call between.
  */
-export const keccakMessage: Uint8Array = new Uint8Array(
-  memory.buffer,
-  MESSAGE_OFFSET,
-  BLOCKS_MAX * RATE,
-);
+export const keccakMessage: Uint8Array = new Uint8Array(memory.buffer, MESSAGE_OFFSET, BLOCKS_MAX * RATE);
 
 const messageBuffer = Buffer.from(memory.buffer, MESSAGE_OFFSET, keccakMessage.length);
 

@@ -18,11 +18,7 @@ import {
 } from "./rlp.ts";
 
 const items: fc.Arbitrary<RlpItem> = fc.letrec<{ item: RlpItem }>((tie) => ({
-  item: fc.oneof(
-    { maxDepth: 4 },
-    fc.uint8Array({ maxLength: 70 }),
-    fc.array(tie("item"), { maxLength: 8 }),
-  ),
+  item: fc.oneof({ maxDepth: 4 }, fc.uint8Array({ maxLength: 70 }), fc.array(tie("item"), { maxLength: 8 })),
 })).item;
 
 test("decodeRlp inverts encodeRlp", () => {
@@ -82,10 +78,7 @@ const vectors = fixture("ethereum-tests", "RLPTests");
 test("official RLP vectors", { skip: skipWithout(vectors, "ethereum-tests/RLPTests") }, () => {
   let checked = 0;
   for (const file of jsonFiles(vectors!)) {
-    const cases = JSON.parse(readFileSync(file, "utf8")) as Record<
-      string,
-      { in: unknown; out: string }
-    >;
+    const cases = JSON.parse(readFileSync(file, "utf8")) as Record<string, { in: unknown; out: string }>;
     for (const [name, { in: input, out }] of Object.entries(cases)) {
       checked++;
       const bytes = hexToBytes(out.startsWith("0x") ? out : `0x${out}`);

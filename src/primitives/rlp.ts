@@ -147,15 +147,7 @@ function prefixLength(length: number): number {
 }
 
 function lengthOfLength(length: number): number {
-  return length < 0x100
-    ? 1
-    : length < 0x10000
-      ? 2
-      : length < 0x1000000
-        ? 3
-        : length < 2 ** 32
-          ? 4
-          : 5;
+  return length < 0x100 ? 1 : length < 0x10000 ? 2 : length < 0x1000000 ? 3 : length < 2 ** 32 ? 4 : 5;
 }
 
 /** Writes the RLP of `item` to `out` from `offset` on; returns where it ends. */
@@ -202,11 +194,7 @@ function readPrefix(bytes: Uint8Array, offset: number, end: number, depth: numbe
 }
 
 /** True for a string of one byte below 0x80 with a prefix: the byte alone is its encoding. */
-export function hasShorterForm(
-  bytes: Uint8Array,
-  offset: number,
-  { isList, start, length }: RlpPrefix,
-): boolean {
+export function hasShorterForm(bytes: Uint8Array, offset: number, { isList, start, length }: RlpPrefix): boolean {
   return !isList && length === 1 && start > offset && bytes[start]! < 0x80;
 }
 
@@ -215,12 +203,7 @@ export function hasShorterForm(
  * @param depth how many lists the item is in
  * @throws InvalidRlpError
  */
-export function rlpPrefix(
-  bytes: Uint8Array,
-  offset: number,
-  end: number,
-  depth: number,
-): RlpPrefix {
+export function rlpPrefix(bytes: Uint8Array, offset: number, end: number, depth: number): RlpPrefix {
   if (offset >= end) throw new InvalidRlpError("EOF");
   const first = bytes[offset]!;
   if (first < 0x80) return { isList: false, start: offset, length: 1 };
@@ -246,17 +229,10 @@ export function rlpPrefix(
 }
 
 function tooLarge(depth: number): string {
-  return depth === 0
-    ? "rlp: value size exceeds available input length"
-    : "rlp: element is larger than containing list";
+  return depth === 0 ? "rlp: value size exceeds available input length" : "rlp: element is larger than containing list";
 }
 
-function read(
-  bytes: Uint8Array,
-  offset: number,
-  end: number,
-  depth: number,
-): { item: RlpItem; end: number } {
+function read(bytes: Uint8Array, offset: number, end: number, depth: number): { item: RlpItem; end: number } {
   const { isList, start, length } = readPrefix(bytes, offset, end, depth);
   const itemEnd = start + length;
   if (!isList) return { item: bytes.subarray(start, itemEnd), end: itemEnd };

@@ -9,7 +9,7 @@ import { createChainReader, knownBlock } from "../chain/reader.ts";
 import { followerCacheSizes } from "../chain/store/cache-sizes.ts";
 import { StoreFollower } from "../chain/store/follow/store-follower.ts";
 import { hotTier } from "../compiled-contracts/compiled-modules.ts";
-import type { Limits } from "../config/limits.ts";
+import type { Limits } from "../config/config.ts";
 import { InvariantError } from "../errors.ts";
 import { createEvm } from "../evm/engine.ts";
 import type { ContractCompiler } from "../evm/modules/compiled-tier.ts";
@@ -72,7 +72,9 @@ export class FollowedChain {
     const stateTrie = createChainStateTrie(this.#store, TRIE_OPTIONS);
     this.reader = {
       ...createChainReader({
-        ...{ config: chainConfig, genesisHash, stateTrie },
+        config: chainConfig,
+        genesisHash,
+        stateTrie,
         store: this.#store,
         head: () => knownBlock(this.#store, this.#store.head()),
       }),
@@ -147,9 +149,7 @@ export class FollowedChain {
   /** Emits the block, which became the head of the chain's process. */
   emitHead(number: number, hash: Hash): void {
     if (this.#early.delete(hash)) return;
-    const executed = this.read(() =>
-      this.reader.blockHash(number) === hash ? this.reader.block(number) : undefined,
-    );
+    const executed = this.read(() => (this.reader.blockHash(number) === hash ? this.reader.block(number) : undefined));
     this.#emitted = number;
     if (executed === undefined) this.#skipped.add(hash);
     else this.#emitBlock(executed);

@@ -1,5 +1,5 @@
+import type { AdmittedCall, CallerIdentity, ServingPort } from "../les/port.ts";
 import type { ClientConnection } from "../les/serving/light-clients.ts";
-import type { AdmittedCall, CallerIdentity, ServingPort } from "../les/serving-port.ts";
 import type { ServingPorts } from "../rpc/methods/rpc-ports.ts";
 import type { JsonText } from "../rpc/transport/codec.ts";
 import type { CallContext, Connection } from "../rpc/transport/dispatch/context.ts";
@@ -28,10 +28,7 @@ export class ForwardedCalls {
   /** `methods`, of which those of the chain's process are forwarded to it. */
   registryOf(methods: Registry<ServingPorts>): Registry<ServingPorts> {
     return new Map(
-      Array.from(methods, ([name, method]) => [
-        name,
-        method.isForwarded ? this.#forwarded(method) : method,
-      ]),
+      Array.from(methods, ([name, method]) => [name, method.isForwarded ? this.#forwarded(method) : method]),
     );
   }
 
@@ -61,11 +58,7 @@ export class ForwardedCalls {
   #forward(method: string, params: RawParams, context: CallContext): Promise<JsonText> {
     const connection = context.connection && this.connectionId(context.connection);
     const { transport } = context;
-    return this.#channel.call(
-      "run",
-      { method, params, transport, connection },
-      { cancel: context },
-    );
+    return this.#channel.call("run", { method, params, transport, connection }, { cancel: context });
   }
 }
 

@@ -6,15 +6,9 @@ import type { ChainHandlers } from "./protocol.ts";
 type Level = "error" | "warn" | "info";
 
 /** A logger whose lines the chain's process writes. Lines of single requests (`debug`, `trace`) are not worth a message each. */
-export function createForwardingLogger(
-  channel: Channel<ChainHandlers>,
-  common: LogData = {},
-): Logger {
+export function createForwardingLogger(channel: Channel<ChainHandlers>, common: LogData = {}): Logger {
   function line(level: Level, message: string, { error, ...data }: LogData = {}): void {
-    const texts = Object.entries({ ...common, ...data }).map(([key, value]) => [
-      key,
-      textOf(value),
-    ]);
+    const texts = Object.entries({ ...common, ...data }).map(([key, value]) => [key, textOf(value)]);
     channel.emit("log", {
       level,
       message,

@@ -1,6 +1,6 @@
 import type { FollowedStore } from "../chain/store/follow/published-head.ts";
 import type { Config } from "../config/config.ts";
-import type { AdmittedCall, CallerIdentity } from "../les/serving-port.ts";
+import type { AdmittedCall, CallerIdentity } from "../les/port.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { JsonText } from "../rpc/transport/codec.ts";

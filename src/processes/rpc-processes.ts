@@ -3,16 +3,11 @@ import { join } from "node:path";
 import type { ChainParts } from "../adapters/parts.ts";
 import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
-import type { ServingPort } from "../les/serving-port.ts";
+import type { ServingPort } from "../les/port.ts";
 import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
 import { CallQueue } from "../rpc/transport/dispatch/call-queue.ts";
 import type { Registry } from "../rpc/transport/dispatch/method.ts";
-import type {
-  ConnectionWorkers,
-  EndpointOptions,
-  TcpKind,
-  TlsMaterial,
-} from "../rpc/transport/server/listener.ts";
+import type { ConnectionWorkers, EndpointOptions, TcpKind, TlsMaterial } from "../rpc/transport/server/listener.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { plainData } from "../threads/plain-data.ts";
@@ -73,7 +68,11 @@ export class RpcProcesses implements ConnectionWorkers {
     this.#modules = modules;
     this.#queue = new CallQueue({ waitingMax: options.callQueueMax, onWaiting() {} });
     this.#slots = Array.from({ length: options.count }, (_, index) => ({
-      ...{ index, process: undefined, startedMs: 0, restartMs: RESTART_MS, timer: undefined },
+      index,
+      process: undefined,
+      startedMs: 0,
+      restartMs: RESTART_MS,
+      timer: undefined,
     }));
     this.#stop = modules.ports.chain.subscribe({
       onBlock: ({ block: { hash, header } }) => {
@@ -92,9 +91,8 @@ export class RpcProcesses implements ConnectionWorkers {
       { name: "rpc_processes_ready", help: "RPC processes that serve connections." },
       () => this.#ready().length,
     );
-    metrics.gaugeOf(
-      { name: "rpc_process_connections", help: "Connections that RPC processes serve." },
-      () => this.#ready().reduce((sum, process) => sum + connectionsOf(process), 0),
+    metrics.gaugeOf({ name: "rpc_process_connections", help: "Connections that RPC processes serve." }, () =>
+      this.#ready().reduce((sum, process) => sum + connectionsOf(process), 0),
     );
     this.#lost = metrics.counter({
       name: "rpc_processes_lost_total",
@@ -172,7 +170,11 @@ export class RpcProcesses implements ConnectionWorkers {
     const child = new RpcProcess(
       { ...data, index: slot.index, count },
       {
-        ...{ registry, ports, serving, queue: this.#queue, log },
+        registry,
+        ports,
+        serving,
+        queue: this.#queue,
+        log,
         onReady: () => this.#wake(),
         onExit: (reason) => this.#ended(slot, reason),
         onBadToken: (source) => {
@@ -194,7 +196,10 @@ export class RpcProcesses implements ConnectionWorkers {
     if (livedMs > STABLE_MS) slot.restartMs = RESTART_MS;
     this.#lost.add();
     this.#modules.log.error("RPC process ended, another is started", {
-      ...{ process: slot.index, reason, livedMs: Math.round(livedMs), afterMs: slot.restartMs },
+      process: slot.index,
+      reason,
+      livedMs: Math.round(livedMs),
+      afterMs: slot.restartMs,
     });
     slot.timer = setTimeout(() => this.#start(slot), slot.restartMs);
     slot.restartMs = Math.min(RESTART_MS_MAX, slot.restartMs * 2);
@@ -236,9 +241,7 @@ export function startRpcProcesses(
   const { processes: count, enable } = config.jsonRpc;
   if (count === 0 || !enable) return undefined;
   if (store.followable === undefined) {
-    log.info(
-      "connections stay in the chain's process: the index is in memory, where no other can read it",
-    );
+    log.info("connections stay in the chain's process: the index is in memory, where no other can read it");
     return undefined;
   }
   const { directory } = store.followable;
@@ -247,7 +250,8 @@ export function startRpcProcesses(
     {
       count,
       data: {
-        ...{ config, ...secrets },
+        config,
+        ...secrets,
         store: { directory, head },
         chainConfig: chain.config,
         genesisHash: chain.genesisHash,

@@ -1,13 +1,9 @@
 import { InvariantError, invariant } from "../errors.ts";
-import type { AdmittedCall, CallerIdentity, ServingPort } from "../les/serving-port.ts";
+import type { AdmittedCall, CallerIdentity, ServingPort } from "../les/port.ts";
 import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
 import type { JsonText } from "../rpc/transport/codec.ts";
 import type { CallQueue } from "../rpc/transport/dispatch/call-queue.ts";
-import {
-  type Connection,
-  inProcessContext,
-  RequestContext,
-} from "../rpc/transport/dispatch/context.ts";
+import { type Connection, inProcessContext, RequestContext } from "../rpc/transport/dispatch/context.ts";
 import type { Registry } from "../rpc/transport/dispatch/method.ts";
 import { MethodNotFoundError } from "../rpc/transport/errors.ts";
 import type { Channel, ServedCall } from "../threads/channel.ts";
@@ -87,7 +83,9 @@ export class ServedCalls {
     const { access, credential } = inProcessContext();
     const { transport, connection } = call;
     const context = new RequestContext({
-      ...{ transport, access, credential },
+      transport,
+      access,
+      credential,
       connection: connection === undefined ? undefined : this.#connection(connection),
     });
     served.signal.addEventListener("abort", () => context.abort(), { once: true });

@@ -2,11 +2,24 @@ import type { Config } from "../config/config.ts";
 
 /** Limits of one connection, message, call or time: each process keeps them whole. */
 const OF_EACH = new Set([
-  ...["bodyBytesMax", "batchItemsMax", "batchResponseBytesMax"],
-  ...["jsonDepthMax", "jsonItemsMax", "idBytesMax", "methodNameCharsMax"],
-  ...["httpHeadersTimeoutMs", "messageTimeoutMs", "httpReplyTimeoutMs", "httpIdleTimeoutMs"],
-  ...["httpCallTimeoutMs", "wsPingIntervalMs", "socketCallsMax", "socketPauseBytes"],
-  ...["socketSendBufferBytesMax", "notificationBufferBytesMax", "ipcConnectionsMax"],
+  "bodyBytesMax",
+  "batchItemsMax",
+  "batchResponseBytesMax",
+  "jsonDepthMax",
+  "jsonItemsMax",
+  "idBytesMax",
+  "methodNameCharsMax",
+  "httpHeadersTimeoutMs",
+  "messageTimeoutMs",
+  "httpReplyTimeoutMs",
+  "httpIdleTimeoutMs",
+  "httpCallTimeoutMs",
+  "wsPingIntervalMs",
+  "socketCallsMax",
+  "socketPauseBytes",
+  "socketSendBufferBytesMax",
+  "notificationBufferBytesMax",
+  "ipcConnectionsMax",
 ]);
 
 /** The share of process `index` of `count`: what bounds all connections together is divided, and the shares add up to it. */

@@ -5,8 +5,7 @@ import { getHeapSnapshot } from "node:v8";
 import type { CallerFiles } from "../adapters/caller-files.ts";
 import { DebugError } from "../rpc/methods/debug/database.ts";
 import type { RecordingKind, RuntimePort } from "../rpc/ports/runtime.ts";
-import { type Recording, recordCpu, recordStalls, recordTrace } from "./recording.ts";
-import { mergeStalls, stallCpuProfile } from "./stall-profile.ts";
+import { mergeStalls, type Recording, recordCpu, recordStalls, recordTrace, stallCpuProfile } from "./recording.ts";
 
 /** How often the recording of stalls is folded, so that its samples do not pile up. */
 const FOLD_MS = 5_000;
@@ -21,25 +20,14 @@ const NAMES: Readonly<Record<RecordingKind, string>> = {
   block: "block profiling",
 };
 
-export type Profiles = Pick<
+type Profiles = Pick<
   RuntimePort,
-  | "startProfile"
-  | "stopProfile"
-  | "recordProfile"
-  | "writeHeapProfile"
-  | "setBlockProfileRate"
-  | "writeBlockProfile"
+  "startProfile" | "stopProfile" | "recordProfile" | "writeHeapProfile" | "setBlockProfileRate" | "writeBlockProfile"
 > & { close(): Promise<void> };
 
 /** Profiles of this thread into files of `files`. */
-export function createProfiles(
-  files: CallerFiles,
-  sleep: (milliseconds: number) => Promise<void> = wait,
-): Profiles {
-  const running = new Map<
-    RecordingKind,
-    Promise<{ recording: Recording; to: Writable; written: Promise<void> }>
-  >();
+export function createProfiles(files: CallerFiles, sleep: (milliseconds: number) => Promise<void> = wait): Profiles {
+  const running = new Map<RecordingKind, Promise<{ recording: Recording; to: Writable; written: Promise<void> }>>();
   const stalls = new Map();
   let stallNs = 0;
   let fold: { stop(): Promise<void> } | undefined;

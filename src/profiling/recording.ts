@@ -1,6 +1,131 @@
 import { type InspectorNotification, type NodeTracing, Session } from "node:inspector";
 import type { Writable } from "node:stream";
-import { foldStalls, type StallProfile } from "./stall-profile.ts";
+
+/** A node of a CPU profile as V8 writes it. */
+export type ProfileNode = {
+  readonly id: number;
+  readonly callFrame: {
+    readonly functionName: string;
+    readonly scriptId: string;
+    readonly url: string;
+    readonly lineNumber: number;
+    readonly columnNumber: number;
+  };
+  readonly children?: readonly number[];
+};
+
+type CpuProfile = {
+  readonly nodes: readonly ProfileNode[];
+  /** Microseconds */
+  readonly startTime: number;
+  readonly endTime: number;
+  readonly samples?: readonly number[];
+  readonly timeDeltas?: readonly number[];
+};
+
+/** Stacks, root first, in which the event loop was held up: how often, and for how long altogether. */
+type StallProfile = ReadonlyMap<string, Stall>;
+type Stall = {
+  readonly frames: readonly ProfileNode["callFrame"][];
+  readonly count: number;
+  readonly microseconds: number;
+};
+
+/** Stacks kept; the ones after them are left out. */
+const STACKS_MAX = 10_000;
+
+/**
+ * The stretches of `profile` in which JavaScript ran for at least `minimumNs` without a pause: everything else waited that long. Each is
+ * charged to the stack that took most of it.
+ */
+export function foldStalls(profile: CpuProfile, minimumNs: number): StallProfile {
+  const { samples = [], timeDeltas = [] } = profile;
+  const byId = new Map(profile.nodes.map((node) => [node.id, node]));
+  const isIdle = (id: number) => ["(idle)", "(program)"].includes(byId.get(id)?.callFrame.functionName ?? "(idle)");
+  const parents = new Map<number, number>();
+  for (const { id, children = [] } of profile.nodes) for (const child of children) parents.set(child, id);
+  const stalls = new Map<string, Stall>();
+  let stretch = new Map<number, number>();
+  const close = () => {
+    const entries = [...stretch].sort(([, a], [, b]) => b - a);
+    const total = entries.reduce((sum, [, time]) => sum + time, 0);
+    stretch = new Map();
+    if (entries.length === 0 || total * 1000 < minimumNs) return;
+    addStall(stalls, framesOf(entries[0]![0], byId, parents), 1, total);
+  };
+  for (const [index, id] of samples.entries()) {
+    if (isIdle(id)) close();
+    else stretch.set(id, (stretch.get(id) ?? 0) + Math.max(0, timeDeltas[index + 1] ?? 0));
+  }
+  close();
+  return stalls;
+}
+
+/** Adds what `from` counted to `into`. */
+export function mergeStalls(into: Map<string, Stall>, from: StallProfile): void {
+  for (const { frames, count, microseconds } of from.values()) {
+    addStall(into, frames, count, microseconds);
+  }
+}
+
+/** As a CPU profile of DevTools: one sample a stall, each as long as all stalls of its stack. */
+export function stallCpuProfile(stalls: StallProfile): CpuProfile {
+  const root: ProfileNode["callFrame"] = {
+    functionName: "(root)",
+    scriptId: "0",
+    url: "",
+    lineNumber: -1,
+    columnNumber: -1,
+  };
+  const nodes: {
+    id: number;
+    callFrame: ProfileNode["callFrame"];
+    children: number[];
+    hitCount: number;
+  }[] = [{ id: 1, callFrame: root, children: [], hitCount: 0 }];
+  const samples: number[] = [];
+  const timeDeltas: number[] = [];
+  let endTime = 0;
+  for (const { frames, count, microseconds } of stalls.values()) {
+    let parent = nodes[0]!;
+    for (const callFrame of frames) {
+      const node = { id: nodes.length + 1, callFrame, children: [], hitCount: 0 };
+      nodes.push(node);
+      parent.children.push(node.id);
+      parent = node;
+    }
+    parent.hitCount += count;
+    samples.push(parent.id);
+    timeDeltas.push(microseconds);
+    endTime += microseconds;
+  }
+  return { nodes, startTime: 0, endTime, samples, timeDeltas };
+}
+
+function addStall(stalls: Map<string, Stall>, frames: Stall["frames"], count: number, microseconds: number): void {
+  const key = frames.map((frame) => `${frame.url}:${frame.lineNumber}:${frame.functionName}`).join("\n");
+  const known = stalls.get(key);
+  if (known === undefined && stalls.size >= STACKS_MAX) return;
+  stalls.set(key, {
+    frames,
+    count: (known?.count ?? 0) + count,
+    microseconds: (known?.microseconds ?? 0) + microseconds,
+  });
+}
+
+/** Root first, without V8's own root. */
+function framesOf(
+  leaf: number,
+  byId: ReadonlyMap<number, ProfileNode>,
+  parents: ReadonlyMap<number, number>,
+): Stall["frames"] {
+  const frames: ProfileNode["callFrame"][] = [];
+  for (let id: number | undefined = leaf; id !== undefined; id = parents.get(id)) {
+    const node = byId.get(id);
+    if (node && node.callFrame.functionName !== "(root)") frames.unshift(node.callFrame);
+  }
+  return frames;
+}
 
 /** Events of Node that `debug_goTrace` records. */
 const TRACE_CATEGORIES = ["node.async_hooks", "node.perf", "node.fs.async", "node.http", "v8"];
@@ -51,9 +176,7 @@ export async function recordTrace(): Promise<Recording> {
   await post("NodeTracing.start", { traceConfig: { includedCategories: TRACE_CATEGORIES } });
   return {
     async stop(to) {
-      const completed = new Promise((resolve) =>
-        session.once("NodeTracing.tracingComplete", resolve),
-      );
+      const completed = new Promise((resolve) => session.once("NodeTracing.tracingComplete", resolve));
       // Node may never answer this call; the event is what tells that all data came.
       session.post("NodeTracing.stop");
       await completed;
@@ -70,9 +193,7 @@ export async function recordStalls(minimumNs: number): Promise<{ stop(): Promise
   await post("Profiler.start");
   return {
     async stop() {
-      const { profile } = await post<{ profile: Parameters<typeof foldStalls>[0] }>(
-        "Profiler.stop",
-      );
+      const { profile } = await post<{ profile: Parameters<typeof foldStalls>[0] }>("Profiler.stop");
       session.disconnect();
       return foldStalls(profile, minimumNs);
     },

@@ -36,17 +36,9 @@ test("createBlobWorkers rejects bytes that are no blob for both of its callers",
   ]);
   assert.equal((conversion as PromiseRejectedResult).reason.code, "POOL_KZG_VERIFICATION_FAILED");
   assert.equal((request as PromiseRejectedResult).reason.code, "RPC_TRANSACTION_FIELDS");
-  const tooMany = [1, 2, 3].map(() =>
-    workers.prover.proveBlobs({ blobs: [noBlob], wrapperVersion: 0 }),
-  );
-  const codes = (await Promise.allSettled(tooMany)).map(
-    (result) => (result as PromiseRejectedResult).reason.code,
-  );
-  assert.deepEqual(codes, [
-    "RPC_TRANSACTION_FIELDS",
-    "RPC_TRANSACTION_FIELDS",
-    "POOL_BLOB_QUEUE_FULL",
-  ]);
+  const tooMany = [1, 2, 3].map(() => workers.prover.proveBlobs({ blobs: [noBlob], wrapperVersion: 0 }));
+  const codes = (await Promise.allSettled(tooMany)).map((result) => (result as PromiseRejectedResult).reason.code);
+  assert.deepEqual(codes, ["RPC_TRANSACTION_FIELDS", "RPC_TRANSACTION_FIELDS", "POOL_BLOB_QUEUE_FULL"]);
 });
 
 test("a task that is running when the workers close fails", async () => {

@@ -81,10 +81,7 @@ export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): Blob
   }
 
   /** @param rejectionOf the error for bytes that are not a blob */
-  async function prove(
-    input: Parameters<(typeof proving)["prove"]>[0],
-    rejectionOf: (error: Error) => NodeError,
-  ) {
+  async function prove(input: Parameters<(typeof proving)["prove"]>[0], rejectionOf: (error: Error) => NodeError) {
     if (prover.isFull()) throw new BlobQueueFullError();
     try {
       return await prover.call("prove", input, { timeoutMs: PROOF_MS_MAX });
@@ -105,10 +102,7 @@ export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): Blob
       ),
     prover: {
       proveBlobs: ({ blobs, wrapperVersion }) =>
-        prove(
-          { blobs, wrapperVersion },
-          (cause) => new TransactionFieldsError(cause.message, {}, { cause }),
-        ),
+        prove({ blobs, wrapperVersion }, (cause) => new TransactionFieldsError(cause.message, {}, { cause })),
       verifyBlobs: verify,
     },
     waiting: () => ({

@@ -37,9 +37,7 @@ export function createSolidityCompiler(isEnabled: boolean): Compiler {
   return {
     /** In a thread of its own: it does not wait for sources. */
     compilerVersion() {
-      version ??= new Pool<Solidity>(THREAD)
-        .call("version", undefined, COMPILE_LIMITS)
-        .catch(() => undefined);
+      version ??= new Pool<Solidity>(THREAD).call("version", undefined, COMPILE_LIMITS).catch(() => undefined);
       return version;
     },
     async compile(input) {

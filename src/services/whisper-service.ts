@@ -15,7 +15,7 @@ import { makeFolder } from "../storage/make-folder.ts";
 import { replaceFile } from "../storage/replace-file.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import { declareGauges, type Metrics } from "../telemetry/metrics.ts";
 import { Pool } from "../threads/pool.ts";
 
 /** The historic nodes' interval. */
@@ -23,16 +23,7 @@ const SWEEP_MS = 800;
 /** Of the work for one post, which takes ten seconds at most, and the start of the thread. */
 const WORK_MS_MAX = 30_000;
 
-export type WhisperService = {
-  readonly port: ShhPort;
-  /** Addresses of this node for whisper peers, with its id; none when it does not listen. */
-  addresses(): readonly string[];
-  /** Ids of the peers that are connected. */
-  peers(): readonly string[];
-  /** @throws PeerAddressError */
-  addPeer(address: string): Promise<void>;
-  close(): Promise<void>;
-};
+type WhisperConfig = Pick<Config, "home" | "shh" | "limits">;
 
 type WhisperServiceModules = {
   readonly log: Logger;
@@ -42,33 +33,82 @@ type WhisperServiceModules = {
   readonly networkHosts: () => readonly string[];
 };
 
-/**
- * Whisper in this node. Nothing of it is read or started before its first use, unless it has peers or listens for them.
- * @param isOpen the namespace is served
- * @throws TransportMissingError, PeerAddressError, IdentityFileError
- */
-export async function startWhisperService(
-  config: Pick<Config, "home" | "shh" | "limits">,
-  modules: WhisperServiceModules,
-  isOpen: boolean,
-): Promise<WhisperService> {
-  const { shh, home, limits } = config;
-  const { log, failures, metrics } = modules;
-  const worker = new Pool<WhisperWork>({
+/** Whisper in this node. Nothing of it is read or started before its first use, unless it has peers or listens for them. */
+export class WhisperService {
+  readonly port: ShhPort = {
+    newIdentity: () => this.#whisper().newIdentity(),
+    hasIdentity: ({ identity }) => this.#whisper().hasIdentity(identity),
+    post: async (post) => this.#whisper().post(post),
+    newGroup: async ({ from, members }) => this.#whisper().newGroup(from, members),
+    addToGroup: async ({ group, who }) => this.#whisper().addToGroup(group, who),
+    newMessageFilter: (criteria) => this.#whisper().newFilter(criteria),
+    uninstallMessageFilter: ({ id }) => this.#whisper().uninstallFilter(id),
+    messageFilterChanges: ({ id }) => this.#whisper().filterChanges(id),
+    messages: ({ id }) => this.#whisper().messages(id),
+  };
+  readonly #config: WhisperConfig;
+  readonly #modules: WhisperServiceModules;
+  readonly #worker = new Pool<WhisperWork>({
     entry: "shh/find-work.thread",
     count: 1,
     waitingMax: WHISPER_LIMITS.postsMax,
     heapMegabytesMax: 64,
   });
-  const nowMs = () => performance.now();
-  let started: { readonly whisper: Whisper; readonly timer: NodeJS.Timeout } | undefined;
+  #started: { readonly whisper: Whisper; readonly timer: NodeJS.Timeout } | undefined;
+  #peers: PeerSet | undefined;
+  #transport: WhisperTransport | undefined;
 
-  function whisper(): Whisper {
-    started ??= start();
-    return started.whisper;
+  private constructor(config: WhisperConfig, modules: WhisperServiceModules) {
+    this.#config = config;
+    this.#modules = modules;
   }
 
-  function start() {
+  /**
+   * @param isOpen the namespace is served
+   * @throws TransportMissingError, PeerAddressError, IdentityFileError
+   */
+  static async start(config: WhisperConfig, modules: WhisperServiceModules, isOpen: boolean): Promise<WhisperService> {
+    const service = new WhisperService(config, modules);
+    const { address, peers } = config.shh;
+    if (isOpen && (address !== null || peers.length > 0)) await service.#connect();
+    service.#declareMetrics();
+    return service;
+  }
+
+  /** Addresses of this node for whisper peers, with its id; none when it does not listen. */
+  addresses(): readonly string[] {
+    return this.#transport?.addresses() ?? [];
+  }
+
+  /** Ids of the peers that are connected. */
+  peers(): readonly string[] {
+    return this.#peers?.ids() ?? [];
+  }
+
+  /** @throws PeerAddressError */
+  async addPeer(address: string): Promise<void> {
+    if (this.#transport === undefined) {
+      throw new PeerAddressError("whisper has no transport: set shh.address or shh.peers", {
+        address,
+      });
+    }
+    await this.#transport.addPeer(address);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#started?.timer);
+    await this.#worker.close();
+    await this.#transport?.close();
+  }
+
+  #whisper(): Whisper {
+    this.#started ??= this.#begin();
+    return this.#started.whisper;
+  }
+
+  #begin() {
+    const { home, limits } = this.#config;
+    const { failures } = this.#modules;
     const whisper = new Whisper(
       {
         poolBytesMax: WHISPER_LIMITS.poolBytesMax,
@@ -80,39 +120,34 @@ export async function startWhisperService(
           { identitiesMax: WHISPER_LIMITS.identitiesMax, secret: nodeKey(home) },
           identityFile(whisperIdentitiesPath(home)),
         ),
-        ...{ nowMs, newFilterId: randomId },
+        nowMs,
+        newFilterId: randomId,
         nowSeconds: () => Math.floor(Date.now() / 1000),
-        findWork(seed, milliseconds) {
-          if (worker.isFull()) throw new WhisperLimitError("too many posts are waiting");
-          return worker.call("find", { seed, milliseconds }, { timeoutMs: WORK_MS_MAX });
+        findWork: (seed, milliseconds) => {
+          if (this.#worker.isFull()) throw new WhisperLimitError("too many posts are waiting");
+          return this.#worker.call("find", { seed, milliseconds }, { timeoutMs: WORK_MS_MAX });
         },
         onFailure: (error) => failures.report("whisper", error),
       },
     );
-    const timer = setInterval(
-      failures.guard("whisper", () => whisper.sweep()),
-      SWEEP_MS,
-    );
-    timer.unref();
-    return { whisper, timer };
+    const sweep = failures.guard("whisper", () => whisper.sweep());
+    return { whisper, timer: setInterval(sweep, SWEEP_MS).unref() };
   }
 
-  let peers: PeerSet | undefined;
-  let transport: WhisperTransport | undefined;
-  if (isOpen && (shh.address !== null || shh.peers.length > 0)) {
+  /** Opens the transport to peers. */
+  async #connect(): Promise<void> {
+    const { shh, home } = this.#config;
+    const { log, failures, metrics, networkHosts } = this.#modules;
     const offences = metrics.counter({
       name: "shh_dropped_peers_total",
       help: "Whisper peers that were dropped, by reason.",
       labels: ["reason"],
     });
-    peers = new PeerSet(
+    const { peersMax, banMs, peerBytesPerSecondMax: bytesPerSecondMax } = WHISPER_LIMITS;
+    const peers = new PeerSet(
+      { bytesPerSecondMax, peersMax, banMs },
       {
-        bytesPerSecondMax: WHISPER_LIMITS.peerBytesPerSecondMax,
-        peersMax: WHISPER_LIMITS.peersMax,
-        banMs: WHISPER_LIMITS.banMs,
-      },
-      {
-        whisper: whisper(),
+        whisper: this.#whisper(),
         nowMs,
         onOffence(id, reason) {
           offences.add(1, { reason });
@@ -120,14 +155,15 @@ export async function startWhisperService(
         },
       },
     );
-    transport = await startTransport(
+    this.#peers = peers;
+    this.#transport = await startTransport(
       {
         listen: shh.address ?? undefined,
         peers: shh.peers,
-        peersMax: WHISPER_LIMITS.peersMax,
+        peersMax,
         privateKey: nodeKey(home),
         // An operator who lets peers reach whisper does so at one port on all validators.
-        networkHosts: modules.networkHosts,
+        networkHosts,
       },
       {
         peers,
@@ -135,49 +171,23 @@ export async function startWhisperService(
         onDialFailed: (address, error) => log.debug("whisper peer not reached", { address, error }),
       },
     );
-    log.info("whisper", { addresses: transport.addresses() });
+    log.info("whisper", { addresses: this.#transport.addresses() });
   }
-  metrics.gaugeOf({ name: "shh_pool_bytes", help: "Memory of whisper messages." }, () => {
-    return started?.whisper.pool.bytes ?? 0;
-  });
-  metrics.gaugeOf(
-    { name: "shh_envelopes", help: "Whisper messages that have not expired." },
-    () => started?.whisper.pool.size ?? 0,
-  );
-  metrics.gaugeOf(
-    { name: "shh_filters", help: "Filters of whisper messages." },
-    () => started?.whisper.filterCount ?? 0,
-  );
-  metrics.gaugeOf({ name: "shh_peers", help: "Whisper peers." }, () => peers?.size ?? 0);
 
-  return {
-    port: {
-      newIdentity: () => whisper().newIdentity(),
-      hasIdentity: ({ identity }) => whisper().hasIdentity(identity),
-      post: async (post) => whisper().post(post),
-      newGroup: async ({ from, members }) => whisper().newGroup(from, members),
-      addToGroup: async ({ group, who }) => whisper().addToGroup(group, who),
-      newMessageFilter: (criteria) => whisper().newFilter(criteria),
-      uninstallMessageFilter: ({ id }) => whisper().uninstallFilter(id),
-      messageFilterChanges: ({ id }) => whisper().filterChanges(id),
-      messages: ({ id }) => whisper().messages(id),
-    },
-    addresses: () => transport?.addresses() ?? [],
-    peers: () => peers?.ids() ?? [],
-    async addPeer(address) {
-      if (transport === undefined) {
-        throw new PeerAddressError("whisper has no transport: set shh.address or shh.peers", {
-          address,
-        });
-      }
-      await transport.addPeer(address);
-    },
-    async close() {
-      clearInterval(started?.timer);
-      await worker.close();
-      await transport?.close();
-    },
-  };
+  #declareMetrics(): void {
+    const { metrics } = this.#modules;
+    const whisper = () => this.#started?.whisper;
+    declareGauges(metrics, {
+      shh_pool_bytes: ["Memory of whisper messages.", () => whisper()?.pool.bytes ?? 0],
+      shh_envelopes: ["Whisper messages that have not expired.", () => whisper()?.pool.size ?? 0],
+      shh_filters: ["Filters of whisper messages.", () => whisper()?.filterCount ?? 0],
+      shh_peers: ["Whisper peers.", () => this.#peers?.size ?? 0],
+    });
+  }
+}
+
+function nowMs(): number {
+  return performance.now();
 }
 
 function identityFile(path: string): IdentityFile {

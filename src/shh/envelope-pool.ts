@@ -100,6 +100,6 @@ function sizeOf({ rlp }: SealedEnvelope): number {
 }
 
 /** Work for each byte and second that an envelope takes. */
-export function scoreOf({ workProved, ttl, rlp }: SealedEnvelope): number {
+function scoreOf({ workProved, ttl, rlp }: SealedEnvelope): number {
   return (workProved * 2 ** 20) / (ttl * rlp.length);
 }

@@ -38,7 +38,7 @@ export const PAYLOAD_BYTES_MAX = 64 << 10;
 /** Flags, signature and encryption around a payload. */
 const DATA_BYTES_MAX = PAYLOAD_BYTES_MAX + 1024;
 /** An envelope of the largest payload with every topic. */
-export const ENVELOPE_BYTES_MAX = DATA_BYTES_MAX + 1024;
+const ENVELOPE_BYTES_MAX = DATA_BYTES_MAX + 1024;
 /** How far the clock of a sender may be ahead. */
 const CLOCK_SKEW_S = 20;
 

@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createECDH, randomBytes } from "node:crypto";
+import { createECDH } from "node:crypto";
+import { decryptAesGcm, encryptAesGcm } from "../crypto/aes-gcm.ts";
 import { sha256 } from "../crypto/hashes.ts";
 import { isPrivateKey, publicKeyFromPrivate } from "../crypto/secp256k1.ts";
 import { concatBytes, leftPad } from "../primitives/bytes.ts";
@@ -13,7 +14,7 @@ export type IdentityFile = {
   replace(content: Uint8Array): void;
 };
 
-export type IdentitiesOptions = {
+type IdentitiesOptions = {
   /** Identities and groups of this node; each takes part in opening every encrypted message. */
   readonly identitiesMax: number;
   /** 32 bytes: encrypts the file. */
@@ -23,11 +24,9 @@ export type IdentitiesOptions = {
 /**
  * The file: nonce 12 ‖ AES-256-GCM(entries) ‖ tag 16, the key from the node's own key. An entry is kind 1 ‖ private key 32.
  */
-const NONCE_LENGTH = 12;
-const TAG_LENGTH = 16;
 const ENTRY_LENGTH = 33;
 const KIND = { identity: 0, createdGroup: 1, joinedGroup: 2 } as const;
-export type IdentityKind = keyof typeof KIND;
+type IdentityKind = keyof typeof KIND;
 const KINDS = Object.keys(KIND) as IdentityKind[];
 
 type Entry = Key & { readonly kind: IdentityKind };
@@ -72,9 +71,7 @@ export class Identities {
   /** Adds the key of a group this node was invited to. @throws as `create` */
   join(privateKey: Uint8Array): Key {
     const identity = identityFromBytes(publicKeyOf(privateKey));
-    return (
-      this.#entries.get(identity) ?? this.#store({ identity, privateKey, kind: "joinedGroup" })
-    );
+    return this.#entries.get(identity) ?? this.#store({ identity, privateKey, kind: "joinedGroup" });
   }
 
   /** The group that this node created last. */
@@ -88,7 +85,7 @@ export class Identities {
       throw new WhisperLimitError(`this node has ${identitiesMax} identities already`);
     }
     const entries = [...this.#entries.values(), entry];
-    this.#file?.replace(encrypt(encodeEntries(entries), secret));
+    this.#file?.replace(encryptAesGcm(encodeEntries(entries), fileKey(secret)));
     this.#entries.set(entry.identity, entry);
     return entry;
   }
@@ -100,9 +97,7 @@ function publicKeyOf(privateKey: Uint8Array): Uint8Array {
 }
 
 function encodeEntries(entries: readonly Entry[]): Uint8Array {
-  return concatBytes(
-    ...entries.flatMap(({ kind, privateKey }) => [Uint8Array.of(KIND[kind]), privateKey]),
-  );
+  return concatBytes(...entries.flatMap(({ kind, privateKey }) => [Uint8Array.of(KIND[kind]), privateKey]));
 }
 
 function decodeEntries(bytes: Uint8Array): Entry[] {
@@ -122,21 +117,9 @@ function fileKey(secret: Uint8Array): Uint8Array {
   return sha256(concatBytes(Buffer.from("evmint whisper identities"), secret));
 }
 
-function encrypt(plaintext: Uint8Array, secret: Uint8Array): Uint8Array {
-  const nonce = randomBytes(NONCE_LENGTH);
-  const cipher = createCipheriv("aes-256-gcm", fileKey(secret), nonce);
-  return concatBytes(nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag());
-}
-
+/** @throws IdentityFileError */
 function decrypt(content: Uint8Array, secret: Uint8Array): Uint8Array {
-  try {
-    const nonce = content.subarray(0, NONCE_LENGTH);
-    const decipher = createDecipheriv("aes-256-gcm", fileKey(secret), nonce);
-    const end = content.length - TAG_LENGTH;
-    decipher.setAuthTag(content.subarray(end));
-    return concatBytes(decipher.update(content.subarray(NONCE_LENGTH, end)), decipher.final());
-  } catch (cause) {
-    const message = "the file of whisper identities is damaged, or of another node key";
-    throw new IdentityFileError(message, {}, { cause });
-  }
+  const plaintext = decryptAesGcm(content, fileKey(secret));
+  if (plaintext !== undefined) return plaintext;
+  throw new IdentityFileError("the file of whisper identities is damaged, or of another node key");
 }

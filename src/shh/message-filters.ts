@@ -13,7 +13,7 @@ export type MessageCriteria = {
   readonly topics: readonly (readonly Uint8Array[])[];
 };
 
-export type MessageFiltersOptions = {
+type MessageFiltersOptions = {
   readonly filtersMax: number;
   /** A filter that is not polled for so long is removed. */
   readonly idleMs: number;
@@ -35,10 +35,7 @@ export class MessageFilters {
   readonly #newId: () => string;
   readonly #filters = new Map<string, Filter>();
 
-  constructor(
-    options: MessageFiltersOptions,
-    modules: { readonly nowMs: () => number; readonly newId: () => string },
-  ) {
+  constructor(options: MessageFiltersOptions, modules: { readonly nowMs: () => number; readonly newId: () => string }) {
     this.#options = options;
     this.#nowMs = modules.nowMs;
     this.#newId = modules.newId;
@@ -106,13 +103,9 @@ export class MessageFilters {
 }
 
 /** Opens a message when it is needed: topics are compared first, and decrypting takes a fraction of a millisecond. */
-export type OpenMessage = () => OpenedMessage | undefined;
+type OpenMessage = () => OpenedMessage | undefined;
 
-function matches(
-  { criteria, topics }: Filter,
-  given: readonly string[],
-  open: OpenMessage,
-): boolean {
+function matches({ criteria, topics }: Filter, given: readonly string[], open: OpenMessage): boolean {
   if (given.length < topics.length) return false;
   const isTopical = topics.every((wanted, i) => wanted.size === 0 || wanted.has(given[i]!));
   if (!isTopical) return false;

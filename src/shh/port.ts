@@ -10,15 +10,9 @@ export interface ShhPort {
   /** @throws UnknownIdentityError, WhisperLimitError */
   post(post: Post): Promise<boolean>;
   /** @throws UnknownIdentityError, WhisperLimitError */
-  newGroup(input: {
-    readonly from: Identity | undefined;
-    readonly members: readonly Uint8Array[];
-  }): Promise<Identity>;
+  newGroup(input: { readonly from: Identity | undefined; readonly members: readonly Uint8Array[] }): Promise<Identity>;
   /** @throws WhisperLimitError */
-  addToGroup(input: {
-    readonly group: Identity | undefined;
-    readonly who: Uint8Array;
-  }): Promise<boolean>;
+  addToGroup(input: { readonly group: Identity | undefined; readonly who: Uint8Array }): Promise<boolean>;
   /** @throws WhisperLimitError */
   newMessageFilter(criteria: MessageCriteria): MaybePromise<string>;
   uninstallMessageFilter(input: { readonly id: string }): MaybePromise<boolean>;

@@ -18,11 +18,7 @@ export function workProved(seed: Uint8Array, nonce: bigint): number {
 }
 
 /** The best nonce that is found in `milliseconds`; 0 when there is no time to look for one. */
-export function findWork(
-  seed: Uint8Array,
-  milliseconds: number,
-  nowMs: () => number = () => performance.now(),
-): Work {
+export function findWork(seed: Uint8Array, milliseconds: number, nowMs: () => number = () => performance.now()): Work {
   let best: Work = { nonce: 0n, bits: workProved(seed, 0n) };
   const end = nowMs() + milliseconds;
   const digest = new Uint8Array(32);

@@ -7,18 +7,10 @@ import { concatBytes } from "../primitives/bytes.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { encodeRlp } from "../primitives/rlp.ts";
-import { decryptEcies, encryptEcies, looksEncrypted } from "./ecies.ts";
-import {
-  assertTimely,
-  decodeEnvelope,
-  type Envelope,
-  sealEnvelope,
-  wireTopic,
-  workSeed,
-} from "./envelope.ts";
+import { assertTimely, decodeEnvelope, type Envelope, sealEnvelope, wireTopic, workSeed } from "./envelope.ts";
 import { EnvelopePool } from "./envelope-pool.ts";
 import { Identities, type IdentityFile } from "./identities.ts";
-import { type Identity, openMessage, wrapMessage } from "./message.ts";
+import { decryptEcies, encryptEcies, type Identity, looksEncrypted, openMessage, wrapMessage } from "./message.ts";
 import { findWork, leadingZeroBits, workProved } from "./proof-of-work.ts";
 import { type Post, Whisper } from "./whisper.ts";
 
@@ -72,10 +64,7 @@ const POST: Post = {
 describe("vectors", () => {
   test("a topic of the wire is the start of a hash", () => {
     assert.equal(bytesToHex(wireTopic(text("hello world"))), "0x47173285");
-    assert.equal(
-      bytesToHex(wireTopic(hexToBytes("0x776869737065722d636861742d636c69656e74"))),
-      "0xe1e25800",
-    );
+    assert.equal(bytesToHex(wireTopic(hexToBytes("0x776869737065722d636861742d636c69656e74"))), "0xe1e25800");
   });
 
   test("an envelope is five RLP fields, its hash theirs, its work over the first four", () => {
@@ -85,21 +74,13 @@ describe("vectors", () => {
       topics: [wireTopic(text("hello world"))],
       data: hexToBytes("0x016869"),
     };
-    const first = encodeRlp([
-      hexToBytes("0x54caa50a"),
-      hexToBytes("0x64"),
-      fields.topics,
-      fields.data,
-    ]);
+    const first = encodeRlp([hexToBytes("0x54caa50a"), hexToBytes("0x64"), fields.topics, fields.data]);
     assert.deepEqual(workSeed(fields), keccak256(first));
     const envelope = sealEnvelope({ ...fields, nonce: 258n });
     assert.equal(envelope.hash, bytesToHex(keccak256(envelope.rlp)));
     const nonce = new Uint8Array(32);
     nonce.set([1, 2], 30);
-    assert.equal(
-      envelope.workProved,
-      leadingZeroBits(keccak256(concatBytes(keccak256(first), nonce))),
-    );
+    assert.equal(envelope.workProved, leadingZeroBits(keccak256(concatBytes(keccak256(first), nonce))));
     assert.deepEqual(decodeEnvelope(envelope.rlp), envelope);
   });
 
@@ -223,13 +204,7 @@ describe("proof of work", () => {
 });
 
 describe("decodeEnvelope", () => {
-  const fields = [
-    hexToBytes("0x54caa50a"),
-    hexToBytes("0x64"),
-    [text("abcd")],
-    text("x"),
-    text(""),
-  ];
+  const fields = [hexToBytes("0x54caa50a"), hexToBytes("0x64"), [text("abcd")], text("x"), text("")];
   const damaged: readonly (readonly [string, Parameters<typeof encodeRlp>[0]])[] = [
     ["a string", text("hello")],
     ["four fields", fields.slice(0, 4)],
@@ -241,10 +216,7 @@ describe("decodeEnvelope", () => {
     ["a list as data", [fields[0]!, fields[1]!, [], [], fields[4]!]],
     ["too much data", [fields[0]!, fields[1]!, [], Buffer.alloc(67_000), fields[4]!]],
     ["an expiry of five bytes", [Buffer.alloc(5, 1), fields[1]!, [], fields[3]!, fields[4]!]],
-    [
-      "an expiry with leading zeros",
-      [hexToBytes("0x0001"), fields[1]!, [], fields[3]!, fields[4]!],
-    ],
+    ["an expiry with leading zeros", [hexToBytes("0x0001"), fields[1]!, [], fields[3]!, fields[4]!]],
     ["a nonce of 33 bytes", [fields[0]!, fields[1]!, [], fields[3]!, Buffer.alloc(33, 1)]],
   ];
   for (const [name, item] of damaged) {
@@ -361,11 +333,7 @@ describe("Whisper", () => {
   });
 
   test("topics match by position, with alternatives and gaps; more topics than the filter has do not matter", async () => {
-    const [a, b, c] = ["a", "b", "c"].map((name) => wireTopic(text(name))) as [
-      Uint8Array,
-      Uint8Array,
-      Uint8Array,
-    ];
+    const [a, b, c] = ["a", "b", "c"].map((name) => wireTopic(text(name))) as [Uint8Array, Uint8Array, Uint8Array];
     const cases: readonly (readonly [Uint8Array[][], string[], boolean])[] = [
       [[[a], [b]], ["a", "b"], true],
       [[[a], [b]], ["b", "a"], false],
@@ -492,8 +460,11 @@ describe("Whisper", () => {
     const { clock } = member;
     member.whisper.receive(
       sealEnvelope({
-        ...{ expiry: clock.seconds + 10, ttl: 10, topics: [Uint8Array.of(0x80, 0, 0, 0)] },
-        ...{ data: forged, nonce: 0n },
+        expiry: clock.seconds + 10,
+        ttl: 10,
+        topics: [Uint8Array.of(0x80, 0, 0, 0)],
+        data: forged,
+        nonce: 0n,
       }),
     );
     assert.equal(member.identities.size, count);

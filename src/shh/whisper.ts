@@ -1,7 +1,7 @@
 import { isPrivateKey, publicKeyFromPrivate } from "../crypto/secp256k1.ts";
 import { concatBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { hexDigits, hexToBytes } from "../primitives/hex.ts";
+import { hexDigits } from "../primitives/hex.ts";
 import {
   assertTimely,
   type Envelope,
@@ -37,14 +37,14 @@ export const WHISPER_LIMITS = {
   postsMax: 16,
 } as const;
 
-export type WhisperOptions = {
+type WhisperOptions = {
   /** Memory of all envelopes. */
   readonly poolBytesMax: number;
   readonly filtersMax: number;
   readonly filterIdleMs: number;
 };
 
-export type WhisperModules = {
+type WhisperModules = {
   readonly identities: Identities;
   readonly nowSeconds: () => number;
   readonly nowMs: () => number;
@@ -217,9 +217,7 @@ export class Whisper {
   async #send(post: Omit<Post, "from"> & { readonly from: Key | undefined }): Promise<void> {
     const { payload, from, to, topics } = post;
     if (payload.length > PAYLOAD_BYTES_MAX) {
-      throw new WhisperLimitError(
-        `payload too large: ${payload.length} > ${PAYLOAD_BYTES_MAX} bytes`,
-      );
+      throw new WhisperLimitError(`payload too large: ${payload.length} > ${PAYLOAD_BYTES_MAX} bytes`);
     }
     const ttl = Math.min(post.ttl, TTL_MAX);
     // It would have expired before anybody read it.
@@ -231,8 +229,7 @@ export class Whisper {
       data: wrapMessage({ payload, from, to }),
     };
     const priority = Math.min(post.priority, PRIORITY_MS_MAX);
-    const { nonce } =
-      priority === 0 ? { nonce: 0n } : await this.#modules.findWork(workSeed(unsealed), priority);
+    const { nonce } = priority === 0 ? { nonce: 0n } : await this.#modules.findWork(workSeed(unsealed), priority);
     const outcome = this.receive(sealEnvelope({ ...unsealed, nonce }));
     if (outcome === "tooLittleWork") {
       throw new WhisperLimitError("the pool of messages is full: more work (priority) is needed");
@@ -243,7 +240,10 @@ export class Whisper {
   #invite(group: Key, who: Uint8Array): Promise<void> {
     return this.#send({
       ...INVITATION,
-      ...{ from: group, to: who, topics: [INVITATION_TOPIC], payload: group.privateKey },
+      from: group,
+      to: who,
+      topics: [INVITATION_TOPIC],
+      payload: group.privateKey,
     });
   }
 
@@ -278,9 +278,4 @@ export class Whisper {
     const { hash, expiry, ttl, topics, workProved } = envelope;
     return { ...message, hash, expiry, ttl, sent: expiry - ttl, topics, workProved };
   }
-}
-
-/** 65 bytes of an identity. */
-export function identityBytes(identity: Identity): Uint8Array {
-  return hexToBytes(identity);
 }

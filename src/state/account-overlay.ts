@@ -81,9 +81,7 @@ export function changeOf(
     return { address, account, storage, storageCleared: true };
   }
   if (written.size === 0) {
-    return fieldsDiffer
-      ? { address, account, storage: NO_SLOTS, storageCleared: false }
-      : undefined;
+    return fieldsDiffer ? { address, account, storage: NO_SLOTS, storageCleared: false } : undefined;
   }
   const storage = new Map<Hash, bigint>();
   for (const [slot, value] of written) {

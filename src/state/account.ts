@@ -21,8 +21,5 @@ export function isEmptyAccount(account: Account): boolean {
 
 /** True when `b` exists and has the same fields. */
 export function sameAccount(a: Account, b: Account | undefined): boolean {
-  return (
-    a === b ||
-    (b !== undefined && a.nonce === b.nonce && a.balance === b.balance && a.codeHash === b.codeHash)
-  );
+  return a === b || (b !== undefined && a.nonce === b.nonce && a.balance === b.balance && a.codeHash === b.codeHash);
 }

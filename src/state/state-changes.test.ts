@@ -26,7 +26,9 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
   }),
   fc.record({
     kind: fc.constant("slot" as const),
-    ...{ of: fc.nat(2), slot: fc.nat(2), value: fc.nat(2) },
+    of: fc.nat(2),
+    slot: fc.nat(2),
+    value: fc.nat(2),
   }),
   fc.record({ kind: fc.constant("delete" as const), of: fc.nat(2) }),
 );

@@ -29,8 +29,7 @@ export function assertWholeState({ accounts, codes }: StateChanges): void {
   const used = new Set<Hash>();
   for (const change of accounts) {
     const { address } = change;
-    if (addresses.has(address))
-      throw new InvalidStateError("an account is there twice", { address });
+    if (addresses.has(address)) throw new InvalidStateError("an account is there twice", { address });
     addresses.add(address);
     const codeHash = assertAccount(change);
     if (codeHash !== EMPTY_CODE_HASH) used.add(codeHash);
@@ -138,10 +137,7 @@ export function statePatch({ accounts, codes }: StateChanges): StatePatch {
 }
 
 /** `base` with a patch laid over it. */
-export function patchedState(
-  base: StateReader,
-  { accounts: changes, codes }: StatePatch,
-): StateReader {
+export function patchedState(base: StateReader, { accounts: changes, codes }: StatePatch): StateReader {
   return {
     account(address) {
       const change = changes.get(address);
@@ -172,9 +168,7 @@ function* entriesOf(
 
 /** What `first` and, on the state it leads to, `second` change together. */
 export function mergeChanges(first: StateChanges, second: StateChanges): StateChanges {
-  const accounts = new Map<Address, AccountChange>(
-    first.accounts.map((change) => [change.address, change]),
-  );
+  const accounts = new Map<Address, AccountChange>(first.accounts.map((change) => [change.address, change]));
   for (const change of second.accounts) {
     const before = accounts.get(change.address);
     accounts.set(change.address, before === undefined ? change : mergeAccount(before, change));

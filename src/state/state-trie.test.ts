@@ -6,13 +6,7 @@ import fc from "../../test/support/fast-check.ts";
 import type { GenesisAccount, GenesisAlloc } from "../params/genesis.ts";
 import { type Address, parseAddress, ZERO_ADDRESS } from "../primitives/address.ts";
 import { bytesToBigint } from "../primitives/bytes.ts";
-import {
-  type Hash,
-  hashFromBigint,
-  hashToBytes,
-  parseHash,
-  ZERO_HASH,
-} from "../primitives/hash.ts";
+import { type Hash, hashFromBigint, hashToBytes, parseHash, ZERO_HASH } from "../primitives/hash.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { decodeRlp, rlpItemEnd } from "../primitives/rlp.ts";
@@ -31,9 +25,7 @@ import { decodeTrieAccount } from "./trie-account.ts";
 import { createWorldState } from "./world-state.ts";
 
 const fixtures = process.env["EVMINT_FIXTURES"] ?? "../shared/fixtures";
-const addresses = [...new Array(40).keys()].map(
-  (n) => `0x${(n + 1).toString(16).padStart(40, "0")}` as Address,
-);
+const addresses = [...new Array(40).keys()].map((n) => `0x${(n + 1).toString(16).padStart(40, "0")}` as Address);
 const slots = [...new Array(12).keys()].map((n) => hashFromBigint(BigInt(n)));
 
 /** A state trie that keeps its nodes, and caches none. */
@@ -182,10 +174,7 @@ test("update makes the genesis state root that the recorded chain is built on", 
   assert.equal(genesisHash, header.parentHash);
 });
 
-type AllocJson = Record<
-  string,
-  { balance: string; nonce?: string; code?: string; storage?: Record<string, string> }
->;
+type AllocJson = Record<string, { balance: string; nonce?: string; code?: string; storage?: Record<string, string> }>;
 
 function readAlloc(json: AllocJson): GenesisAlloc {
   return new Map(
@@ -194,9 +183,7 @@ function readAlloc(json: AllocJson): GenesisAlloc {
         balance: BigInt(balance),
         nonce: BigInt(nonce),
         code: hexToBytes(code),
-        storage: new Map(
-          Object.entries(storage).map(([slot, value]) => [parseHash(slot), BigInt(value)]),
-        ),
+        storage: new Map(Object.entries(storage).map(([slot, value]) => [parseHash(slot), BigInt(value)])),
       };
       return [parseAddress(`0x${address}`), account];
     }),

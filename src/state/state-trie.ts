@@ -10,12 +10,7 @@ import { createTrie } from "../trie/trie.ts";
 import type { TrieChanges } from "../trie/trie-update.ts";
 import { EMPTY_CODE_HASH } from "./account.ts";
 import type { AccountChange, StateChanges, StateReader } from "./reader.ts";
-import {
-  decodeSlotValue,
-  encodeSlotValue,
-  encodeTrieAccount,
-  storageRootOf,
-} from "./trie-account.ts";
+import { decodeSlotValue, encodeSlotValue, encodeTrieAccount, storageRootOf } from "./trie-account.ts";
 
 /** A new state root with the nodes that are not yet stored, and those it no longer has. */
 export type StateTrieUpdate = {
@@ -95,12 +90,7 @@ export function createStateTrie(
   };
 
   /** Notes as replaced the nodes of a storage trie that is dropped whole: `change` lists all of its slots, where it is to be stored. */
-  const clearStorage = (
-    { storage }: AccountChange,
-    owner: Uint8Array,
-    root: Uint8Array,
-    batch: NodeBatch,
-  ): void => {
+  const clearStorage = ({ storage }: AccountChange, owner: Uint8Array, root: Uint8Array, batch: NodeBatch): void => {
     if (storage.size === 0 || equalBytes(root, EMPTY_TRIE_ROOT_BYTES)) return;
     const changes = {
       keys: Array.from(storage.keys(), (slot) => keccak256OfHex(slot)),
@@ -124,10 +114,7 @@ export function createStateTrie(
           }
           if (change.account === null) return undefined;
           const base = change.storageCleared ? EMPTY_TRIE_ROOT_BYTES : oldRoot;
-          return encodeTrieAccount(
-            change.account,
-            updateStorage(change, owner, base, batch, known),
-          );
+          return encodeTrieAccount(change.account, updateStorage(change, owner, base, batch, known));
         },
         ...(known && {
           knownValue: (index: number) => knownAccount(known, accounts[index]!.address),

@@ -34,12 +34,7 @@ test("encodeTrieAccount is the RLP of its four fields, and decodeTrieAccount und
 test("decodeTrieAccount refuses what is not an account", () => {
   const root = new Uint8Array(32);
   const empty = new Uint8Array(0);
-  for (const item of [
-    empty,
-    [empty, empty, root],
-    [empty, empty, root, empty],
-    [empty, [], root, root],
-  ]) {
+  for (const item of [empty, [empty, empty, root], [empty, empty, root, empty], [empty, [], root, root]]) {
     assert.throws(() => decodeTrieAccount(encodeRlp(item)), InvalidRlpError);
   }
 });

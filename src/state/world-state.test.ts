@@ -198,8 +198,7 @@ test("createWorldState agrees with a model that copies everything at each snapsh
       let model: Model = { accounts: new Map(), storage: new Map(), touched: new Set() };
       for (const [address, account] of base.accounts()) {
         model.accounts.set(address, account);
-        for (const [slot, value] of base.storageEntries(address))
-          model.storage.set(address + slot, value);
+        for (const [slot, value] of base.storageEntries(address)) model.storage.set(address + slot, value);
       }
       const snapshots: { readonly id: number; readonly model: Model }[] = [];
       let before = { reader: state.beforeTransaction(), model: copy(model) };
@@ -236,8 +235,7 @@ test("createWorldState agrees with a model that copies everything at each snapsh
           for (const address of c.selfDestructs) removeFrom(model, address);
           for (const address of model.touched) {
             const account = model.accounts.get(address);
-            if (c.deleteEmptyTouched && account && isEmptyAccount(account))
-              removeFrom(model, address);
+            if (c.deleteEmptyTouched && account && isEmptyAccount(account)) removeFrom(model, address);
           }
           model.touched.clear();
           snapshots.length = 0;
@@ -249,15 +247,11 @@ test("createWorldState agrees with a model that copies everything at each snapsh
       agree(before.reader, before.model);
       assert.deepEqual(
         addresses.map((address) => state.hasStorage(address)),
-        addresses.map((address) =>
-          [...model.storage].some(([key, value]) => key.startsWith(address) && value !== 0n),
-        ),
+        addresses.map((address) => [...model.storage].some(([key, value]) => key.startsWith(address) && value !== 0n)),
       );
       const changes = state.changes();
       for (const change of changes.accounts) {
-        const differing = [...change.storage].filter(
-          ([slot, value]) => base.storage(change.address, slot) !== value,
-        );
+        const differing = [...change.storage].filter(([slot, value]) => base.storage(change.address, slot) !== value);
         const before = base.account(change.address);
         assert.ok(differing.length > 0 || !sameFields(before, change.account ?? undefined));
         if (!change.storageCleared) assert.equal(differing.length, change.storage.size);

@@ -154,10 +154,7 @@ class OverlaidState implements WorldState {
     while (journal.length > snapshot) this.#undo(journal.pop()!);
   }
 
-  finalizeTransaction({
-    selfDestructs,
-    deleteEmptyTouched,
-  }: Parameters<WorldState["finalizeTransaction"]>[0]): void {
+  finalizeTransaction({ selfDestructs, deleteEmptyTouched }: Parameters<WorldState["finalizeTransaction"]>[0]): void {
     for (const address of selfDestructs) this.#delete(address);
     if (deleteEmptyTouched) {
       for (const address of this.#touched) {

@@ -293,27 +293,22 @@ describe("BlockLog", () => {
 
   test("a power cut leaves every record that was acknowledged, whatever was written of the rest", () => {
     fc.assert(
-      fc.property(
-        fc.nat(6),
-        fc.nat(400),
-        fc.infiniteStream(fc.nat(255)),
-        (count, length, noise) => {
-          const disk = createFaultyDisk();
-          const log = openBlockLog({ directory: disk.directory, segmentBytesMax: 600 });
-          const acknowledged: Buffer[] = [];
-          for (let i = 0; i < count; i++) {
-            log.append(payload(100, i));
-            acknowledged.push(payload(100, i));
-          }
-          disk.failSync();
-          assert.throws(() => log.append(payload(length)), { code: "STORE_LOG_POISONED" });
-          // Each unsynced sector is the new or the old one, or was only extended: noise decides.
-          const after = disk.powerCut(() => noise.next().value);
-          const found = payloads(openBlockLog({ directory: after }));
-          const withLast = [...acknowledged, payload(length)];
-          assert.deepEqual(found, found.length > count ? withLast : acknowledged);
-        },
-      ),
+      fc.property(fc.nat(6), fc.nat(400), fc.infiniteStream(fc.nat(255)), (count, length, noise) => {
+        const disk = createFaultyDisk();
+        const log = openBlockLog({ directory: disk.directory, segmentBytesMax: 600 });
+        const acknowledged: Buffer[] = [];
+        for (let i = 0; i < count; i++) {
+          log.append(payload(100, i));
+          acknowledged.push(payload(100, i));
+        }
+        disk.failSync();
+        assert.throws(() => log.append(payload(length)), { code: "STORE_LOG_POISONED" });
+        // Each unsynced sector is the new or the old one, or was only extended: noise decides.
+        const after = disk.powerCut(() => noise.next().value);
+        const found = payloads(openBlockLog({ directory: after }));
+        const withLast = [...acknowledged, payload(length)];
+        assert.deepEqual(found, found.length > count ? withLast : acknowledged);
+      }),
       { numRuns: 300 },
     );
   });

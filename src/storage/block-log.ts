@@ -133,8 +133,7 @@ export class BlockLog extends LogReader {
       throw new LogPoisonedError("block log needs to be opened again", {}, { cause: this.#poison });
     }
     const last = this.segments.at(-1);
-    const segment =
-      last === undefined || last.size >= this.#segmentBytesMax ? this.#addSegment() : last;
+    const segment = last === undefined || last.size >= this.#segmentBytesMax ? this.#addSegment() : last;
     const record = encodeRecord(payload, segment.salt);
     this.#failPoint("log:write");
     try {

@@ -251,9 +251,7 @@ export class ByteReader {
   #take(count: number): number {
     const start = this.offset;
     if (start + count > this.#buffer.length) {
-      throw new MalformedBytesError(
-        `input ends ${start + count - this.#buffer.length} bytes early`,
-      );
+      throw new MalformedBytesError(`input ends ${start + count - this.#buffer.length} bytes early`);
     }
     this.offset = start + count;
     return start;

@@ -9,8 +9,7 @@ export function keyHash(bytes: Uint8Array, start: number, length: number): numbe
   const end = start + length;
   let at = start;
   for (; at + 4 <= end; at += 4) {
-    const word =
-      bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+    const word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
     mixed ^= scrambled(word);
     mixed = (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
   }

@@ -80,10 +80,7 @@ for (const [name, withStore] of Object.entries(stores)) {
           writer.remove(bytes(5));
           return [writer.get(bytes(5)), writer.get(bytes(6)), Array.from(writer.range({})).length];
         });
-        assert.deepEqual(
-          [seen[0], Array.from(seen[1] as Uint8Array), seen[2]],
-          [undefined, [2], 1],
-        );
+        assert.deepEqual([seen[0], Array.from(seen[1] as Uint8Array), seen[2]], [undefined, [2], 1]);
       }));
 
     test("a transaction that throws leaves nothing behind", () =>
@@ -133,10 +130,7 @@ for (const [name, withStore] of Object.entries(stores)) {
       withStore((kv) => {
         const key = fc.uint8Array({ minLength: 1, maxLength: 3, max: 3 });
         const operation = fc.record({ key, value: fc.option(fc.uint8Array({ maxLength: 4 })) });
-        const range = fc.record(
-          { from: key, to: key, reverse: fc.boolean(), limit: fc.nat(5) },
-          { requiredKeys: [] },
-        );
+        const range = fc.record({ from: key, to: key, reverse: fc.boolean(), limit: fc.nat(5) }, { requiredKeys: [] });
         const model = new Map<string, Uint8Array>();
         const hex = (data: Uint8Array) => Buffer.from(data).toString("hex");
         fc.assert(
@@ -185,13 +179,7 @@ for (const [name, withStore] of Object.entries(stores)) {
     test("prefixRange holds exactly the keys with the prefix", () =>
       withStore((kv) => {
         kv.transaction((writer) => {
-          for (const key of [
-            bytes(1),
-            bytes(1, 255),
-            bytes(1, 255, 0),
-            bytes(1, 255, 255),
-            bytes(2),
-          ])
+          for (const key of [bytes(1), bytes(1, 255), bytes(1, 255, 0), bytes(1, 255, 255), bytes(2)])
             writer.put(key, bytes());
         });
         const keys = Array.from(kv.range(prefixRange(bytes(1, 255))), ([key]) => Array.from(key));

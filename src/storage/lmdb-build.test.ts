@@ -37,19 +37,12 @@ const put = (rows: SortedRows, sorted: readonly Row[]) => {
 };
 const faultOf = (file: string) => findLmdbFault(file, { isRowIntact: isLmdbRowIntact });
 const plain = (rows: Iterable<Row>) =>
-  Array.from(rows, ([key, value]) => [
-    Buffer.from(key).toString("hex"),
-    Buffer.from(value).toString("hex"),
-  ]);
+  Array.from(rows, ([key, value]) => [Buffer.from(key).toString("hex"), Buffer.from(value).toString("hex")]);
 
 const lengths = fc.array(
   fc.tuple(
     fc.nat({ max: 500 }),
-    fc.oneof(
-      fc.nat({ max: 300 }),
-      fc.integer({ min: 1_480, max: 2_040 }),
-      fc.integer({ min: 4_000, max: 13_000 }),
-    ),
+    fc.oneof(fc.nat({ max: 300 }), fc.integer({ min: 1_480, max: 2_040 }), fc.integer({ min: 4_000, max: 13_000 })),
   ),
   { maxLength: 400, size: "max" },
 );

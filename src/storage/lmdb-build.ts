@@ -22,7 +22,7 @@ import { CHECKSUM_LENGTH, writeChecksum } from "./lmdb-row.ts";
 const BUFFER_PAGES = 256;
 /** Space for nodes and their offsets. */
 const PAGE_SPACE = PAGE_SIZE - PAGE_HEADER;
-/** Rows become longer with their next versions: a full leaf is split by the first of them (ADR 90). */
+/** Rows become longer with their next versions: a full leaf is split by the first of them (ADR 80). */
 const FILL_BYTES = Math.floor(PAGE_SPACE * 0.75);
 /** LMDB's longest node of a leaf: two fit a page. */
 const NODE_MAX = 2_034;

@@ -186,19 +186,11 @@ class FileCheck {
     const isLeaf = depth === tree.depth;
     const lower = page.readUInt16LE(20);
     const upper = page.readUInt16LE(22);
-    if (
-      depth > tree.depth ||
-      (page.readUInt16LE(18) & KIND) !== (isLeaf ? PAGE_KIND.leaf : PAGE_KIND.branch)
-    ) {
+    if (depth > tree.depth || (page.readUInt16LE(18) & KIND) !== (isLeaf ? PAGE_KIND.leaf : PAGE_KIND.branch)) {
       throw new Fault(`page ${number} is not what a tree of depth ${tree.depth} has there`);
     }
     const keys = lower >> 1;
-    if (
-      lower % 2 !== 0 ||
-      lower > upper ||
-      upper > PAGE_SIZE - PAGE_HEADER ||
-      keys < (isLeaf ? 1 : 2)
-    ) {
+    if (lower % 2 !== 0 || lower > upper || upper > PAGE_SIZE - PAGE_HEADER || keys < (isLeaf ? 1 : 2)) {
       throw new Fault(`page ${number} has a damaged header`);
     }
     if (isLeaf) counts.leaves++;
@@ -258,10 +250,7 @@ class FileCheck {
     for (let each = 0; each < count; each++) this.#take(first + each, tree.name);
     const pages = this.#read(first, count);
     this.#header(pages, first, newest);
-    if (
-      (pages.readUInt16LE(18) & KIND) !== PAGE_KIND.overflow ||
-      pages.readUInt32LE(20) !== count
-    ) {
+    if ((pages.readUInt16LE(18) & KIND) !== PAGE_KIND.overflow || pages.readUInt32LE(20) !== count) {
       throw new Fault(`page ${first} is no overflow page of ${count}`);
     }
     counts.overflows += count;
@@ -307,8 +296,7 @@ class FileCheck {
   }
 
   #take(number: number, what: string): void {
-    if (!(number < this.#pages))
-      throw new Fault(`${what} refers to page ${number} beyond the file`);
+    if (!(number < this.#pages)) throw new Fault(`${what} refers to page ${number} beyond the file`);
     if (this.#met[number] === 1) throw new Fault(`${what} refers to page ${number} a second time`);
     this.#met[number] = 1;
     this.#metCount++;

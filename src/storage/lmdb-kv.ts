@@ -1,12 +1,4 @@
-import {
-  closeSync,
-  existsSync,
-  fdatasyncSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-} from "node:fs";
+import { closeSync, existsSync, fdatasyncSync, openSync, readSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Database, RangeOptions } from "lmdb";
@@ -73,11 +65,7 @@ export class NativeStoreMissingError extends NodeError {
   readonly code = "STORE_NATIVE_MISSING";
   constructor(cause: unknown) {
     const name = `@lmdb/lmdb-${process.platform}-${process.arch}`;
-    super(
-      `package ${name} is needed and was left out: install with optional packages`,
-      { name },
-      { cause },
-    );
+    super(`package ${name} is needed and was left out: install with optional packages`, { name }, { cause });
   }
 }
 
@@ -293,9 +281,7 @@ class LmdbKv implements Kv, KvWriter {
 }
 
 /** LMDB's own codes for files that are not what they should be: page not found … invalid file. */
-const DAMAGE_CODES: ReadonlySet<unknown> = new Set([
-  -30797, -30796, -30795, -30794, -30793, -30786,
-]);
+const DAMAGE_CODES: ReadonlySet<unknown> = new Set([-30797, -30796, -30795, -30794, -30793, -30786]);
 
 /** First bytes of an LMDB file: page header of 16 or 24 bytes, then its magic number. */
 const MAGIC = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);

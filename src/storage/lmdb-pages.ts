@@ -75,12 +75,7 @@ export type TreeCounts = {
 };
 
 /** Writes the header but for the page's number. An overflow page has its count in place of both bounds. */
-export function putPageHeader(
-  page: Buffer,
-  kind: keyof typeof PAGE_KIND,
-  lower: number,
-  upper: number,
-): void {
+export function putPageHeader(page: Buffer, kind: keyof typeof PAGE_KIND, lower: number, upper: number): void {
   page.fill(0, 0, PAGE_HEADER);
   page.writeUInt32LE(TRANSACTION, 8);
   page.writeUInt16LE(PAGE_KIND[kind], 18);
@@ -89,10 +84,7 @@ export function putPageHeader(
 }
 
 /** The branches above pages in the order of their keys, two or more. */
-export function branchPages(
-  children: readonly PageRef[],
-  addPage: (page: Buffer) => number,
-): PageRef[] {
+export function branchPages(children: readonly PageRef[], addPage: (page: Buffer) => number): PageRef[] {
   const branches: PageRef[] = [];
   for (let first = 0; first < children.length; ) {
     let end = first;

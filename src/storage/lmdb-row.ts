@@ -4,12 +4,7 @@ import { crc32 } from "node:zlib";
 export const CHECKSUM_LENGTH = 4;
 
 /** Writes the checksum of a row at `offset`. */
-export function writeChecksum(
-  key: Uint8Array,
-  value: Uint8Array,
-  out: Uint8Array,
-  offset: number,
-): void {
+export function writeChecksum(key: Uint8Array, value: Uint8Array, out: Uint8Array, offset: number): void {
   const sum = checksum(key, value);
   for (let i = 0; i < CHECKSUM_LENGTH; i++) out[offset + i] = sum >>> (8 * i);
 }
@@ -46,11 +41,7 @@ function extended(start: number, bytes: Uint8Array): number {
 
 function checksumAt(stored: Uint8Array, offset: number): number {
   return (
-    (stored[offset]! |
-      (stored[offset + 1]! << 8) |
-      (stored[offset + 2]! << 16) |
-      (stored[offset + 3]! << 24)) >>>
-    0
+    (stored[offset]! | (stored[offset + 1]! << 8) | (stored[offset + 2]! << 16) | (stored[offset + 3]! << 24)) >>> 0
   );
 }
 

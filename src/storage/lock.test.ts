@@ -22,11 +22,9 @@ async function withPath(use: (path: string) => Promise<void> | void): Promise<vo
 
 /** A process that holds the lock until it is killed. */
 async function startHolder(path: string, systemLock: boolean) {
-  const child = spawn(
-    process.execPath,
-    ["--import", "tsx", holder, path, systemLock ? "system" : "file"],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
+  const child = spawn(process.execPath, ["--import", "tsx", holder, path, systemLock ? "system" : "file"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   await once(child.stdout, "data");
   return {
     pid: child.pid!,

@@ -1,13 +1,5 @@
 import { spawnSync } from "node:child_process";
-import {
-  closeSync,
-  constants,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  readlinkSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, ftruncateSync, openSync, readFileSync, readlinkSync, writeSync } from "node:fs";
 import { LockedError } from "./lock-error.ts";
 
 export type FileLock = { release(): void };

@@ -26,7 +26,10 @@ function openLog() {
       assert.ok(!open.has(name), name);
       open.add(name);
       return {
-        ...{ size: () => file.size(), write: file.write, truncate: file.truncate, sync: file.sync },
+        size: () => file.size(),
+        write: file.write,
+        truncate: file.truncate,
+        sync: file.sync,
         read: (into, position) => file.read(into, position),
         close: () => void open.delete(name),
       };

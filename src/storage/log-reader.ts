@@ -1,24 +1,12 @@
 import { NodeError } from "../errors.ts";
 import type { LogFile } from "./log-file.ts";
-import {
-  RECORD_HEADER_LENGTH,
-  readRecord,
-  SEGMENT_HEADER_LENGTH,
-  scanRecords,
-} from "./log-segment.ts";
+import { RECORD_HEADER_LENGTH, readRecord, SEGMENT_HEADER_LENGTH, scanRecords } from "./log-segment.ts";
 
 /** Bytes of the log that are not what was written, where nothing but damage can explain it. */
 export class LogCorruptionError extends NodeError {
   readonly code = "STORE_CORRUPT_LOG";
-  constructor(
-    details: { readonly position: number; readonly reason: string },
-    options?: ErrorOptions,
-  ) {
-    super(
-      `block log is damaged at position ${details.position}: ${details.reason}`,
-      details,
-      options,
-    );
+  constructor(details: { readonly position: number; readonly reason: string }, options?: ErrorOptions) {
+    super(`block log is damaged at position ${details.position}: ${details.reason}`, details, options);
   }
 }
 

@@ -76,12 +76,7 @@ export type ScannedRecord = {
 };
 
 /** Walks the records of a segment from `offset` to `end`; the first damaged one is the last yielded. */
-export function* scanRecords(
-  file: LogFile,
-  salt: number,
-  offset: number,
-  end: number,
-): Generator<ScannedRecord> {
+export function* scanRecords(file: LogFile, salt: number, offset: number, end: number): Generator<ScannedRecord> {
   let window = Buffer.alloc(0);
   let windowAt = offset;
   let at = offset;
@@ -119,12 +114,7 @@ export function readRecord(file: LogFile, salt: number, offset: number): Buffer 
 }
 
 /** Offset of the first undamaged record at or after `offset`; undefined when there is none. */
-export function findRecord(
-  file: LogFile,
-  salt: number,
-  offset: number,
-  end: number,
-): number | undefined {
+export function findRecord(file: LogFile, salt: number, offset: number, end: number): number | undefined {
   const window = Buffer.allocUnsafe(SCAN_WINDOW_BYTES);
   // Windows overlap, so that a marker on the border of one is whole in the next.
   for (let at = offset; at < end; at += SCAN_WINDOW_BYTES - MARKER.length + 1) {

@@ -125,9 +125,7 @@ class MemoryKv implements Kv, KvWriter {
   #dropRemovedKeys(): void {
     const removed = this.#keysInRuns - this.#values.size;
     if (removed < REMOVED_MIN || removed < this.#values.size) return;
-    this.#runs = this.#runs
-      .map((run) => run.filter((key) => this.#values.has(key)))
-      .filter((run) => run.length > 0);
+    this.#runs = this.#runs.map((run) => run.filter((key) => this.#values.has(key))).filter((run) => run.length > 0);
     this.#keysInRuns = this.#values.size;
   }
 

@@ -49,15 +49,8 @@ test("an offset set gives back its members, whichever form it is stored in", () 
 test("union, addition and intersection are those of sets", () => {
   fc.assert(
     fc.property(offsets, offsets, offsets, (a, b, c) => {
-      const [setA, setB, setC] = [a, b, c].map(encodeOffsets) as [
-        Uint8Array,
-        Uint8Array,
-        Uint8Array,
-      ];
-      assert.deepEqual(
-        offsetsBetween(unionOffsets([setA, setB, setC]), ...ALL),
-        ascending([...a, ...b, ...c]),
-      );
+      const [setA, setB, setC] = [a, b, c].map(encodeOffsets) as [Uint8Array, Uint8Array, Uint8Array];
+      assert.deepEqual(offsetsBetween(unionOffsets([setA, setB, setC]), ...ALL), ascending([...a, ...b, ...c]));
       assert.deepEqual(offsetsBetween(withOffsets(setA, b), ...ALL), ascending([...a, ...b]));
       const inB = new Set(b);
       const [low, high] = [1_000, 50_000];

@@ -107,9 +107,7 @@ export function unionOffsets(sets: readonly OffsetSet[]): OffsetSet {
 export function commonOffsets(sets: readonly OffsetSet[], low: number, high: number): number[] {
   const [smallest, ...others] = [...sets].sort((a, b) => a.length - b.length);
   const offsets = offsetsBetween(smallest!, low, high);
-  return others.length === 0
-    ? offsets
-    : offsets.filter((offset) => others.every((set) => hasOffset(set, offset)));
+  return others.length === 0 ? offsets : offsets.filter((offset) => others.every((set) => hasOffset(set, offset)));
 }
 
 function isBitset(set: OffsetSet): boolean {

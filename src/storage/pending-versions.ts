@@ -99,9 +99,7 @@ export class PendingVersions {
   /** Numbers of the keys in the order of their rows. */
   rowOrder(): Uint32Array {
     const length = this.#keyLength;
-    return rowOrder(this.#keyCount, length, (index, offset) =>
-      keyPrefix(this.#keys, index * length + offset),
-    );
+    return rowOrder(this.#keyCount, length, (index, offset) => keyPrefix(this.#keys, index * length + offset));
   }
 
   /** The rows have the versions of key number `index`. */

@@ -2,13 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
 import { createMemoryKv } from "./memory-kv.ts";
-import {
-  appendVersions,
-  decodePostingList,
-  encodePostingList,
-  versionAt,
-  versionsUpTo,
-} from "./posting-list.ts";
+import { appendVersions, decodePostingList, encodePostingList, versionAt, versionsUpTo } from "./posting-list.ts";
 import { VersionedTable } from "./versioned-table.ts";
 
 const KEYS = ["aa", "ab", "ba", "bb", "bc"].map((text) => Buffer.from(text));
@@ -60,9 +54,7 @@ class Harness {
 
   rollback(number: number): void {
     const removed = this.#blocks.splice(number + 1);
-    const keys = new Map(
-      removed.flat().map(({ key }) => [Buffer.from(key).toString("latin1"), key]),
-    );
+    const keys = new Map(removed.flat().map(({ key }) => [Buffer.from(key).toString("latin1"), key]));
     this.kv.transaction(this.table.rollback(number, Array.from(keys.values())));
     for (const [key, versions] of this.model) {
       this.model.set(
@@ -106,10 +98,7 @@ class Harness {
       const found = Array.from(this.table.keys(Buffer.from(prefix)), String).sort();
       assert.deepEqual(found, written);
       const present = written.filter((key) => this.model.get(key)!.at(-1)!.value !== undefined);
-      const latest = Array.from(
-        this.table.latestEntries(Buffer.from(prefix)),
-        ([k]) => `${Buffer.from(k)}`,
-      );
+      const latest = Array.from(this.table.latestEntries(Buffer.from(prefix)), ([k]) => `${Buffer.from(k)}`);
       assert.deepEqual(latest, present);
     }
   }
@@ -156,9 +145,7 @@ test("VersionedTable is equal to a list of all versions, however it is merged, r
         }
       }
       harness.assertEqual();
-      fullChunks += Array.from(harness.kv.range({ from: Uint8Array.of(7) })).filter(
-        ([key]) => key.length > 3,
-      ).length;
+      fullChunks += Array.from(harness.kv.range({ from: Uint8Array.of(7) })).filter(([key]) => key.length > 3).length;
     }),
     { numRuns: 60 },
   );

@@ -153,33 +153,19 @@ export class VersionedTable {
   }
 
   /** Writes the latest value of a key that block `number` changed. */
-  write(
-    writer: KvWriter,
-    number: number,
-    { key, value }: Pick<VersionedChange, "key" | "value">,
-  ): void {
+  write(writer: KvWriter, number: number, { key, value }: Pick<VersionedChange, "key" | "value">): void {
     if (this.base > 0) this.#saveBaseValue(writer, key);
     if (value === undefined) writer.remove(this.#latestKey(key));
     else this.putLatest(writer, number, key, value);
   }
 
   /** As `write` with a value, of a key that has none. */
-  putLatest(
-    writer: Pick<KvWriter, "put">,
-    number: number,
-    key: Uint8Array,
-    value: Uint8Array,
-  ): void {
+  putLatest(writer: Pick<KvWriter, "put">, number: number, key: Uint8Array, value: Uint8Array): void {
     writer.put(this.#latestKey(key), joinLatest(number, value));
   }
 
   /** Writes what a merge writes of the first version of a key, but for what `onFirstVersion` does. */
-  putFirstVersion(
-    writer: Pick<KvWriter, "put">,
-    number: number,
-    key: Uint8Array,
-    position: number,
-  ): void {
+  putFirstVersion(writer: Pick<KvWriter, "put">, number: number, key: Uint8Array, position: number): void {
     writer.put(this.#historyKey(key), encodePostingList([number, position]));
   }
 
@@ -300,9 +286,7 @@ export class VersionedTable {
     for (const key of keys) {
       this.#trimRows(writer, key, number);
       const version = this.versionAt(key, number, writer);
-      const value = version
-        ? this.#options.valueAt(key, version.position)
-        : this.#baseValue(writer, key);
+      const value = version ? this.#options.valueAt(key, version.position) : this.#baseValue(writer, key);
       this.write(writer, version?.number ?? this.base, { key, value });
     }
   }
@@ -347,9 +331,7 @@ export class VersionedTable {
 
   /** Keys beginning with `prefix` that have a value now. */
   *latestEntries(prefix: Uint8Array): Generator<readonly [key: Uint8Array, value: Uint8Array]> {
-    for (const [key, row] of this.#kv.range(
-      prefixRange(tableKey(this.#options.latestTable, prefix)),
-    )) {
+    for (const [key, row] of this.#kv.range(prefixRange(tableKey(this.#options.latestTable, prefix)))) {
       yield [key.subarray(1), splitLatest(row).value];
     }
   }

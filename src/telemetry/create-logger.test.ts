@@ -70,9 +70,7 @@ test("control characters in text form cannot forge a line", () => {
 });
 
 test("a line is bounded whatever its data", () => {
-  const data = Object.fromEntries(
-    Array.from({ length: 100 }, (_, i) => [`k${i}`, Array(100).fill("x".repeat(5000))]),
-  );
+  const data = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`k${i}`, Array(100).fill("x".repeat(5000))]));
   for (const format of ["json", "text"] as const) {
     const { log, lines } = recorder({ format });
     log.info("large", data);

@@ -19,12 +19,7 @@ test("errorClassOf tells the caller's, the operator's and our failures apart", (
   for (const code of ["TX_NONCE_IS_MAX", "POOL_FULL", "RPC_INVALID_PARAMS"] as const) {
     assert.equal(errorClassOf(new Rejection(code)), "caller");
   }
-  for (const code of [
-    "STORE_DISK_FULL",
-    "TRIE_NODE_MISSING",
-    "POOL_JOURNAL_WRITE",
-    "CLOCK_JUMP",
-  ] as const) {
+  for (const code of ["STORE_DISK_FULL", "TRIE_NODE_MISSING", "POOL_JOURNAL_WRITE", "CLOCK_JUMP"] as const) {
     assert.equal(errorClassOf(new Rejection(code)), "operator");
   }
   const full = Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
@@ -47,11 +42,7 @@ function failuresOf() {
 
 test("report counts every failure and logs those no caller can act on", () => {
   const { failures, errors, count } = failuresOf();
-  const [rejection, full, bug] = [
-    new Rejection("POOL_FULL"),
-    new Rejection("STORE_DISK_FULL"),
-    new TypeError("bug"),
-  ];
+  const [rejection, full, bug] = [new Rejection("POOL_FULL"), new Rejection("STORE_DISK_FULL"), new TypeError("bug")];
   assert.equal(failures.report("a", rejection), "caller");
   assert.equal(failures.report("b", full), "operator");
   assert.equal(failures.report("c", bug), "internal");

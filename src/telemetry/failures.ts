@@ -19,10 +19,7 @@ export type Failures = {
   /** Logs and counts `error`. @param where a constant name */
   report(where: string, error: unknown, data?: LogData): ErrorClass;
   /** `work` as a callback that never throws: a failure of it, or of the promise it returns, is reported. */
-  guard<Args extends readonly unknown[]>(
-    where: string,
-    work: (...args: Args) => unknown,
-  ): (...args: Args) => void;
+  guard<Args extends readonly unknown[]>(where: string, work: (...args: Args) => unknown): (...args: Args) => void;
 };
 
 export function createFailures(log: Logger, metrics: Pick<Metrics, "counter">): Failures {

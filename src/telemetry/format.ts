@@ -23,8 +23,7 @@ const DEPTH_MAX = 4;
  * Names whose values are never written. The habit of not logging secrets is the rule; this is the net below it,
  * for the day someone logs a whole request.
  */
-const SECRET_NAME =
-  /pass(word|phrase)|private_?-?key|priv_?key|secret|mnemonic|token|jwt|authoriz/i;
+const SECRET_NAME = /pass(word|phrase)|private_?-?key|priv_?key|secret|mnemonic|token|jwt|authoriz/i;
 
 const COLORS: Readonly<Record<LogLevel, string>> = {
   silent: "",
@@ -99,8 +98,7 @@ function plainObject(value: object, depth: number): unknown {
   if (value instanceof Uint8Array) return clip(`0x${Buffer.from(value).toString("hex")}`);
   if (value instanceof Error) return plainError(value);
   if (depth >= DEPTH_MAX) return "[…]";
-  if (Array.isArray(value))
-    return value.slice(0, ENTRIES_MAX).map((item) => plain(item, depth + 1));
+  if (Array.isArray(value)) return value.slice(0, ENTRIES_MAX).map((item) => plain(item, depth + 1));
   const copy: Record<string, unknown> = {};
   for (const [name, item] of Object.entries(value).slice(0, ENTRIES_MAX)) {
     copy[name] = SECRET_NAME.test(name) ? "[secret]" : plain(item, depth + 1);
@@ -119,7 +117,5 @@ function plainError(error: Error): unknown {
 }
 
 function clip(text: string): string {
-  return text.length <= VALUE_LENGTH_MAX
-    ? text
-    : `${text.slice(0, VALUE_LENGTH_MAX)}…(${text.length})`;
+  return text.length <= VALUE_LENGTH_MAX ? text : `${text.slice(0, VALUE_LENGTH_MAX)}…(${text.length})`;
 }

@@ -34,6 +34,14 @@ export interface Metrics {
   exposition(): string;
 }
 
+/** Declares gauges without labels whose values are asked for when they are read. @param gauges by name: the help text, and what reads the value */
+export function declareGauges(
+  metrics: Metrics,
+  gauges: Readonly<Record<string, readonly [help: string, read: () => number]>>,
+): void {
+  for (const [name, [help, read]] of Object.entries(gauges)) metrics.gaugeOf({ name, help }, read);
+}
+
 /**
  * Most label combinations of one metric. Labels come from tables (method names, rejection codes), so this is never
  * reached unless a caller's text became a label; then the rest is counted together instead of filling the memory.
@@ -60,9 +68,7 @@ export function createMetrics(prefix = "evmint"): Metrics {
   return {
     counter(options) {
       const series = createSeries(options, () => ({ value: 0 }));
-      register(options, "counter", (name) =>
-        series.all().map(([labels, { value }]) => sample(name, labels, value)),
-      );
+      register(options, "counter", (name) => series.all().map(([labels, { value }]) => sample(name, labels, value)));
       return {
         add(amount = 1, labels = {}) {
           invariant(amount >= 0, `counter "${options.name}" cannot fall`);
@@ -72,9 +78,7 @@ export function createMetrics(prefix = "evmint"): Metrics {
     },
     gauge(options) {
       const series = createSeries(options, () => ({ value: 0 }));
-      register(options, "gauge", (name) =>
-        series.all().map(([labels, { value }]) => sample(name, labels, value)),
-      );
+      register(options, "gauge", (name) => series.all().map(([labels, { value }]) => sample(name, labels, value)));
       return {
         set(value, labels = {}) {
           series.of(labels).value = value;
@@ -98,11 +102,7 @@ export function createMetrics(prefix = "evmint"): Metrics {
             const bound = `le="${buckets[index] ?? "+Inf"}"`;
             return sample(`${name}_bucket`, labels ? `${labels},${bound}` : bound, total);
           });
-          return [
-            ...lines,
-            sample(`${name}_sum`, labels, sum),
-            sample(`${name}_count`, labels, total),
-          ];
+          return [...lines, sample(`${name}_sum`, labels, sum), sample(`${name}_count`, labels, total)];
         }),
       );
       return {

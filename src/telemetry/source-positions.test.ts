@@ -18,7 +18,10 @@ before(async () => {
   await build({
     entryPoints: [join(folder, "entry.ts")],
     outfile: join(folder, "bundle.mjs"),
-    ...{ bundle: true, format: "esm", sourcemap: "linked", sourcesContent: false },
+    bundle: true,
+    format: "esm",
+    sourcemap: "linked",
+    sourcesContent: false,
   });
 });
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,12 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { NodeError } from "../errors.ts";
-import {
-  type ChannelMessage,
-  channelOver,
-  type Handlers,
-  type InputOf,
-  type ResultOf,
-} from "./channel.ts";
+import { type ChannelMessage, channelOver, type Handlers, type InputOf, type ResultOf } from "./channel.ts";
 import { threadData } from "./native-calls.ts";
 import { errorFromData } from "./plain-data.ts";
 import { type NodeThread, startThread, type ThreadEntry } from "./start-thread.ts";

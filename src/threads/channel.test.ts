@@ -3,14 +3,7 @@ import { afterEach, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { InvariantError, NodeError } from "../errors.ts";
-import {
-  type Channel,
-  channelOver,
-  type Handlers,
-  type MessageEnd,
-  Moved,
-  type ServedCall,
-} from "./channel.ts";
+import { type Channel, channelOver, type Handlers, type MessageEnd, Moved, type ServedCall } from "./channel.ts";
 
 class TestRejection extends NodeError {
   readonly code = "DEV_CONTROL";

@@ -136,11 +136,7 @@ export class Channel<There extends Handlers = Handlers> {
   }
 
   /** Calls a function of the other side that nobody answers. Once the channel is closed nothing happens. */
-  emit<Name extends keyof There & string>(
-    name: Name,
-    input: InputOf<There, Name>,
-    attached?: unknown,
-  ): void {
+  emit<Name extends keyof There & string>(name: Name, input: InputOf<There, Name>, attached?: unknown): void {
     if (this.#closedBy === undefined) this.#send({ kind: "event", name, input }, attached);
   }
 
@@ -189,8 +185,7 @@ export class Channel<There extends Handlers = Handlers> {
   }
 
   #succeed(id: number, result: unknown): void {
-    const { value, buffers } =
-      result instanceof Moved ? result : { value: result, buffers: undefined };
+    const { value, buffers } = result instanceof Moved ? result : { value: result, buffers: undefined };
     try {
       this.#send({ kind: "result", id, value }, buffers);
     } catch (error) {
@@ -229,10 +224,7 @@ export type MessageEnd = {
 };
 
 /** A channel over a port or a thread, which receives from now on. */
-export function channelOver<There extends Handlers>(
-  end: MessageEnd,
-  here: Handlers = {},
-): Channel<There> {
+export function channelOver<There extends Handlers>(end: MessageEnd, here: Handlers = {}): Channel<There> {
   const channel = new Channel<There>((message, moved) =>
     end.postMessage(message, moved as readonly ArrayBuffer[] | undefined),
   );

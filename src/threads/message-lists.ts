@@ -12,10 +12,7 @@ export class Outbox<Message> {
    * @param options.isAfterTurn a message leaves after all work of the turn in which it was posted: the block that an accepted transaction
    * starts in an instant chain is there before the answer
    */
-  constructor(
-    send: (messages: readonly Message[]) => void,
-    { isAfterTurn }: { readonly isAfterTurn: boolean },
-  ) {
+  constructor(send: (messages: readonly Message[]) => void, { isAfterTurn }: { readonly isAfterTurn: boolean }) {
     this.#send = send;
     this.#isAfterTurn = isAfterTurn;
   }

@@ -7,10 +7,7 @@ import { invariant, NodeError } from "../errors.ts";
  */
 export function plainData(value: unknown): unknown {
   if (typeof value !== "object" || value === null) {
-    invariant(
-      typeof value !== "function" && typeof value !== "symbol",
-      "a channel carries plain data",
-    );
+    invariant(typeof value !== "function" && typeof value !== "symbol", "a channel carries plain data");
     return value;
   }
   if (value instanceof Uint8Array) {
@@ -73,9 +70,7 @@ export function errorDataOf(error: unknown): ErrorData {
 
 /** The error again: a `NodeError` when it was one. */
 export function errorFromData(data: ErrorData): Error {
-  const error = data.rejection
-    ? new RemoteRejection(data, data.rejection)
-    : new Error(data.message);
+  const error = data.rejection ? new RemoteRejection(data, data.rejection) : new Error(data.message);
   error.name = data.name;
   if (data.stack !== undefined) error.stack = data.stack;
   if (data.cause !== undefined) error.cause = errorFromData(data.cause);

@@ -9,8 +9,11 @@ describe("Pool", () => {
   const open = (options: Partial<PoolOptions> = {}) => {
     lost.length = 0;
     pool = new Pool({
-      ...{ entry: "threads/testing/misbehave.thread", count: 1, waitingMax: 100 },
-      ...{ heapMegabytesMax: 64, onLost: ({ reason }: ThreadLostError) => lost.push(reason) },
+      entry: "threads/testing/misbehave.thread",
+      count: 1,
+      waitingMax: 100,
+      heapMegabytesMax: 64,
+      onLost: ({ reason }: ThreadLostError) => lost.push(reason),
       ...options,
     });
   };

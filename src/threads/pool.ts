@@ -1,13 +1,6 @@
 import { NodeError } from "../errors.ts";
 import type { CancelToken } from "./cancel-token.ts";
-import {
-  type Channel,
-  channelOver,
-  type Handlers,
-  type InputOf,
-  type MessageEnd,
-  type ResultOf,
-} from "./channel.ts";
+import { type Channel, channelOver, type Handlers, type InputOf, type MessageEnd, type ResultOf } from "./channel.ts";
 import type { PoolHandlers } from "./serve-thread.ts";
 import { type NodeThread, startThread, type ThreadEntry } from "./start-thread.ts";
 
@@ -194,10 +187,7 @@ export class Pool<There extends Handlers> {
   }
 
   #loseAfter(thread: Thread, ms: number, message: string): void {
-    thread.timer = setTimeout(
-      () => this.#onLost(thread, new ThreadLostError(message, "timeout")),
-      ms,
-    );
+    thread.timer = setTimeout(() => this.#onLost(thread, new ThreadLostError(message, "timeout")), ms);
   }
 
   #rest(thread: Thread): void {

@@ -8,9 +8,7 @@ export type PoolHandlers = {
 };
 
 /** Offers `here` to the `Pool` that started this thread; undefined on a main thread, where a test has loaded the module. */
-export function serveThread<There extends Handlers>(
-  here: Handlers,
-): Channel<There & PoolHandlers> | undefined {
+export function serveThread<There extends Handlers>(here: Handlers): Channel<There & PoolHandlers> | undefined {
   if (parentPort === null) return undefined;
   const channel = channelOver<There & PoolHandlers>(parentPort as MessageEnd, here);
   channel.emit("ready", undefined as never);

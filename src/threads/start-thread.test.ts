@@ -46,8 +46,6 @@ test("no thread of the node is ended by `terminate` alone", () => {
   const src = fileURLToPath(new URL("../", import.meta.url));
   const files = readdirSync(src, { recursive: true, encoding: "utf8" })
     .filter((file) => /\.ts$/.test(file) && !file.startsWith("browser"))
-    .filter((file) =>
-      /(?:worker|thread)\??\.terminate\(/i.test(readFileSync(join(src, file), "utf8")),
-    );
+    .filter((file) => /(?:worker|thread)\??\.terminate\(/i.test(readFileSync(join(src, file), "utf8")));
   assert.deepEqual(files, []);
 });

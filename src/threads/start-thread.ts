@@ -1,12 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
-import {
-  closeNativeCalls,
-  createNativeCallGate,
-  type NativeCallGate,
-  type ThreadStart,
-} from "./native-calls.ts";
+import { closeNativeCalls, createNativeCallGate, type NativeCallGate, type ThreadStart } from "./native-calls.ts";
 
 /**
  * A module that a thread or a child process runs: its path below `src/` without the extension. `bundle/entries.ts` lists those that

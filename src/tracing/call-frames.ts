@@ -38,10 +38,7 @@ export type CallFrameRecorder = {
 const FRAME_CHARS = 200;
 
 /** @param logsBefore how many logs the block has already */
-export function createCallFrameRecorder(
-  logsBefore: number,
-  budget: Pick<TraceBudget, "take">,
-): CallFrameRecorder {
+export function createCallFrameRecorder(logsBefore: number, budget: Pick<TraceBudget, "take">): CallFrameRecorder {
   let top: CallFrame | undefined;
   let open: CallFrame | undefined;
   let logCount = logsBefore;

@@ -2,12 +2,7 @@ import { haltText } from "../evm/halts.ts";
 import type { FrameStart, Tracer } from "../evm/tracer.ts";
 import { revertReason } from "../execution/call/call-errors.ts";
 import { bytesToHex } from "../primitives/hex.ts";
-import {
-  type CallFrame,
-  type CallFrameRecorder,
-  createCallFrameRecorder,
-  FrameTreeRecorder,
-} from "./call-frames.ts";
+import { type CallFrame, type CallFrameRecorder, createCallFrameRecorder, FrameTreeRecorder } from "./call-frames.ts";
 import type { TracerFactory } from "./tracer-config.ts";
 import { readSwitches } from "./tracer-config.ts";
 
@@ -72,12 +67,7 @@ export function frameText(top: CallFrame, style: FrameStyle): string {
   return textOf(top, style, false, style.whole);
 }
 
-function textOf(
-  frame: CallFrame,
-  style: FrameStyle,
-  isInsideFailed: boolean,
-  gas: FrameGas,
-): string {
+function textOf(frame: CallFrame, style: FrameStyle, isInsideFailed: boolean, gas: FrameGas): string {
   const { start, end, calls, logs } = frame;
   const { type, from, to, input, value } = start;
   const hasFailed = end.outcome !== "success";

@@ -16,9 +16,22 @@ type Erc7562Config = {
 
 /** POP, PUSH, DUP, SWAP and the arithmetic that every contract uses. */
 const IGNORED: ReadonlySet<number> = new Set([
-  ...[
-    0x01, 0x02, 0x03, 0x04, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x19, 0x1b, 0x1c, 0x50,
-  ],
+  0x01,
+  0x02,
+  0x03,
+  0x04,
+  0x10,
+  0x11,
+  0x12,
+  0x13,
+  0x14,
+  0x15,
+  0x16,
+  0x17,
+  0x19,
+  0x1b,
+  0x1c,
+  0x50,
   ...range(0x5f, 0x7f),
   ...range(0x80, 0x8f),
   ...range(0x90, 0x9f),
@@ -224,9 +237,7 @@ function useText(use: FrameUse, isOutOfGas: boolean): string {
   const reads = [...use.reads].map(([slot, value]) => `"${slot}":["${value}"]`);
   const counts = (of: ReadonlyMap<Hash, number>) =>
     `{${[...of].map(([slot, times]) => `"${slot}":${times}`).join(",")}}`;
-  const opcodes = [...use.usedOpcodes].map(
-    ([opcode, times]) => `"0x${opcode.toString(16)}":${times}`,
-  );
+  const opcodes = [...use.usedOpcodes].map(([opcode, times]) => `"0x${opcode.toString(16)}":${times}`);
   const sizes = [...use.contractSizes].map(
     ([address, { size, opcode }]) => `"${address}":{"contractSize":${size},"opcode":${opcode}}`,
   );

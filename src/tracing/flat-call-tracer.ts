@@ -48,9 +48,7 @@ export const flatCallTracer: TracerFactory = (config, traced) => {
     isParity: switches.convertParityErrors,
     isParityTrace: false,
     isShown: ({ start: { type, to } }) =>
-      switches.includePrecompiles ||
-      !(type === "CALL" || type === "STATICCALL") ||
-      !traced.precompiles.has(to),
+      switches.includePrecompiles || !(type === "CALL" || type === "STATICCALL") || !traced.precompiles.has(to),
     location: locationMembers(traced),
   };
   return {
@@ -114,9 +112,7 @@ function flatText(
       `{"creationMethod":"${type.toLowerCase()}","from":"${from}","gas":${gasText}` +
       `,"init":"${bytesToHex(input)}","value":${wei}}`;
     const address = isParityTrace || end.outcome === "success" ? `"address":"${to}",` : "";
-    const result = hasResult
-      ? `,"result":{${address}"code":"${output}","gasUsed":${usedText}}`
-      : noResult;
+    const result = hasResult ? `,"result":{${address}"code":"${output}","gasUsed":${usedText}}` : noResult;
     return `{"action":${action}${error}${result}${tail},"type":"create"}`;
   }
   const action =
@@ -126,11 +122,7 @@ function flatText(
   return `{"action":${action}${error}${result}${tail},"type":"call"}`;
 }
 
-function errorOf(
-  { outcome, halt }: CallFrame["end"],
-  isParity: boolean,
-  isParityTrace: boolean,
-): string | undefined {
+function errorOf({ outcome, halt }: CallFrame["end"], isParity: boolean, isParityTrace: boolean): string | undefined {
   if (outcome === "success") return undefined;
   const text = halt ? haltText(halt) : "execution reverted";
   if (!isParity) return text;

@@ -14,11 +14,7 @@ const written = (write: (out: JsonWriter) => void) => {
 };
 
 test("JsonWriter writes numbers, words, bytes and text as the language formats them", () => {
-  const word = fc.oneof(
-    fc.bigInt(0n, 255n),
-    fc.bigInt(0n, 1n << 64n),
-    fc.bigInt(0n, (1n << 256n) - 1n),
-  );
+  const word = fc.oneof(fc.bigInt(0n, 255n), fc.bigInt(0n, 1n << 64n), fc.bigInt(0n, (1n << 256n) - 1n));
   fc.assert(
     fc.property(
       fc.array(word, { maxLength: 300 }),

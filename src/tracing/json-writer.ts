@@ -107,9 +107,7 @@ export class JsonWriter {
   finish(): readonly Uint8Array[] {
     // A small part of a buffer would hold all of its memory.
     const isMostlyEmpty = 2 * this.#at < this.#piece.length;
-    this.#pieces.push(
-      isMostlyEmpty ? this.#piece.slice(0, this.#at) : this.#piece.subarray(0, this.#at),
-    );
+    this.#pieces.push(isMostlyEmpty ? this.#piece.slice(0, this.#at) : this.#piece.subarray(0, this.#at));
     return this.#pieces;
   }
 

@@ -113,12 +113,7 @@ function delegateOf({ state, block }: TracedTransaction, address: Address): Addr
   return account && delegationTarget(state.code(account.codeHash));
 }
 
-function accountIn(
-  state: StateReader,
-  address: Address,
-  slots: Iterable<Hash>,
-  options: Options,
-): ShownAccount {
+function accountIn(state: StateReader, address: Address, slots: Iterable<Hash>, options: Options): ShownAccount {
   const { balance, nonce, codeHash } = state.account(address) ?? EMPTY_ACCOUNT;
   const storage = new Map<Hash, bigint>();
   if (!options.disableStorage) {
@@ -162,9 +157,7 @@ function diffText(
     if (changed === undefined) continue;
     post.push([address, changed]);
     // A slot is shown where it changed, on the side where it held something.
-    const storage = [...old.storage].filter(
-      ([slot, value]) => value !== 0n && value !== now.storage.get(slot),
-    );
+    const storage = [...old.storage].filter(([slot, value]) => value !== 0n && value !== now.storage.get(slot));
     pre.push([address, { ...old, storage: new Map(storage) }]);
   }
   return `{"post":${stateText(post)},"pre":${stateText(pre.filter(isShown))}}`;

@@ -22,10 +22,7 @@ const SSTORE = 0x55;
 const WORD_BYTES = 32;
 
 /** What follows the number of `pc`, by opcode. */
-const OPCODE_MEMBERS = Array.from(
-  { length: 256 },
-  (_, opcode) => `,"op":"${opcodeName(opcode)}","gas":`,
-);
+const OPCODE_MEMBERS = Array.from({ length: 256 }, (_, opcode) => `,"op":"${opcodeName(opcode)}","gas":`);
 
 /** Slots of one contract that were read or written so far. */
 type SeenStorage = Map<Hash, bigint>;
@@ -62,12 +59,7 @@ export function createStructLogger(
   };
 }
 
-function writeStep(
-  step: Step,
-  storage: string | undefined,
-  config: StructLogConfig,
-  out: JsonWriter,
-): void {
+function writeStep(step: Step, storage: string | undefined, config: StructLogConfig, out: JsonWriter): void {
   const { bytes } = step;
   out.text('{"pc":');
   out.decimal(step.pc);

@@ -66,9 +66,7 @@ export function beginReplay(
     state,
     skip() {
       const message = nextMessage();
-      const { logs } = orTracingFailed(() =>
-        applyMessage(message, { evm, block: context, state, gasPool }),
-      );
+      const { logs } = orTracingFailed(() => applyMessage(message, { evm, block: context, state, gasPool }));
       logsBefore += logs.length;
       index++;
     },
@@ -95,9 +93,7 @@ export function beginReplay(
         traced,
         options,
         (tracer, own) =>
-          orTracingFailed(() =>
-            applyMessage(message, { ...environment, state: own }, { ...executeOptions, tracer }),
-          ),
+          orTracingFailed(() => applyMessage(message, { ...environment, state: own }, { ...executeOptions, tracer })),
         state,
       );
       if (!run.isApplied) replayChanges(run.changes(), state);

@@ -67,10 +67,7 @@ export type TraceBudget = {
 const CHARS_PER_CHECK = 64 << 10;
 
 /** @param charsMax characters of all traces together */
-export function createTraceBudget(limits: {
-  readonly timeoutMs: number;
-  readonly charsMax: number;
-}): TraceBudget {
+export function createTraceBudget(limits: { readonly timeoutMs: number; readonly charsMax: number }): TraceBudget {
   const { timeoutMs, charsMax } = limits;
   const deadlineMs = performance.now() + timeoutMs;
   let left = charsMax;

@@ -12,11 +12,7 @@ import type { TraceOptions } from "./trace-message.ts";
 const tracers = createTracers({ scriptMemoryBytesMax: 32 * 2 ** 20 });
 const call = { from: alice, to: contract };
 
-function trace(
-  code: Hex,
-  bundles: Parameters<typeof traceBundles>[0],
-  more: Partial<TraceOptions> = {},
-) {
+function trace(code: Hex, bundles: Parameters<typeof traceBundles>[0], more: Partial<TraceOptions> = {}) {
   const { genesis, modules } = testChain(allocWith(code));
   const { header, state, blockHash } = genesis;
   const traces = traceBundles(
@@ -24,7 +20,8 @@ function trace(
     { header, state, blockHash },
     { ...modules, evm: createEvm() },
     {
-      ...{ tracers, tracer: "callTracer" },
+      tracers,
+      tracer: "callTracer",
       budget: createTraceBudget({ timeoutMs: 5_000, charsMax: 1e6 }),
       ...more,
     },

@@ -1,9 +1,4 @@
-import {
-  type CallModules,
-  type CallOptions,
-  type CallTarget,
-  prepareCall,
-} from "../execution/call/call.ts";
+import { type CallModules, type CallOptions, type CallTarget, prepareCall } from "../execution/call/call.ts";
 import type { CallArguments } from "../execution/call/call-arguments.ts";
 import { BUNDLE_SECONDS, type CallArgumentsBundle } from "../execution/call/call-many.ts";
 import { applyStateOverrides, type BlockOverrides } from "../execution/call/overrides.ts";
@@ -63,7 +58,9 @@ export function traceBundles(
       const timeoutMs = Math.max(0, budget.deadlineMs - performance.now());
       const before = { ...target, state: state.asReader() };
       const prepared = prepareCall(args, before, modules, {
-        ...{ ...callOptions, blockOverrides, timeoutMs },
+        ...callOptions,
+        blockOverrides,
+        timeoutMs,
       });
       const { message, block, precompiles } = prepared;
       const traced = { message, block, precompiles, state: before.state, logsBefore: 0 };

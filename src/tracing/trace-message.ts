@@ -10,12 +10,7 @@ import type { TracerLookup } from "./native-tracers.ts";
 import { createStructLogger, type StructLogConfig } from "./struct-logger.ts";
 import type { TraceBudget } from "./trace-budget.ts";
 import { ScriptFailedError, TracingTimeoutError } from "./trace-budget.ts";
-import type {
-  TracedTransaction,
-  TracerConfig,
-  TracerFactory,
-  TransactionTracer,
-} from "./tracer-config.ts";
+import type { TracedTransaction, TracerConfig, TracerFactory, TransactionTracer } from "./tracer-config.ts";
 
 /** How a caller wants a transaction traced. */
 export type TraceOptions = StructLogConfig & {
@@ -70,8 +65,7 @@ export function traceMessage(
       return known;
     };
     const outcome = { result, after: state.asReader(), changes };
-    const shown =
-      tracer instanceof ScriptFailedError ? tracer : attempt(() => tracer.result(outcome));
+    const shown = tracer instanceof ScriptFailedError ? tracer : attempt(() => tracer.result(outcome));
     // What the tracer counted as it went along is part of the text.
     if (!(shown instanceof ScriptFailedError)) {
       budget.take(Math.max(0, textLength(shown) - counted.taken()));

@@ -26,9 +26,7 @@ export function tracerConfigOf(tracer: string, value: unknown): TracerConfig {
   if (typeof value === "object" && !Array.isArray(value)) return value as TracerConfig;
   const type = CONFIG_TYPES[tracer];
   if (type === undefined) return {};
-  throw new InvalidTracerError(
-    `json: cannot unmarshal ${kindOf(value)} into Go value of type ${type}`,
-  );
+  throw new InvalidTracerError(`json: cannot unmarshal ${kindOf(value)} into Go value of type ${type}`);
 }
 
 /**

@@ -2,14 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEvm } from "../evm/engine.ts";
 import type { CallArguments } from "../execution/call/call-arguments.ts";
-import {
-  account,
-  alice,
-  allocWith,
-  bob,
-  contract,
-  testChain,
-} from "../execution/testing/factories.ts";
+import { account, alice, allocWith, bob, contract, testChain } from "../execution/testing/factories.ts";
 import type { Address } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../primitives/hex.ts";
@@ -25,10 +18,7 @@ const caller = `0x${"ca".repeat(20)}` as Address;
 const slot = hashFromBigint(1n);
 
 /** Calls `contract` with a value of 1 and 4 bytes of input, and stores what the call gave in slot 0. */
-const CALLS_CONTRACT: Hex = `0x5f5f60045f600173${contract.slice(2)}61ffff f15f55`.replace(
-  " ",
-  "",
-) as Hex;
+const CALLS_CONTRACT: Hex = `0x5f5f60045f600173${contract.slice(2)}61ffff f15f55`.replace(" ", "") as Hex;
 
 /** @param code of `contract`, whose slot 1 holds 42 */
 function trace(
@@ -145,7 +135,9 @@ test("flatCallTracer gives each frame its address in the tree", () => {
   const frames = trace("0x5f5ffd", { tracer: "flatCallTracer" }, { to: caller });
   assert.deepEqual(
     frames.map(({ traceAddress, subtraces, error }: Record<string, unknown>) => ({
-      ...{ traceAddress, subtraces, error },
+      traceAddress,
+      subtraces,
+      error,
     })),
     [
       { traceAddress: [], subtraces: 1, error: undefined },
@@ -219,11 +211,7 @@ test("the struct logger shows what the step that failed would have cost", () => 
 
 test("a halted step that is priced again leaves nothing behind", () => {
   // The first slot is refunded, then the frame runs out of gas: nothing of it may show in the caller's frame.
-  const { structLogs } = trace(
-    "0x5f600155 60076009 55".replaceAll(" ", "") as Hex,
-    {},
-    { to: caller, gas: 48_000n },
-  );
+  const { structLogs } = trace("0x5f600155 60076009 55".replaceAll(" ", "") as Hex, {}, { to: caller, gas: 48_000n });
   const after = structLogs.at(-1);
   assert.equal(after.depth, 1);
   assert.equal(after.refund, undefined);
@@ -279,8 +267,7 @@ test("flatCallTracer gives a call of its own no place in a block, and a creation
 });
 
 test("a switch of a tracer that is no boolean is rejected, also inside muxTracer", () => {
-  const message = (field: string) =>
-    `json: cannot unmarshal number into Go struct field ${field} of type bool`;
+  const message = (field: string) => `json: cannot unmarshal number into Go struct field ${field} of type bool`;
   for (const [tracer, name, field] of [
     ["callTracer", "withLog", "callTracerConfig.withLog"],
     ["prestateTracer", "diffMode", "PrestateTracerConfig.diffMode"],
@@ -321,7 +308,13 @@ test("erc7562Tracer shows the slots, opcodes and contracts that each frame used"
   assert.deepEqual(shown.extCodeAccessInfo, [bob]);
   assert.deepEqual(shown.contractSize, { [bob]: { contractSize: 0, opcode: 0x3b } });
   assert.deepEqual(shown.usedOpcodes, {
-    ...{ "0x0": 1, "0x20": 1, "0x3b": 1, "0x54": 1, "0x55": 1, "0x5a": 1, "0x5d": 1 },
+    "0x0": 1,
+    "0x20": 1,
+    "0x3b": 1,
+    "0x54": 1,
+    "0x55": 1,
+    "0x5a": 1,
+    "0x5d": 1,
   });
   assert.equal(shown.outOfGas, false);
 });
@@ -337,11 +330,7 @@ test("erc7562Tracer does not count GAS before a call, nor the opcodes a caller n
 
 test("erc7562Tracer says which inner frame ran out of gas", () => {
   // A call with no gas of what needs some.
-  const { calls, outOfGas } = trace(
-    "0x600154",
-    { tracer: "erc7562Tracer" },
-    { to: caller, gas: 40_000n },
-  );
+  const { calls, outOfGas } = trace("0x600154", { tracer: "erc7562Tracer" }, { to: caller, gas: 40_000n });
   assert.deepEqual([outOfGas, calls[0].outOfGas], [false, false]);
   const starved = trace(`0x5f5f5f5f5f73${caller.slice(2)}600af100` as Hex, {
     tracer: "erc7562Tracer",

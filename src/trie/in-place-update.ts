@@ -51,12 +51,7 @@ class InPlaceUpdate extends TrieUpdate {
     return this.#frames[depth]!;
   }
 
-  protected override changeStored(
-    rlp: Uint8Array,
-    from: number,
-    to: number,
-    depth: number,
-  ): Subtrie | undefined {
+  protected override changeStored(rlp: Uint8Array, from: number, to: number, depth: number): Subtrie | undefined {
     const frame = this.#frameAt(depth);
     if (!frame.open(rlp)) return this.change(decodeNode(rlp), from, to, depth);
     const result = this.#changeOpened(from, to, depth);

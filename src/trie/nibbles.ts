@@ -32,12 +32,7 @@ export function hexPrefixLength(length: number): number {
 }
 
 /** Writes `nibbles` in hex-prefix form at `offset` of `out`; returns where it ends. */
-export function writeHexPrefix(
-  nibbles: Uint8Array,
-  isLeaf: boolean,
-  out: Uint8Array,
-  offset: number,
-): number {
+export function writeHexPrefix(nibbles: Uint8Array, isLeaf: boolean, out: Uint8Array, offset: number): number {
   const flag = isLeaf ? 0x20 : 0;
   let next = 0;
   let at = offset;
@@ -48,12 +43,7 @@ export function writeHexPrefix(
 }
 
 /** Writes the nibbles of `key` from `depth` on as the path of a leaf at `offset` of `out`; returns where it ends. */
-export function writeLeafPath(
-  key: Uint8Array,
-  depth: number,
-  out: Uint8Array,
-  offset: number,
-): number {
+export function writeLeafPath(key: Uint8Array, depth: number, out: Uint8Array, offset: number): number {
   let at = offset;
   out[at++] = leafPathStart(key, depth);
   for (let i = (depth + 1) >> 1; i < key.length; i++) out[at++] = key[i]!;
@@ -61,13 +51,7 @@ export function writeLeafPath(
 }
 
 /** True when the nibbles of `key` from `depth` on, as the path of a leaf, are the bytes of `packed` from `offset` to `end`. */
-export function isLeafPathOf(
-  key: Uint8Array,
-  depth: number,
-  packed: Uint8Array,
-  offset: number,
-  end: number,
-): boolean {
+export function isLeafPathOf(key: Uint8Array, depth: number, packed: Uint8Array, offset: number, end: number): boolean {
   let at = offset;
   let i = (depth + 1) >> 1;
   if (end - at !== 1 + key.length - i || packed[at++] !== leafPathStart(key, depth)) return false;

@@ -49,13 +49,7 @@ export class NodeBatch implements Iterable<TrieNode> {
    * @param path whose first `depth` nibbles are the place
    * @returns its hash, a view
    */
-  add(
-    owner: Uint8Array,
-    path: Uint8Array,
-    depth: number,
-    rlp: Uint8Array,
-    length: number,
-  ): Uint8Array {
+  add(owner: Uint8Array, path: Uint8Array, depth: number, rlp: Uint8Array, length: number): Uint8Array {
     const start = this.#begin(owner, path, depth, length);
     const chunk = this.#chunk;
     const hashStart = start + depth;
@@ -67,13 +61,7 @@ export class NodeBatch implements Iterable<TrieNode> {
   }
 
   /** Adds a node with its hash, as `EntrySink` says. */
-  addHashed(
-    owner: Uint8Array,
-    bytes: Uint8Array,
-    pathStart: number,
-    depth: number,
-    length: number,
-  ): void {
+  addHashed(owner: Uint8Array, bytes: Uint8Array, pathStart: number, depth: number, length: number): void {
     const size = depth + HASH_LENGTH + length;
     const start = this.#reserve(owner, depth, length);
     this.#chunk.set(bytes.subarray(pathStart, pathStart + size), start);
@@ -213,9 +201,7 @@ export class NodeBatch implements Iterable<TrieNode> {
   placePrefix(index: number): number {
     const owner = this.owner(index);
     if (owner.length > 0) {
-      return (
-        0x10000000 + (owner[0]! << 20) + (owner[1]! << 12) + (owner[2]! << 4) + (owner[3]! >> 4)
-      );
+      return 0x10000000 + (owner[0]! << 20) + (owner[1]! << 12) + (owner[2]! << 4) + (owner[3]! >> 4);
     }
     const chunk = this.#chunkOf(index);
     const start = this.#start(index);

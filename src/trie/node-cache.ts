@@ -222,10 +222,7 @@ export class ChunkedNodeCache implements NodeCache {
   #viewAt(at: number): Uint8Array {
     const node = this.#index[at + 3]!;
     const from = startOf(node) + HASH_LENGTH;
-    return this.#chunks[this.#index[at + 2]! % this.#chunkCount]!.subarray(
-      from,
-      from + lengthOf(node),
-    );
+    return this.#chunks[this.#index[at + 2]! % this.#chunkCount]!.subarray(from, from + lengthOf(node));
   }
 }
 

@@ -58,13 +58,7 @@ export function leafLength(key: Uint8Array, depth: number, value: Uint8Array): n
 }
 
 /** Writes the leaf of `key` below `depth` nibbles at `offset` of `out`; returns where it ends. */
-export function writeLeaf(
-  key: Uint8Array,
-  depth: number,
-  value: Uint8Array,
-  out: Uint8Array,
-  offset: number,
-): number {
+export function writeLeaf(key: Uint8Array, depth: number, value: Uint8Array, out: Uint8Array, offset: number): number {
   const pathLength = hexPrefixLength(key.length * 2 - depth);
   let at = writePrefix(0xc0, leafPayloadLength(key, depth, value), out, offset);
   if (pathLength > 1) at = writePrefix(0x80, pathLength, out, at);
@@ -116,11 +110,7 @@ function referenceLength(reference: Uint8Array | undefined): number {
   return reference.length === HASH_LENGTH ? HASH_LENGTH + 1 : reference.length;
 }
 
-function writeReference(
-  reference: Uint8Array | undefined,
-  out: Uint8Array,
-  offset: number,
-): number {
+function writeReference(reference: Uint8Array | undefined, out: Uint8Array, offset: number): number {
   if (reference === undefined) {
     out[offset] = 0x80;
     return offset + 1;
@@ -160,13 +150,7 @@ function writePrefix(base: number, length: number, out: Uint8Array, offset: numb
   return at;
 }
 
-function writeBytes(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  out: Uint8Array,
-  offset: number,
-): number {
+function writeBytes(bytes: Uint8Array, start: number, end: number, out: Uint8Array, offset: number): number {
   // A loop beats the call into the runtime for the 33 bytes of a reference (bench/micro/trie.ts).
   if (end - start <= 40) {
     for (let i = start, at = offset; i < end; i++, at++) out[at] = bytes[i]!;

@@ -47,11 +47,7 @@ export type NodeSource = {
  * `get` and `read` throw MissingTrieNodeError.
  * @param owner as in TrieNodeReader
  */
-export function createNodeSource(
-  nodes: TrieNodeReader,
-  cache: NodeCache,
-  owner: Uint8Array,
-): NodeSource {
+export function createNodeSource(nodes: TrieNodeReader, cache: NodeCache, owner: Uint8Array): NodeSource {
   const read: ResolveNode = (hash, path, depth) => {
     const place = path.slice(0, depth);
     const found = nodes.node(owner, place, hash);

@@ -74,8 +74,7 @@ function decodeShortNode(rlp: Uint8Array, first: number, second: number): ShortN
   const packed = stringContent(rlp, first, second);
   if (packed.length === 0) throw new InvalidRlpError("trie node with an empty path");
   const path = readHexPrefix(packed);
-  if (!isLeafPath(packed))
-    return { kind: "extension", path, payload: referenceAt(rlp, second, rlp.length) };
+  if (!isLeafPath(packed)) return { kind: "extension", path, payload: referenceAt(rlp, second, rlp.length) };
   return { kind: "leaf", path, payload: stringContent(rlp, second, rlp.length) };
 }
 

@@ -21,16 +21,11 @@ const FILES = [
 ];
 
 type Vector = {
-  readonly in:
-    | readonly (readonly [string, string | null])[]
-    | Readonly<Record<string, string | null>>;
+  readonly in: readonly (readonly [string, string | null])[] | Readonly<Record<string, string | null>>;
   readonly root: string;
 };
 
-const folder = join(
-  process.env["EVMINT_FIXTURES"] ?? "../shared/fixtures",
-  "ethereum-tests/TrieTests",
-);
+const folder = join(process.env["EVMINT_FIXTURES"] ?? "../shared/fixtures", "ethereum-tests/TrieTests");
 
 for (const file of FILES) {
   const path = join(folder, file);
@@ -41,10 +36,7 @@ for (const file of FILES) {
     assert.ok(Object.keys(vectors).length > 0);
     for (const [name, vector] of Object.entries(vectors)) {
       const isOrdered = Array.isArray(vector.in);
-      const steps = (isOrdered ? vector.in : Object.entries(vector.in)) as [
-        string,
-        string | null,
-      ][];
+      const steps = (isOrdered ? vector.in : Object.entries(vector.in)) as [string, string | null][];
       const entries = steps.map(([key, value]) => {
         const bytes = bytesOf(key);
         return [isSecure ? keccak256(bytes) : bytes, value === null ? undefined : bytesOf(value)];

@@ -34,9 +34,7 @@ test("orderedTrieRoot agrees with @ethereumjs/mpt after each of 300 values of al
 function insertedRoot(values: readonly Uint8Array[]): string {
   const keys = values.map((_, index) => encodeRlp(bigintToBytes(BigInt(index))));
   const changes = { keys, valueOf: (index: number) => values[index] };
-  return hashFromBytes(
-    updateTrie(EMPTY_TRIE_ROOT_BYTES, { source: undefined, changes, sink: HASH_ONLY }),
-  );
+  return hashFromBytes(updateTrie(EMPTY_TRIE_ROOT_BYTES, { source: undefined, changes, sink: HASH_ONLY }));
 }
 
 /** Values of 32 bytes to `lengthMax`, all different. */

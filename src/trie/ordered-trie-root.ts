@@ -9,12 +9,7 @@ import { nibbleAt, nibblesOf } from "./nibbles.ts";
 import { HASH_LENGTH } from "./node.ts";
 import { encodeLeaf, encodeShortNode, leafLength, writeLeaf } from "./node-encoder.ts";
 import type { NodeSink } from "./subtrie.ts";
-import {
-  type EntrySink,
-  UNHASHED_LENGTH_MAX,
-  type UnhashedNodes,
-  withUnhashedNodes,
-} from "./unhashed-nodes.ts";
+import { type EntrySink, UNHASHED_LENGTH_MAX, type UnhashedNodes, withUnhashedNodes } from "./unhashed-nodes.ts";
 
 /** Hashes nodes and forgets them. */
 export const HASH_ONLY: NodeSink = {
@@ -40,9 +35,7 @@ export function orderedTrieRoot(values: readonly Uint8Array[]): Hash {
   }
   const keys = values.map((_, index) => encodeRlp(bigintToBytes(BigInt(index))));
   const changes = { keys, valueOf: (index: number) => values[index] };
-  return hashFromBytes(
-    updateTrie(EMPTY_TRIE_ROOT_BYTES, { source: undefined, changes, sink: HASH_ONLY }),
-  );
+  return hashFromBytes(updateTrie(EMPTY_TRIE_ROOT_BYTES, { source: undefined, changes, sink: HASH_ONLY }));
 }
 
 const CHILDREN = 16;

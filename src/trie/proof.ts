@@ -16,11 +16,7 @@ export class InvalidProofError extends NodeError {
  * @param proof nodes from the root on; each has to be needed
  * @throws InvalidProofError
  */
-export function verifyProof(
-  root: Uint8Array,
-  key: Uint8Array,
-  proof: readonly Uint8Array[],
-): Uint8Array | undefined {
+export function verifyProof(root: Uint8Array, key: Uint8Array, proof: readonly Uint8Array[]): Uint8Array | undefined {
   let used = 0;
   const takeNode = (hash: Uint8Array): Uint8Array => {
     const node = proof[used++];
@@ -46,11 +42,7 @@ export function verifyProof(
 export type ResolveNode = (hash: Uint8Array, path: Uint8Array, depth: number) => Uint8Array;
 
 /** The value of `key` under `root`, a view; undefined when it has none. Asks for each node with a hash on the way. */
-export function descend(
-  root: Uint8Array,
-  key: Uint8Array,
-  resolve: ResolveNode,
-): Uint8Array | undefined {
+export function descend(root: Uint8Array, key: Uint8Array, resolve: ResolveNode): Uint8Array | undefined {
   if (equalBytes(root, EMPTY_TRIE_ROOT_BYTES)) return undefined;
   const path = nibblesOf(key);
   let reference = root;

@@ -2,14 +2,7 @@ import { invariant } from "../errors.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { keccakMessage } from "../primitives/keccak.ts";
 import { copyShared } from "../primitives/slab.ts";
-import {
-  ascendingNumbers,
-  groupByNibble,
-  groupEnd,
-  nibbleAt,
-  nibblesOf,
-  sharedNibbles,
-} from "./nibbles.ts";
+import { ascendingNumbers, groupByNibble, groupEnd, nibbleAt, nibblesOf, sharedNibbles } from "./nibbles.ts";
 import { HASH_LENGTH, type ShortNode } from "./node.ts";
 import { type EncodedNode, encodeBranch, encodeLeaf, encodeShortNode } from "./node-encoder.ts";
 import type { EntrySink } from "./unhashed-nodes.ts";

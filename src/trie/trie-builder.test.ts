@@ -17,10 +17,10 @@ const key = fc
     key.set(bytes, Math.min(at, 32 - bytes.length));
     return key;
   });
-const leaves = fc.uniqueArray(
-  fc.record({ key, value: fc.uint8Array({ minLength: 1, maxLength: 40 }) }),
-  { maxLength: 60, selector: (leaf) => bytesToHex(leaf.key) },
-);
+const leaves = fc.uniqueArray(fc.record({ key, value: fc.uint8Array({ minLength: 1, maxLength: 40 }) }), {
+  maxLength: 60,
+  selector: (leaf) => bytesToHex(leaf.key),
+});
 
 function collecting() {
   const nodes: string[] = [];

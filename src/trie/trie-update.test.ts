@@ -50,9 +50,7 @@ test("an update of more nodes than are hashed at a time gives the root of the ne
 const entry = fc.tuple(
   fc.oneof(
     fc.nat(300).map((n) => keccak256(Uint8Array.of(n & 255, n >> 8))),
-    fc
-      .array(fc.constantFrom(0x00, 0x01, 0x10, 0x11), { maxLength: 4 })
-      .map((bytes) => Uint8Array.from(bytes)),
+    fc.array(fc.constantFrom(0x00, 0x01, 0x10, 0x11), { maxLength: 4 }).map((bytes) => Uint8Array.from(bytes)),
     fc.nat(40).map((n) => new Uint8Array(32).fill(7, 0, 31).fill(n, 31)),
   ),
   fc.oneof(
@@ -99,16 +97,10 @@ function recordedUpdate() {
   const batch = new NodeBatch();
   const sink: NodeSink = {
     add: (path, depth, rlp, length) => batch.add(EMPTY_BYTES, path, depth, rlp, length),
-    addHashed: (bytes, start, depth, length) =>
-      batch.addHashed(EMPTY_BYTES, bytes, start, depth, length),
+    addHashed: (bytes, start, depth, length) => batch.addHashed(EMPTY_BYTES, bytes, start, depth, length),
     replace() {},
   };
   const added = () =>
-    new Map(
-      Array.from(batch, ({ path, hash, rlp }) => [
-        `${bytesToHex(path)} ${bytesToHex(hash)}`,
-        bytesToHex(rlp),
-      ]),
-    );
+    new Map(Array.from(batch, ({ path, hash, rlp }) => [`${bytesToHex(path)} ${bytesToHex(hash)}`, bytesToHex(rlp)]));
   return { batch, sink, added, olds: [] as (string | undefined)[] };
 }

@@ -2,14 +2,7 @@ import { invariant } from "../errors.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
 import { allocateShared } from "../primitives/slab.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
-import {
-  ascendingNumbers,
-  groupByNibble,
-  groupEnd,
-  nibbleAt,
-  nibblesOf,
-  packNibbles,
-} from "./nibbles.ts";
+import { ascendingNumbers, groupByNibble, groupEnd, nibbleAt, nibblesOf, packNibbles } from "./nibbles.ts";
 import {
   type BranchNode,
   branchValue,
@@ -22,14 +15,7 @@ import {
 } from "./node.ts";
 import { encodeBranch } from "./node-encoder.ts";
 import type { NodeSource } from "./node-store.ts";
-import {
-  branchSubtrie,
-  type NodeSink,
-  NodeWriter,
-  prefixed,
-  type Subtrie,
-  SubtrieBuilder,
-} from "./subtrie.ts";
+import { branchSubtrie, type NodeSink, NodeWriter, prefixed, type Subtrie, SubtrieBuilder } from "./subtrie.ts";
 
 /** Longest key. The descent takes one stack frame a nibble, so this also bounds the stack. */
 const KEY_BYTES_MAX = 64;
@@ -117,21 +103,11 @@ export class TrieUpdate {
   }
 
   /** Changes a node that was stored under its hash. */
-  protected changeStored(
-    rlp: Uint8Array,
-    from: number,
-    to: number,
-    depth: number,
-  ): Subtrie | undefined {
+  protected changeStored(rlp: Uint8Array, from: number, to: number, depth: number): Subtrie | undefined {
     return this.change(decodeNode(rlp), from, to, depth);
   }
 
-  protected change(
-    node: DecodedNode | undefined,
-    from: number,
-    to: number,
-    depth: number,
-  ): Subtrie | undefined {
+  protected change(node: DecodedNode | undefined, from: number, to: number, depth: number): Subtrie | undefined {
     if (node?.kind === "branch") return this.changeBranch(node, new Array(16), from, to, depth);
     if (node?.kind === "extension") return this.#changeExtension(node, from, to, depth);
     return this.#changeLeaf(node, from, to, depth);
@@ -241,8 +217,7 @@ export class TrieUpdate {
     let count = 0;
     let last = 0;
     for (let n = 0; n < 16; n++) {
-      const isThere =
-        (changed >> n) & 1 ? children[n] !== undefined : old !== undefined && hasChild(old, n);
+      const isThere = (changed >> n) & 1 ? children[n] !== undefined : old !== undefined && hasChild(old, n);
       if (!isThere) continue;
       count++;
       last = n;

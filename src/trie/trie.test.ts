@@ -178,8 +178,7 @@ test("what is known of values, true or not, changes neither roots nor entries", 
           keys.map((key) => values.get(bytesToHex(key))),
         );
         assert.deepEqual(update, trie.update(root, changes, expected));
-        const entriesOf = (batch: NodeBatch) =>
-          Array.from({ length: batch.size }, (_, i) => batch.at(i));
+        const entriesOf = (batch: NodeBatch) => Array.from({ length: batch.size }, (_, i) => batch.at(i));
         assert.deepEqual(entriesOf(made), entriesOf(expected));
         nodes.keep(made);
         root = update.root;
@@ -199,11 +198,7 @@ test("a leaf whose value is known is not read, and a leaf of such an update is n
   const cache = new ChunkedNodeCache(64 << 20);
   const built = new NodeBatch();
   const first = { keys, valueOf: (n: number) => new Uint8Array(40).fill(1 + (n & 1)) };
-  const { root } = createTrie(stored, cache, EMPTY_BYTES).update(
-    EMPTY_TRIE_ROOT_BYTES,
-    first,
-    built,
-  );
+  const { root } = createTrie(stored, cache, EMPTY_BYTES).update(EMPTY_TRIE_ROOT_BYTES, first, built);
   stored.keep(built);
   const read: Uint8Array[] = [];
   const reader: TrieNodeReader = {
@@ -327,17 +322,10 @@ test("an older root keeps its values and proofs after updates on top of it", () 
 });
 
 test("a pruned node is a MissingTrieNodeError", () => {
-  const trie = createTrie(
-    createMemoryNodes(),
-    new ChunkedNodeCache(NODE_CACHE_BYTES_MIN),
-    EMPTY_BYTES,
-  );
+  const trie = createTrie(createMemoryNodes(), new ChunkedNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
   assert.throws(() => trie.get(keccak256(EMPTY_BYTES), Uint8Array.of(1)), MissingTrieNodeError);
   const changes = { keys: [Uint8Array.of(1)], valueOf: () => undefined };
-  assert.throws(
-    () => trie.update(keccak256(EMPTY_BYTES), changes, new NodeBatch()),
-    MissingTrieNodeError,
-  );
+  assert.throws(() => trie.update(keccak256(EMPTY_BYTES), changes, new NodeBatch()), MissingTrieNodeError);
 });
 
 test("update takes keys of up to 64 bytes, also when only their last nibble differs", async () => {

@@ -21,13 +21,7 @@ const DEPTH_MAX = 128;
 const SIZES = Math.floor(UNHASHED_LENGTH_MAX / RATE) + 1;
 
 /** A node as it lies in memory: path (a nibble a byte) ‖ hash 32 ‖ RLP. */
-export type EntrySink = (
-  bytes: Uint8Array,
-  pathStart: number,
-  depth: number,
-  length: number,
-  isLeaf: boolean,
-) => void;
+export type EntrySink = (bytes: Uint8Array, pathStart: number, depth: number, length: number, isLeaf: boolean) => void;
 
 /**
  * New nodes whose hashes are not computed yet, in the memory where they are hashed. A child is added before its parent, which gets

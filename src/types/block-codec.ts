@@ -73,10 +73,11 @@ export function decodeBlockAt(bytes: Uint8Array, offset: number): { block: Block
   const headerBytes = content.subarray(0, headerEnd);
   const header = decodeHeader(headerBytes);
   const transactions = readTransactions(content.subarray(headerEnd, transactionsEnd));
-  const uncles = new StructReader(
-    content.subarray(transactionsEnd, unclesEnd),
-    "types.extblock",
-  ).structs("Uncles", "types.Header", readHeader);
+  const uncles = new StructReader(content.subarray(transactionsEnd, unclesEnd), "types.extblock").structs(
+    "Uncles",
+    "types.Header",
+    readHeader,
+  );
   const block: Block = { hash: keccak256Hash(headerBytes), header, transactions, uncles };
   if (unclesEnd === content.length) return { block, end };
 
@@ -122,12 +123,7 @@ export function encodeWithdrawal(withdrawal: Withdrawal): Uint8Array {
 }
 
 export function withdrawalItem({ index, validatorIndex, address, amount }: Withdrawal): RlpItem {
-  return [
-    bigintToBytes(index),
-    bigintToBytes(validatorIndex),
-    addressToBytes(address),
-    bigintToBytes(amount),
-  ];
+  return [bigintToBytes(index), bigintToBytes(validatorIndex), addressToBytes(address), bigintToBytes(amount)];
 }
 
 export function readWithdrawal(reader: StructReader): Withdrawal {

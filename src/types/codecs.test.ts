@@ -9,14 +9,7 @@ import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import { encodeRlp } from "../primitives/rlp.ts";
 import { blockSize, decodeBlock, encodeBlock } from "./block-codec.ts";
-import {
-  addToBloom,
-  BLOOM_LENGTH,
-  bloomMayContain,
-  logsBloom,
-  mergeBloom,
-  ReceiptBlooms,
-} from "./bloom.ts";
+import { addToBloom, BLOOM_LENGTH, bloomMayContain, logsBloom, mergeBloom, ReceiptBlooms } from "./bloom.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "./constants.ts";
 import { decodeHeader, encodeHeader, headerHash } from "./header-codec.ts";
 import { encodeReceipt } from "./receipt-codec.ts";
@@ -65,11 +58,7 @@ test("encodeReceipt is type ‖ rlp([status, cumulativeGasUsed, logsBloom, logs]
           status === 1 ? Uint8Array.of(1) : EMPTY_BYTES,
           bigintToBytes(cumulativeGasUsed),
           bloom,
-          list.map(({ address, topics, data }) => [
-            addressToBytes(address),
-            topics.map(hashToBytes),
-            data,
-          ]),
+          list.map(({ address, topics, data }) => [addressToBytes(address), topics.map(hashToBytes), data]),
         ]);
         const receipt = { type, status, cumulativeGasUsed, logsBloom: bloom, logs: list };
         const expected = type === 0 ? rlp : concatBytes(Uint8Array.of(type), rlp);

@@ -15,10 +15,7 @@ import { EMPTY_BLOOM } from "./bloom.ts";
 import type { Log, Receipt } from "./receipt.ts";
 
 /** What consensus holds of a receipt; the rest follows from the block around it. */
-type ConsensusReceipt = Pick<
-  Receipt,
-  "type" | "status" | "postState" | "cumulativeGasUsed" | "logsBloom" | "logs"
->;
+type ConsensusReceipt = Pick<Receipt, "type" | "status" | "postState" | "cumulativeGasUsed" | "logsBloom" | "logs">;
 
 /**
  * The consensus form of a receipt (EIP-2718, EIP-658): `type ‖ rlp([status or postState, cumulativeGasUsed, logsBloom, logs])`,
@@ -54,13 +51,7 @@ function encodePlainReceipt({ type, status, cumulativeGasUsed }: ConsensusReceip
 }
 
 /** As `encodeReceipt`, of a receipt with a status and logs, which are written where they stay. */
-function encodeWithLogs({
-  type,
-  status,
-  cumulativeGasUsed,
-  logsBloom,
-  logs,
-}: ConsensusReceipt): Uint8Array {
+function encodeWithLogs({ type, status, cumulativeGasUsed, logsBloom, logs }: ConsensusReceipt): Uint8Array {
   const gasUsed = encodeRlp(bigintToBytes(cumulativeGasUsed));
   let logsPayload = 0;
   for (const log of logs) logsPayload += rlpListLength(logPayloadLength(log));
@@ -99,11 +90,7 @@ function writeLog(log: Log, out: Uint8Array, offset: number): number {
 
 /** The items of a receipt that geth's append-only files hold, in a list: no bloom and no type, which follow from the rest of the block. */
 export function storedReceiptItem(receipt: ConsensusReceipt): RlpItem {
-  return [
-    outcomeBytes(receipt),
-    bigintToBytes(receipt.cumulativeGasUsed),
-    receipt.logs.map(logItem),
-  ];
+  return [outcomeBytes(receipt), bigintToBytes(receipt.cumulativeGasUsed), receipt.logs.map(logItem)];
 }
 
 function outcomeBytes({ status, postState }: ConsensusReceipt): Uint8Array {

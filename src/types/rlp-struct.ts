@@ -46,12 +46,7 @@ export type Field = { readonly parent: StructReader; readonly segment: string };
  * @param field where `bytes` come from, when they are part of another structure
  * @throws InvalidRlpError, InvalidEncodingError
  */
-export function decodeStruct<T>(
-  bytes: Uint8Array,
-  type: string,
-  read: (reader: StructReader) => T,
-  field?: Field,
-): T {
+export function decodeStruct<T>(bytes: Uint8Array, type: string, read: (reader: StructReader) => T, field?: Field): T {
   const { isList, start, length } = topPrefix(bytes, type);
   if (!isList) throw new InvalidEncodingError("RLP_EXPECTED_LIST", type, "");
   const end = start + length;
@@ -142,8 +137,7 @@ export class StructReader {
   /** An address, or null for the empty string. */
   optionalAddress(field: string): Address | null {
     const { prefix } = this.#take(field, "*common.Address");
-    if (prefix.length > 0)
-      return addressFromBytes(this.#exact(prefix, 20, "common.Address", field));
+    if (prefix.length > 0) return addressFromBytes(this.#exact(prefix, 20, "common.Address", field));
     if (prefix.isList) throw this.fault("RLP_EMPTY_LIST", "*common.Address", field);
     return null;
   }
@@ -153,12 +147,7 @@ export class StructReader {
   }
 
   /** A list whose every item is read by `read`; errors name the item `field[index]`. */
-  structs<T>(
-    field: string,
-    type: string,
-    read: (reader: StructReader) => T,
-    listType = `[]${type}`,
-  ): readonly T[] {
+  structs<T>(field: string, type: string, read: (reader: StructReader) => T, listType = `[]${type}`): readonly T[] {
     return this.#items(field, listType, (items, name) => {
       const payload = items.#list(name, type);
       return readAll(new StructReader(payload, type, { parent: items, segment: name }), read);
@@ -196,11 +185,7 @@ export class StructReader {
   }
 
   /** The items of the list that is the next field, each read under the name `[index]`. */
-  #items<T>(
-    field: string,
-    type: string,
-    read: (items: StructReader, name: string) => T,
-  ): readonly T[] {
+  #items<T>(field: string, type: string, read: (items: StructReader, name: string) => T): readonly T[] {
     const parent = { parent: this, segment: field };
     const items = new StructReader(this.#list(field, type), type, parent);
     const values: T[] = [];

@@ -1,13 +1,5 @@
 import { invariant } from "../errors.ts";
-import {
-  type Code,
-  type Local,
-  type Operand,
-  pushOperand,
-  pushUnsigned,
-  unsigned,
-  type ValueType,
-} from "./code.ts";
+import { type Code, type Local, type Operand, pushOperand, pushUnsigned, unsigned, type ValueType } from "./code.ts";
 
 export type Signature = {
   readonly params: readonly ValueType[];

@@ -59,12 +59,7 @@ export class ModuleBuilder {
     section(1, this.#types);
     section(2, [
       [...name("host"), ...name("memory"), 0x02, 0x00, ...unsigned(1)],
-      ...this.#imports.map((item) => [
-        ...name("host"),
-        ...name(item.name),
-        0x00,
-        ...unsigned(item.type),
-      ]),
+      ...this.#imports.map((item) => [...name("host"), ...name(item.name), 0x00, ...unsigned(item.type)]),
     ]);
     section(
       3,

@@ -76,8 +76,7 @@ test("notifications of subscriptions are events of the provider", async () => {
 
 test("what a page cannot do is rejected by code", async () => {
   const unsupported = { code: "BROWSER_UNSUPPORTED" };
-  const withSetting = (key: string, value: string) =>
-    browser.createNode({ settings: { [key]: value } });
+  const withSetting = (key: string, value: string) => browser.createNode({ settings: { [key]: value } });
   await assert.rejects(withSetting("json-rpc.enable", "true"), unsupported);
   await assert.rejects(withSetting("metrics.enable", "true"), unsupported);
   await assert.rejects(withSetting("consensus.engine", "cometbft"), unsupported);

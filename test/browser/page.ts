@@ -19,8 +19,7 @@ export async function servePages(folder: string) {
     const isPage = path === "/";
     const type = isPage ? "text/html" : "text/javascript";
     response.writeHead(200, { "content-type": type, "content-security-policy": POLICY });
-    if (isPage)
-      response.end('<!doctype html><title>tab</title><script type="module" src="/start"></script>');
+    if (isPage) response.end('<!doctype html><title>tab</title><script type="module" src="/start"></script>');
     else if (path === "/start") response.end(START);
     else response.end(readFileSync(join(folder, path)));
   });
@@ -46,14 +45,12 @@ export async function startNode(
   options: NodeOptions = {},
   files?: ReadonlyMap<string, Uint8Array>,
 ): Promise<void> {
-  const texts =
-    files && Array.from(files, ([path, bytes]) => [path, Buffer.from(bytes).toString("latin1")]);
+  const texts = files && Array.from(files, ([path, bytes]) => [path, Buffer.from(bytes).toString("latin1")]);
   const failure = await page.evaluate(
     async ({ options, texts }) => {
       const scope = globalThis as unknown as PageGlobals;
       const { createNode } = await scope.evmint;
-      const bytesOf = (text: string) =>
-        Uint8Array.from(text, (character) => character.charCodeAt(0));
+      const bytesOf = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
       const files = texts && new Map(texts.map(([path, text]) => [path!, bytesOf(text!)]));
       try {
         scope.node = await createNode({ ...options, files });
@@ -77,8 +74,7 @@ export function transfer(page: Page, count: number): Promise<number> {
     const start = performance.now();
     for (let i = 0; i < transfers; i++) {
       const hash = await rpc.eth_sendTransaction({ from, to, value: "0x1" });
-      if ((await rpc.eth_getTransactionReceipt(hash)) === null)
-        throw new Error(`no receipt of ${hash}`);
+      if ((await rpc.eth_getTransactionReceipt(hash)) === null) throw new Error(`no receipt of ${hash}`);
     }
     return performance.now() - start;
   }, count);

@@ -23,21 +23,21 @@ export function asking(provider: { request(call: Call): Promise<unknown> }): Ask
 
 /** Answers that hold a time, a random value, or what is of the process: compared by whether there is a result, or by the code of the error. */
 const VARYING = new Set([
-  ...[
-    "web3_clientVersion",
-    "eth_newFilter",
-    "eth_newBlockFilter",
-    "eth_newPendingTransactionFilter",
-  ],
-  ...["admin_nodeInfo", "admin_datadir", "personal_listWallets"],
-  ...[
-    "personal_importRawKey",
-    "les_serverInfo",
-    "eth_subscribe",
-    "debug_subscribe",
-    "shh_newFilter",
-  ],
-  ...["shh_newIdentity", "eth_getWork", "eth_sendRawTransactionSync"],
+  "web3_clientVersion",
+  "eth_newFilter",
+  "eth_newBlockFilter",
+  "eth_newPendingTransactionFilter",
+  "admin_nodeInfo",
+  "admin_datadir",
+  "personal_listWallets",
+  "personal_importRawKey",
+  "les_serverInfo",
+  "eth_subscribe",
+  "debug_subscribe",
+  "shh_newFilter",
+  "shh_newIdentity",
+  "eth_getWork",
+  "eth_sendRawTransactionSync",
 ]);
 
 /** Methods of the process, of files and of listeners, which a page does not have. */

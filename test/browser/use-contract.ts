@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { decodeFunctionResult, encodeFunctionData } from "viem";
-import type { BrowserNode } from "../../src/browser/browser-node.ts";
+import type { BrowserNode } from "../../src/browser/create-node.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
 
 const [ALICE, BOB] = DEV_ADDRESSES;
 const { abi, bytecode } = contract("Token");
 const SUPPLY = 1_000n;
-const input = (functionName: string, ...args: readonly unknown[]) =>
-  encodeFunctionData({ abi, functionName, args });
+const input = (functionName: string, ...args: readonly unknown[]) => encodeFunctionData({ abi, functionName, args });
 
 type Node = Pick<BrowserNode, "rpc" | "snapshot" | "revert">;
 

@@ -204,8 +204,7 @@ function createChain(genesis: Block, state: StateReader) {
           blocks.set(block.hash, imported);
           const isBetter =
             totalDifficulty > head.totalDifficulty ||
-            (totalDifficulty === head.totalDifficulty &&
-              block.header.number > head.block.header.number);
+            (totalDifficulty === head.totalDifficulty && block.header.number > head.block.header.number);
           if (isBetter) head = imported;
           return outcome.trie.nodes;
         },

@@ -13,9 +13,7 @@ export function eip2537DraftPrecompiles(): ReadonlyMap<Address, Precompile> {
   const put = (at: number, finalAt: number, gas: Precompile["gas"], inputLength?: number) => {
     const { name, run } = final.get(addressAt(finalAt))!;
     const guarded: Precompile["run"] = (input) =>
-      inputLength === undefined || input.length === inputLength
-        ? run(input)
-        : { reason: "invalid input length" };
+      inputLength === undefined || input.length === inputLength ? run(input) : { reason: "invalid input length" };
     draft.set(addressAt(at), { name, gas, run: guarded });
   };
   put(0x0b, 0x0b, () => 500n);

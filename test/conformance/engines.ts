@@ -17,8 +17,7 @@ export type EngineOptions = {
 const ENGINES: Readonly<Record<string, (options: EngineOptions) => Evm | Promise<Evm>>> = {
   evmint: () => createEvm(),
   "evmint-compiled": (options) => createEvm({ tier: compileAtOnce(options) }),
-  "evmint-alternating": (options) =>
-    createEvm({ tier: compileAtOnce({ ...options, alternates: true }) }),
+  "evmint-alternating": (options) => createEvm({ tier: compileAtOnce({ ...options, alternates: true }) }),
   "evmint-eip2537-draft": () => withPrecompiles(createEvm(), eip2537DraftPrecompiles()),
   ethereumjs: () => createEthereumjsEvm({ precompilesOf: pointEvaluationAt }),
   "ethereumjs-own-precompiles": () => createEthereumjsEvm({ precompilesOf: precompilesAt }),
@@ -55,7 +54,6 @@ export async function createEngines(name: string, options?: EngineOptions): Prom
   const engines = new Map<Hardfork, Evm>();
   for (const hardfork of HARDFORKS) engines.set(hardfork, await createEngine(name, options));
   return {
-    execute: (message, block, ...rest) =>
-      engines.get(block.hardfork)!.execute(message, block, ...rest),
+    execute: (message, block, ...rest) => engines.get(block.hardfork)!.execute(message, block, ...rest),
   };
 }

@@ -15,8 +15,6 @@ const ALSO_BROKEN: Readonly<Record<string, readonly string[]>> = {
 export function codesOf(exception = ""): string[] {
   const codes = exception
     .split("|")
-    .map((name) =>
-      name.replace("TransactionException.", "TX_").replace("BlockException.", "BLOCK_"),
-    );
+    .map((name) => name.replace("TransactionException.", "TX_").replace("BlockException.", "BLOCK_"));
   return codes.flatMap((code) => [code, ...(ALSO_BROKEN[code] ?? [])]);
 }

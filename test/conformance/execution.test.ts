@@ -41,9 +41,7 @@ function assertPass(cases: Iterable<CaseResult>): number {
 for (const dir of STATE_TESTS) {
   test(`official state tests, ${dir}`, { skip }, async () => {
     const evm = await createEngine();
-    const counts = jsonFiles(join(vectors!, dir)).map((file) =>
-      assertPass(stateTestCases(file, evm)),
-    );
+    const counts = jsonFiles(join(vectors!, dir)).map((file) => assertPass(stateTestCases(file, evm)));
     assert.ok(counts.length > 0);
   });
 }
@@ -51,9 +49,7 @@ for (const dir of STATE_TESTS) {
 for (const dir of BLOCKCHAIN_TESTS) {
   test(`official blockchain tests, ${dir}`, { skip }, async () => {
     const evm = await createEngine();
-    const counts = jsonFiles(join(vectors!, dir)).map((file) =>
-      assertPass(blockchainTestCases(file, evm)),
-    );
+    const counts = jsonFiles(join(vectors!, dir)).map((file) => assertPass(blockchainTestCases(file, evm)));
     assert.ok(counts.length > 0);
   });
 }

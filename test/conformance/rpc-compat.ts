@@ -4,8 +4,7 @@ import { parseArgs } from "node:util";
 import { startRecordedChain } from "../support/recorded-chain.ts";
 import type { Suite } from "./suite.ts";
 
-const USAGE =
-  "usage: rpc-compat --tests DIR (--genesis FILE --chain FILE | --url URL) [--only SUBSTRING] [--verbose]";
+const USAGE = "usage: rpc-compat --tests DIR (--genesis FILE --chain FILE | --url URL) [--only SUBSTRING] [--verbose]";
 
 /** One recorded exchange: what is sent, what has to come back. */
 type Exchange = { readonly request: string; readonly response: unknown };
@@ -125,27 +124,18 @@ function difference(actual: unknown, expected: unknown, path: string): string | 
       return key === ignored ? undefined : difference(actual[key], expected[key], at);
     });
   }
-  return Object.is(actual, expected)
-    ? undefined
-    : `${path}: got ${show(actual)}, want ${show(expected)}`;
+  return Object.is(actual, expected) ? undefined : `${path}: got ${show(actual)}, want ${show(expected)}`;
 }
 
 /** Same JSON type, and for objects at least the recorded members. */
 function shapeFault(actual: unknown, expected: unknown, path: string): string | undefined {
   if (isObject(expected) && isObject(actual)) {
-    return firstOf(Object.keys(expected), (key) =>
-      key in actual ? undefined : `${path}.${key}: missing`,
-    );
+    return firstOf(Object.keys(expected), (key) => (key in actual ? undefined : `${path}.${key}: missing`));
   }
-  return kindOf(actual) === kindOf(expected)
-    ? undefined
-    : `${path}: got ${show(actual)}, want ${kindOf(expected)}`;
+  return kindOf(actual) === kindOf(expected) ? undefined : `${path}: got ${show(actual)}, want ${kindOf(expected)}`;
 }
 
-function firstOf<T>(
-  items: readonly T[],
-  fault: (item: T, index: number) => string | undefined,
-): string | undefined {
+function firstOf<T>(items: readonly T[], fault: (item: T, index: number) => string | undefined): string | undefined {
   for (const [index, item] of items.entries()) {
     const found = fault(item, index);
     if (found !== undefined) return found;

@@ -90,9 +90,7 @@ export const run: Suite = async (args) => {
   let failed = 0;
   for (const dir of positionals) {
     const files = jsonFiles(dir);
-    const outdated = OUTDATED.filter(
-      ({ path, engine }) => !draftEngines.has(path) && engine !== values.engine,
-    );
+    const outdated = OUTDATED.filter(({ path, engine }) => !draftEngines.has(path) && engine !== values.engine);
     for (const { path, reason } of outdated) {
       const count = files.filter((file) => file.includes(path)).length;
       if (count > 0) console.log(`left out: ${count} files of ${path}, ${reason}`);
@@ -136,12 +134,7 @@ function isStateTest(vector: Partial<Vector>): boolean {
 }
 
 /** What differs from the expectation, or undefined. */
-function faultOf(
-  vector: Vector,
-  fork: string,
-  expected: Expectation,
-  evm: Evm,
-): string | undefined {
+function faultOf(vector: Vector, fork: string, expected: Expectation, evm: Evm): string | undefined {
   const hardfork = FORKS[fork];
   if (!hardfork) return "unknown fork";
   const blobParams = blobParamsOf(vector, fork, hardfork);
@@ -207,9 +200,7 @@ function blockOf({ env }: Vector, hardfork: Hardfork, blobParams?: BlobParams): 
     difficulty: numberOf(env.currentDifficulty),
     prevRandao: hashFromBigint(numberOf(env.currentRandom ?? env.currentDifficulty)),
     baseFeePerGas: isAtLeast(hardfork, "london") ? numberOf(env.currentBaseFee ?? "0x0a") : 0n,
-    blobBaseFee: blobParams
-      ? blobBaseFee(numberOf(env.currentExcessBlobGas ?? "0x"), blobParams)
-      : 0n,
+    blobBaseFee: blobParams ? blobBaseFee(numberOf(env.currentExcessBlobGas ?? "0x"), blobParams) : 0n,
     blockHash: (number) => keccak256Hash(Buffer.from(String(number))),
   };
 }

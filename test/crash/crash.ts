@@ -6,10 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { LogBlockStore } from "../../src/chain/store/log-block-store.ts";
-import {
-  createMemoryBlockStore,
-  openDiskBlockStore,
-} from "../../src/chain/store/open-block-store.ts";
+import { createMemoryBlockStore, openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { FAIL_POINTS, PRUNE_FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import { mulberry32, RandomChain } from "../../src/chain/testing/random-chain.ts";
@@ -33,11 +30,7 @@ export type CrashReport = {
  * moments. After each death the store opens, has every block that was acknowledged and passes its
  * check; after the last one it is equal to a store that was never killed.
  */
-export async function crashStore(
-  kills: number,
-  seed: number,
-  kind: HomeKind = "lmdb",
-): Promise<CrashReport> {
+export async function crashStore(kills: number, seed: number, kind: HomeKind = "lmdb"): Promise<CrashReport> {
   const directory = mkdtempSync(join(tmpdir(), "evmint-crash-"));
   const home = { directory, kind };
   const points = kind === "retention" ? [...PRUNE_FAIL_POINTS, ...FAIL_POINTS] : FAIL_POINTS;
@@ -64,11 +57,9 @@ type Death = { readonly afterMs: number } | { readonly point: string; readonly h
 /** One life of the writer; adds the blocks that it acknowledged. */
 async function live({ directory, kind }: Home, seed: number, death: Death, acknowledged: string[]) {
   const fate = "point" in death ? [death.point, String(death.hits)] : [];
-  const child = spawn(
-    process.execPath,
-    ["--import", "tsx", WRITER, directory, String(seed), kind, ...fate],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
+  const child = spawn(process.execPath, ["--import", "tsx", WRITER, directory, String(seed), kind, ...fate], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let said = "";
   child.stdout.setEncoding("utf8");
   child.stdout.on("data", (text: string) => {
@@ -90,8 +81,7 @@ function assertNothingLost(home: Home, acknowledged: readonly string[], death: D
     assert.ok((store.head() ?? -1) >= acknowledged.length - 1, `blocks lost after ${context}`);
     for (const [number, hash] of acknowledged.entries()) {
       // One that was written but not acknowledged has no line; the next life starts after it.
-      if (hash !== undefined && number >= store.base()!)
-        assert.equal(store.block(number)?.block.hash, hash, context);
+      if (hash !== undefined && number >= store.base()!) assert.equal(store.block(number)?.block.hash, hash, context);
     }
     while (store.pruneSome());
     assert.deepEqual(store.check().faults, [], context);

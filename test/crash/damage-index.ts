@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mulberry32 } from "../../src/chain/testing/random-chain.ts";
-import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
+import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
@@ -114,11 +114,7 @@ async function makeChain(url: string): Promise<Answers> {
   return questions.map((question, index) => ({ question, answer: answers[index]! }));
 }
 
-function questionsAbout(
-  hashes: readonly string[],
-  contract: Address,
-  head: number,
-): readonly Question[] {
+function questionsAbout(hashes: readonly string[], contract: Address, head: number): readonly Question[] {
   const questions: Question[] = [];
   const add = (method: string, ...params: readonly unknown[]) => questions.push({ method, params });
   const blocks = [0, head >> 1, head].map((number) => `0x${number.toString(16)}`);
@@ -175,10 +171,7 @@ async function compare(home: string, answers: Answers, damage: string) {
 }
 
 /** Results as JSON, in the order of the questions; undefined where the node answers with an error. */
-async function askAll(
-  url: string,
-  questions: readonly Question[],
-): Promise<(string | undefined)[]> {
+async function askAll(url: string, questions: readonly Question[]): Promise<(string | undefined)[]> {
   const answers: (string | undefined)[] = [];
   for (let start = 0; start < questions.length; start += BATCH) {
     const batch = questions.slice(start, start + BATCH);
@@ -265,11 +258,7 @@ function transaction(nonce: bigint, to: Address | null, data: string): string {
 
 async function minedReceipt(url: string, hash: string): Promise<{ contractAddress: string }> {
   for (let tries = 0; tries < 200; tries++) {
-    const receipt = await call<{ contractAddress: string } | null>(
-      url,
-      "eth_getTransactionReceipt",
-      [hash],
-    );
+    const receipt = await call<{ contractAddress: string } | null>(url, "eth_getTransactionReceipt", [hash]);
     if (receipt) return receipt;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -6,7 +6,7 @@ import { genesisState } from "../../src/chain/genesis-block.ts";
 import { createMemoryBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
+import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import { executionModules } from "../../src/node/chain/execution-modules.ts";
 import { openChain } from "../../src/node/chain/open-chain.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
@@ -83,20 +83,13 @@ type Seen = {
 async function load(url: string, seen: Seen): Promise<void> {
   const key = devPrivateKeys()[0]!;
   try {
-    let nonce = BigInt(
-      await call<string>(url, "eth_getTransactionCount", [DEV_ADDRESS, "pending"]),
-    );
+    let nonce = BigInt(await call<string>(url, "eth_getTransactionCount", [DEV_ADDRESS, "pending"]));
     for (;;) {
       const hash = await call<string>(url, "eth_sendRawTransaction", [transfer(nonce++, key)]);
       seen.taken.add(hash);
-      const block = await call<{ number: string; hash: string }>(url, "eth_getBlockByNumber", [
-        "latest",
-        false,
-      ]);
+      const block = await call<{ number: string; hash: string }>(url, "eth_getBlockByNumber", ["latest", false]);
       seen.blocks.set(Number(block.number), block.hash);
-      const receipt = await call<{ blockHash: string } | null>(url, "eth_getTransactionReceipt", [
-        hash,
-      ]);
+      const receipt = await call<{ blockHash: string } | null>(url, "eth_getTransactionReceipt", [hash]);
       if (receipt) seen.receipts.set(hash, receipt.blockHash);
     }
   } catch (error) {
@@ -108,16 +101,11 @@ async function load(url: string, seen: Seen): Promise<void> {
 async function checkSeen(url: string, { blocks, receipts, taken }: Seen): Promise<void> {
   // Old ones were checked by starts before; a chain link holds the rest.
   for (const [number, hash] of [...blocks].slice(-50)) {
-    const block = await call<{ hash: string } | null>(url, "eth_getBlockByNumber", [
-      `0x${number.toString(16)}`,
-      false,
-    ]);
+    const block = await call<{ hash: string } | null>(url, "eth_getBlockByNumber", [`0x${number.toString(16)}`, false]);
     if (block?.hash !== hash) throw new Error(`block ${number} was ${hash} and is ${block?.hash}`);
   }
   for (const [hash, blockHash] of [...receipts].slice(-50)) {
-    const receipt = await call<{ blockHash: string } | null>(url, "eth_getTransactionReceipt", [
-      hash,
-    ]);
+    const receipt = await call<{ blockHash: string } | null>(url, "eth_getTransactionReceipt", [hash]);
     if (receipt?.blockHash !== blockHash) throw new Error(`receipt of ${hash} is lost`);
   }
   for (const hash of [...taken].slice(-50)) {

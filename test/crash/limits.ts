@@ -23,7 +23,10 @@ export function storeOptions(kind: HomeKind) {
 const STORE_LIMITS = {
   segmentBytesMax: 12_000,
   mergeLimits: {
-    ...{ versionsMin: 30, nodeBytesMin: 20_000, blocksMin: 8, keysMax: 5 },
+    versionsMin: 30,
+    nodeBytesMin: 20_000,
+    blocksMin: 8,
+    keysMax: 5,
     logs: { blocksMin: 8, postingsMin: 60, logBytesMin: 6_000, rowsMax: 20 },
   },
 };

@@ -61,9 +61,7 @@ for (const [name, at] of [
       for (const mount of mounts) {
         const [source = "", target = ""] = mount.split(":");
         assert.ok(target.startsWith("/"), `${service}: ${mount}`);
-        const exists = source.startsWith("./")
-          ? existsSync(join(at, source))
-          : Object.hasOwn(volumes, source);
+        const exists = source.startsWith("./") ? existsSync(join(at, source)) : Object.hasOwn(volumes, source);
         assert.ok(exists, `${service}: ${mount}`);
       }
     }
@@ -75,9 +73,7 @@ for (const [name, at] of [
     const mounted = prometheus!.volumes!.map((mount) => mount.split(":")[1]!);
     const { rule_files: rules } = read<Prometheus>(join(at, "prometheus.yaml"));
     for (const rule of rules) {
-      assert.ok(
-        mounted.some((path) => basename(path) === rule && dirname(path) === "/etc/prometheus"),
-      );
+      assert.ok(mounted.some((path) => basename(path) === rule && dirname(path) === "/etc/prometheus"));
     }
     const provisioning = join(at, "grafana/provisioning");
     const { datasources } = read<{ datasources: readonly { url: string; uid: string }[] }>(
@@ -125,9 +121,7 @@ test("each validator starts from its home, is asked at its own port and scraped 
     assert.deepEqual(volumes, [`./${name}:/net/${name}`]);
     assert.equal(network, "host");
     const { jsonRpc, metrics, cometbft } = config;
-    assert.ok(
-      healthcheck!.test.join(" ").includes(`http://${formatHostPort(jsonRpc.address)}/readyz`),
-    );
+    assert.ok(healthcheck!.test.join(" ").includes(`http://${formatHostPort(jsonRpc.address)}/readyz`));
     const { p2pAddress } = cometbft;
     for (const address of [jsonRpc.address, jsonRpc.wsAddress, metrics.address, p2pAddress]) {
       assert.ok(!used.has(formatHostPort(address)), formatHostPort(address));
@@ -145,8 +139,7 @@ test("every alert is about a metric that exists", () => {
   const rules = read<Alerts>(join(deploy, "alerts.yaml")).groups.flatMap((group) => group.rules);
   assert.ok(rules.length >= 5);
   for (const { alert, expr } of rules) {
-    for (const name of metricNames(expr))
-      assert.ok(page.includes(`\`${name}\``), `${alert}: ${name}`);
+    for (const name of metricNames(expr)) assert.ok(page.includes(`\`${name}\``), `${alert}: ${name}`);
   }
 });
 

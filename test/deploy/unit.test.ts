@@ -24,8 +24,7 @@ test(`the exposure of the systemd unit is ${EXPOSURE_MAX / 10} or less`, {
 test("the systemd unit lets V8 make code, and the home be written", () => {
   const lines = readFileSync(UNIT, "utf8").split("\n");
   assert.ok(!lines.some((line) => line.startsWith("MemoryDenyWriteExecute=")));
-  const settingOf = (key: string) =>
-    lines.find((line) => line.startsWith(`${key}=`))?.split("=")[1];
+  const settingOf = (key: string) => lines.find((line) => line.startsWith(`${key}=`))?.split("=")[1];
   assert.equal(settingOf("UMask"), "0077");
   assert.equal(`/var/lib/${settingOf("StateDirectory")}`, "/var/lib/evmint");
   assert.ok(lines.includes("Environment=EVMINT_HOME=/var/lib/evmint"));

@@ -54,10 +54,7 @@ export async function compare<Case extends DifferentialCase>(
 }
 
 /** The node at `url`. Traces that it writes to files are answered with the texts of the files. */
-export function peerAt(
-  url: string,
-  headers: () => Readonly<Record<string, string>> = () => ({}),
-): Peer {
+export function peerAt(url: string, headers: () => Readonly<Record<string, string>> = () => ({})): Peer {
   return async ({ method, params }) => {
     for (let tries = 1; ; tries++) {
       try {
@@ -73,21 +70,13 @@ export function peerAt(
   };
 }
 
-function describe(
-  { name, method, params }: DifferentialCase,
-  ours: Answer,
-  theirs: Answer,
-  at: string,
-): Difference {
+function describe({ name, method, params }: DifferentialCase, ours: Answer, theirs: Answer, at: string): Difference {
   const show = (value: unknown) => (JSON.stringify(value) ?? "nothing").slice(0, 300);
   const valueAt = (answer: Answer) =>
     at
       .split("/")
       .slice(1)
-      .reduce<unknown>(
-        (value, key) => (value as Record<string, unknown> | undefined)?.[key],
-        answer,
-      );
+      .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], answer);
   const shape = at.replace(/\d+/g, "N").replace(/0x[0-9a-fN]+/g, "HEX");
   return {
     group: `${method} ${shape}`,

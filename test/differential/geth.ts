@@ -18,10 +18,7 @@ export function gethVersion(): string | undefined {
 }
 
 /** A geth on loopback, in a folder of its own, that has imported the chain file and takes its last block for final. */
-export async function startGeth(options: {
-  readonly genesisFile: string;
-  readonly chainFile: string;
-}): Promise<Geth> {
+export async function startGeth(options: { readonly genesisFile: string; readonly chainFile: string }): Promise<Geth> {
   const home = mkdtempSync(join(tmpdir(), "evmint-geth-"));
   const jwtFile = join(home, "jwt.hex");
   const secret = randomBytes(32);
@@ -37,10 +34,27 @@ export async function startGeth(options: {
     const child = spawn(
       GETH,
       [
-        ...[...quiet, ...archive, "--syncmode", "full", "--ipcdisable", "--nat", "none"],
-        ...["--nodiscover", "--maxpeers", "0", "--port", "0"],
-        ...["--http", "--http.port", `${port}`, "--http.api", "eth,net,web3,debug,txpool,admin"],
-        ...["--authrpc.port", `${authPort}`, "--authrpc.jwtsecret", jwtFile],
+        ...quiet,
+        ...archive,
+        "--syncmode",
+        "full",
+        "--ipcdisable",
+        "--nat",
+        "none",
+        "--nodiscover",
+        "--maxpeers",
+        "0",
+        "--port",
+        "0",
+        "--http",
+        "--http.port",
+        `${port}`,
+        "--http.api",
+        "eth,net,web3,debug,txpool,admin",
+        "--authrpc.port",
+        `${authPort}`,
+        "--authrpc.jwtsecret",
+        jwtFile,
       ],
       // Its trace files are below the folder that is removed at the end.
       { stdio: "ignore", env: { ...process.env, TMPDIR: home } },

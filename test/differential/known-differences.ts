@@ -5,15 +5,12 @@ export type Found = DifferentialCase & { readonly ours: Answer; readonly theirs:
 
 type Reason = { readonly reason: string; readonly holds: (found: Found) => boolean };
 
-const textOf = ({ error }: Answer): string =>
-  (error as { message?: string } | undefined)?.message ?? "";
+const textOf = ({ error }: Answer): string => (error as { message?: string } | undefined)?.message ?? "";
 const codeOf = ({ error }: Answer): unknown => (error as { code?: unknown } | undefined)?.code;
 const has = (params: readonly unknown[], pattern: RegExp) => pattern.test(JSON.stringify(params));
 
 /** Later than geth 1.17.0. */
-const NEWER_METHODS: ReadonlySet<string> = new Set([
-  ...["eth_getStorageValues", "eth_baseFee", "eth_capabilities"],
-]);
+const NEWER_METHODS: ReadonlySet<string> = new Set(["eth_getStorageValues", "eth_baseFee", "eth_capabilities"]);
 
 const isUnselected = (answer: Answer): boolean =>
   textOf(answer).endsWith("must specify either BlockHash or BlockNumber");
@@ -30,10 +27,7 @@ const isSubset = (part: readonly string[], whole: readonly string[] | null): boo
 };
 
 /** Whether the answers are equal once `change` was made to the members of both. */
-function isEqualWith(
-  { ours, theirs }: Found,
-  change: (name: string, member: unknown) => unknown,
-): boolean {
+function isEqualWith({ ours, theirs }: Found, change: (name: string, member: unknown) => unknown): boolean {
   const of = (answer: Answer) => mapMembers(withoutVersion(answer), change);
   return firstDifference(of(ours), of(theirs)) === undefined;
 }
@@ -62,13 +56,11 @@ const REASONS: readonly Reason[] = [
   {
     reason: "too large a creation that cannot pay for its code is out of gas here",
     holds: ({ ours, theirs }) =>
-      has([ours], /contract creation code storage out of gas/) &&
-      has([theirs], /max code size exceeded/),
+      has([ours], /contract creation code storage out of gas/) && has([theirs], /max code size exceeded/),
   },
   {
     reason: "the estimate of eth_fillTransaction counts authorizations here",
-    holds: ({ method, params }) =>
-      method === "eth_fillTransaction" && has(params, /"authorizationList":\[\{/),
+    holds: ({ method, params }) => method === "eth_fillTransaction" && has(params, /"authorizationList":\[\{/),
   },
   {
     reason: "as newer versions of geth answer: gasPrice with an authorization list",
@@ -85,11 +77,7 @@ const REASONS: readonly Reason[] = [
   {
     reason: "as newer versions of geth answer: a block selector that is null, empty or absent",
     holds: ({ method, ours, theirs }) => {
-      if (
-        /neither block nor hash specified|missing value for required argument 1/.test(
-          textOf(theirs),
-        )
-      ) {
+      if (/neither block nor hash specified|missing value for required argument 1/.test(textOf(theirs))) {
         return ours.error === undefined || method === "debug_traceCall" || isUnselected(ours);
       }
       return method === "debug_accountRange" && isUnselected(ours) && codeOf(theirs) === -32000;
@@ -101,8 +89,7 @@ const REASONS: readonly Reason[] = [
       has([found.ours], /"(?:op|type)":"CREATE2?|"0xf[05]":1/) &&
       has([found.ours], /out of gas: write protection/) &&
       isEqualWith(found, (name, member) =>
-        (name === "error" && (member === "write protection" || member === null)) ||
-        name === "outOfGas"
+        (name === "error" && (member === "write protection" || member === null)) || name === "outOfGas"
           ? undefined
           : member,
       ),
@@ -113,9 +100,7 @@ const REASONS: readonly Reason[] = [
       has(found.params, /"convertParityErrors":true/) &&
       has([found.theirs], /"error":"write protection"/) &&
       isEqualWith(found, (name, member) =>
-        name === "error" && (member === "write protection" || member === "Out of gas")
-          ? "static"
-          : member,
+        name === "error" && (member === "write protection" || member === "Out of gas") ? "static" : member,
       ),
   },
   {
@@ -157,8 +142,7 @@ const REASONS: readonly Reason[] = [
       ),
   },
   {
-    reason:
-      "geth fills the lists of eth_feeHistory in no order, so that a block's neighbour may win",
+    reason: "geth fills the lists of eth_feeHistory in no order, so that a block's neighbour may win",
     holds: (found) =>
       found.method === "eth_feeHistory" &&
       isEqualWith(found, (name, member) => (name === "baseFeePerBlobGas" ? undefined : member)) &&
@@ -183,8 +167,7 @@ const REASONS: readonly Reason[] = [
   },
   {
     reason: "an empty list, where geth has none and says null",
-    holds: ({ ours, theirs }) =>
-      Array.isArray(ours.result) && ours.result.length === 0 && theirs.result === null,
+    holds: ({ ours, theirs }) => Array.isArray(ours.result) && ours.result.length === 0 && theirs.result === null,
   },
   {
     reason: "geth prints its structure of an unknown block",
@@ -193,15 +176,12 @@ const REASONS: readonly Reason[] = [
   {
     reason: "geth's database and files are not this node's",
     holds: ({ method, ours, theirs }) =>
-      (method === "debug_dbGet" || method === "debug_traceBlockFromFile") &&
-      codeOf(ours) === codeOf(theirs),
+      (method === "debug_dbGet" || method === "debug_traceBlockFromFile") && codeOf(ours) === codeOf(theirs),
   },
   {
     reason: "every state of an archive can be read",
     holds: ({ method, ours, theirs }) =>
-      method === "debug_getAccessibleState" &&
-      typeof ours.result === "number" &&
-      theirs.error !== undefined,
+      method === "debug_getAccessibleState" && typeof ours.result === "number" && theirs.error !== undefined,
   },
   {
     reason: "geth shows a refund that a step without the gas for it would have given",
@@ -227,15 +207,12 @@ const REASONS: readonly Reason[] = [
     holds: (found) =>
       found.method === "eth_createAccessList" &&
       isEqualWith(found, (name, member) =>
-        name === "message"
-          ? String(member).replace(/^(failed to apply transaction: )0x\w+/, "$1")
-          : member,
+        name === "message" ? String(member).replace(/^(failed to apply transaction: )0x\w+/, "$1") : member,
       ),
   },
   {
     reason: "as newer versions of geth answer: at most 1024 storage keys",
-    holds: ({ method, ours }) =>
-      method === "eth_getProof" && textOf(ours).startsWith("too many storage keys"),
+    holds: ({ method, ours }) => method === "eth_getProof" && textOf(ours).startsWith("too many storage keys"),
   },
   {
     reason: "`pending` cannot be traced",
@@ -277,15 +254,12 @@ const REASONS: readonly Reason[] = [
   },
   {
     reason: "without fromBlock eth_getLogs begins at the head",
-    holds: ({ method, ours }) =>
-      method === "eth_getLogs" && textOf(ours) === "invalid block range params",
+    holds: ({ method, ours }) => method === "eth_getLogs" && textOf(ours) === "invalid block range params",
   },
 ];
 
 /** What follows from a header's withdrawals root. */
-const AFTER_WITHDRAWALS: ReadonlySet<string> = new Set([
-  ...["hash", "parentHash", "blockHash", "size"],
-]);
+const AFTER_WITHDRAWALS: ReadonlySet<string> = new Set(["hash", "parentHash", "blockHash", "size"]);
 
 /** The reason for a difference that docs/compliance.md lists; undefined for any other. */
 export function knownReason(found: Found): string | undefined {
@@ -304,8 +278,7 @@ export function withoutVersion(answer: unknown): unknown {
   return Object.fromEntries(
     members.map(([name, value]) => {
       // Sets, in the order of Go's maps.
-      if ((name === "codes" || name === "state") && Array.isArray(value))
-        return [name, [...value].sort()];
+      if ((name === "codes" || name === "state") && Array.isArray(value)) return [name, [...value].sort()];
       if (name === "accessList" && Array.isArray(value)) return [name, sorted(value)];
       if (name === "memory" && Array.isArray(value)) return [name, value.map(withoutPrefix)];
       if (name === "storage" && "pc" in answer) return [name, storageWithoutPrefix(value)];
@@ -318,10 +291,7 @@ function withoutSizes(text: string): string {
   return text
     .replace(/(code size exceeded|initcode size exceeded):? (code )?size \d+( limit \d+)?/, "$1")
     .replace("out of gas: write protection", "write protection")
-    .replace(
-      /^block gas limit reached: (?:\d+ >= \d+|remaining: \d+, required: \d+)$/,
-      "block gas limit reached",
-    );
+    .replace(/^block gas limit reached: (?:\d+ >= \d+|remaining: \d+, required: \d+)$/, "block gas limit reached");
 }
 
 function withoutPrefix(word: unknown): unknown {
@@ -330,9 +300,7 @@ function withoutPrefix(word: unknown): unknown {
 
 function storageWithoutPrefix(storage: unknown): unknown {
   const entries = Object.entries(storage as Record<string, unknown>);
-  return Object.fromEntries(
-    entries.map(([key, value]) => [withoutPrefix(key), withoutPrefix(value)]),
-  );
+  return Object.fromEntries(entries.map(([key, value]) => [withoutPrefix(key), withoutPrefix(value)]));
 }
 
 function sorted(list: readonly unknown[]): readonly unknown[] {

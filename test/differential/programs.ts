@@ -12,8 +12,7 @@ export type Program = {
 };
 
 const PLAIN = "0x00000000000000000000000000000000000b0b00" as Address;
-const ADDRESS_OF = (index: number) =>
-  `0x${(0xc0de000 + index).toString(16).padStart(40, "0")}` as Address;
+const ADDRESS_OF = (index: number) => `0x${(0xc0de000 + index).toString(16).padStart(40, "0")}` as Address;
 
 const word = (value: number | bigint): string => `0x${value.toString(16).padStart(64, "0")}`;
 const ONE = word(1);
@@ -47,10 +46,7 @@ const returnTop = "PUSH0 MSTORE 32 PUSH0 RETURN";
 
 /** Everything a frame can do and every way it can end, one program each. */
 const SOURCES: Readonly<
-  Record<
-    string,
-    string | { readonly source: string; readonly storage: Readonly<Record<string, string>> }
-  >
+  Record<string, string | { readonly source: string; readonly storage: Readonly<Record<string, string>> }>
 > = {
   stop: "STOP",
   empty: "",
@@ -59,9 +55,7 @@ const SOURCES: Readonly<
   revertBare: "PUSH0 PUSH0 REVERT",
   revertString: revertWith(abiString("not today")),
   revertLong: revertWith(abiString("a reason that needs more than one word of thirty-two bytes")),
-  revertNotUtf8: revertWith(
-    `08c379a0${word(32).slice(2)}${word(3).slice(2)}${"fffe41".padEnd(64, "0")}`,
-  ),
+  revertNotUtf8: revertWith(`08c379a0${word(32).slice(2)}${word(3).slice(2)}${"fffe41".padEnd(64, "0")}`),
   revertControl: revertWith(abiString('quote " <tag> & \n\u2028 tab\t')),
   revertEmptyString: revertWith(abiString("").padEnd(8 + 128, "0")),
   revertShortString: revertWith(`08c379a0${word(32).slice(2)}${word(200).slice(2)}`),
@@ -209,8 +203,7 @@ function resolve(source: string): string {
 export const PROGRAMS: readonly Program[] = [
   ...NAMES.map((name): Program => {
     const entry = SOURCES[name]!;
-    const { source, storage } =
-      typeof entry === "string" ? { source: entry, storage: undefined } : entry;
+    const { source, storage } = typeof entry === "string" ? { source: entry, storage: undefined } : entry;
     return {
       name,
       address: addressOf(name),

@@ -46,9 +46,7 @@ async function record(chain: ChainUnderTest, files: ChainFiles): Promise<readonl
       if (JSON.stringify(answer).length > ANSWER_CHARS_MAX) skipped++;
       else cases.push({ ...each, answer });
     }
-    console.log(
-      `${chain.name}: left out ${skipped} answers of more than ${ANSWER_CHARS_MAX} characters`,
-    );
+    console.log(`${chain.name}: left out ${skipped} answers of more than ${ANSWER_CHARS_MAX} characters`);
     return cases;
   } finally {
     await geth.stop();

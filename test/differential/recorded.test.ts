@@ -35,11 +35,7 @@ async function assertEqualAnswers(
     try {
       const { cases } = recording;
       const peer = peerAt(own.url, own.authorization);
-      const { equal, known, differences } = await compare(
-        peer,
-        async ({ answer }) => answer,
-        cases,
-      );
+      const { equal, known, differences } = await compare(peer, async ({ answer }) => answer, cases);
       assert.deepEqual(
         differences.map(({ group, sample }) => `${group}\n${sample}`),
         [],

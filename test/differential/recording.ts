@@ -18,8 +18,7 @@ export type Recording = {
   readonly cases: readonly RecordedCase[];
 };
 
-const fileOf = (name: ChainName) =>
-  join(fileURLToPath(new URL("recordings", import.meta.url)), `${name}.json.br`);
+const fileOf = (name: ChainName) => join(fileURLToPath(new URL("recordings", import.meta.url)), `${name}.json.br`);
 
 export function readRecording(name: ChainName): Recording {
   return JSON.parse(brotliDecompressSync(readFileSync(fileOf(name))).toString()) as Recording;

@@ -11,8 +11,7 @@ import { readChain } from "./corpus/request.ts";
 import { gethVersion, startGeth } from "./geth.ts";
 import type { ChainFiles } from "./scenario.ts";
 
-const USAGE =
-  "usage: geth [--chain scenario|forks] [--only WORD] [--fuzz COUNT] [--every N] [--verbose]";
+const USAGE = "usage: geth [--chain scenario|forks] [--only WORD] [--fuzz COUNT] [--every N] [--verbose]";
 
 /**
  * The same requests to this node and to geth, both on the same chain. Answers must be equal as JSON, texts of errors too, unless
@@ -58,8 +57,7 @@ export const run: Suite = async (args) => {
         const result = await compare(own, geth, chosen);
         passed += result.equal;
         failed += result.differences.length;
-        for (const [reason, count] of result.known)
-          known.set(reason, (known.get(reason) ?? 0) + count);
+        for (const [reason, count] of result.known) known.set(reason, (known.get(reason) ?? 0) + count);
         for (const difference of result.differences) {
           const list = byGroup.get(difference.group) ?? [];
           list.push(difference);

@@ -112,9 +112,7 @@ function scenarioBlocks(): readonly (readonly Hex[])[] {
     );
   const firstRuns = runs(plain.slice(0, half));
   const secondRuns = runs(plain.slice(half));
-  const halted = PROGRAMS.filter(({ name }) =>
-    /^(sstore|log|create|call|keccak|exp|ext)/.test(name),
-  );
+  const halted = PROGRAMS.filter(({ name }) => /^(sstore|log|create|call|keccak|exp|ext)/.test(name));
   const starved = halted.map(({ address }, i) =>
     alice.send({ to: address, gasLimit: 21_100n + BigInt(i % 9) * 2_700n }),
   );
@@ -123,10 +121,7 @@ function scenarioBlocks(): readonly (readonly Hex[])[] {
   const own = signAuthorization({ chainId: 0n, address: sstore, nonce: aliceNonce + 1n }, KEYS[0]!);
   const carol = signAuthorization({ chainId: CHAIN_ID, address: sstore, nonce: 0n }, KEYS[2]!);
   const wrong = signAuthorization({ chainId: 1n, address: sstore, nonce: 0n }, KEYS[2]!);
-  const clear = signAuthorization(
-    { chainId: CHAIN_ID, address: `0x${"00".repeat(20)}` as never, nonce: 1n },
-    KEYS[2]!,
-  );
+  const clear = signAuthorization({ chainId: CHAIN_ID, address: `0x${"00".repeat(20)}` as never, nonce: 1n }, KEYS[2]!);
   const delegations = [
     alice.send({
       type: 4,
@@ -153,10 +148,7 @@ function scenarioBlocks(): readonly (readonly Hex[])[] {
       blobVersionedHashes: [blobHash],
     } as never),
   ];
-  return [
-    ...[transfers, creations, [], tokens, firstRuns, secondRuns],
-    ...[starved, delegations, later, []],
-  ];
+  return [transfers, creations, [], tokens, firstRuns, secondRuns, starved, delegations, later, []];
 }
 
 /** A chain under the newest rules, made by this node: a genesis file and the blocks after it as RLP, in `dir`. */
@@ -183,8 +175,7 @@ export async function writeScenarioChain(dir: string): Promise<ChainFiles> {
         timestamp: `0x${(GENESIS_TIME + 12 * (i + 1)).toString(16)}`,
         prevRandao: `0x${(i + 1).toString(16).padStart(64, "0")}`,
         suggestedFeeRecipient: CAROL,
-        withdrawals:
-          i === 2 ? [{ index: "0x0", validatorIndex: "0x1", address: BOB, amount: "0x5" }] : [],
+        withdrawals: i === 2 ? [{ index: "0x0", validatorIndex: "0x1", address: BOB, amount: "0x5" }] : [],
         parentBeaconBlockRoot: `0x${"be".repeat(32)}`,
       };
       await rpc("testing_commitBlockV1", [attributes, transactions]);

@@ -20,10 +20,7 @@ const attributes = (html: string, name: string) =>
 test("every link of the site leads to a page, and its anchor to a place on it", () => {
   let count = 0;
   for (const { path, content } of documents) {
-    for (const href of [
-      ...attributes(String(content), "href"),
-      ...attributes(String(content), "src"),
-    ]) {
+    for (const href of [...attributes(String(content), "href"), ...attributes(String(content), "src")]) {
       if (/^(?:https:|data:)/.test(href)) continue;
       const { pathname, hash } = new URL(href, `http://node${path}`);
       const target = byPath.get(pathname);
@@ -50,11 +47,7 @@ test("pages have nothing that their content security policy forbids", () => {
   const policy = PAGE_HEADERS["content-security-policy"]!;
   assert.match(policy, /script-src 'self'(?:;|$)/);
   for (const { path, content } of documents) {
-    assert.doesNotMatch(
-      String(content),
-      /<script(?! type="module" src=)|<style|\sstyle="|\son\w+="/,
-      path,
-    );
+    assert.doesNotMatch(String(content), /<script(?! type="module" src=)|<style|\sstyle="|\son\w+="/, path);
   }
 });
 

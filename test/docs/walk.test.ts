@@ -3,20 +3,14 @@ import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { MENU, pathOf } from "../../scripts/site/contents.mjs";
 import { chromiumPath, launchChromium } from "../explorer/browser.ts";
-import {
-  DESKTOP,
-  PHONE,
-  seriousFindings,
-  sidewaysPixels,
-  watchedPage,
-} from "../support/page-audit.ts";
+import { DESKTOP, PHONE, seriousFindings, sidewaysPixels, watchedPage } from "../support/page-audit.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const path = chromiumPath();
 const skip = path === undefined && "chromium is not on PATH";
 
 /** Of the pages of decisions, which are all alike, one with a table. */
-const DECISION = "docs/adr/0068-default-of-rpc-processes.md";
+const DECISION = "docs/adr/0069-young-generation.md";
 const FILES = [...MENU.flatMap(([, files]) => files), DECISION];
 
 let browser: Browser;

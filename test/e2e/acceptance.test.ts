@@ -7,16 +7,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { verifyMerkleProof } from "@ethereumjs/mpt";
-import {
-  encodeDeployData,
-  encodeFunctionData,
-  fromRlp,
-  type Hex,
-  hexToBytes,
-  keccak256,
-  numberToHex,
-  pad,
-} from "viem";
+import { encodeDeployData, encodeFunctionData, fromRlp, type Hex, hexToBytes, keccak256, numberToHex, pad } from "viem";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { openWs } from "../support/clients.ts";
 import { contract } from "../support/contracts.ts";
@@ -27,8 +18,7 @@ const token = contract("Token");
 const [owner, other, third] = DEV_ADDRESSES;
 const SUPPLY = 1000n;
 /** Slot 1 is `balanceOf`. */
-const balanceSlot = (account: Hex): Hex =>
-  keccak256(`${pad(account)}${pad("0x1").slice(2)}` as Hex);
+const balanceSlot = (account: Hex): Hex => keccak256(`${pad(account)}${pad("0x1").slice(2)}` as Hex);
 
 let node: TestNode;
 let client: WsClient;
@@ -38,8 +28,7 @@ let sent: Hex[];
 
 const transfer = (to: Hex, value: bigint) =>
   encodeFunctionData({ abi: token.abi, functionName: "transfer", args: [to, value] });
-const send = (fields: object): Promise<Hex> =>
-  client.call("eth_sendTransaction", { gas: "0x30000", ...fields });
+const send = (fields: object): Promise<Hex> => client.call("eth_sendTransaction", { gas: "0x30000", ...fields });
 
 before(async () => {
   node = await startTestNode({ dev: true, settings: { "consensus.block-time": "manual" } });
@@ -172,10 +161,7 @@ test("a proof verifies against the state root of its block, of what is there and
     for (const [index, key] of slots.entries()) {
       const { value, proof: nodes } = proof.storageProof[index];
       assert.equal(proof.storageProof[index].key, key);
-      assert.equal(
-        BigInt(await client.call("eth_getStorageAt", tokenAddress, key, number)),
-        BigInt(value),
-      );
+      assert.equal(BigInt(await client.call("eth_getStorageAt", tokenAddress, key, number)), BigInt(value));
       const proven = await prove(proof.storageHash, key, nodes);
       assert.equal(proven === null ? 0n : BigInt(proven as Hex), BigInt(value));
     }
@@ -238,11 +224,7 @@ test("a block can be named as EIP-1898 has it wherever a state is asked for", as
     ["eth_estimateGas", call],
     ["eth_createAccessList", call],
   ];
-  const forms = [
-    { blockNumber: "0x2" },
-    { blockHash: hash },
-    { blockHash: hash, requireCanonical: true },
-  ];
+  const forms = [{ blockNumber: "0x2" }, { blockHash: hash }, { blockHash: hash, requireCanonical: true }];
   for (const [method, ...params] of questions) {
     const expected = await client.call(method, ...params, "0x2");
     for (const form of forms) {
@@ -311,11 +293,7 @@ test("an id comes back as it was written, whatever its type, over HTTP, WebSocke
   for (const [transport, send] of Object.entries(ask)) {
     for (const id of ids) {
       const answer = await send(`{"jsonrpc":"2.0","id":${id},"method":"eth_chainId","params":[]}`);
-      assert.equal(
-        answer.trim(),
-        `{"jsonrpc":"2.0","id":${id},"result":"0x7a69"}`,
-        `${transport} ${id}`,
-      );
+      assert.equal(answer.trim(), `{"jsonrpc":"2.0","id":${id},"result":"0x7a69"}`, `${transport} ${id}`);
     }
   }
   ws.terminate();

@@ -9,7 +9,7 @@ import { divideCacheSize } from "../../src/chain/store/cache-sizes.ts";
 import { adoptBackfilledLog } from "../../src/chain/store/log/replace-log.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import { type BackfillOptions, backfill } from "../../src/chain-files/backfill.ts";
-import { importFileBlock } from "../../src/chain-files/import-file-block.ts";
+import { importFileBlock } from "../../src/chain-files/chain-file.ts";
 import { exportChainFile } from "../../src/chain-files/transfer-chain-file.ts";
 import type { Config } from "../../src/config/config.ts";
 import { DEFAULT_CHAIN_ID } from "../../src/config/genesis/genesis.ts";
@@ -75,9 +75,14 @@ after(async () => {
 
 function signTransfer(nonce: number): Promise<`0x${string}`> {
   return privateKeyToAccount(DEV_KEYS[0]).signTransaction({
-    ...{ type: "eip1559", chainId: Number(DEFAULT_CHAIN_ID), nonce, gas: 21_000n },
-    ...{ to: DEV_ADDRESSES[nonce % 3]!, value: 1n },
-    ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n },
+    type: "eip1559",
+    chainId: Number(DEFAULT_CHAIN_ID),
+    nonce,
+    gas: 21_000n,
+    to: DEV_ADDRESSES[nonce % 3]!,
+    value: 1n,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 10n ** 9n,
   });
 }
 
@@ -92,7 +97,11 @@ async function restoreSnapshot(): Promise<void> {
   const snapshots = createSnapshots(
     { interval: 0 },
     {
-      ...{ chain, files, metrics, failures, log: SILENT_LOGGER },
+      chain,
+      files,
+      metrics,
+      failures,
+      log: SILENT_LOGGER,
       addresses: () => store.addresses(),
       pinState: (number) => store.pinState(number),
     },
@@ -226,7 +235,10 @@ for (const step of STEPS) {
     };
     const opened = openChain(config, SILENT_LOGGER);
     const options: BackfillOptions = {
-      ...{ directory, file: whole, failPoint, caches: divideCacheSize(1 << 20) },
+      directory,
+      file: whole,
+      failPoint,
+      caches: divideCacheSize(1 << 20),
       executionOf: executionModules,
       steps: (chain) => ({
         mayContinue: () => true,

@@ -29,9 +29,10 @@ async function cast(...args: readonly string[]): Promise<string> {
 test("cast deploys, sends, calls and shows a custom error", { skip }, async () => {
   const key = ["--private-key", DEV_KEYS[0]];
   const supply = "3e8".padStart(64, "0");
-  const deployed = JSON.parse(
-    await cast("send", "--json", ...key, "--create", token.bytecode + supply),
-  ) as { contractAddress: string; status: string };
+  const deployed = JSON.parse(await cast("send", "--json", ...key, "--create", token.bytecode + supply)) as {
+    contractAddress: string;
+    status: string;
+  };
   assert.equal(deployed.status, "0x1");
 
   const transfer = [deployed.contractAddress, "transfer(address,uint256)", DEV_ADDRESSES[1]];
@@ -42,12 +43,7 @@ test("cast deploys, sends, calls and shows a custom error", { skip }, async () =
   assert.equal(sent.status, "0x1");
   assert.equal(sent.logs.length, 1);
 
-  const balance = await cast(
-    "call",
-    deployed.contractAddress,
-    "balanceOf(address)(uint256)",
-    DEV_ADDRESSES[1],
-  );
+  const balance = await cast("call", deployed.contractAddress, "balanceOf(address)(uint256)", DEV_ADDRESSES[1]);
   assert.equal(balance, "400");
   assert.equal(await cast("chain-id"), "31337");
 
@@ -81,10 +77,7 @@ test("cast rpc bends the chain: state, snapshots, blocks, impersonation", {
   await rpc("evm_increaseTime", "86400");
   await rpc("anvil_impersonateAccount", stranger);
   const sent = JSON.parse(
-    await cast(
-      ...["send", "--json", "--unlocked", "--from", stranger],
-      ...["--value", "7", DEV_ADDRESSES[1]],
-    ),
+    await cast(...["send", "--json", "--unlocked", "--from", stranger], ...["--value", "7", DEV_ADDRESSES[1]]),
   ) as { status: string; from: string };
   assert.deepEqual([sent.status, sent.from.toLowerCase()], ["0x1", stranger]);
   assert.equal(await rpc("evm_revert", id), "true");

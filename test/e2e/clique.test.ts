@@ -8,11 +8,7 @@ import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
-const [SENDER, STRANGER, OTHER] = DEV_ADDRESSES.map((address) => address.toLowerCase()) as [
-  string,
-  string,
-  string,
-];
+const [SENDER, STRANGER, OTHER] = DEV_ADDRESSES.map((address) => address.toLowerCase()) as [string, string, string];
 
 type Snapshot = {
   readonly number: number;
@@ -85,9 +81,7 @@ test("clique: the one validator is the signer; votes are cast, counted, stored a
   assert.equal(await request("clique_propose", OTHER, true), null);
   running.produceBlock();
   const snapshot = await request<Snapshot>("clique_getSnapshot");
-  assert.deepEqual(snapshot.votes, [
-    { signer: validator, block: 3, address: OTHER, authorize: true },
-  ]);
+  assert.deepEqual(snapshot.votes, [{ signer: validator, block: 3, address: OTHER, authorize: true }]);
   assert.deepEqual(snapshot.tally, { [OTHER]: { authorize: true, votes: 1 } });
   assert.deepEqual(snapshot.recents, { 2: validator, 3: validator });
   assert.equal((await request<Snapshot>("clique_getSnapshotAtHash", snapshot.hash)).number, 3);
@@ -138,8 +132,7 @@ test("clique: an exported chain with votes is imported with the same states", as
   const newest = await head();
   const copy = await startTestNode({ dev: true, settings: { "consensus.block-time": "manual" } });
   try {
-    const there = (method: string, ...params: readonly unknown[]) =>
-      copy.node.provider.request({ method, params });
+    const there = (method: string, ...params: readonly unknown[]) => copy.node.provider.request({ method, params });
     mkdirSync(join(copy.home, "debug"), { recursive: true });
     copyFileSync(join(home, "debug/votes.rlp.gz"), join(copy.home, "debug/votes.rlp.gz"));
     await there("admin_importChain", "votes.rlp.gz");

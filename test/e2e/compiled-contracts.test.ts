@@ -18,7 +18,8 @@ for (const processes of ["0", "1"]) {
     t.after(() => rmSync(home, { recursive: true, force: true }));
     const outcomeOfFirst = async () => {
       const node = await startTestNode({
-        ...{ dev: true, home },
+        dev: true,
+        home,
         settings: { ...WITH_METRICS, "evm.compile": "auto", "json-rpc.processes": processes },
       });
       try {

@@ -38,8 +38,7 @@ async function consoleOutput({ lines = "", ...options }: Options): Promise<strin
   return printed;
 }
 
-const exec = async (code: string, options: Options = {}) =>
-  (await consoleOutput({ exec: code, ...options })).trim();
+const exec = async (code: string, options: Options = {}) => (await consoleOutput({ exec: code, ...options })).trim();
 
 /** Everyday tasks in one line or a few, with what they print. */
 const TASKS: Readonly<Record<string, readonly [code: string, printed: RegExp]>> = {
@@ -127,16 +126,9 @@ test("a preloaded file defines names for the script and for the prompt", async (
 });
 
 test("the prompt prints results in the order of the lines, signatures, and errors without ending", async () => {
-  const lines =
-    "eth.chainId()\nlet x = 123456780n\nx + 1n\nnope()\neth.getBalance\nhelp(net)\n.exit\nx + 2n\n";
+  const lines = "eth.chainId()\nlet x = 123456780n\nx + 1n\nnope()\neth.getBalance\nhelp(net)\n.exit\nx + 2n\n";
   const printed = await consoleOutput({ lines });
-  const found = [
-    "31337n",
-    "123456781n",
-    "nope is not defined",
-    "eth.getBalance(account: address",
-    "net.peerCount()",
-  ];
+  const found = ["31337n", "123456781n", "nope is not defined", "eth.getBalance(account: address", "net.peerCount()"];
   const places = found.map((each) => printed.indexOf(each));
   assert.deepEqual(
     places,
@@ -203,8 +195,16 @@ test("evmintd attach --exec prints the value, and its exit code says how it went
 test("evmintd console runs a node for one script and stops it", async () => {
   const home = join(node.home, "other");
   const { code, stdout } = await runEvmintd([
-    ...["console", "--dev", "--home", home, "--json-rpc.address", "127.0.0.1:0"],
-    ...["--json-rpc.ws-address", "127.0.0.1:0", "--exec", "eth.blockNumber()"],
+    "console",
+    "--dev",
+    "--home",
+    home,
+    "--json-rpc.address",
+    "127.0.0.1:0",
+    "--json-rpc.ws-address",
+    "127.0.0.1:0",
+    "--exec",
+    "eth.blockNumber()",
   ]);
   assert.equal(code, 0);
   assert.match(stdout, /\n0\n$/);

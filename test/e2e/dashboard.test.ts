@@ -24,15 +24,11 @@ before(async () => {
 after(() => node.stop());
 
 const QUERIES = Object.values(ROWS).flatMap((panels) =>
-  panels.flatMap(({ title, queries }) =>
-    Object.entries(queries).map(([legend, query]) => ({ title, legend, query })),
-  ),
+  panels.flatMap(({ title, queries }) => Object.entries(queries).map(([legend, query]) => ({ title, legend, query }))),
 );
 
 const seriesOf = (name: string) =>
-  exposition
-    .split("\n")
-    .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+  exposition.split("\n").filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
 
 test("the dashboard in the repository is the one its script makes", () => {
   assert.deepEqual(JSON.parse(readFileSync(DASHBOARD_PATH, "utf8")), dashboard());

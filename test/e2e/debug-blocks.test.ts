@@ -77,19 +77,14 @@ test("debug_setHead removes the blocks after it, and tells filters, subscribers 
   assert.equal(await request("eth_getBlockByHash", blockHash, false), null);
   assert.equal(await request("eth_getTransactionCount", SENDER, "pending"), nonce);
   assert.deepEqual(await request("txpool_status"), { pending: "0x0", queued: "0x0" });
-  const changes = await request<{ removed: boolean; blockHash: Hash }[]>(
-    "eth_getFilterChanges",
-    logs,
-  );
+  const changes = await request<{ removed: boolean; blockHash: Hash }[]>("eth_getFilterChanges", logs);
   assert.deepEqual(
     changes.map(({ removed, ...log }) => [removed, log.blockHash]),
     [[true, blockHash]],
   );
   // The chain goes on, and its store is whole.
   await send({ to: RECEIVER, value: "0x2" });
-  assert.ok(
-    messages.some(({ data }) => data.result.removed && data.result.blockHash === blockHash),
-  );
+  assert.ok(messages.some(({ data }) => data.result.removed && data.result.blockHash === blockHash));
   running.node.provider.off("message", onMessage);
   assert.deepEqual(running.node.core.store.check().faults, []);
 });
@@ -122,18 +117,11 @@ test("a rejected import is a bad block: it is listed and can be traced", async (
   assert.deepEqual(others, []);
   assert.equal(bad?.hash, hash);
   assert.equal(bad?.rlp, bytesToHex(rlp));
-  const good = await request<{ hash: Hash; number: string }>(
-    "eth_getBlockByNumber",
-    "latest",
-    false,
-  );
+  const good = await request<{ hash: Hash; number: string }>("eth_getBlockByNumber", "latest", false);
   assert.equal(bad?.block.number, good.number);
   const traces = await request<Trace[]>("debug_traceBadBlock", hash);
   assert.deepEqual(traces, await request<Trace[]>("debug_traceBlockByNumber", "latest"));
-  assert.deepEqual(
-    await request("debug_intermediateRoots", hash),
-    await request("debug_intermediateRoots", good.hash),
-  );
+  assert.deepEqual(await request("debug_intermediateRoots", hash), await request("debug_intermediateRoots", good.hash));
   const files = await request<string[]>("debug_standardTraceBadBlockToFile", hash);
   assert.equal(files.length, 1);
 });
@@ -180,19 +168,13 @@ test("debug_intermediateRoots ends with the block's state root where nothing fol
 
 test("debug_standardTraceBlockToFile writes a line for each step and each end of a frame", async () => {
   const { blockHash } = await send({ data: INIT });
-  const { transactions } = await request<{ transactions: Hash[] }>(
-    "eth_getBlockByHash",
-    blockHash,
-    false,
-  );
+  const { transactions } = await request<{ transactions: Hash[] }>("eth_getBlockByHash", blockHash, false);
   const txHash = transactions[0]!;
   const [path, ...others] = await request<string[]>("debug_standardTraceBlockToFile", blockHash, {
     txHash,
   });
   assert.deepEqual(others, []);
-  assert.ok(
-    path!.startsWith(join(running.home, "debug", "traces", `block_${blockHash.slice(0, 10)}-0-`)),
-  );
+  assert.ok(path!.startsWith(join(running.home, "debug", "traces", `block_${blockHash.slice(0, 10)}-0-`)));
   const lines = readFileSync(path!, "utf8")
     .trimEnd()
     .split("\n")
@@ -204,7 +186,13 @@ test("debug_standardTraceBlockToFile writes a line for each step and each end of
   const { gas, ...first } = lines[0];
   assert.match(gas, /^0x[1-9a-f]/);
   assert.deepEqual(first, {
-    ...{ pc: 0, op: 0x60, gasCost: "0x3", memSize: 0, stack: [], depth: 1, refund: 0 },
+    pc: 0,
+    op: 0x60,
+    gasCost: "0x3",
+    memSize: 0,
+    stack: [],
+    depth: 1,
+    refund: 0,
     opName: "PUSH1",
   });
   assert.equal(lines.at(-1).output, "");
@@ -223,10 +211,7 @@ test("debug_dbGet reads a row of the index, debug_dbAncient a block of the log",
   }
   const raw = decodeBlock(hexToBytes(await request<Hex>("debug_getRawBlock", "0x1")));
   assert.equal(await request("debug_dbAncient", "hashes", 1), hash);
-  assert.equal(
-    await request("debug_dbAncient", "headers", 1),
-    bytesToHex(encodeHeader(raw.header)),
-  );
+  assert.equal(await request("debug_dbAncient", "headers", 1), bytesToHex(encodeHeader(raw.header)));
   const body = await request<string>("debug_dbAncient", "bodies", "0x1");
   assert.ok(bytesToHex(encodeBlock(raw)).includes(body.slice(6)));
   const head = Number(await request<string>("eth_blockNumber"));

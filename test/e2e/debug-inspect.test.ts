@@ -63,10 +63,7 @@ test("debug_dumpBlock has the accounts of the state after the block", async () =
   assert.equal(dump.root, header.stateRoot.slice(2));
   const accounts = Object.values(dump.accounts);
   const found = accounts.find(({ address }) => address === contract);
-  const proof = await request<{ storageHash: Hash; codeHash: Hash }>(
-    "eth_getProof",
-    ...[contract, [], "latest"],
-  );
+  const proof = await request<{ storageHash: Hash; codeHash: Hash }>("eth_getProof", ...[contract, [], "latest"]);
   assert.deepEqual(found, {
     balance: "0",
     nonce: 1,

@@ -115,9 +115,7 @@ test("debug_startCPUProfile writes a profile DevTools reads, once", async () => 
   });
   await request("eth_getBlockByNumber", "latest", true);
   assert.equal(await request("debug_stopCPUProfile"), null);
-  const profile = read<{ nodes: { id: number }[]; samples: number[]; endTime: number }>(
-    "cpu.cpuprofile",
-  );
+  const profile = read<{ nodes: { id: number }[]; samples: number[]; endTime: number }>("cpu.cpuprofile");
   const ids = new Set(profile.nodes.map(({ id }) => id));
   assert.ok(profile.samples.length > 0 && profile.samples.every((id) => ids.has(id)));
   assert.equal(statSync(pathOf("cpu.cpuprofile")).mode & 0o777, 0o600);
@@ -138,9 +136,7 @@ test("debug_startGoTrace writes Chrome's trace events", async () => {
   assert.equal(await request("debug_stopGoTrace"), null);
   const { traceEvents } = read<{ traceEvents: { ph: string; name: string }[] }>("node.trace");
   assert.ok(traceEvents.length > 0);
-  assert.ok(
-    traceEvents.every(({ ph, name }) => typeof ph === "string" && typeof name === "string"),
-  );
+  assert.ok(traceEvents.every(({ ph, name }) => typeof ph === "string" && typeof name === "string"));
   await assert.rejects(request("debug_stopGoTrace"), {
     code: -32000,
     message: "trace not in progress",

@@ -3,15 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import {
-  createPublicClient,
-  custom,
-  encodeAbiParameters,
-  keccak256,
-  multicall3Abi,
-  parseAbi,
-  toHex,
-} from "viem";
+import { createPublicClient, custom, encodeAbiParameters, keccak256, multicall3Abi, parseAbi, toHex } from "viem";
 import { init } from "../../src/cli/commands/init.ts";
 import { fakeContext } from "../../src/cli/testing/fake-context.ts";
 import { loadConfig } from "../../src/config/load.ts";
@@ -39,9 +31,7 @@ test("a dev chain exported from one home imports into another", async () => {
   const params = [{ from: accounts[11], to: BOB, value: "0x1" }];
   await node.provider.request({ method: "eth_sendTransaction", params });
   await node.stop();
-  const configs = homes.map(
-    (home) => loadConfig({ home, dev: true, flags: settings, environment: {} }).config,
-  );
+  const configs = homes.map((home) => loadConfig({ home, dev: true, flags: settings, environment: {} }).config);
   const range = { file, first: undefined, last: undefined };
   await nodeOperations.exportChain(configs[0]!, SILENT_LOGGER, { ...work(), ...range });
   const result = await nodeOperations.importChain(configs[1]!, SILENT_LOGGER, { ...work(), file });

@@ -53,16 +53,7 @@ type Step = readonly [kind: string, account: number, value: number];
 const step: fc.Arbitrary<Step> = fc.tuple(
   fc.constantFrom(
     ...["balance", "nonce", "code", "slot", "send", "send", "send", "mine", "snapshot", "snapshot"],
-    ...[
-      "revert",
-      "restart",
-      "check",
-      "impersonate",
-      "impersonate",
-      "coinbase",
-      "gasLimit",
-      "reset",
-    ],
+    ...["revert", "restart", "check", "impersonate", "impersonate", "coinbase", "gasLimit", "reset"],
   ),
   fc.nat(2),
   fc.integer({ min: 1, max: 200 }),
@@ -143,10 +134,7 @@ class Checked {
       const account = accounts[i]!;
       assert.equal(devChain!.isImpersonated(address as Address), impersonated[i]);
       assert.equal(await this.#ask("eth_getBalance", address, "latest"), quantity(account.balance));
-      assert.equal(
-        await this.#ask("eth_getTransactionCount", address, "latest"),
-        quantity(account.nonce),
-      );
+      assert.equal(await this.#ask("eth_getTransactionCount", address, "latest"), quantity(account.nonce));
       assert.equal(await this.#ask("eth_getCode", address, "latest"), account.code);
       const slot = await this.#ask("eth_getStorageAt", address, "0x1", "latest");
       assert.equal(Number(slot), account.slot);
@@ -160,8 +148,7 @@ class Checked {
     const { coinbase, gasLimit: limit } = this.#model;
     if (coinbase === undefined) assert.ok(!COINBASES.includes(miner));
     else assert.equal(miner, coinbase);
-    if (limit === undefined)
-      assert.ok(Number(gasLimit) < 40_000_000 || Number(gasLimit) > 40_001_000);
+    if (limit === undefined) assert.ok(Number(gasLimit) < 40_000_000 || Number(gasLimit) > 40_001_000);
     else assert.equal(Number(gasLimit), limit);
   }
 

@@ -39,8 +39,7 @@ async function beginning(url: string) {
   return { chainId: Number(chainId), number: Number(number), balance: Number(balance) };
 }
 
-const instanceOf = async (url: string) =>
-  (await call<{ instanceId: string }>(url, "hardhat_metadata")).instanceId;
+const instanceOf = async (url: string) => (await call<{ instanceId: string }>(url, "hardhat_metadata")).instanceId;
 
 before(async () => {
   remote = await startEvmintd(join(folder, "remote"), ["--dev", "--chain-id", "777"]);
@@ -85,18 +84,10 @@ for (const inMemory of [false, true]) {
       assert.equal(await call<boolean>(url, "hardhat_reset", { forking }), true);
       assert.deepEqual(await beginning(url), { chainId: 777, number: 3, balance: 3 });
       assert.notEqual(await instanceOf(url), instance);
-      const { hash } = await call<{ hash: string }>(
-        remote.url,
-        "eth_getBlockByNumber",
-        "0x3",
-        false,
-      );
+      const { hash } = await call<{ hash: string }>(remote.url, "eth_getBlockByNumber", "0x3", false);
       const { forkedNetwork } = await call<{ forkedNetwork: unknown }>(url, "anvil_metadata");
       assert.deepEqual(forkedNetwork, { chainId: 777, forkBlockNumber: 3, forkBlockHash: hash });
-      const { forkConfig } = await call<{ forkConfig: Record<string, unknown> }>(
-        url,
-        "anvil_nodeInfo",
-      );
+      const { forkConfig } = await call<{ forkConfig: Record<string, unknown> }>(url, "anvil_nodeInfo");
       assert.equal(forkConfig["forkUrl"], remote.url);
       assert.equal(await call<boolean>(url, "evm_revert", id), false);
       assert.notEqual((await overHttp(url, "eth_getFilterChanges", [filter])).error, undefined);
@@ -108,12 +99,7 @@ for (const inMemory of [false, true]) {
       const request = { from: STRANGER, to: ALICE, value: "0x0", gasPrice: "0x0" };
       assert.notEqual((await overHttp(url, "eth_sendTransaction", [request])).error, undefined);
       await sendOne(url);
-      const { timestamp } = await call<{ timestamp: string }>(
-        url,
-        "eth_getBlockByNumber",
-        "latest",
-        false,
-      );
+      const { timestamp } = await call<{ timestamp: string }>(url, "eth_getBlockByNumber", "latest", false);
       assert.ok(Number(timestamp) < Date.now() / 1000 + 1e5);
       assert.deepEqual(await beginning(url), { chainId: 777, number: 4, balance: 4 });
 
@@ -174,9 +160,7 @@ for (const inMemory of [false, true]) {
 
 test("viem's test client in process: reset to a fork, to its newest block, and back", async () => {
   await using node = await createNode();
-  const client = createTestClient({ mode: "anvil", transport: custom(node.provider) }).extend(
-    publicActions,
-  );
+  const client = createTestClient({ mode: "anvil", transport: custom(node.provider) }).extend(publicActions);
   const number = () => client.getBlockNumber({ cacheTime: 0 });
   await client.reset({ jsonRpcUrl: remote.url, blockNumber: 2n });
   assert.equal(await number(), 2n);

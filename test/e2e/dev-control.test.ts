@@ -1,14 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
-import {
-  createTestClient,
-  type Hex,
-  http,
-  numberToHex,
-  parseEther,
-  publicActions,
-  walletActions,
-} from "viem";
+import { createTestClient, type Hex, http, numberToHex, parseEther, publicActions, walletActions } from "viem";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
 import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
@@ -162,8 +154,7 @@ for (const mode of ["anvil", "hardhat"] as const) {
       const hash = await client.deployContract({ ...token, args: [1_000n], account } as never);
       const { contractAddress } = await client.waitForTransactionReceipt({ hash });
       const at = { address: contractAddress!, abi: token.abi } as const;
-      const control = (method: string, ...params: unknown[]) =>
-        client.request({ method, params } as never);
+      const control = (method: string, ...params: unknown[]) => client.request({ method, params } as never);
       await control("anvil_dealERC20", STRANGER, contractAddress, "0x7b");
       const balance = await client.readContract({
         ...at,

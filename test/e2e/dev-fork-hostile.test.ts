@@ -49,11 +49,7 @@ function allocOf(unit: number): ReadonlyMap<Address, GenesisAccount> {
 const HONEST = modelRemoteChain(allocOf(1));
 
 /** What the remote node does with a batch, until the next test. */
-type Behaviour = (
-  calls: readonly NumberedCall[],
-  response: ServerResponse,
-  headers: IncomingHttpHeaders,
-) => unknown;
+type Behaviour = (calls: readonly NumberedCall[], response: ServerResponse, headers: IncomingHttpHeaders) => unknown;
 const honest =
   (model: RemoteChainModel): Behaviour =>
   (calls, response) =>
@@ -98,8 +94,7 @@ async function call<T = string>(url: string, method: string, ...params: unknown[
 
 const errorOf = async (url: string, method: string, ...params: unknown[]) =>
   (await overHttp(url, method, params)).error;
-const balanceOf = async (url: string, n: number) =>
-  Number(await call(url, "eth_getBalance", accountAt(n), "latest"));
+const balanceOf = async (url: string, n: number) => Number(await call(url, "eth_getBalance", accountAt(n), "latest"));
 
 /** Peak of resident memory, MiB. */
 function peakMb({ child }: Process): number {
@@ -122,10 +117,7 @@ for (const verify of ["on", "off"]) {
       for (let n = 0; n < reads; n++) {
         const random = createRandom(n + 1);
         behave = (calls, response) => response.end(poison(answersOf(HONEST, calls), random));
-        const { result, error } = await overHttp(node.url, "eth_getBalance", [
-          accountAt(n),
-          "latest",
-        ]);
+        const { result, error } = await overHttp(node.url, "eth_getBalance", [accountAt(n), "latest"]);
         if (error !== undefined) {
           errors++;
           assert.equal(error.code, -32000, error.message);
@@ -166,11 +158,7 @@ for (const verify of ["on", "off"]) {
       }
       behave = honest(HONEST);
       while ((await call<unknown>(node.url, "eth_getTransactionReceipt", hash)) === null);
-      const { status } = await call<{ status: string }>(
-        node.url,
-        "eth_getTransactionReceipt",
-        hash,
-      );
+      const { status } = await call<{ status: string }>(node.url, "eth_getTransactionReceipt", hash);
       assert.equal(status, "0x1");
       assert.equal(await call(node.url, "eth_getStorageAt", CONTRACT, "0x0", "latest"), word(42));
       const nonce = Number(await call(node.url, "eth_getTransactionCount", ALICE, "latest"));
@@ -269,9 +257,7 @@ test("a node without proofs: on is an error at the start, auto says that nothing
   );
   const home = join(folder, "unproven");
   const flags = ["--dev", "--fork-url", remote.url, "--json-rpc.address", "127.0.0.1:0"];
-  const { code, stderr } = await runEvmintd([
-    ...["start", "--home", home, ...flags, "--fork-verify", "on"],
-  ]);
+  const { code, stderr } = await runEvmintd(["start", "--home", home, ...flags, "--fork-verify", "on"]);
   assert.notEqual(code, 0);
   assert.match(stderr, /eth_getProof/);
   assert.ok(!existsSync(join(home, "config", "fork.json")));
@@ -283,9 +269,7 @@ test("a node without proofs: on is an error at the start, auto says that nothing
 
 test("a block with another hash than that of its fields: on is an error at the start, auto says that nothing is verified", async () => {
   behave = changed(({ method }, item) =>
-    method === "eth_getBlockByNumber"
-      ? { ...item, result: { ...(item.result as object), hash: word(5) } }
-      : item,
+    method === "eth_getBlockByNumber" ? { ...item, result: { ...(item.result as object), hash: word(5) } } : item,
   );
   const home = join(folder, "foreign");
   const flags = ["--dev", "--fork-url", remote.url, "--json-rpc.address", "127.0.0.1:0"];
@@ -357,14 +341,22 @@ describe("blocks that cannot be continued", () => {
     for (const verify of STARTED.has(name) ? (["auto", "off"] as const) : []) {
       test(`${name}, with ${verify}: a start fails and stores nothing`, async () => {
         behave = changed(({ method }, item) =>
-          method === "eth_getBlockByNumber"
-            ? { ...item, result: { ...withHash(members), ...members } }
-            : item,
+          method === "eth_getBlockByNumber" ? { ...item, result: { ...withHash(members), ...members } } : item,
         );
         const home = join(folder, `odd-start-${verify}`);
         const { code, stderr } = await runEvmintd([
-          ...["start", "--home", home, "--dev", "--fork-url", remote.url, "--fork-verify", verify],
-          ...["--json-rpc.address", "127.0.0.1:0", "--json-rpc.ws-address", "127.0.0.1:0"],
+          "start",
+          "--home",
+          home,
+          "--dev",
+          "--fork-url",
+          remote.url,
+          "--fork-verify",
+          verify,
+          "--json-rpc.address",
+          "127.0.0.1:0",
+          "--json-rpc.ws-address",
+          "127.0.0.1:0",
         ]);
         assert.notEqual(code, 0);
         assert.match(stderr, /FORK_REMOTE_|remote chain|cannot be continued|hash of its fields/);
@@ -374,9 +366,7 @@ describe("blocks that cannot be continued", () => {
 
     test(`${name}: a reset fails and changes nothing`, async () => {
       behave = changed(({ method }, item) =>
-        method === "eth_getBlockByNumber"
-          ? { ...item, result: { ...withHash(members), ...members } }
-          : item,
+        method === "eth_getBlockByNumber" ? { ...item, result: { ...withHash(members), ...members } } : item,
       );
       const forking = { jsonRpcUrl: remote.url };
       const error = await errorOf(node.url, "hardhat_reset", { forking });

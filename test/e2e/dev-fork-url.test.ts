@@ -20,9 +20,7 @@ let second: Remote;
 let node: TestNode;
 
 async function startRemote(name: string): Promise<Remote> {
-  return startEvmintd(join(folder, name), [
-    ...["--dev", "--chain-id", "777", "--json-rpc.processes", "0"],
-  ]);
+  return startEvmintd(join(folder, name), ["--dev", "--chain-id", "777", "--json-rpc.processes", "0"]);
 }
 
 async function kill({ child, exited }: Remote): Promise<void> {
@@ -34,8 +32,7 @@ const ask = (url: string, method: string, ...params: unknown[]) => overHttp(url,
 const balanceOf = async (account: string | undefined) =>
   Number((await ask(node.url, "eth_getBalance", account, "latest")).result);
 const setUrl = (url: string) => ask(node.url, "anvil_setRpcUrl", url);
-const start = (settings = {}) =>
-  startTestNode({ dev: true, home, settings: { ...ONE_PROCESS, ...settings } });
+const start = (settings = {}) => startTestNode({ dev: true, home, settings: { ...ONE_PROCESS, ...settings } });
 
 before(async () => {
   first = await startRemote("first");

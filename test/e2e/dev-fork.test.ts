@@ -86,8 +86,7 @@ for (const [name, startRemote] of remotes) {
 
     const start = (settings: Readonly<Record<string, string>>) =>
       startTestNode({ dev: true, home, settings: { ...ONE_PROCESS, ...settings } });
-    const read = (to: string, block: string) =>
-      call(node.url, "eth_call", { to, data: "0x" }, block);
+    const read = (to: string, block: string) => call(node.url, "eth_call", { to, data: "0x" }, block);
 
     before(async () => {
       remote = await startRemote();
@@ -141,20 +140,10 @@ for (const [name, startRemote] of remotes) {
         );
         assert.deepEqual(ours, theirs, method);
       }
-      const newest = await call<Record<string, unknown>>(
-        node.url,
-        "eth_getBlockByNumber",
-        "latest",
-        false,
-      );
+      const newest = await call<Record<string, unknown>>(node.url, "eth_getBlockByNumber", "latest", false);
       assert.equal(newest["number"], at);
       assert.equal((newest["transactions"] as unknown[]).length, 1);
-      const block = await call<Record<string, unknown>>(
-        remote.url,
-        "eth_getBlockByNumber",
-        later,
-        false,
-      );
+      const block = await call<Record<string, unknown>>(remote.url, "eth_getBlockByNumber", later, false);
       const [hash] = block["transactions"] as string[];
       assert.equal(await call<unknown>(node.url, "eth_getTransactionReceipt", hash), null);
       assert.equal(await call<unknown>(node.url, "eth_getBlockByHash", block["hash"], false), null);
@@ -163,12 +152,7 @@ for (const [name, startRemote] of remotes) {
 
     test("forwards traces and raw forms of the remote chain; what nobody can answer is an error", async () => {
       const { transactionHash, blockNumber, blockHash } = stored;
-      const later = await call<{ transactions: string[] }>(
-        remote.url,
-        "eth_getBlockByNumber",
-        "latest",
-        false,
-      );
+      const later = await call<{ transactions: string[] }>(remote.url, "eth_getBlockByNumber", "latest", false);
       let forwarded = 0;
       for (const [method, ...params] of [
         ["eth_getHeaderByNumber", blockNumber],
@@ -212,20 +196,9 @@ for (const [name, startRemote] of remotes) {
       const before = await call(url, "eth_getBlockByNumber", `0x${forked.toString(16)}`, false);
       const changed = await send(url, { to: contract, data: word(0) });
       assert.equal(Number(changed.blockNumber), forked + 1);
-      const child = await call<Record<string, string>>(
-        url,
-        "eth_getBlockByNumber",
-        "latest",
-        false,
-      );
+      const child = await call<Record<string, string>>(url, "eth_getBlockByNumber", "latest", false);
       assert.equal(child["parentHash"], (before as unknown as Record<string, string>)["hash"]);
-      const fees = await call<Record<string, unknown>>(
-        url,
-        "eth_feeHistory",
-        "0x5",
-        "latest",
-        [50],
-      );
+      const fees = await call<Record<string, unknown>>(url, "eth_feeHistory", "0x5", "latest", [50]);
       assert.equal(Number(fees["oldestBlock"]), forked + 1);
       // Deleted here, 7 there.
       assert.equal(await read(contract, "latest"), word(0));
@@ -234,7 +207,10 @@ for (const [name, startRemote] of remotes) {
       await send(url, { to: STRANGER, value: "0x1" });
       assert.equal(await call(url, "eth_getBalance", STRANGER, "latest"), "0x1235");
       const logs = await call<Record<string, string>[]>(url, "eth_getLogs", {
-        ...{ address: contract, topics: [TOPIC], fromBlock: "earliest", toBlock: "latest" },
+        address: contract,
+        topics: [TOPIC],
+        fromBlock: "earliest",
+        toBlock: "latest",
       });
       const filter = { address: contract, topics: [TOPIC], fromBlock: "earliest" };
       const id = await call(url, "eth_newFilter", filter);
@@ -291,8 +267,7 @@ for (const [name, startRemote] of remotes) {
       const blockNumber = Number(deployed.blockNumber);
       const inProcess = await createNode({ fork: { url, blockNumber, verify: "on" } });
       try {
-        const request = (method: string, ...params: unknown[]) =>
-          inProcess.provider.request({ method, params });
+        const request = (method: string, ...params: unknown[]) => inProcess.provider.request({ method, params });
         assert.equal(Number(await request("eth_blockNumber")), blockNumber);
         const slot = [deployed.contractAddress, "0x0", "latest"];
         assert.equal(await request("eth_getStorageAt", ...slot), word(0));

@@ -26,8 +26,14 @@ async function ask(method: string, ...params: readonly unknown[]) {
 async function signedTransfer(): Promise<Hex> {
   const nonce = Number(await ask("eth_getTransactionCount", alice, "pending"));
   return privateKeyToAccount(DEV_KEYS[0]).signTransaction({
-    ...{ chainId: Number(await ask("eth_chainId")), nonce, to: bob, value: 1n, gas: 21_000n },
-    ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n, type: "eip1559" },
+    chainId: Number(await ask("eth_chainId")),
+    nonce,
+    to: bob,
+    value: 1n,
+    gas: 21_000n,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 10n ** 9n,
+    type: "eip1559",
   });
 }
 
@@ -157,8 +163,7 @@ test("eth_compileSolidity compiles where the compiler is installed", {
   skip: hasSolc ? false : "left out: solc is not installed",
 }, async () => {
   assert.deepEqual(await ask("eth_getCompilers"), ["solidity"]);
-  const source =
-    "contract Seven { function times(uint a) public pure returns (uint) { return a * 7; } }";
+  const source = "contract Seven { function times(uint a) public pure returns (uint) { return a * 7; } }";
   const { Seven } = await ask("eth_compileSolidity", source);
   assert.match(Seven.code, /^0x60/);
   assert.equal(Seven.info.abiDefinition[0].name, "times");

@@ -35,11 +35,7 @@ for (const kind of ["http", "webSocket"] as const) {
         : new WebSocketProvider(node.wsUrl, undefined, { cacheTimeout: -1 });
     try {
       const wallet = new Wallet(DEV_KEYS[1], provider);
-      const factory = new ContractFactory(
-        artifact.abi as unknown as InterfaceAbi,
-        artifact.bytecode,
-        wallet,
-      );
+      const factory = new ContractFactory(artifact.abi as unknown as InterfaceAbi, artifact.bytecode, wallet);
       const deployed = (await factory.deploy(77n)) as Token;
       await deployed.waitForDeployment();
       const response = await deployed.transfer(DEV_ADDRESSES[0], 7n);

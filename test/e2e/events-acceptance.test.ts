@@ -170,10 +170,7 @@ test("subscriptions go on in order, each event once, while others come, vanish a
     await send();
     node.produceBlock();
   }
-  await until(
-    () => watcher.told(heads).length >= 60 && watcher.told(logs).length >= 60,
-    "60 blocks",
-  );
+  await until(() => watcher.told(heads).length >= 60 && watcher.told(logs).length >= 60, "60 blocks");
   const numbers = Array.from({ length: 60 }, (_, i) => first + i);
   assert.deepEqual(
     watcher.told(heads).map(({ number }) => Number(number)),

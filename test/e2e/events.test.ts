@@ -30,8 +30,7 @@ before(async () => {
 });
 after(() => node.stop());
 
-const clients = (transport: Transport = http(node.url)) =>
-  viemClients(node, transport, http(node.url));
+const clients = (transport: Transport = http(node.url)) => viemClients(node, transport, http(node.url));
 
 /** Sends `count` transfers of 1, 2, … tokens, one block each; their hashes. */
 async function transfers(count: number): Promise<`0x${string}`[]> {
@@ -69,11 +68,7 @@ for (const kind of ["http", "webSocket"] as const) {
         ? new JsonRpcProvider(node.url, undefined, { cacheTimeout: -1, pollingInterval: 20 })
         : new WebSocketProvider(node.wsUrl, undefined, { cacheTimeout: -1 });
     try {
-      const events = new Contract(
-        tokenAddress,
-        token.abi as unknown as InterfaceAbi,
-        provider,
-      ) as BaseContract;
+      const events = new Contract(tokenAddress, token.abi as unknown as InterfaceAbi, provider) as BaseContract;
       const heard: string[] = [];
       await events.on("Transfer", (_from, _to, _value, { log }) => heard.push(log.transactionHash));
       const blocks: number[] = [];
@@ -132,11 +127,9 @@ for (const kind of ["http", "webSocket"] as const) {
 test("cast logs --subscribe prints what happens", {
   skip: castBinary ? false : "no cast binary",
 }, async () => {
-  const child = spawn(
-    castBinary!,
-    ["logs", "--subscribe", "--address", tokenAddress, "--rpc-url", node.wsUrl],
-    { stdio: ["ignore", "pipe", "pipe"] },
-  );
+  const child = spawn(castBinary!, ["logs", "--subscribe", "--address", tokenAddress, "--rpc-url", node.wsUrl], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk: Buffer) => {

@@ -37,8 +37,10 @@ describe("execution threads", () => {
     node = await startTestNode({
       dev: true,
       settings: {
-        ...{ "json-rpc.gas-cap": "0", "json-rpc.workers": "2" },
-        ...{ "json-rpc.evm-timeout": "30s", "json-rpc.call-timeout": "30s" },
+        "json-rpc.gas-cap": "0",
+        "json-rpc.workers": "2",
+        "json-rpc.evm-timeout": "30s",
+        "json-rpc.call-timeout": "30s",
       },
     });
     lastHash = await rpc(node, "eth_sendTransaction", { from: FROM, input: deploy(COUNTER) });
@@ -58,15 +60,17 @@ describe("execution threads", () => {
     const here = createExecutionReads(limits, core, tip);
     const threads = new ExecutionThreads({
       data: {
-        ...{
-          store: core.store.followable!,
-          cacheBytes: 1 << 24,
-          config: core.chain.config,
-          limits,
-        },
-        ...{ genesisHash: core.chain.genesisHash, startPrice: 1n, compiles: false },
+        store: core.store.followable!,
+        cacheBytes: 1 << 24,
+        config: core.chain.config,
+        limits,
+        genesisHash: core.chain.genesisHash,
+        startPrice: 1n,
+        compiles: false,
       },
-      ...{ count: 1, waitingMax: 10, compiler: undefined },
+      count: 1,
+      waitingMax: 10,
+      compiler: undefined,
       epoch: () => core.store.epoch,
       onLost: ({ message }, method) => assert.fail(`${method}: ${message}`),
     });
@@ -119,7 +123,8 @@ describe("execution threads", () => {
           const actual = await outcomeOf(() =>
             threads.run(
               {
-                ...{ method, input },
+                method,
+                input,
                 ...("at" in input &&
                   input.at === "pending" &&
                   pending && { pending: { executed: pending.executed, changes: pending.changes } }),
@@ -151,11 +156,7 @@ describe("execution threads", () => {
       await count();
       const [trace] = await Promise.all([
         rpc(node, "debug_traceTransaction", lastHash, { tracer: "callTracer" }),
-        callHttp(node.url, "debug_traceCall", [
-          { to: LOOP_AT, gas: "0x10000" },
-          "latest",
-          { stateOverrides: LOOP },
-        ]),
+        callHttp(node.url, "debug_traceCall", [{ to: LOOP_AT, gas: "0x10000" }, "latest", { stateOverrides: LOOP }]),
       ]);
       assert.equal(trace.to, counter);
     }
@@ -163,11 +164,9 @@ describe("execution threads", () => {
 
   test("a call that loops for seconds delays neither blocks nor the calls of others", async () => {
     let ended = 0;
-    const loop = callHttp(node.url, "eth_call", [
-      { to: LOOP_AT, gas: "0x7fffffffffffffff" },
-      "latest",
-      LOOP,
-    ]).finally(() => ended++);
+    const loop = callHttp(node.url, "eth_call", [{ to: LOOP_AT, gas: "0x7fffffffffffffff" }, "latest", LOOP]).finally(
+      () => ended++,
+    );
     const outcome = Promise.allSettled([loop]);
     for (let i = 1; i <= 20; i++) {
       await count();

@@ -49,9 +49,7 @@ async function ask<T>(method: string, ...params: unknown[]): Promise<T> {
 
 /** The state that the witness has, and no other: what is missing throws. */
 function stateOf({ codes, state }: Witness, root: Uint8Array) {
-  const nodes = new Map(
-    state.map((rlp) => [hexDigits(keccak256(hexToBytes(rlp))), hexToBytes(rlp)] as const),
-  );
+  const nodes = new Map(state.map((rlp) => [hexDigits(keccak256(hexToBytes(rlp))), hexToBytes(rlp)] as const));
   const byHash = new Map(codes.map((code) => [keccak256Hash(hexToBytes(code)), hexToBytes(code)]));
   const source = {
     node: (_owner: Uint8Array, _path: Uint8Array, hash: Uint8Array) => nodes.get(hexDigits(hash)),

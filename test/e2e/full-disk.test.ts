@@ -14,7 +14,8 @@ test("a node started on a full disk serves reads and makes no block, also where 
   const home = mkdtempSync(join(tmpdir(), "evmint-full-disk-"));
   const start = (freeBytes: number) =>
     startTestNode({
-      ...{ dev: true, home },
+      dev: true,
+      home,
       settings: { "consensus.block-time": "manual" },
       hooks: { freeBytes: () => freeBytes },
     });

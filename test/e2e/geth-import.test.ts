@@ -16,9 +16,7 @@ import { startTestNode } from "../support/test-node.ts";
 const BLOCKS = 500;
 
 const geth = onPath("geth");
-const skip =
-  geth === undefined &&
-  `geth is not on PATH: geth's import of ${BLOCKS} instant blocks is not tested`;
+const skip = geth === undefined && `geth is not on PATH: geth's import of ${BLOCKS} instant blocks is not tested`;
 
 test(`geth imports ${BLOCKS} instant blocks of an exported chain`, {
   skip,
@@ -41,7 +39,10 @@ test(`geth imports ${BLOCKS} instant blocks of an exported chain`, {
   const file = join(home, "chain.rlp");
   const { config } = loadConfig({ home, dev: false, flags: {}, environment: {} });
   const { exported } = await nodeOperations.exportChain(config, SILENT_LOGGER, {
-    ...{ file, first: undefined, last: undefined, onProgress() {} },
+    file,
+    first: undefined,
+    last: undefined,
+    onProgress() {},
     signal: new AbortController().signal,
   });
   assert.equal(exported, BLOCKS);

@@ -13,12 +13,7 @@ import { startTestNode, type TestNode } from "../support/test-node.ts";
  * Hardhat 3 wants Node 22.13 and binaries of its own, so it is no dependency. `HARDHAT_DIR` names a folder where it is
  * installed; a newer Node comes from the npm package `node` in the same folder, or is the one that runs this test.
  */
-const PLUGINS = [
-  "hardhat-network-helpers",
-  "hardhat-viem",
-  "hardhat-ignition",
-  "hardhat-ignition-viem",
-];
+const PLUGINS = ["hardhat-network-helpers", "hardhat-viem", "hardhat-ignition", "hardhat-ignition-viem"];
 const folder = process.env["HARDHAT_DIR"];
 const modules = folder && join(folder, "node_modules");
 const skip =
@@ -63,10 +58,7 @@ after(async () => {
 });
 
 /** What `script` leaves in `answer`, run by Hardhat with a connection to the node's network. */
-async function hardhatRun(
-  script: string,
-  env: NodeJS.ProcessEnv = {},
-): Promise<Readonly<Record<string, unknown>>> {
+async function hardhatRun(script: string, env: NodeJS.ProcessEnv = {}): Promise<Readonly<Record<string, unknown>>> {
   writeFileSync(
     join(project, "script.ts"),
     `import { network } from "hardhat";
@@ -80,10 +72,7 @@ async function hardhatRun(
   const newer = join(modules!, "node", "bin", "node");
   const { stdout } = await promisify(execFile)(
     existsSync(newer) ? newer : process.execPath,
-    [
-      join(modules!, "hardhat", "dist", "src", "cli.js"),
-      ...["run", "--no-compile", "--network", "evmint", "script.ts"],
-    ],
+    [join(modules!, "hardhat", "dist", "src", "cli.js"), "run", "--no-compile", "--network", "evmint", "script.ts"],
     {
       cwd: project,
       env: { ...process.env, HARDHAT_DISABLE_TELEMETRY_PROMPT: "true", CI: "1", ...env },
@@ -178,11 +167,20 @@ test("every function of Hardhat's network helpers works", { skip: skipPlugins },
   assert.deepEqual(
     { ...answer, block: undefined },
     {
-      ...{ balance: "0xde0b6b3a7640000", nonce: "0x9", code: "0x6001", block: undefined },
+      balance: "0xde0b6b3a7640000",
+      nonce: "0x9",
+      code: "0x6001",
+      block: undefined,
       storage: `0x${"4d".padStart(64, "0")}`,
-      ...{ mined: 9, set: 1000, increased: 2000, latestBlock: 12, duration: 86_400 },
+      mined: 9,
+      set: 1000,
+      increased: 2000,
+      latestBlock: 12,
+      duration: 86_400,
       impersonated: "0x00000000000000000000000000000000000beef1",
-      ...{ dropped: true, fixture: "0x5", restored: 0 },
+      dropped: true,
+      fixture: "0x5",
+      restored: 0,
     },
   );
   assert.equal(block["baseFeePerGas"], "0x1cbe991a08");

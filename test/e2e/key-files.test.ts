@@ -19,10 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), "evmint-key-files-"));
 after(() => rmSync(folder, { recursive: true }));
 
 const open = (directory: string) =>
-  new KeyStore(
-    { directory, strength: "light", allowReadableByOthers: false },
-    { log: SILENT_LOGGER },
-  );
+  new KeyStore({ directory, strength: "light", allowReadableByOthers: false }, { log: SILENT_LOGGER });
 
 async function cast(...args: readonly string[]): Promise<string> {
   return (await promisify(execFile)(binary!, ["wallet", ...args])).stdout.trim();
@@ -58,11 +55,9 @@ test("ethers opens a key file of ours, and its own file works where we find it",
   const { path } = await store.importKey(hexToBytes(DEV_KEYS[0]), "pässwörd");
   const account = await decryptKeystoreJson(readFileSync(path, "utf8"), "pässwörd");
   assert.deepEqual([account.address, account.privateKey], [DEV_ADDRESSES[0], DEV_KEYS[0]]);
-  const theirs = await encryptKeystoreJson(
-    { address: DEV_ADDRESSES[1], privateKey: DEV_KEYS[1] },
-    "pässwörd",
-    { scrypt: { N: 4096, r: 8, p: 1 } },
-  );
+  const theirs = await encryptKeystoreJson({ address: DEV_ADDRESSES[1], privateKey: DEV_KEYS[1] }, "pässwörd", {
+    scrypt: { N: 4096, r: 8, p: 1 },
+  });
   const file = join(directory, "UTC--2026-01-01T00-00-00.000000000Z--ethers");
   writeFileSync(file, theirs);
   chmodSync(file, 0o600);

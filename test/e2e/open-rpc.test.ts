@@ -76,18 +76,13 @@ for (const processes of ["0", "1"]) {
       assert.deepEqual(schemaFaults(document, OPEN_RPC), []);
       assert.deepEqual(document, await discover(node.url));
       const names = document.methods.map(({ name }) => name);
-      assert.deepEqual([...new Set(names.map((name) => name.split("_")[0]))].sort(), [
-        ...["eth", "net", "rpc"],
-      ]);
+      assert.deepEqual([...new Set(names.map((name) => name.split("_")[0]))].sort(), ["eth", "net", "rpc"]);
       assert.ok(names.includes("eth_sendTransaction"));
       assert.ok(!names.includes("eth_signTransaction"), "denied on this listener");
       assert.equal(new Set(names).size, names.length);
       const head = await fetch(new URL("/openrpc.json?x", node.url), { method: "HEAD" });
       assert.ok(Number(head.headers.get("content-length")) > 10_000);
-      assert.equal(
-        (await fetch(new URL("/openrpc.json", node.url), { method: "POST" })).status,
-        404,
-      );
+      assert.equal((await fetch(new URL("/openrpc.json", node.url), { method: "POST" })).status, 404);
     } finally {
       await node.stop();
     }

@@ -9,11 +9,7 @@ import { contract } from "../support/contracts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const token = contract("Token");
-const [owner, other, third] = DEV_ADDRESSES.map((address) => address.toLowerCase()) as [
-  Hex,
-  Hex,
-  Hex,
-];
+const [owner, other, third] = DEV_ADDRESSES.map((address) => address.toLowerCase()) as [Hex, Hex, Hex];
 const FOURTH = `0x${"dd".repeat(20)}` as Hex;
 const UNKNOWN = `0x${"77".repeat(32)}`;
 const INVALID_PARAMS = -32602;
@@ -52,8 +48,13 @@ describe("ots_* and erigon_*", () => {
 
   async function send(nonce: number, fields: { to?: Hex; data?: Hex; value?: bigint }, key = 0) {
     const raw = await privateKeyToAccount(DEV_KEYS[key]!).signTransaction({
-      ...{ chainId: 31337, nonce, gas: 1_000_000n, type: "eip1559" },
-      ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n, ...fields },
+      chainId: 31337,
+      nonce,
+      gas: 1_000_000n,
+      type: "eip1559",
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
+      ...fields,
     });
     return resultOf("eth_sendRawTransaction", raw);
   }
@@ -70,9 +71,7 @@ describe("ots_* and erigon_*", () => {
     await mine(await send(0, { data: encodeDeployData({ ...token, args: [1000n] }) }));
     await mine(await send(1, { data: deploymentOf(assemble(FORWARDS)) }));
     await mine(await send(2, { data: deploymentOf(assemble(CREATES)) }));
-    const [tokenAt, forwarder, factory] = receipts.map(
-      ({ contractAddress }) => contractAddress,
-    ) as [Hex, Hex, Hex];
+    const [tokenAt, forwarder, factory] = receipts.map(({ contractAddress }) => contractAddress) as [Hex, Hex, Hex];
     // Block 4 has several transactions, so that only its execution shows which one reached `third`.
     await mine(
       await send(3, { to: tokenAt, data: transfer(1n) }),
@@ -109,10 +108,7 @@ describe("ots_* and erigon_*", () => {
     assert.deepEqual(details.issuance, { blockReward: "0x0", uncleReward: "0x0", issuance: "0x0" });
     const fees = receipts
       .slice(3, 7)
-      .reduce(
-        (sum, { gasUsed, effectiveGasPrice }) => sum + BigInt(gasUsed) * BigInt(effectiveGasPrice),
-        0n,
-      );
+      .reduce((sum, { gasUsed, effectiveGasPrice }) => sum + BigInt(gasUsed) * BigInt(effectiveGasPrice), 0n);
     assert.equal(BigInt(details.totalFees), fees);
     assert.deepEqual(await resultOf("ots_getBlockDetailsByHash", block.hash), details);
     assert.equal(await resultOf("ots_getBlockDetails", 99), null);
@@ -125,13 +121,10 @@ describe("ots_* and erigon_*", () => {
     const first = await resultOf("ots_getBlockTransactions", 4, 0, 3);
     const second = await resultOf("ots_getBlockTransactions", "0x4", 1, 3);
     assert.equal(first.fullblock.transactionCount, 4);
-    const hashesOf = (page: typeof first) =>
-      page.fullblock.transactions.map(({ hash }: { hash: Hex }) => hash);
+    const hashesOf = (page: typeof first) => page.fullblock.transactions.map(({ hash }: { hash: Hex }) => hash);
     const { transactions } = await resultOf("eth_getBlockByNumber", "0x4", false);
     assert.deepEqual([...hashesOf(second), ...hashesOf(first)], transactions);
-    assert.ok(
-      first.fullblock.transactions.every(({ input }: { input: Hex }) => input.length <= 10),
-    );
+    assert.ok(first.fullblock.transactions.every(({ input }: { input: Hex }) => input.length <= 10));
     assert.deepEqual(
       first.receipts.map(({ logs }: { logs: null }) => logs),
       [null, null, null],
@@ -147,10 +140,7 @@ describe("ots_* and erigon_*", () => {
     assert.deepEqual(await resultOf("ots_getInternalOperations", forwarded.transactionHash), [
       { type: 0, from: forwarded.to, to: third, value: "0x7" },
     ]);
-    const [{ type, from, to }] = await resultOf(
-      "ots_getInternalOperations",
-      created.transactionHash,
-    );
+    const [{ type, from, to }] = await resultOf("ots_getInternalOperations", created.transactionHash);
     assert.deepEqual({ type, from }, { type: 2, from: created.to });
     assert.equal(await resultOf("ots_hasCode", to), true);
     const frames = await resultOf("ots_traceTransaction", forwarded.transactionHash);
@@ -209,12 +199,7 @@ describe("ots_* and erigon_*", () => {
 
   test("searches find senders, recipients, creations, emitters and those only reached inside", async () => {
     const found = async (address: Hex, before = 0, size = 25) => {
-      const { txs, receipts: list } = await resultOf(
-        "ots_searchTransactionsBefore",
-        address,
-        before,
-        size,
-      );
+      const { txs, receipts: list } = await resultOf("ots_searchTransactionsBefore", address, before, size);
       assert.equal(txs.length, list.length);
       return txs.map(({ hash }: { hash: Hex }) => hash);
     };
@@ -225,8 +210,7 @@ describe("ots_* and erigon_*", () => {
         .filter(({ transactionHash }) => wanted.includes(transactionHash))
         .sort(
           (a, b) =>
-            Number(b.blockNumber) - Number(a.blockNumber) ||
-            Number(b.transactionIndex) - Number(a.transactionIndex),
+            Number(b.blockNumber) - Number(a.blockNumber) || Number(b.transactionIndex) - Number(a.transactionIndex),
         )
         .map(({ transactionHash }) => transactionHash);
     assert.deepEqual(await found(third), [hashes[4]], "reached by a message call only");
@@ -299,12 +283,7 @@ describe("ots_* and erigon_*", () => {
       anywhere,
       [...all].reverse().filter(({ topics }: { topics: Hex[] }) => topics.includes(sender)),
     );
-    await assertRejected(
-      INVALID_PARAMS,
-      "erigon_getLatestLogs",
-      {},
-      { logCount: 1, blockCount: 1 },
-    );
+    await assertRejected(INVALID_PARAMS, "erigon_getLatestLogs", {}, { logCount: 1, blockCount: 1 });
     await assertRejected(INVALID_PARAMS, "erigon_getLatestLogs", {}, { logCount: 10_001 });
     await assertRejected(INVALID_PARAMS, "erigon_getLatestLogs", {
       fromBlock: "0x5",
@@ -372,11 +351,7 @@ test("trace, ots and erigon are closed unless they are named", async () => {
   const node = await startTestNode({ dev: true, settings: { "json-rpc.api": "eth,net,web3" } });
   try {
     for (const method of ["trace_block", "ots_getApiLevel", "erigon_blockNumber"]) {
-      const { error } = await callHttp(
-        node.url,
-        method,
-        method === "trace_block" ? ["latest"] : [],
-      );
+      const { error } = await callHttp(node.url, method, method === "trace_block" ? ["latest"] : []);
       assert.equal(error?.code, -32601, method);
     }
   } finally {

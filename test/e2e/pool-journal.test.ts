@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { createWalletClient, http, type WalletClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
+import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { transfer } from "../support/made-chain.ts";
@@ -74,8 +74,7 @@ test("five thousand of them are all back, in order, none twice", async () => {
   await start();
   const keys = devPrivateKeys();
   for (let nonce = 0n; nonce < 500n; nonce++) {
-    for (const key of keys)
-      await node.node.core.pool.submit(hexToBytes(transfer(nonce, 31_337n, key)));
+    for (const key of keys) await node.node.core.pool.submit(hexToBytes(transfer(nonce, 31_337n, key)));
   }
   assert.deepEqual(counts(), [5_000, 0]);
   await node.stop();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { blobVersionedHash } from "../../src/crypto/kzg/blob.ts";
 import { blobCommitment, blobProof } from "../../src/crypto/kzg/commit.ts";
-import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
+import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
@@ -68,9 +68,17 @@ test("blobs with proofs of before Osaka are converted by a thread, and other cal
   const commitment = blobCommitment(blob);
   const tx = signTransaction(
     {
-      ...{ type: 3, chainId: 31_337n, nonce: 0n, gasLimit: 21_000n, accessList: [] },
-      ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n, maxFeePerBlobGas: 10n ** 9n },
-      ...{ to: parseAddress(DEV_ADDRESSES[1]), value: 0n, data: new Uint8Array() },
+      type: 3,
+      chainId: 31_337n,
+      nonce: 0n,
+      gasLimit: 21_000n,
+      accessList: [],
+      maxFeePerGas: 10n ** 11n,
+      maxPriorityFeePerGas: 10n ** 9n,
+      maxFeePerBlobGas: 10n ** 9n,
+      to: parseAddress(DEV_ADDRESSES[1]),
+      value: 0n,
+      data: new Uint8Array(),
       blobVersionedHashes: [blobVersionedHash(commitment)],
     },
     devPrivateKeys()[0]!,

@@ -18,15 +18,17 @@ test("a stuck transaction is replaced by one that pays 10 % more, and not by one
   const reader = createPublicClient({ transport: http(node.url) });
   const send = (to: `0x${string}`, maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) =>
     wallet.sendTransaction({
-      ...{ chain: null, nonce: 0, gas: 21_000n, value: 1n },
-      ...{ to, maxFeePerGas, maxPriorityFeePerGas },
+      chain: null,
+      nonce: 0,
+      gas: 21_000n,
+      value: 1n,
+      to,
+      maxFeePerGas,
+      maxPriorityFeePerGas,
     });
 
   const stuck = await send(DEV_ADDRESSES[1], 2_000_000_000n, 1_000_000_000n);
-  await assert.rejects(
-    send(DEV_ADDRESSES[2], 2_100_000_000n, 1_050_000_000n),
-    /replacement transaction underpriced/,
-  );
+  await assert.rejects(send(DEV_ADDRESSES[2], 2_100_000_000n, 1_050_000_000n), /replacement transaction underpriced/);
   const replacing = await send(DEV_ADDRESSES[2], 2_200_000_000n, 1_100_000_000n);
   node.produceBlock();
 

@@ -14,10 +14,7 @@ const call = (method: string, ...params: unknown[]) => overHttp(node.url, method
 const [from, to] = DEV_ADDRESSES;
 
 test("eth_resend replaces a pending transaction of the node's by a dearer one", async () => {
-  for (const fees of [
-    { gasPrice: "0x77359400" },
-    { maxFeePerGas: "0x77359400", maxPriorityFeePerGas: "0x77359400" },
-  ]) {
+  for (const fees of [{ gasPrice: "0x77359400" }, { maxFeePerGas: "0x77359400", maxPriorityFeePerGas: "0x77359400" }]) {
     const nonce = (await call("eth_getTransactionCount", from, "latest")).result;
     const request = { from, to, value: "0x1", gas: "0x5208", nonce, ...fees };
     const first = (await call("eth_sendTransaction", request)).result;

@@ -100,12 +100,7 @@ function calls(): Readonly<Record<string, readonly (readonly unknown[])[]>> {
 }
 
 /** They need what another call returned, a transaction of their own, or a checkpoint (`test/e2e/les/`). */
-const ELSEWHERE = [
-  "eth_getFilterLogs",
-  "eth_getFilterChanges",
-  "eth_sendRawTransactionSync",
-  "les_getHeaderProof",
-];
+const ELSEWHERE = ["eth_getFilterLogs", "eth_getFilterChanges", "eth_sendRawTransactionSync", "les_getHeaderProof"];
 
 test("every schema of a result is compared with an answer", () => {
   const compared = [...Object.keys(calls()), ...ELSEWHERE];
@@ -150,8 +145,13 @@ test("filters and sent transactions match their schemas", async () => {
   assert.deepEqual(schemaFaults(hashes, schemaOf("eth_getFilterChanges")), []);
   const from = node.accounts[2]!.address;
   const { raw } = await node.rpc.eth_signTransaction({
-    ...{ from, to: from, value: 1n, gas: 21_000n, nonce: 0n },
-    ...{ maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1n },
+    from,
+    to: from,
+    value: 1n,
+    gas: 21_000n,
+    nonce: 0n,
+    maxFeePerGas: 2_000_000_000n,
+    maxPriorityFeePerGas: 1n,
   });
   const receipt = await node.rpc.eth_sendRawTransactionSync(raw);
   assert.equal(receipt.status, "0x1");

@@ -80,8 +80,7 @@ test("a pruned node answers what it has, and names what it has not as geth does"
       ["eth_getBalance", OLDEST.state - 1],
       ["eth_getProof", OLDEST.proof - 1],
     ] as const) {
-      const params =
-        method === "eth_getProof" ? [account, [], hex(number)] : [account, hex(number)];
+      const params = method === "eth_getProof" ? [account, [], hex(number)] : [account, hex(number)];
       const { error } = await call(node, method, params);
       assert.equal(error?.code, -32000);
       assert.equal(error.message, `historical state ${await root(number)} is not available`);

@@ -40,9 +40,7 @@ class Client {
           response.setEncoding("utf8").on("data", (chunk) => {
             answer += chunk;
           });
-          response.on("end", () =>
-            resolve({ status: response.statusCode!, body: answer && JSON.parse(answer) }),
-          );
+          response.on("end", () => resolve({ status: response.statusCode!, body: answer && JSON.parse(answer) }));
         },
       );
       sent.on("error", reject);
@@ -174,10 +172,7 @@ describe("RPC processes", () => {
       const { blockHash } = await other.call("eth_getTransactionReceipt", hash);
       await one.call("debug_setHead", before.number);
       for (const client of clients) {
-        assert.equal(
-          (await client.call("eth_getBlockByNumber", "latest", false)).hash,
-          before.hash,
-        );
+        assert.equal((await client.call("eth_getBlockByNumber", "latest", false)).hash, before.hash);
         assert.equal(await client.call("eth_getBlockByHash", blockHash, false), null);
         assert.equal(await client.call("eth_getTransactionReceipt", hash), null);
       }

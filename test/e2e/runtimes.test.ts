@@ -23,9 +23,7 @@ const PAIRING = "0x0000000000000000000000000000000000000008";
 
 for (const { name, args, since } of RUNTIMES) {
   const version = versionOf(name);
-  const skip = isAtLeast(version, since)
-    ? false
-    : `${name} ${since.join(".")} or later is not on PATH`;
+  const skip = isAtLeast(version, since) ? false : `${name} ${since.join(".")} or later is not on PATH`;
 
   for (const module of MODULES) {
     test(`a program of ${name} runs a node of dist/${module}`, { skip }, async () => {
@@ -68,10 +66,7 @@ function versionOf(name: string): readonly [major: number, minor: number] | unde
   return found ? [Number(found[1]), Number(found[2])] : undefined;
 }
 
-function isAtLeast(
-  version: readonly [number, number] | undefined,
-  [major, minor]: readonly [number, number],
-): boolean {
+function isAtLeast(version: readonly [number, number] | undefined, [major, minor]: readonly [number, number]): boolean {
   if (version === undefined) return false;
   return version[0] > major || (version[0] === major && version[1] >= minor);
 }

@@ -8,10 +8,7 @@ import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import type { Snapshot } from "../../src/consensus/application.ts";
-import {
-  type ConsensusDataSource,
-  SnapshotRestore,
-} from "../../src/consensus/state-sync/restore.ts";
+import { type ConsensusDataSource, SnapshotRestore } from "../../src/consensus/state-sync/restore.ts";
 import { SnapshotFiles } from "../../src/consensus/state-sync/snapshot-files.ts";
 import {
   describeSnapshot,
@@ -63,9 +60,7 @@ before(async () => {
     settings: { "consensus.block-time": "manual", "snapshot.interval": "25" },
   });
   await block({ data: deploy(RECORDER) });
-  const { contractAddress } = (
-    await request<{ contractAddress: string }[]>("eth_getBlockReceipts", "latest")
-  )[0]!;
+  const { contractAddress } = (await request<{ contractAddress: string }[]>("eth_getBlockReceipts", "latest"))[0]!;
   recorder = contractAddress;
   for (let number = 2; number <= 30; number++) await block({ to: recorder });
   const { chain, store } = running.node.core;
@@ -73,7 +68,10 @@ before(async () => {
   const snapshots = createSnapshots(
     { interval: 0, chunkBytes: 2_000 },
     {
-      ...{ chain, files, metrics, log: SILENT_LOGGER },
+      chain,
+      files,
+      metrics,
+      log: SILENT_LOGGER,
       addresses: () => store.addresses(),
       pinState: (number) => store.pinState(number),
       failures: createFailures(SILENT_LOGGER, metrics),
@@ -129,8 +127,7 @@ test("a snapshot restores the state of its block, and the chain goes on from the
     const stateTrie = createChainStateTrie(store, {});
     const { config, genesisHash } = origin;
     const chain = createChain({ config, store, stateTrie, log: SILENT_LOGGER, genesisHash });
-    const parts = ({ block, senders, receipts }: ExecutedBlock) =>
-      plain({ block, senders, receipts });
+    const parts = ({ block, senders, receipts }: ExecutedBlock) => plain({ block, senders, receipts });
     assert.deepEqual(parts(chain.head()), parts(origin.block(30)!));
     assert.throws(() => chain.header(29), { code: "BLOCK_PRUNED" });
     assert.equal(chain.blockHash(29), origin.blockHash(29));
@@ -140,8 +137,7 @@ test("a snapshot restores the state of its block, and the chain goes on from the
       importBlock(chain, origin.block(number)!.block, executionModules(chain));
     }
     assert.equal(chain.head().block.hash, origin.blockHash(34));
-    const slots = (of: typeof chain) =>
-      [...of.stateAt(34).storageEntries(parseAddress(recorder))].sort();
+    const slots = (of: typeof chain) => [...of.stateAt(34).storageEntries(parseAddress(recorder))].sort();
     assert.deepEqual(slots(chain), slots(origin));
     assert.equal(slots(chain).length, 33 + 15);
   } finally {
@@ -153,16 +149,15 @@ test("a chunk that is damaged, or comes from another place, is fetched again fro
   const { restore } = openRestore();
   restore.offerSnapshot(snapshot, appHash());
   const retry = (index: number) => ({
-    ...{ result: "retry", refetchChunks: [index], rejectSenders: ["peer"] },
+    result: "retry",
+    refetchChunks: [index],
+    rejectSenders: ["peer"],
   });
   for (const [index, chunk] of chunks.entries()) {
     const damaged = chunk.slice();
     damaged[index % damaged.length]! ^= 1;
     assert.deepEqual(await restore.applySnapshotChunk(index, damaged, "peer"), retry(index));
-    assert.deepEqual(
-      await restore.applySnapshotChunk(index, new Uint8Array(), "peer"),
-      retry(index),
-    );
+    assert.deepEqual(await restore.applySnapshotChunk(index, new Uint8Array(), "peer"), retry(index));
     if (index > 0) {
       assert.deepEqual(await restore.applySnapshotChunk(index, chunks[0]!, "peer"), retry(index));
     }
@@ -320,8 +315,5 @@ test("snapshot.interval: a node takes snapshots in the background and stores the
     throw new Error("disk full");
   }
   await assert.rejects(kept.write(11, failing()));
-  assert.deepEqual(readdirSync(join(folder, "kept")).sort(), [
-    `10-${SNAPSHOT_FORMAT}`,
-    `2-${SNAPSHOT_FORMAT}`,
-  ]);
+  assert.deepEqual(readdirSync(join(folder, "kept")).sort(), [`10-${SNAPSHOT_FORMAT}`, `2-${SNAPSHOT_FORMAT}`]);
 });

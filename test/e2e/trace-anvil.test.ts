@@ -27,8 +27,7 @@ type Sent = {
 };
 
 /** Where the contract of transaction `nonce` is. */
-const at = (nonce: number): Hex =>
-  getContractAddress({ from: owner, nonce: BigInt(nonce) }).toLowerCase() as Hex;
+const at = (nonce: number): Hex => getContractAddress({ from: owner, nonce: BigInt(nonce) }).toLowerCase() as Hex;
 
 /** Calls `to` with no input and leaves the outcome on the stack. */
 const callOf = (kind: string, to: Hex, value = "00", gas = "ffff") =>
@@ -104,9 +103,7 @@ const SENT: readonly Sent[] = [
   { name: "a transfer", to: other, value: 1n },
   {
     name: "a storage slot that is cleared",
-    data: assemble(
-      "PUSH1 01 PUSH1 00 SSTORE PUSH1 00 PUSH1 00 SSTORE PUSH1 05 PUSH1 07 SSTORE STOP",
-    ),
+    data: assemble("PUSH1 01 PUSH1 00 SSTORE PUSH1 00 PUSH1 00 SSTORE PUSH1 05 PUSH1 07 SSTORE STOP"),
   },
   {
     name: "a call of a precompile",
@@ -129,8 +126,13 @@ before(async () => {
   anvil = peer;
   for (const [nonce, { to, data, value = 0n, gas = 1_000_000n }] of SENT.entries()) {
     const raw = await signer.signTransaction({
-      ...{ chainId: 31337, nonce, gas, value, type: "eip1559" },
-      ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 11n },
+      chainId: 31337,
+      nonce,
+      gas,
+      value,
+      type: "eip1559",
+      maxFeePerGas: 10n ** 11n,
+      maxPriorityFeePerGas: 10n ** 11n,
       ...(to && { to }),
       ...(data && { data }),
     });
@@ -174,17 +176,13 @@ function* differences(ours: unknown, theirs: unknown, path = ""): Generator<stri
 const normalizedTraces = (traces: readonly Record<string, unknown>[]) =>
   traces.map((trace) => {
     // alloy has no word of Parity's for it.
-    const error =
-      trace["error"] === "StateChangeDuringStaticCall"
-        ? "Mutable Call In Static Context"
-        : trace["error"];
+    const error = trace["error"] === "StateChangeDuringStaticCall" ? "Mutable Call In Static Context" : trace["error"];
     return { ...trace, blockHash: "", error };
   });
 
 const COINBASE = `0x${"00".repeat(20)}`;
 /** An account that was not there: anvil shows it as one with balance 0. */
-const normalizedDiff = ({ [COINBASE]: _, [NEW_ACCOUNT]: __, ...diff }: Record<string, unknown>) =>
-  diff;
+const normalizedDiff = ({ [COINBASE]: _, [NEW_ACCOUNT]: __, ...diff }: Record<string, unknown>) => diff;
 
 type VmOp = {
   readonly pc: number;
@@ -206,7 +204,8 @@ function normalizedVm(trace: VmTrace | null): unknown {
       const isFrame = /CALL$|CALLCODE$|CREATE/.test(op);
       const isLast = i === length - 1;
       return {
-        ...{ pc, op },
+        pc,
+        op,
         ...(!isFrame && !isLast && { cost, push: ex?.push }),
         sub: normalizedVm(sub),
       };
@@ -225,10 +224,7 @@ for (const [i, { name }] of SENT.entries()) {
   test(`trace_replayBlockTransactions: ${name}`, { skip }, async () => {
     const [ours, theirs] = await replayed("trace");
     assert.deepEqual({ ...ours, trace: [] }, { ...theirs, trace: [] });
-    assert.deepEqual(
-      [...differences(normalizedTraces(ours.trace), normalizedTraces(theirs.trace))],
-      [],
-    );
+    assert.deepEqual([...differences(normalizedTraces(ours.trace), normalizedTraces(theirs.trace))], []);
   });
   test(`stateDiff: ${name}`, { skip }, async () => {
     const [ours, theirs] = await replayed("stateDiff");
@@ -238,10 +234,7 @@ for (const [i, { name }] of SENT.entries()) {
   test(`vmTrace: ${name}`, { skip }, async () => {
     const [ours, theirs] = await replayed("vmTrace");
     assert.ok(ours.vmTrace.code.startsWith("0x"));
-    assert.deepEqual(
-      [...differences(normalizedVm(ours.vmTrace), normalizedVm(theirs.vmTrace))],
-      [],
-    );
+    assert.deepEqual([...differences(normalizedVm(ours.vmTrace), normalizedVm(theirs.vmTrace))], []);
   });
 }
 

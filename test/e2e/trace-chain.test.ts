@@ -59,7 +59,9 @@ describe("debug_subscribe traceChain", () => {
     });
     for (let i = 0; i < LOOPS; i++) {
       const { error } = await ask("eth_sendTransaction", {
-        ...{ from: DEV_ADDRESSES[0], gas: "0x7a120", data: LOOP },
+        from: DEV_ADDRESSES[0],
+        gas: "0x7a120",
+        data: LOOP,
       });
       assert.equal(error, undefined);
     }

@@ -37,8 +37,13 @@ describe("trace_*", () => {
 
   async function signed(nonce: number, to: Hex | undefined, data: Hex) {
     return signer.signTransaction({
-      ...{ chainId: 31337, nonce, gas: 1_000_000n, type: "eip1559", data },
-      ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n },
+      chainId: 31337,
+      nonce,
+      gas: 1_000_000n,
+      type: "eip1559",
+      data,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
       ...(to && { to }),
     });
   }
@@ -46,10 +51,7 @@ describe("trace_*", () => {
   before(async () => {
     node = await startTestNode({ dev: true, limits: { calls: { traceFilterBlocksMax: 4 } } });
     const deployment = await signed(0, undefined, encodeDeployData({ ...token, args: [1000n] }));
-    const { contractAddress, transactionHash } = await resultOf(
-      "eth_sendRawTransactionSync",
-      deployment,
-    );
+    const { contractAddress, transactionHash } = await resultOf("eth_sendRawTransactionSync", deployment);
     tokenAddress = contractAddress;
     hashes.push(transactionHash);
     for (const [i, value] of [5n, 5000n].entries()) {
@@ -89,8 +91,7 @@ describe("trace_*", () => {
   });
 
   const range = { fromBlock: "0x0", toBlock: "0x3" };
-  const count = async (filter: object) =>
-    (await resultOf("trace_filter", { ...range, ...filter })).length;
+  const count = async (filter: object) => (await resultOf("trace_filter", { ...range, ...filter })).length;
 
   test("trace_filter selects by sender and recipient, and pages", async () => {
     assert.equal(await count({}), 3);
@@ -115,11 +116,7 @@ describe("trace_*", () => {
 
   test("trace_call and trace_callMany run calls, each after those before it", async () => {
     const call = { from: owner, to: tokenAddress, data: transfer(1000n) };
-    const all = await resultOf("trace_call", { ...call, data: transfer(1n) }, [
-      "trace",
-      "stateDiff",
-      "vmTrace",
-    ]);
+    const all = await resultOf("trace_call", { ...call, data: transfer(1n) }, ["trace", "stateDiff", "vmTrace"]);
     assert.equal(BigInt(all.output), 1n);
     assert.equal(all.trace.length, 1);
     assert.equal(Object.keys(all.stateDiff[tokenAddress].storage).length, 2);
@@ -162,48 +159,46 @@ describe("trace_*", () => {
   test("vmTrace shows what each opcode left: gas, stack, memory, storage", async () => {
     const code = assemble("PUSH1 2a PUSH1 01 SSTORE PUSH1 07 PUSH1 05 MSTORE8 PUSH1 01 DUP1 STOP");
     const to = "0x00000000000000000000000000000000000000cc";
-    const { vmTrace } = await resultOf(
-      "trace_call",
-      { from: owner, to, gas: "0x186a0" },
-      ["vmTrace"],
-      "latest",
-      {
-        [to]: { code },
-      },
-    );
+    const { vmTrace } = await resultOf("trace_call", { from: owner, to, gas: "0x186a0" }, ["vmTrace"], "latest", {
+      [to]: { code },
+    });
     assert.equal(vmTrace.code, code);
     const ops = new Map(vmTrace.ops.map((op: { pc: number }) => [op.pc, op]));
     const left = 100_000 - 21_000;
     assert.deepEqual(ops.get(0), {
-      ...{ pc: 0, op: "PUSH1", cost: 3, sub: null },
+      pc: 0,
+      op: "PUSH1",
+      cost: 3,
+      sub: null,
       ex: { used: left - 3, push: ["0x2a"], mem: null, store: null },
     });
     assert.deepEqual(ops.get(4), {
-      ...{ pc: 4, op: "SSTORE", cost: 22_100, sub: null },
+      pc: 4,
+      op: "SSTORE",
+      cost: 22_100,
+      sub: null,
       ex: { used: left - 6 - 22_100, push: [], mem: null, store: { key: "0x1", val: "0x2a" } },
     });
     assert.deepEqual(ops.get(9), {
-      ...{ pc: 9, op: "MSTORE8", cost: 6, sub: null },
+      pc: 9,
+      op: "MSTORE8",
+      cost: 6,
+      sub: null,
       ex: { used: left - 22_118, push: [], mem: { off: 5, data: "0x07" }, store: null },
     });
     assert.deepEqual((ops.get(12) as { ex: unknown }).ex, {
-      ...{ used: left - 22_124, push: ["0x1", "0x1"], mem: null, store: null },
+      used: left - 22_124,
+      push: ["0x1", "0x1"],
+      mem: null,
+      store: null,
     });
   });
 
   test("a precompile that is called without ether is no frame", async () => {
-    const code = assemble(
-      "PUSH1 00 PUSH1 00 PUSH1 00 PUSH1 00 PUSH1 04 PUSH2 ffff STATICCALL STOP",
-    );
+    const code = assemble("PUSH1 00 PUSH1 00 PUSH1 00 PUSH1 00 PUSH1 04 PUSH2 ffff STATICCALL STOP");
     const to = "0x00000000000000000000000000000000000000cc";
     const overrides = { [to]: { code } };
-    const { trace } = await resultOf(
-      "trace_call",
-      { from: owner, to },
-      ["trace"],
-      "latest",
-      overrides,
-    );
+    const { trace } = await resultOf("trace_call", { from: owner, to }, ["trace"], "latest", overrides);
     assert.deepEqual(
       trace.map((frame: { subtraces: number }) => frame.subtraces),
       [0],
@@ -212,11 +207,10 @@ describe("trace_*", () => {
 
   test("a contract that is destroyed in its own transaction leaves no difference but the ether", async () => {
     const init = assemble(`PUSH20 ${other} SELFDESTRUCT`);
-    const { stateDiff, trace } = await resultOf(
-      "trace_call",
-      { from: owner, data: init, value: "0x5" },
-      ["trace", "stateDiff"],
-    );
+    const { stateDiff, trace } = await resultOf("trace_call", { from: owner, data: init, value: "0x5" }, [
+      "trace",
+      "stateDiff",
+    ]);
     assert.deepEqual(
       trace.map((frame: { type: string }) => frame.type),
       ["create", "suicide"],

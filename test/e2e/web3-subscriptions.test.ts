@@ -57,8 +57,7 @@ test("web3.js subscribes to heads, logs, pending transactions and contract event
     const deadline = Date.now() + FOREVER_MS;
     const { transactionHash: hash, blockNumber } = receipt;
     const isHeard = () =>
-      heard.heads.includes(String(blockNumber)) &&
-      Object.values(heard).every(({ length }) => length > 0);
+      heard.heads.includes(String(blockNumber)) && Object.values(heard).every(({ length }) => length > 0);
     while (!isHeard()) {
       assert.ok(Date.now() < deadline, JSON.stringify(heard));
       await new Promise((resolve) => setTimeout(resolve, 20));

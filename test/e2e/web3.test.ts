@@ -30,9 +30,7 @@ for (const kind of ["http", "webSocket"] as const) {
 
       // biome-ignore lint/suspicious/noExplicitAny: web3's contract types come from literal ABIs
       const factory = new web3.eth.Contract(artifact.abi as any);
-      const token = await factory
-        .deploy({ data: artifact.bytecode, arguments: [77n] })
-        .send({ from: alice });
+      const token = await factory.deploy({ data: artifact.bytecode, arguments: [77n] }).send({ from: alice });
       // biome-ignore lint/suspicious/noExplicitAny: as above
       const methods = token.methods as any;
       const receipt = await methods.transfer(bob, 7n).send({ from: alice });

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadWasmBackend } from "../../src/crypto/secp256k1-wasm.ts";
-import { Buffer as BrowserBuffer } from "../../src/explorer/browser/buffer.ts";
 import * as browser from "../../src/explorer/browser/keccak.ts";
 import * as browserPair from "../../src/explorer/browser/keccak-pair.ts";
 import { loadNativeBackend } from "../../src/explorer/browser/secp256k1.ts";
@@ -31,19 +30,15 @@ test("pairs of messages have the digests of the node's in the browser, where the
   assert.deepEqual(Object.keys(browserPair).sort(), Object.keys(nodePair).sort());
   const { bytes, hashPair } = browserPair.createKeccakPairModule(1);
   fc.assert(
-    fc.property(
-      fc.uint8Array({ maxLength: 700 }),
-      fc.uint8Array({ maxLength: 700 }),
-      (first, second) => {
-        const [a, b, out] = [32, 1_032, 2_000];
-        bytes.set(first, a);
-        bytes.set(second, b);
-        hashPair(a, first.length, out, b, second.length, out + 32);
-        const digests = [node.keccak256(first), node.keccak256(second)];
-        assert.deepEqual([bytes.slice(a - 32, a), bytes.slice(b - 32, b)], digests);
-        assert.deepEqual([bytes.slice(out, out + 32), bytes.slice(out + 32, out + 64)], digests);
-      },
-    ),
+    fc.property(fc.uint8Array({ maxLength: 700 }), fc.uint8Array({ maxLength: 700 }), (first, second) => {
+      const [a, b, out] = [32, 1_032, 2_000];
+      bytes.set(first, a);
+      bytes.set(second, b);
+      hashPair(a, first.length, out, b, second.length, out + 32);
+      const digests = [node.keccak256(first), node.keccak256(second)];
+      assert.deepEqual([bytes.slice(a - 32, a), bytes.slice(b - 32, b)], digests);
+      assert.deepEqual([bytes.slice(out, out + 32), bytes.slice(out + 32, out + 64)], digests);
+    }),
   );
 });
 
@@ -58,23 +53,4 @@ test("signatures are recovered in the browser as in the node, damaged ones too",
     }),
     { numRuns: 30 },
   );
-});
-
-test("the browser's Buffer does what codecs ask of Node's", () => {
-  const bytes = fc.uint8Array({ maxLength: 80 });
-  fc.assert(
-    fc.property(bytes, bytes, (a, b) => {
-      assert.equal(
-        BrowserBuffer.from(a.buffer, a.byteOffset, a.length).toString(),
-        Buffer.from(a).toString("hex"),
-      );
-      assert.equal(Math.sign(BrowserBuffer.compare(a, b)), Buffer.compare(a, b));
-      assert.deepEqual([...BrowserBuffer.concat([a, b])], [...a, ...b]);
-      const target = BrowserBuffer.alloc(a.length + 2);
-      assert.equal(target.write(Buffer.from(a).toString("hex"), 2), a.length);
-      assert.deepEqual([...target.subarray(2)], [...a]);
-    }),
-  );
-  assert.deepEqual([...BrowserBuffer.from("0aÿ")], [0x30, 0x61, 0xff]);
-  assert.deepEqual([...BrowserBuffer.from("0aÿ", "utf8")], [0x30, 0x61, 0xc3, 0xbf]);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { headerOf } from "../../src/explorer/verify/header.ts";
-import type { Json } from "../../src/explorer/verify/json.ts";
+import type { Json } from "../../src/explorer/verify/verdict.ts";
 import { headerHash } from "../../src/types/header-codec.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { chromiumPath, launchChromium } from "./browser.ts";
@@ -41,9 +41,7 @@ async function marksOf(page: Page): Promise<ReadonlyMap<string, string>> {
   const marks = await page
     .locator(".mark")
     .evaluateAll((elements) =>
-      elements.map(
-        (each) => [each.getAttribute("data-what")!, each.getAttribute("data-kind")!] as const,
-      ),
+      elements.map((each) => [each.getAttribute("data-what")!, each.getAttribute("data-kind")!] as const),
     );
   return new Map(marks);
 }
@@ -115,12 +113,7 @@ const LIES: readonly (readonly [what: string, page: string, mark: string, lie: L
         })),
     },
   ],
-  [
-    "a transaction",
-    "transaction",
-    "transaction",
-    { method: "eth_getTransactionByHash", change: flipped("value") },
-  ],
+  ["a transaction", "transaction", "transaction", { method: "eth_getTransactionByHash", change: flipped("value") }],
   [
     "a raw transaction",
     "transaction",

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Json } from "../../src/explorer/verify/json.ts";
+import type { Json } from "../../src/explorer/verify/verdict.ts";
 
 type Answer = { readonly id: number; readonly result?: unknown; readonly error?: unknown };
 
@@ -63,9 +63,7 @@ function changedAnswer(calls: string, answers: string, { method, change }: Lie):
   const honest = [JSON.parse(answers) as Answer].flat();
   const methodOf = new Map(asked.map((each) => [each["id"], each["method"]]));
   const changed = honest.map((each) =>
-    methodOf.get(each.id) === method && each.result !== undefined
-      ? { ...each, result: change(each.result) }
-      : each,
+    methodOf.get(each.id) === method && each.result !== undefined ? { ...each, result: change(each.result) } : each,
   );
   return JSON.stringify(calls.trimStart().startsWith("[") ? changed : changed[0]);
 }

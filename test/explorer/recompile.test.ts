@@ -70,7 +70,9 @@ after(async () => {
 async function deploy({ abi, evm }: Compiled, library: string = ""): Promise<Hex> {
   const bytecode: Hex = `0x${evm.bytecode.object.replace(/__\$.{34}\$__/g, library.slice(2))}`;
   const hash = await chain.call("eth_sendTransaction", {
-    ...{ from: DEV_ADDRESSES[0], gas: "0x200000", data: encodeDeployData({ abi, bytecode }) },
+    from: DEV_ADDRESSES[0],
+    gas: "0x200000",
+    data: encodeDeployData({ abi, bytecode }),
   });
   const receipt = await chain.call<{ contractAddress: Hex }>("eth_getTransactionReceipt", hash);
   return receipt.contractAddress;

@@ -9,7 +9,7 @@ import {
   lightBlockOf,
   type ValidatorsAnswer,
 } from "../../src/consensus/cometbft/rpc/light-block.ts";
-import type { Json } from "../../src/explorer/verify/json.ts";
+import type { Json } from "../../src/explorer/verify/verdict.ts";
 
 /** What a node and its CometBFT v0.40.0 answered in a network of four validators. */
 type Recorded = {
@@ -22,10 +22,7 @@ type Recorded = {
 };
 
 export const RECORDED = JSON.parse(
-  readFileSync(
-    new URL("../../src/consensus/cometbft/testing/recorded-light-blocks.json", import.meta.url),
-    "utf8",
-  ),
+  readFileSync(new URL("../../src/consensus/cometbft/testing/recorded-light-blocks.json", import.meta.url), "utf8"),
 ) as Recorded;
 
 type Close = { close(): Promise<void> };

@@ -49,9 +49,7 @@ for (const [name, show] of Object.entries(FORMATS)) {
 
 test("numbers are grouped, and decimals have no zeros at their end", () => {
   assert.equal(format.count("0xffffffff"), "4,294,967,295");
-  assert.deepEqual([0, 12, 123, 1234, -123, -1234].map(format.count), [
-    ...["0", "12", "123", "1,234", "-123", "-1,234"],
-  ]);
+  assert.deepEqual([0, 12, 123, 1234, -123, -1234].map(format.count), ["0", "12", "123", "1,234", "-123", "-1,234"]);
   assert.equal(format.decimal(10n ** 21n + 5n * 10n ** 17n, 18), "1,000.5");
   assert.equal(format.decimal(-1n, 255), `−0.${"0".repeat(254)}1`);
   assert.equal(format.decimal(1000n, 3), "1");

@@ -1,5 +1,5 @@
 import { encodeDeployData, encodeFunctionData, type Hex } from "viem";
-import type { Json } from "../../src/explorer/verify/json.ts";
+import type { Json } from "../../src/explorer/verify/verdict.ts";
 import { toQuantity } from "../../src/primitives/quantity.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { overHttp } from "../support/clients.ts";
@@ -32,18 +32,13 @@ export async function startSampleChain(emptyBlocks = 40): Promise<SampleChain> {
     if (error) throw new Error(`${method}: ${error.message}`);
     return result as T;
   }
-  const send = (transaction: Json) =>
-    call<Hex>("eth_sendTransaction", { from, gas: "0x200000", ...transaction });
-  const use = (functionName: string, ...args: unknown[]) =>
-    encodeFunctionData({ abi, functionName, args });
+  const send = (transaction: Json) => call<Hex>("eth_sendTransaction", { from, gas: "0x200000", ...transaction });
+  const use = (functionName: string, ...args: unknown[]) => encodeFunctionData({ abi, functionName, args });
 
   const deployment = await send({
     data: encodeDeployData({ abi, bytecode, args: [10n ** 24n] }),
   });
-  const { contractAddress } = await call<{ contractAddress: Hex }>(
-    "eth_getTransactionReceipt",
-    deployment,
-  );
+  const { contractAddress } = await call<{ contractAddress: Hex }>("eth_getTransactionReceipt", deployment);
   const transfer = await send({ to: contractAddress, data: use("transfer", to, 1234n) });
   const payment = await send({ to, value: "0xde0b6b3a7640000" });
   const reverted = await send({

@@ -4,13 +4,7 @@ import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { DESKTOP, PHONE, watchedPage } from "../support/page-audit.ts";
-import {
-  decodePng,
-  difference,
-  encodePng,
-  type SmallImage,
-  shrink,
-} from "../support/small-image.ts";
+import { decodePng, difference, encodePng, type SmallImage, shrink } from "../support/small-image.ts";
 import { chromiumPath, launchChromium } from "./browser.ts";
 import { type SampleChain, startSampleChain } from "./sample-chain.ts";
 

@@ -3,10 +3,9 @@ import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import { createEngineRpc, type EngineRpc } from "../../src/consensus/cometbft/rpc/client.ts";
 import type { LightBlock } from "../../src/consensus/engine.ts";
-import { cometHeaderHash } from "../../src/explorer/verify/comet-hashes.ts";
 import { checkHeader } from "../../src/explorer/verify/header.ts";
+import { checkSignatures, cometHeaderHash, type TrustedValidators } from "../../src/explorer/verify/signatures.ts";
 
-import { checkSignatures, type TrustedValidators } from "../../src/explorer/verify/signatures.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { toQuantity } from "../../src/primitives/quantity.ts";
@@ -57,10 +56,7 @@ function* damaged(value: unknown, path = ""): Generator<readonly [path: string, 
   } else if (typeof value === "object" && value !== null) {
     for (const [name, member] of Object.entries(value)) {
       for (const [at, copy] of damaged(member, `${path}.${name}`)) {
-        yield [
-          at,
-          Array.isArray(value) ? value.with(Number(name), copy) : { ...value, [name]: copy },
-        ];
+        yield [at, Array.isArray(value) ? value.with(Number(name), copy) : { ...value, [name]: copy }];
       }
     }
   }

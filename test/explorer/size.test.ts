@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import { deepProof } from "../../bench/explorer/deep-proof.ts";
 import { provenAccount } from "../../src/explorer/verify/account.ts";
-import { PAGES_FOLDER, readPageTable } from "../../src/pages/page-table.ts";
+import { PAGES_FOLDER, readPageTable } from "../../src/pages/answer-page.ts";
 
 const GZIP_BYTES_MAX = 150 * 1024;
 
@@ -21,9 +21,7 @@ test("the explorer has 150 KB gzip at most, and a document, a script and a style
 });
 
 test("the explorer's scripts use no WebAssembly, which its policy forbids", () => {
-  const scripts = [...readPageTable(["explorer"])!.values()].filter(({ type }) =>
-    type.startsWith("text/javascript"),
-  );
+  const scripts = [...readPageTable(["explorer"])!.values()].filter(({ type }) => type.startsWith("text/javascript"));
   assert.ok(scripts.length > 5);
   for (const { file } of scripts) {
     const text = readFileSync(new URL(file, PAGES_FOLDER), "utf8");

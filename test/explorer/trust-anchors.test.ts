@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { identityOf, TrustAnchors } from "../../src/explorer/ui/trust-anchors.ts";
+import { identityOf, TrustAnchors } from "../../src/explorer/ui/trust.ts";
 import { headerOf } from "../../src/explorer/verify/header.ts";
-import type { Json } from "../../src/explorer/verify/json.ts";
 import type { TrustedValidators } from "../../src/explorer/verify/signatures.ts";
+import type { Json } from "../../src/explorer/verify/verdict.ts";
 import { type Hash, parseHash } from "../../src/primitives/hash.ts";
 import { headerHash } from "../../src/types/header-codec.ts";
 import { RECORDED } from "./recorded-chain.ts";

@@ -1,15 +1,23 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { privateKeyToAccount } from "viem/accounts";
-import { provenAccount, provenSlot } from "../../src/explorer/verify/account.ts";
-import { gasUsedByEach, provenSize, transactionRow } from "../../src/explorer/verify/block-body.ts";
-import { type ChainReads, checkChain, type TrustedBlock } from "../../src/explorer/verify/chain.ts";
-import { checkHeader, headerOf } from "../../src/explorer/verify/header.ts";
-import type { Json } from "../../src/explorer/verify/json.ts";
-import { proofSteps } from "../../src/explorer/verify/proof-steps.ts";
+import { proofSteps, provenAccount, provenSlot } from "../../src/explorer/verify/account.ts";
+import {
+  type ChainReads,
+  checkChain,
+  checkHeader,
+  headerOf,
+  type TrustedBlock,
+} from "../../src/explorer/verify/header.ts";
 import { checkReceipt, checkReceiptsRoot } from "../../src/explorer/verify/receipts.ts";
-import { checkTransaction, checkTransactionsRoot } from "../../src/explorer/verify/transactions.ts";
-import { compare, type Verdict, worstOf } from "../../src/explorer/verify/verdict.ts";
+import {
+  checkTransaction,
+  checkTransactionsRoot,
+  gasUsedByEach,
+  provenSize,
+  transactionRow,
+} from "../../src/explorer/verify/transactions.ts";
+import { compare, type Json, type Verdict, worstOf } from "../../src/explorer/verify/verdict.ts";
 import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { type Hash, hashToBytes, parseHash } from "../../src/primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../src/primitives/hex.ts";
@@ -86,10 +94,7 @@ test("a member that only the node has is not verified, unless it is one that no 
     { ...proven, toString: "0x1" },
   ]) {
     assert.equal(compare("", claimed, proven).kind, "unverified");
-    assert.equal(
-      compare("", claimed, proven, new Set(["maxFeePerGas", "toString"])).kind,
-      "unverified",
-    );
+    assert.equal(compare("", claimed, proven, new Set(["maxFeePerGas", "toString"])).kind, "unverified");
     assertVerified(compare("", claimed, proven, new Set(["from"])));
   }
   const lie = { from: "0xac", extra: 1, logs: proven.logs };
@@ -103,9 +108,7 @@ const NOT_IN_HEADER = ["size", "totalDifficulty", "transactions", "uncles", "wit
 
 test("a header is verified by its hash, and false with any digit of any field changed", async () => {
   const block = await chain.call("eth_getBlockByNumber", "0x2", false);
-  const header = Object.fromEntries(
-    Object.entries(block).filter(([name]) => !NOT_IN_HEADER.includes(name)),
-  );
+  const header = Object.fromEntries(Object.entries(block).filter(([name]) => !NOT_IN_HEADER.includes(name)));
   assert.ok(assertCatchesEveryLie(header, (claimed) => checkHeader(claimed)) >= 20);
 });
 
@@ -163,7 +166,9 @@ test("a legacy transaction with a fee that its kind does not have is not verifie
     tx: decodeTransaction(raw),
     sender: OWNER,
     position: {
-      ...{ index: position.index, blockHash: position.hash, blockNumber: position.header.number },
+      index: position.index,
+      blockHash: position.hash,
+      blockNumber: position.header.number,
       blockTimestamp: position.header.timestamp,
       baseFeePerGas: position.header.baseFeePerGas,
     },
@@ -242,9 +247,7 @@ test("an account that does not exist is proven to be empty", async () => {
 });
 
 test("a storage slot is verified by its proof, an empty one too, and false under another value or node", async () => {
-  const slots = [0, 1, 2, 3, 4, 5].map((slot) =>
-    parseHash(`0x${slot.toString(16).padStart(64, "0")}`),
-  );
+  const slots = [0, 1, 2, 3, 4, 5].map((slot) => parseHash(`0x${slot.toString(16).padStart(64, "0")}`));
   const { header, answer } = await headWithProof(chain.token, slots);
   const { storageRoot } = provenAccount(header.stateRoot, chain.token as Address, answer);
   const values = slots.map((slot, i) => {
@@ -361,11 +364,7 @@ test("a block that is further away than any chain is long is not followed", asyn
   const claimed = { ...block, hash: headerHash(headerOf(block)) };
   const none = () => Promise.reject(new assert.AssertionError({ message: "asked" }));
   const { hash } = await blockAt(2);
-  const verdict = await checkChain(
-    claimed,
-    { number: 2, hash },
-    { blockByHash: none, proof: none },
-  );
+  const verdict = await checkChain(claimed, { number: 2, hash }, { blockByHash: none, proof: none });
   assert.equal(verdict.kind, "unverified");
 });
 

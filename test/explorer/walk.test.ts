@@ -3,13 +3,7 @@ import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
-import {
-  DESKTOP,
-  PHONE,
-  seriousFindings,
-  sidewaysPixels,
-  watchedPage,
-} from "../support/page-audit.ts";
+import { DESKTOP, PHONE, seriousFindings, sidewaysPixels, watchedPage } from "../support/page-audit.ts";
 import { chromiumPath, launchChromium } from "./browser.ts";
 import { type SampleChain, startSampleChain } from "./sample-chain.ts";
 
@@ -31,8 +25,7 @@ after(async () => {
   await chain?.node.stop();
 });
 
-const openPage = (options: Parameters<typeof watchedPage>[2]) =>
-  watchedPage(browser, chain.node.url, options);
+const openPage = (options: Parameters<typeof watchedPage>[2]) => watchedPage(browser, chain.node.url, options);
 
 async function settle(page: Page): Promise<void> {
   await page.waitForLoadState("networkidle");

@@ -75,17 +75,13 @@ beforeEach(async () => {
   await page.locator('input[type="file"]').setInputFiles({
     name: "Token.json",
     mimeType: "application/json",
-    buffer: Buffer.from(
-      JSON.stringify({ contractName: "Token", abi, deployedBytecode: runtime, bytecode: "0x" }),
-    ),
+    buffer: Buffer.from(JSON.stringify({ contractName: "Token", abi, deployedBytecode: runtime, bytecode: "0x" })),
   });
   await page.locator('[data-match="exact"]').waitFor();
 });
 
 const formOf = (page: Page, name: string): Locator =>
-  page
-    .locator("form.function")
-    .filter({ has: page.locator("b", { hasText: new RegExp(`^${name}$`) }) });
+  page.locator("form.function").filter({ has: page.locator("b", { hasText: new RegExp(`^${name}$`) }) });
 
 /** Fills the form of `transfer` and presses its button. */
 async function send(amount: string): Promise<Locator> {

@@ -34,8 +34,7 @@ export function reconnoitre(scene: Scene, evm: Evm): Reconnaissance {
       steps.push({ gas, depth });
     };
     const watched: Evm = {
-      execute: (message, block, state) =>
-        evm.execute(message, block, state, { tracer: { onStep } }),
+      execute: (message, block, state) => evm.execute(message, block, state, { tracer: { onStep } }),
     };
     try {
       const { gasUsed } = runScene(scene, watched, { gas });
@@ -52,20 +51,12 @@ export function reconnoitre(scene: Scene, evm: Evm): Reconnaissance {
  */
 export function bordersOf({ gas, gasUsed, steps }: Reconnaissance): Set<bigint> {
   const random = createRandom(Number(gasUsed) + steps.length);
-  const borders = [
-    gas,
-    gasUsed,
-    gasUsed - 1n,
-    gasUsed - 2300n,
-    BigInt(random.int(Number(gasUsed) + 1)),
-  ];
+  const borders = [gas, gasUsed, gasUsed - 1n, gasUsed - 2300n, BigInt(random.int(Number(gasUsed) + 1))];
   if (steps.length < STEPS_MAX) {
     const isThorough = steps.length <= THOROUGH_OPCODES_MAX && random.chance(1 / THOROUGH_RUNS);
     const chosen = isThorough
       ? steps
-      : Array.from({ length: steps.length === 0 ? 0 : OPCODES_PER_PROGRAM }, () =>
-          random.pick(steps),
-        );
+      : Array.from({ length: steps.length === 0 ? 0 : OPCODES_PER_PROGRAM }, () => random.pick(steps));
     for (const step of chosen) {
       const border = gas - gasAtTop(step);
       borders.push(border, border - 1n);

@@ -17,8 +17,8 @@ const PURE: readonly (readonly [opcode: number, pops: number])[] = [
 ];
 /** Nothing taken, one word left: environment, PC, MSIZE, GAS. */
 const SOURCES = [
-  ...[0x30, 0x32, 0x33, 0x34, 0x36, 0x38, 0x3a, 0x3d, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47],
-  ...[0x48, 0x4a, 0x58, 0x59, 0x5a, 0x5f],
+  0x30, 0x32, 0x33, 0x34, 0x36, 0x38, 0x3a, 0x3d, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0x4a, 0x58, 0x59,
+  0x5a, 0x5f,
 ];
 const ADDRESS_QUERIES = [0x31, 0x3b, 0x3f];
 const CALLS = [0xf1, 0xf1, 0xf1, 0xf2, 0xf4, 0xfa, 0xfa];
@@ -128,8 +128,7 @@ export function createCodeWriter(options: {
     // Not always the shortest form, and never PUSH0: old forks have none.
     pushBytes(random.chance(0.05) ? even.padStart(64, "0") : even);
   };
-  const pushAddress = () =>
-    pushBytes(random.chance(0.05) ? hex(random.bytes(20)) : random.pick(targets).slice(2));
+  const pushAddress = () => pushBytes(random.chance(0.05) ? hex(random.bytes(20)) : random.pick(targets).slice(2));
   const pushAny = () => push(value(random));
   const need = (count: number) => {
     if (goesWild()) return;
@@ -166,9 +165,7 @@ export function createCodeWriter(options: {
     took(opcode === OP.mload ? 1 : 2, opcode === OP.mload ? 1 : 0);
   };
   const copy = () => {
-    const opcode = pickOpcode([
-      ...[OP.callDataCopy, OP.codeCopy, OP.extCodeCopy, OP.returnDataCopy, OP.mcopy],
-    ]);
+    const opcode = pickOpcode([OP.callDataCopy, OP.codeCopy, OP.extCodeCopy, OP.returnDataCopy, OP.mcopy]);
     push(goesWild() ? value(random) : BigInt(random.int(70)));
     push(goesWild() ? value(random) : BigInt(random.int(70)));
     push(goesWild() ? value(random) : BigInt(random.int(100)));
@@ -196,11 +193,7 @@ export function createCodeWriter(options: {
     took(writes ? 2 : 1, writes ? 0 : 1);
   };
   const query = () => {
-    const opcode = pickOpcode([
-      ...ADDRESS_QUERIES,
-      ...ADDRESS_QUERIES,
-      ...[OP.callDataLoad, OP.blockHash, OP.blobHash],
-    ]);
+    const opcode = pickOpcode([...ADDRESS_QUERIES, ...ADDRESS_QUERIES, OP.callDataLoad, OP.blockHash, OP.blobHash]);
     if (ADDRESS_QUERIES.includes(opcode)) pushAddress();
     else if (opcode === OP.blockHash) push(BigInt(740 + random.int(265)));
     else push(random.chance(0.9) ? BigInt(random.int(40)) : value(random));
@@ -237,9 +230,7 @@ export function createCodeWriter(options: {
     took(opcode === OP.delegateCall || opcode === OP.staticCall ? 6 : 7, 1);
   };
   const create = () => {
-    const init = random.chance(0.6)
-      ? random.pick(INIT_CODES)
-      : hex(random.bytes(1 + random.int(32)));
+    const init = random.chance(0.6) ? random.pick(INIT_CODES) : hex(random.bytes(1 + random.int(32)));
     const code = init.slice(0, 64);
     pushBytes(code.padEnd(64, "0"));
     push(0n);

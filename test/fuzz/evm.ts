@@ -72,7 +72,5 @@ function report(seed: number, fuzzCase: FuzzCase): void {
     console.log(`  ${address} ${hexDigits(assemble(code))}`);
   }
   if (fuzzCase.to === null) console.log(`  init code ${hexDigits(assemble(fuzzCase.initCode))}`);
-  console.log(
-    `${values.engine} then ${values.oracle}: ${differenceAt(fuzzCase, engine, oracle, options)?.difference}`,
-  );
+  console.log(`${values.engine} then ${values.oracle}: ${differenceAt(fuzzCase, engine, oracle, options)?.difference}`);
 }

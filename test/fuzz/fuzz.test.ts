@@ -57,9 +57,7 @@ test("an engine that reports a wrong step is detected, also when it is the last 
   const faulty: Evm = {
     execute(message, block, state, { tracer } = {}) {
       const onStep = (step: Step) =>
-        tracer?.onStep?.(
-          step.opcode === RETURN ? Object.assign(step, { memory: () => new Uint8Array(3) }) : step,
-        );
+        tracer?.onStep?.(step.opcode === RETURN ? Object.assign(step, { memory: () => new Uint8Array(3) }) : step);
       return engine.execute(message, block, state, { tracer: { ...tracer, onStep } });
     },
   };
@@ -67,9 +65,7 @@ test("an engine that reports a wrong step is detected, also when it is the last 
   // PUSH1 32, PUSH1 0, RETURN
   const fuzzCase: FuzzCase = {
     hardfork: "prague",
-    accounts: [
-      { address: contract, balance: "0", nonce: "1", code: ["6020", "6000", "f3"], storage: {} },
-    ],
+    accounts: [{ address: contract, balance: "0", nonce: "1", code: ["6020", "6000", "f3"], storage: {} }],
     to: contract,
     initCode: [],
     value: "0",
@@ -83,8 +79,5 @@ test("an engine that reports a wrong step is detected, also when it is the last 
 });
 
 test("assemble resolves labels to where their JUMPDEST is", () => {
-  assert.deepEqual(
-    [...assemble(["@a", "56", "fe", "#a", "@b"])],
-    [...[0x61, 0, 5, 0x56, 0xfe, 0x5b], ...[0x61, 0, 0]],
-  );
+  assert.deepEqual([...assemble(["@a", "56", "fe", "#a", "@b"])], [0x61, 0, 5, 0x56, 0xfe, 0x5b, 0x61, 0, 0]);
 });

@@ -20,9 +20,7 @@ const CHAIN_ID = "1337";
 const UINT64_MAX = 2n ** 64n - 1n;
 
 /** Forks are the likelier the newer: they have more rules. */
-const FORKS = HARDFORKS.map(
-  (name, i) => [isAtLeast(name, "berlin") ? i : (i + 1) / 8, name] as const,
-);
+const FORKS = HARDFORKS.map((name, i) => [isAtLeast(name, "berlin") ? i : (i + 1) / 8, name] as const);
 
 /** Accounts that call each other and a transaction to one of them that most often is a good one. All from `seed`. */
 export function generateTransactionCase(seed: number, fork?: Hardfork): TransactionCase {
@@ -46,9 +44,15 @@ export function generateTransactionCase(seed: number, fork?: Hardfork): Transact
   const type = typeOf(random, hardfork);
   const creates = type < 3 ? random.chance(0.2) : random.chance(0.02);
   const targets = [
-    ...[...CONTRACTS, ...CONTRACTS, ...SENDERS],
+    ...CONTRACTS,
+    ...CONTRACTS,
+    ...SENDERS,
     ...(type === 4 ? [...SENDERS, ...SENDERS] : []),
-    ...[coinbase, EMPTY, PLAIN, created, ...precompileAddresses(random)],
+    coinbase,
+    EMPTY,
+    PLAIN,
+    created,
+    ...precompileAddresses(random),
   ];
   const delegated = delegates ? [...SENDERS, ...SENDERS] : [];
   const code = (length: number) => {

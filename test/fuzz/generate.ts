@@ -19,7 +19,11 @@ export function generateCase(seed: number, fork?: Hardfork): FuzzCase {
   const targets = [
     ...CONTRACTS,
     ...CONTRACTS,
-    ...[CALLER, COINBASE, EMPTY, PLAIN, ...(delegates ? [DELEGATED] : [])],
+    CALLER,
+    COINBASE,
+    EMPTY,
+    PLAIN,
+    ...(delegates ? [DELEGATED] : []),
     ...precompileAddresses(random),
   ];
   const code = (length: number) => {
@@ -80,9 +84,7 @@ export function storage(random: Random): Record<string, string> {
 }
 
 export function precompileAddresses(random: Random): Address[] {
-  return Array.from({ length: 3 }, () =>
-    precompile(random.pick([1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 16, 18, 0x100])),
-  );
+  return Array.from({ length: 3 }, () => precompile(random.pick([1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 16, 18, 0x100])));
 }
 
 export function precompile(number: number): Address {

@@ -16,9 +16,7 @@ for (const contract of publishedContracts()) {
   test(`${contract.name} does the same on both tiers, whichever function is called`, () => {
     const expected = callEveryFunction(interpreter, contract, 1, ROUNDS);
     const [name, outcome] = [contract.succeeds ?? "constructor", "success"];
-    assert.ok(
-      expected.some((line) => line.startsWith(JSON.stringify([name, outcome]).slice(0, -1))),
-    );
+    assert.ok(expected.some((line) => line.startsWith(JSON.stringify([name, outcome]).slice(0, -1))));
     for (const [name, evm] of Object.entries(engines)) {
       assert.deepEqual(callEveryFunction(evm, contract, 1, ROUNDS), expected, name);
     }

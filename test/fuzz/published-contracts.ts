@@ -1,11 +1,5 @@
 import { readFileSync } from "node:fs";
-import {
-  type Abi,
-  type AbiFunction,
-  type AbiParameter,
-  encodeDeployData,
-  encodeFunctionData,
-} from "viem";
+import { type Abi, type AbiFunction, type AbiParameter, encodeDeployData, encodeFunctionData } from "viem";
 import { createAddress } from "../../src/evm/contract-creation.ts";
 import type { Evm, ExecutionResult } from "../../src/evm/evm.ts";
 import { testBlock, testMessage } from "../../src/evm/testing/environment.ts";
@@ -44,16 +38,8 @@ export function publishedContracts(): PublishedContract[] {
     artifact("ERC20", "@uniswap/v2-core/build/ERC20.json", [10n ** 24n]),
     artifact("UniswapV2Factory", "@uniswap/v2-core/build/UniswapV2Factory.json", [CALLER]),
     artifact("UniswapV2Pair", "@uniswap/v2-core/build/UniswapV2Pair.json", []),
-    artifact(
-      "UniswapV3Factory",
-      "@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json",
-      [],
-    ),
-    artifact(
-      "Safe",
-      "@safe-global/safe-smart-account/build/artifacts/contracts/Safe.sol/Safe.json",
-      [],
-    ),
+    artifact("UniswapV3Factory", "@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json", []),
+    artifact("Safe", "@safe-global/safe-smart-account/build/artifacts/contracts/Safe.sol/Safe.json", []),
     artifact("PublicResolver", "@ensdomains/resolver/build/contracts/PublicResolver.json", [OTHER]),
     {
       ...artifact("Seaport", "../test/contracts/seaport/Seaport.json", [DEPENDENCY]),
@@ -84,10 +70,7 @@ export function callEveryFunction(
   const random = createRandom(seed);
   const state = createWorldState(createMemoryState(new Map([[CALLER, { balance: 10n ** 18n }]])));
   const lines: string[] = [];
-  const note = (
-    name: string,
-    { outcome, halt, gasLeft, gasRefund, returnData, logs }: ExecutionResult,
-  ) =>
+  const note = (name: string, { outcome, halt, gasLeft, gasRefund, returnData, logs }: ExecutionResult) =>
     lines.push(
       JSON.stringify([
         name,
@@ -101,7 +84,12 @@ export function callEveryFunction(
   const run = (to: Address | null, data: Uint8Array, value = 0n, createAddress = CONTRACT) =>
     evm.execute(
       testMessage({
-        ...{ to, data, value, caller: CALLER, origin: CALLER, gas: 20_000_000n },
+        to,
+        data,
+        value,
+        caller: CALLER,
+        origin: CALLER,
+        gas: 20_000_000n,
         ...(to === null ? { createAddress } : {}),
       }),
       testBlock({ timestamp: 1_700_000_000, chainId: 1n }),
@@ -119,21 +107,13 @@ export function callEveryFunction(
         functionName: item.name,
         args: item.inputs.map((input) => argumentOf(random, input)),
       });
-      note(
-        item.name,
-        run(CONTRACT, hexToBytes(data), item.stateMutability === "payable" ? 10n : 0n),
-      );
+      note(item.name, run(CONTRACT, hexToBytes(data), item.stateMutability === "payable" ? 10n : 0n));
     }
   }
   const { accounts } = state.changes();
   lines.push(
     ...accounts.map(({ address, account, storage }) =>
-      JSON.stringify([
-        address,
-        String(account?.nonce),
-        account?.codeHash,
-        ...[...storage].map(String).sort(),
-      ]),
+      JSON.stringify([address, String(account?.nonce), account?.codeHash, ...[...storage].map(String).sort()]),
     ),
   );
   return lines;
@@ -179,15 +159,11 @@ function argumentOf(random: Random, parameter: AbiParameter): unknown {
     const isUsual = name in USUAL_LENGTHS && random.chance(USUAL_PROBABILITY);
     const any = isUsual ? USUAL_LENGTHS[name]! : random.int(4);
     const length = array[2] === "" ? any : Number(array[2]);
-    return Array.from({ length }, () =>
-      argumentOf(random, { ...parameter, type: array[1]!, name: "" }),
-    );
+    return Array.from({ length }, () => argumentOf(random, { ...parameter, type: array[1]!, name: "" }));
   }
   if (name in USUAL && random.chance(USUAL_PROBABILITY)) return USUAL[name];
   if ("components" in parameter) {
-    return Object.fromEntries(
-      parameter.components.map((component) => [component.name, argumentOf(random, component)]),
-    );
+    return Object.fromEntries(parameter.components.map((component) => [component.name, argumentOf(random, component)]));
   }
   if (type === "address") return random.pick([CALLER, OTHER, CONTRACT, DEPENDENCY]);
   if (type === "bool") return random.chance(0.5);

@@ -74,9 +74,7 @@ export function runScene(
       gasLeft: gasLeft.toString(),
       gasRefund: gasRefund.toString(),
       returnData: bytesToHex(returnData),
-      logs: logs
-        .map(({ address, topics, data }) => [address, ...topics, bytesToHex(data)].join(" "))
-        .join("\n"),
+      logs: logs.map(({ address, topics, data }) => [address, ...topics, bytesToHex(data)].join(" ")).join("\n"),
       selfDestructs: [...selfDestructs].sort().join(" "),
       state: describeState(state),
     },
@@ -85,8 +83,7 @@ export function runScene(
 
 /** The first thing in which two outcomes differ, or undefined. An opcode that made its frame halt may be missing in one. */
 export function difference(a: Outcome, b: Outcome): string | undefined {
-  const isEnd = (i: number, j: number) =>
-    Math.max(i, j) === STEPS_MAX || (i >= a.steps.length && j >= b.steps.length);
+  const isEnd = (i: number, j: number) => Math.max(i, j) === STEPS_MAX || (i >= a.steps.length && j >= b.steps.length);
   for (let i = 0, j = 0; !isEnd(i, j); ) {
     const [left, right] = [a.steps[i], b.steps[j]];
     if (left === right) {
@@ -114,12 +111,7 @@ export function allocOf(accounts: FuzzCase["accounts"]): Map<Address, GenesisAcc
       balance: BigInt(balance),
       nonce: BigInt(nonce),
       code: assemble(code),
-      storage: new Map(
-        Object.entries(storage).map(([slot, value]) => [
-          hashFromBigint(BigInt(slot)),
-          BigInt(value),
-        ]),
-      ),
+      storage: new Map(Object.entries(storage).map(([slot, value]) => [hashFromBigint(BigInt(slot)), BigInt(value)])),
     });
   }
   return alloc;
@@ -169,9 +161,7 @@ function describeState(state: WorldState): string {
   const { accounts } = state.changes();
   return accounts
     .map(({ address, account, storage }) => {
-      const fields = account
-        ? `nonce ${account.nonce} balance ${account.balance} code ${account.codeHash}`
-        : "gone";
+      const fields = account ? `nonce ${account.nonce} balance ${account.balance} code ${account.codeHash}` : "gone";
       // Slots of an account that is gone are gone with it, whichever engine lists them.
       const slots = account ? [...storage].map(([slot, value]) => `${slot}=${value}`).sort() : [];
       return [address, fields, ...slots].join(" ");
@@ -181,11 +171,7 @@ function describeState(state: WorldState): string {
 }
 
 /** Rejected before there was a frame: one of the engines does not report it. */
-const REJECTIONS: ReadonlySet<string | undefined> = new Set([
-  "callDepth",
-  "insufficientBalance",
-  "nonceOverflow",
-]);
+const REJECTIONS: ReadonlySet<string | undefined> = new Set(["callDepth", "insufficientBalance", "nonceOverflow"]);
 
 /** A tracer that writes a line for each opcode and each beginning and end of a frame into `lines`. */
 function recorder(lines: string[]): Tracer {
@@ -202,16 +188,13 @@ function recorder(lines: string[]): Tracer {
       const { type, from, to, value, gas, input } = frame;
       frames.push({ type, firstLine: lines.length });
       if (type === "SELFDESTRUCT") return;
-      write(
-        () => `${type} at depth ${depth} ${from} ${to} ${value} gas ${gas} ${bytesToHex(input)}`,
-      );
+      write(() => `${type} at depth ${depth} ${from} ${to} ${value} gas ${gas} ${bytesToHex(input)}`);
     },
     onExit({ outcome, halt, gasUsed, output }, depth) {
       const frame = frames.pop();
       if (frame?.type === "SELFDESTRUCT") return;
       if (depth > 0 && REJECTIONS.has(halt?.kind)) lines.length = frame?.firstLine ?? 0;
-      else
-        write(() => `${outcome} of depth ${depth}, gas ${gasUsed}, output ${bytesToHex(output)}`);
+      else write(() => `${outcome} of depth ${depth}, gas ${gasUsed}, output ${bytesToHex(output)}`);
     },
   };
 }

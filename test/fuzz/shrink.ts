@@ -28,9 +28,7 @@ export function shrink<T extends FuzzCase>(failing: T, fails: (fuzzCase: T) => b
       const change = (part: Partial<FuzzCase["accounts"][number]>) =>
         accept({
           ...best,
-          accounts: best.accounts.map((each) =>
-            each.address === address ? { ...each, ...part } : each,
-          ),
+          accounts: best.accounts.map((each) => (each.address === address ? { ...each, ...part } : each)),
         });
       const account = best.accounts.find((each) => each.address === address)!;
       if (Object.keys(account.storage).length > 0) change({ storage: {} });
@@ -42,10 +40,7 @@ export function shrink<T extends FuzzCase>(failing: T, fails: (fuzzCase: T) => b
 }
 
 /** Takes out runs of items, long ones first, then puts small values in place of pushed ones. */
-function shrinkItems(
-  items: readonly CodeItem[],
-  accept: (items: readonly CodeItem[]) => boolean,
-): void {
+function shrinkItems(items: readonly CodeItem[], accept: (items: readonly CodeItem[]) => boolean): void {
   let current = items;
   for (let size = current.length; size >= 1; size = Math.floor(size / 2)) {
     for (let at = 0; at + size <= current.length; ) {

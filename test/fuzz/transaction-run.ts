@@ -17,11 +17,7 @@ import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
 import { TransactionRejection } from "../../src/types/transaction/codec.ts";
 import { decodeTransaction } from "../../src/types/transaction/decode.ts";
-import type {
-  OracleAccount,
-  OracleResult,
-  TransactionOracle,
-} from "../oracle/ethereumjs/transaction.ts";
+import type { OracleAccount, OracleResult, TransactionOracle } from "../oracle/ethereumjs/transaction.ts";
 import { allocOf, type Outcome } from "./run.ts";
 import { type TransactionCase, transactionBlockOf, transactionOf } from "./transaction-case.ts";
 import { ruleOfCode, ruleOfText } from "./transaction-rules.ts";
@@ -86,9 +82,7 @@ function outcomeOf(result: OracleResult, state: ReadonlyMap<Address, OracleAccou
       outcome,
       gasUsed: gasUsed.toString(),
       returnData: bytesToHex(returnData),
-      logs: logs
-        .map(({ address, topics, data }) => [address, ...topics, bytesToHex(data)].join(" "))
-        .join("\n"),
+      logs: logs.map(({ address, topics, data }) => [address, ...topics, bytesToHex(data)].join(" ")).join("\n"),
       createdAddress: createdAddress ?? "",
       state: describe(state),
     },
@@ -96,10 +90,7 @@ function outcomeOf(result: OracleResult, state: ReadonlyMap<Address, OracleAccou
 }
 
 /** `alloc` with `changes`. */
-function stateAfter(
-  alloc: GenesisAlloc,
-  { accounts }: StateChanges,
-): ReadonlyMap<Address, OracleAccount> {
+function stateAfter(alloc: GenesisAlloc, { accounts }: StateChanges): ReadonlyMap<Address, OracleAccount> {
   const state = new Map<Address, OracleAccount>();
   for (const [address, { balance, nonce = 0n, code = EMPTY_BYTES, storage = new Map() }] of alloc) {
     state.set(address, { balance, nonce, codeHash: keccak256Hash(code), storage });

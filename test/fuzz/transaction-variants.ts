@@ -3,12 +3,7 @@ import { GAS_PER_BLOB, INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../../src/pa
 import { isAtLeast } from "../../src/params/hardforks.ts";
 import { effectiveGasPrice } from "../../src/types/transaction/fees.ts";
 import { createRandom } from "./random.ts";
-import {
-  SENDERS,
-  type TransactionCase,
-  transactionBlockOf,
-  transactionOf,
-} from "./transaction-case.ts";
+import { SENDERS, type TransactionCase, transactionBlockOf, transactionOf } from "./transaction-case.ts";
 import type { TransactionOutcome } from "./transaction-run.ts";
 
 /** Borders other than those of the gas limit that are tried for one case. */
@@ -16,24 +11,15 @@ const OTHERS_TRIED = 6;
 const UINT64_MAX = 2n ** 64n - 1n;
 
 /** `fuzzCase` with one thing changed so that it just holds, or just breaks, a rule. `outcome` is the outcome of the case itself. */
-export function variantsOf(
-  fuzzCase: TransactionCase,
-  { gasUsed, maxUsedGas }: TransactionOutcome,
-): TransactionCase[] {
+export function variantsOf(fuzzCase: TransactionCase, { gasUsed, maxUsedGas }: TransactionOutcome): TransactionCase[] {
   const random = createRandom(Number(gasUsed % 2n ** 32n) + Number(fuzzCase.gas));
   const tx = transactionOf(fuzzCase);
   const { intrinsic, floor } = intrinsicGas(tx, fuzzCase.hardfork);
-  const gasLimits = [intrinsic, floor, gasUsed, maxUsedGas].flatMap((gas) => [
-    gas - 1n,
-    gas,
-    gas + 1n,
-  ]);
+  const gasLimits = [intrinsic, floor, gasUsed, maxUsedGas].flatMap((gas) => [gas - 1n, gas, gas + 1n]);
   gasLimits.push(intrinsic + BigInt(random.int(Number(maxUsedGas) + 1)));
   // A run that comes to its end soon does so with more gas too.
   if (gasUsed > 0n && gasUsed < BigInt(fuzzCase.gas)) {
-    gasLimits.push(
-      random.pick([TX_GAS_LIMIT_MAX, TX_GAS_LIMIT_MAX + 1n, 30_000_000n, 30_000_001n]),
-    );
+    gasLimits.push(random.pick([TX_GAS_LIMIT_MAX, TX_GAS_LIMIT_MAX + 1n, 30_000_000n, 30_000_001n]));
   }
   const distinct = new Set(gasLimits.filter((gas) => gas > 0n && gas !== BigInt(fuzzCase.gas)));
   const others = otherVariants(fuzzCase);

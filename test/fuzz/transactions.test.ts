@@ -2,10 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HARDFORKS, type Hardfork } from "../../src/params/hardforks.ts";
 import { createEngine } from "../conformance/engines.ts";
-import {
-  createTransactionOracle,
-  type TransactionOracle,
-} from "../oracle/ethereumjs/transaction.ts";
+import { createTransactionOracle, type TransactionOracle } from "../oracle/ethereumjs/transaction.ts";
 import { generateTransactionCase } from "./generate-transaction.ts";
 import { compareTransactions } from "./transaction-compare.ts";
 

@@ -36,8 +36,7 @@ for (; seed < end && findings < Number(values.stop); seed++) {
   const { finding } = compared;
   if (!finding) continue;
   findings++;
-  const fails = (candidate: typeof fuzzCase) =>
-    transactionDifference(candidate, evm, oracle) !== undefined;
+  const fails = (candidate: typeof fuzzCase) => transactionDifference(candidate, evm, oracle) !== undefined;
   const smallest = fails(finding.fuzzCase) ? shrink(finding.fuzzCase, fails) : finding.fuzzCase;
   console.log(`seed ${seed}, ours then the oracle: ${finding.difference}`);
   console.log(`${transactionDifference(smallest, evm, oracle)}\n${JSON.stringify(smallest)}`);

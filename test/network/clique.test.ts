@@ -42,10 +42,7 @@ test("a follower voted in by three of four validators signs two blocks later, an
   const hasSigned = async (number: number) => (await follower.committers(number)).has(address);
 
   for (const node of network.nodes) {
-    await eventually(
-      `${node.home} at block 2`,
-      async () => Number(await node.client.getBlockNumber()) >= 2,
-    );
+    await eventually(`${node.home} at block 2`, async () => Number(await node.client.getBlockNumber()) >= 2);
   }
   assert.equal((await signersAt(1)).length, 4);
   assert.equal(await isSigner(1), false);

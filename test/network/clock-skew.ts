@@ -46,10 +46,7 @@ function codeOf(name: string, seconds: number): Buffer {
 }
 
 /** Writes to the memory of a process, which stands still meanwhile; its vDSO becomes a copy of its own. */
-function write(
-  pid: number,
-  edits: readonly { readonly address: number; readonly bytes: Buffer }[],
-): void {
+function write(pid: number, edits: readonly { readonly address: number; readonly bytes: Buffer }[]): void {
   process.kill(pid, "SIGSTOP");
   const memory = openSync(`/proc/${pid}/mem`, "r+");
   for (const { address, bytes } of edits) writeSync(memory, bytes, 0, bytes.length, address);

@@ -19,8 +19,7 @@ test("four validators and a follower agree on every block, whatever happens to o
     NetworkNode,
     NetworkNode,
   ];
-  const height = async (node: NetworkNode) =>
-    Number(await node.client.getBlockNumber({ cacheTime: 0 }));
+  const height = async (node: NetworkNode) => Number(await node.client.getBlockNumber({ cacheTime: 0 }));
   const reaches = (node: NetworkNode, number: number) =>
     eventually(`${node.home} at block ${number}`, async () => (await height(node)) >= number);
   /** Sends through every node in `through`, and makes sure that `node` comes to the others' height again. */
@@ -32,8 +31,7 @@ test("four validators and a follower agree on every block, whatever happens to o
   }
 
   for (const node of network.nodes) await reaches(node, 2);
-  for (let round = 0; round < 4; round++)
-    for (const node of network.nodes) await network.send(node);
+  for (let round = 0; round < 4; round++) for (const node of network.nodes) await network.send(node);
 
   await second.kill();
   await network.send(first);
@@ -68,9 +66,7 @@ test("four validators and a follower agree on every block, whatever happens to o
   const last = await height(first);
   for (let number = 0; number <= last - 2; number += 1) {
     const hashes = await Promise.all(
-      network.nodes.map(
-        async ({ client }) => (await client.getBlock({ blockNumber: BigInt(number) })).hash,
-      ),
+      network.nodes.map(async ({ client }) => (await client.getBlock({ blockNumber: BigInt(number) })).hash),
     );
     assert.equal(new Set(hashes).size, 1, `block ${number}`);
   }
@@ -83,7 +79,5 @@ test("four validators and a follower agree on every block, whatever happens to o
     }
     return proposers.size === 4;
   });
-  t.diagnostic(
-    `${network.hashes.length} transactions, ${last} blocks, equal on ${network.nodes.length} nodes`,
-  );
+  t.diagnostic(`${network.hashes.length} transactions, ${last} blocks, equal on ${network.nodes.length} nodes`);
 });

@@ -12,12 +12,7 @@ test("without two of four validators there are no blocks and nodes say so; with 
 }, async (t) => {
   const network = await Network.start(4, 0);
   t.after(() => network.stop());
-  const [first, second, third, fourth] = network.nodes as [
-    NetworkNode,
-    NetworkNode,
-    NetworkNode,
-    NetworkNode,
-  ];
+  const [first, second, third, fourth] = network.nodes as [NetworkNode, NetworkNode, NetworkNode, NetworkNode];
   for (const node of network.nodes) {
     await eventually("block 2", async () => (await node.height()) >= 2);
   }

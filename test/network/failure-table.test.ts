@@ -72,11 +72,7 @@ const ROWS: readonly (readonly [what: string, file: string, title: string])[] = 
   ["no block for too long", SUPERVISOR, "living engine without blocks"],
   ["an exception, a short or oversize reply", HANDLERS, "replies that would halt CometBFT"],
   ["a dishonest proposer", "test/network/hostile-proposer.test.ts", "a dishonest proposer"],
-  [
-    "a key in use twice: one process a home",
-    "src/storage/lock.test.ts",
-    "another process holds it",
-  ],
+  ["a key in use twice: one process a home", "src/storage/lock.test.ts", "another process holds it"],
   ["a key in use twice: new homes", "src/cli/engine-commands.test.ts", "keys of their own"],
   ["an upgrade of the rules", "test/network/upgrade.test.ts", "is scheduled node by node"],
   ["blocks made or removed by hand", DISASTER, "debug_setHead"],

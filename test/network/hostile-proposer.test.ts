@@ -9,10 +9,7 @@ const NOTHING = new Uint8Array();
 
 const EDITS: Readonly<Record<string, EditProposal>> = {
   "no proposer data": (txs) => txs.slice(1),
-  "proposer data that does not decode": ([first = NOTHING, ...rest]) => [
-    first.subarray(0, first.length - 1),
-    ...rest,
-  ],
+  "proposer data that does not decode": ([first = NOTHING, ...rest]) => [first.subarray(0, first.length - 1), ...rest],
   "another gas limit": ([first = NOTHING, ...rest]) => [otherGasLimit(first), ...rest],
   "a transaction that does not decode": (txs) => [...txs, Uint8Array.of(2, 0xc0)],
   "proposer data last": ([first = NOTHING, ...rest]) => (rest.length === 0 ? [] : [...rest, first]),
@@ -39,8 +36,7 @@ test("what a dishonest proposer makes of its blocks the others reject, and the c
     proxy.close();
   });
   for (const node of nodes) node.start();
-  const height = async (node: NetworkNode) =>
-    Number(await node.client.getBlockNumber({ cacheTime: 0 }));
+  const height = async (node: NetworkNode) => Number(await node.client.getBlockNumber({ cacheTime: 0 }));
   const reaches = (node: NetworkNode, number: number) =>
     eventually(`block ${number}`, async () => (await height(node)) >= number);
   for (const node of nodes) await reaches(node, 2);
@@ -75,9 +71,7 @@ test("what a dishonest proposer makes of its blocks the others reject, and the c
   const last = await height(first);
   for (let number = 0; number <= last; number++) {
     const hashes = await Promise.all(
-      nodes.map(
-        async ({ client }) => (await client.getBlock({ blockNumber: BigInt(number) })).hash,
-      ),
+      nodes.map(async ({ client }) => (await client.getBlock({ blockNumber: BigInt(number) })).hash),
     );
     assert.equal(new Set(hashes).size, 1, `block ${number}`);
   }

@@ -57,8 +57,6 @@ export class Links {
   }
 
   #of(node: number): readonly Link[] {
-    return [...this.#links]
-      .filter(([pair]) => pair.split("-").includes(String(node)))
-      .map(([, link]) => link);
+    return [...this.#links].filter(([pair]) => pair.split("-").includes(String(node))).map(([, link]) => link);
   }
 }

@@ -83,8 +83,14 @@ export class Network {
     const step = PORT_STEP * (this.nodes.length + this.#joined.length);
     const at = (port: number) => `127.0.0.1:${port + step}`;
     const node = createNode(home, HTTP_PORT + step, [
-      ...["--json-rpc.address", at(HTTP_PORT), "--json-rpc.ws-address", at(HTTP_PORT + 1)],
-      ...["--cometbft.p2p-address", at(P2P_PORT), "--cometbft.local-net", "true"],
+      "--json-rpc.address",
+      at(HTTP_PORT),
+      "--json-rpc.ws-address",
+      at(HTTP_PORT + 1),
+      "--cometbft.p2p-address",
+      at(P2P_PORT),
+      "--cometbft.local-net",
+      "true",
       ...flags,
     ]);
     this.#joined.push(node);
@@ -92,11 +98,7 @@ export class Network {
   }
 
   /** @param flags of every node */
-  static async start(
-    validators: number,
-    followers: number,
-    flags: readonly string[] = [],
-  ): Promise<Network> {
+  static async start(validators: number, followers: number, flags: readonly string[] = []): Promise<Network> {
     const funded = [DEV_ADDRESSES[0]];
     const network = await Network.create({ validators, followers, flags, funded });
     for (const node of network.nodes) node.start();
@@ -108,12 +110,18 @@ export class Network {
     const { validators, followers = 0, blockTime = "500ms" } = options;
     const network = new Network(options);
     const { code, stderr } = await runEvmintd([
-      ...["testnet", "--output", join(network.folder, "net")],
-      ...["--validators", String(validators), "--full-nodes", String(followers)],
-      ...["--block-time", blockTime, "--http-port", String(HTTP_PORT)],
-      ...(options.genesis === undefined
-        ? ["--chain-id", String(CHAIN_ID)]
-        : ["--genesis", options.genesis]),
+      "testnet",
+      "--output",
+      join(network.folder, "net"),
+      "--validators",
+      String(validators),
+      "--full-nodes",
+      String(followers),
+      "--block-time",
+      blockTime,
+      "--http-port",
+      String(HTTP_PORT),
+      ...(options.genesis === undefined ? ["--chain-id", String(CHAIN_ID)] : ["--genesis", options.genesis]),
       ...(options.funded ?? []).flatMap((address) => ["--fund", address]),
     ]);
     if (code !== 0) throw new Error(stderr);
@@ -289,9 +297,7 @@ export async function assertSameChain(nodes: readonly NetworkNode[]): Promise<vo
   const last = Math.min(...(await Promise.all(nodes.map((node) => node.height()))));
   for (let number = 0; number <= last; number++) {
     const hashes = await Promise.all(
-      nodes.map(
-        async ({ client }) => (await client.getBlock({ blockNumber: BigInt(number) })).hash,
-      ),
+      nodes.map(async ({ client }) => (await client.getBlock({ blockNumber: BigInt(number) })).hash),
     );
     assert.equal(new Set(hashes).size, 1, `block ${number}`);
   }

@@ -15,12 +15,9 @@ test("peers are removed, added again and trusted, also over a restart", {
   t.after(() => network.stop());
   const [validator, follower] = network.nodes as [NetworkNode, NetworkNode];
   const peers = async () => (await follower.request("admin_peers")) as readonly Peer[];
-  const height = async (node: NetworkNode) =>
-    Number(await node.client.getBlockNumber({ cacheTime: 0 }));
-  const hasPeers = (count: number) =>
-    eventually(`${count} peers`, async () => (await peers()).length === count);
-  const catchesUp = () =>
-    eventually("it follows", async () => (await height(follower)) >= (await height(validator)));
+  const height = async (node: NetworkNode) => Number(await node.client.getBlockNumber({ cacheTime: 0 }));
+  const hasPeers = (count: number) => eventually(`${count} peers`, async () => (await peers()).length === count);
+  const catchesUp = () => eventually("it follows", async () => (await height(follower)) >= (await height(validator)));
 
   await hasPeers(1);
   await catchesUp();

@@ -27,7 +27,8 @@ test(`${NODES} nodes under traffic agree on every block, whatever happens to one
 }, async (t) => {
   const random = seeded(SEED);
   const network = await Network.create({
-    ...{ validators: VALIDATORS, followers: NODES - VALIDATORS },
+    validators: VALIDATORS,
+    followers: NODES - VALIDATORS,
     flags: ["--snapshot.interval", "60"],
     funded: trafficAccounts(NODES),
   });
@@ -101,9 +102,7 @@ test(`${NODES} nodes under traffic agree on every block, whatever happens to one
         await setTimeout(40_000);
         const after = await heights([node, ...others(node)]);
         const made = after.map((height, i) => height - before[i]!);
-        t.diagnostic(
-          `blocks of ${nameOf(node)}, whose clock is behind, and of the others: ${made}`,
-        );
+        t.diagnostic(`blocks of ${nameOf(node)}, whose clock is behind, and of the others: ${made}`);
         assert.ok(Math.min(...made.slice(1)) > 0, "the others go on");
         undo();
         assert.match(node.log(), /clock differs from the network's/);
@@ -113,9 +112,7 @@ test(`${NODES} nodes under traffic agree on every block, whatever happens to one
   const recovers = async (what: string, node: NetworkNode) => {
     const target = Math.max(...(await heights(others(node)))) + 1;
     const milliseconds = await reaches(node, target);
-    t.diagnostic(
-      `${what}: ${nameOf(node)} has block ${target} after ${Math.round(milliseconds)} ms`,
-    );
+    t.diagnostic(`${what}: ${nameOf(node)} has block ${target} after ${Math.round(milliseconds)} ms`);
     assert.ok(milliseconds < RECOVERY_MS, what);
   };
 
@@ -204,7 +201,10 @@ async function stateSync(network: Network, t: TestContext): Promise<NetworkNode>
       .slice(0, 2)
       .map(({ engineRpc }) => engineRpc)
       .join(),
-    ...["--cometbft.trust-height", String(trusted.height), "--cometbft.trust-hash", trusted.hash],
+    "--cometbft.trust-height",
+    String(trusted.height),
+    "--cometbft.trust-hash",
+    trusted.hash,
   ]);
   joined.start();
   const milliseconds = await eventually("the new node has the newest block", async () => {

@@ -12,10 +12,8 @@ test("a chain ahead of CometBFT's store is rolled back to it only as far as allo
   const network = await Network.start(1, 0);
   t.after(() => network.stop());
   const [node] = network.nodes as [NetworkNode];
-  const reaches = (number: number) =>
-    eventually(`block ${number}`, async () => (await node.height()) >= number);
-  const hashAt = async (number: number) =>
-    (await node.client.getBlock({ blockNumber: BigInt(number) })).hash;
+  const reaches = (number: number) => eventually(`block ${number}`, async () => (await node.height()) >= number);
+  const hashAt = async (number: number) => (await node.client.getBlock({ blockNumber: BigInt(number) })).hash;
 
   // Its signing state is restored as well, which a validator among others must never do: this one would sign nothing else.
   const store = join(cometbftPath(node.home), "data");

@@ -25,14 +25,20 @@ test("a solo chain goes on under CometBFT from the block after its newest, also 
   });
   const start = (...flags: string[]) => {
     running = spawnEvmintd([
-      ...["start", "--home", home, "--json-rpc.enable", "true"],
-      ...["--json-rpc.address", "127.0.0.1:19745", "--json-rpc.ws-address", "127.0.0.1:19746"],
+      "start",
+      "--home",
+      home,
+      "--json-rpc.enable",
+      "true",
+      "--json-rpc.address",
+      "127.0.0.1:19745",
+      "--json-rpc.ws-address",
+      "127.0.0.1:19746",
       ...flags,
     ]);
   };
   const height = async () => Number(await client.getBlockNumber({ cacheTime: 0 }));
-  const reaches = (number: number) =>
-    eventually(`block ${number}`, async () => (await height()) >= number);
+  const reaches = (number: number) => eventually(`block ${number}`, async () => (await height()) >= number);
   const signers = async (number: number) => {
     const path = join(home, "evmint.ipc");
     const params = [`0x${number.toString(16)}`];
@@ -44,8 +50,12 @@ test("a solo chain goes on under CometBFT from the block after its newest, also 
   await reaches(3);
   await stop();
   const network = [
-    ...["--consensus.engine", "cometbft", "--consensus.block-time", "500ms"],
-    ...["--cometbft.p2p-address", "127.0.0.1:26756"],
+    "--consensus.engine",
+    "cometbft",
+    "--consensus.block-time",
+    "500ms",
+    "--cometbft.p2p-address",
+    "127.0.0.1:26756",
   ];
   start(...network);
   await eventually("it answers", async () => (await height()) >= 3);

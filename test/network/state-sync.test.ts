@@ -18,16 +18,14 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
   const network = await Network.start(4, 0, ["--snapshot.interval", "40"]);
   t.after(() => network.stop());
   const [first] = network.nodes as [(typeof network.nodes)[0]];
-  const height = async (node: typeof first) =>
-    Number(await node.client.getBlockNumber({ cacheTime: 0 }));
+  const height = async (node: typeof first) => Number(await node.client.getBlockNumber({ cacheTime: 0 }));
   await eventually("the first blocks", async () => (await height(first)) >= 2);
   const last = network.nodes.at(-1)!;
   await eventually("the last node has a block", async () => (await height(last)) >= 1);
   // A vote of one of four, which changes no set and is part of the consensus data of its block.
   const [candidate] = (await last.request("clique_getSigners", "latest")) as string[];
   await last.request("clique_propose", candidate, false);
-  for (let round = 0; round < 5; round++)
-    for (const node of network.nodes) await network.send(node);
+  for (let round = 0; round < 5; round++) for (const node of network.nodes) await network.send(node);
   // A light client needs two blocks beyond the snapshot; and the newest two have to outlive the 15 s in which CometBFT looks for them.
   await eventually("a snapshot and three blocks", async () => (await height(first)) >= 43);
 
@@ -38,7 +36,10 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
       .slice(0, 2)
       .map(({ engineRpc }) => engineRpc)
       .join(),
-    ...["--cometbft.trust-height", String(trusted.height), "--cometbft.trust-hash", trusted.hash],
+    "--cometbft.trust-height",
+    String(trusted.height),
+    "--cometbft.trust-hash",
+    trusted.hash,
   ]);
   joined.start();
   const synced = await eventually("the new node has the newest block", async () => {

@@ -37,9 +37,7 @@ export class Traffic {
     await sender.stop();
     await eventually("the transactions of the node are elsewhere", async () => {
       const nonces = await Promise.all(
-        others.map(({ client }) =>
-          client.getTransactionCount({ address: sender.address, blockTag: "pending" }),
-        ),
+        others.map(({ client }) => client.getTransactionCount({ address: sender.address, blockTag: "pending" })),
       );
       return nonces.every((nonce) => nonce >= sender.answered.length);
     });
@@ -91,9 +89,14 @@ class Sender {
   /** The next transaction; the same one again next time, unless the node has it. */
   async #send(): Promise<void> {
     const serializedTransaction = await this.#account.signTransaction({
-      ...{ type: "eip1559", chainId: CHAIN_ID, nonce: this.#nonce, gas: 21_000n },
-      ...{ to: this.#account.address, value: 1n },
-      ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n },
+      type: "eip1559",
+      chainId: CHAIN_ID,
+      nonce: this.#nonce,
+      gas: 21_000n,
+      to: this.#account.address,
+      value: 1n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
     });
     try {
       this.answered.push(await this.#node.client.sendRawTransaction({ serializedTransaction }));

@@ -16,10 +16,7 @@ type Genesis = { readonly config: Readonly<Record<string, unknown>> };
 function editForks(home: string, times: Readonly<Record<string, number | undefined>>): void {
   const file = genesisPath(home);
   const genesis = JSON.parse(readFileSync(file, "utf8")) as Genesis;
-  writeFileSync(
-    file,
-    JSON.stringify({ ...genesis, config: { ...genesis.config, ...times } }, null, 2),
-  );
+  writeFileSync(file, JSON.stringify({ ...genesis, config: { ...genesis.config, ...times } }, null, 2));
 }
 
 /** A genesis whose chain begins with Cancun. */

@@ -1,13 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -91,10 +83,7 @@ test("miner_setGasPrice edits app.toml, is in force after a restart, and loses t
     let running = await startConfiguredNode({ home });
     const set = await overIpc(running.ipcPath, "miner_setGasPrice", ["0x4a817c800"]);
     assert.equal(set.result, true);
-    assert.equal(
-      readFileSync(file, "utf8"),
-      setInAppToml(written, "minimum-gas-prices", '"20gwei"'),
-    );
+    assert.equal(readFileSync(file, "utf8"), setInAppToml(written, "minimum-gas-prices", '"20gwei"'));
     for (const kept of ["# mine", "# less", 'level = "warn"']) {
       assert.ok(readFileSync(file, "utf8").includes(kept));
     }
@@ -156,10 +145,7 @@ test("admin_stopRPC over HTTP answers first and closes then; admin_startRPC open
   const admin = (method: string, ...params: unknown[]) => overIpc(running.ipcPath, method, params);
   try {
     const { port } = new URL(running.url);
-    assert.equal(
-      (await admin("admin_startRPC")).error?.message,
-      "JSON-RPC over HTTP is already enabled",
-    );
+    assert.equal((await admin("admin_startRPC")).error?.message, "JSON-RPC over HTTP is already enabled");
     assert.equal(
       (await admin("admin_startRPC", "127.0.0.1", 1)).error?.message,
       `HTTP server already running on 127.0.0.1:${port}`,
@@ -194,10 +180,7 @@ test("admin_stopWS ends WebSocket on both ports; admin_startWS brings it back", 
     await assert.rejects(openWs(running.url), /404/);
     assert.equal((await overHttp(running.url, "eth_chainId")).result, "0x2328");
     const { port } = new URL(running.wsUrl);
-    assert.equal(
-      (await admin("admin_startWS", "127.0.0.1", `0x${Number(port).toString(16)}`)).result,
-      true,
-    );
+    assert.equal((await admin("admin_startWS", "127.0.0.1", `0x${Number(port).toString(16)}`)).result, true);
     assert.equal((await overWs(running.wsUrl, "eth_chainId")).result, "0x2328");
     assert.equal((await overWs(running.url, "eth_chainId")).result, "0x2328");
     const again = await admin("admin_startWS");
@@ -296,13 +279,7 @@ test("file names do not lead out of the debug folder", async () => {
       const { error } = await call("admin_exportChain", name);
       assert.equal(error?.code, -32000, JSON.stringify(name));
     }
-    for (const name of [
-      "../config/genesis.json",
-      "/etc/passwd",
-      "link/real.rlp",
-      "file-link.rlp",
-      "none",
-    ]) {
+    for (const name of ["../config/genesis.json", "/etc/passwd", "link/real.rlp", "file-link.rlp", "none"]) {
       assert.equal((await call("admin_importChain", name)).error?.code, -32000, name);
     }
     assert.deepEqual(existsSync(join(outside, "x.rlp")), false);
@@ -336,10 +313,7 @@ test("db keeps texts and bytes in one place, over a restart, within its limits",
     assert.equal((await db("db_putHex", "testDB", "hex", "0xff6869")).result, true);
     assert.equal((await db("db_getString", "testDB", "hex")).result, "\ufffdhi");
     assert.equal((await db("db_putHex", "testDB", "hex", "0xabc")).error?.code, -32602);
-    assert.equal(
-      (await db("db_putString", "", "a", "b")).error?.message,
-      "Database cannot be blank",
-    );
+    assert.equal((await db("db_putString", "", "a", "b")).error?.message, "Database cannot be blank");
     assert.equal((await db("db_getHex", "a", "")).error?.message, "Key cannot be blank");
     // Two pairs that run together to the same text.
     assert.equal((await db("db_putString", "testDBm", "yKey", "other")).result, true);
@@ -359,10 +333,7 @@ test("db keeps texts and bytes in one place, over a restart, within its limits",
     assert.equal((await db("db_putString", "testDB", "k", "")).result, true);
     assert.equal((await db("db_putString", "testDB", "j", "x".repeat(14))).result, true);
     // Reading is open, writing is not.
-    assert.equal(
-      (await overHttp(running.url, "db_getString", ["testDB", "myKey"])).result,
-      "myString",
-    );
+    assert.equal((await overHttp(running.url, "db_getString", ["testDB", "myKey"])).result, "myString");
     const params = ["testDB", "k", "v"];
     assert.equal((await overHttp(running.url, "db_putString", params)).status, 401);
     await running.stop();

@@ -27,8 +27,7 @@ after(() => node.stop());
 
 const metricsUrl = () => node.node.listeners.find(({ kind }) => kind === "metrics")!.url;
 
-const nonce = async () =>
-  (await overHttp(node.url, "eth_getTransactionCount", [alice, "pending"])).result;
+const nonce = async () => (await overHttp(node.url, "eth_getTransactionCount", [alice, "pending"])).result;
 
 test("DNS rebinding: a page that points its own name at this machine gets 403, with a token too", async () => {
   const before = await nonce();
@@ -45,12 +44,7 @@ test("DNS rebinding: a page that points its own name at this machine gets 403, w
 
 test("cross-site simple POST: a form, or text/plain without preflight, executes nothing", async () => {
   const before = await nonce();
-  for (const type of [
-    "text/plain",
-    "application/x-www-form-urlencoded",
-    "multipart/form-data",
-    "",
-  ]) {
+  for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""]) {
     const { status } = await sendHttp(node.url, SEND, { "content-type": type });
     assert.equal(status, 415, type);
   }
@@ -170,10 +164,7 @@ test("methods can be refused by name, over HTTP and WebSocket but not to this us
   try {
     assert.equal((await overHttp(narrow.url, "eth_sendTransaction")).error?.code, -32601);
     const token = bearer(narrow.home);
-    assert.equal(
-      (await overHttp(narrow.url, "personal_listAccounts", [], token)).error?.code,
-      -32601,
-    );
+    assert.equal((await overHttp(narrow.url, "personal_listAccounts", [], token)).error?.code, -32601);
     assert.equal((await overHttp(narrow.url, "eth_blockNumber")).result, "0x0");
     assert.equal((await overHttp(narrow.url, "net_version")).error?.code, -32601);
     assert.equal((await overWs(narrow.wsUrl, "eth_sendTransaction")).error?.code, -32601);

@@ -16,12 +16,10 @@ before(async () => {
 after(() => node.stop());
 
 /** With a good token. */
-const call = (method: string, params: readonly unknown[] = []) =>
-  overHttp(node.url, method, params, bearer(node.home));
+const call = (method: string, params: readonly unknown[] = []) => overHttp(node.url, method, params, bearer(node.home));
 
 /** As a stranger: the methods of other namespaces are not private. */
-const callOpenly = (method: string, params: readonly unknown[] = []) =>
-  overHttp(node.url, method, params);
+const callOpenly = (method: string, params: readonly unknown[] = []) => overHttp(node.url, method, params);
 
 test("over HTTP an account goes through every state of the service's table", async () => {
   const imported = await call("personal_importRawKey", [DEV_KEYS[0].slice(2), "secret"]);
@@ -30,8 +28,7 @@ test("over HTTP an account goes through every state of the service's table", asy
   assert.deepEqual((await call("personal_listAccounts")).result, [alice.toLowerCase()]);
 
   const sign = () => callOpenly("eth_sign", [alice, "0xdeadbeef"]);
-  const send = (value = "0x1") =>
-    callOpenly("eth_sendTransaction", [{ from: alice, to: carol, value }]);
+  const send = (value = "0x1") => callOpenly("eth_sendTransaction", [{ from: alice, to: carol, value }]);
   assert.deepEqual((await sign()).error, { code: -32000, message: LOCKED });
   assert.deepEqual((await send()).error, { code: -32000, message: LOCKED });
 
@@ -118,16 +115,11 @@ test("personal_signTransaction signs what eth_sendRawTransaction takes, and make
   const { error } = await call("personal_signTransaction", [anonymous, "secret"]);
   assert.equal(error?.message, "sender not specified");
   const { gas: _gas, ...open } = request;
-  assert.equal(
-    (await call("personal_signTransaction", [open, "secret"])).error?.message,
-    "gas not specified",
-  );
+  assert.equal((await call("personal_signTransaction", [open, "secret"])).error?.message, "gas not specified");
 });
 
 test("concurrent sends by passphrase take one nonce each", async () => {
   const request = { from: alice, to: carol, value: "0x1" };
-  const sends = await Promise.all(
-    [1, 2, 3, 4].map(() => call("personal_sendTransaction", [request, "secret"])),
-  );
+  const sends = await Promise.all([1, 2, 3, 4].map(() => call("personal_sendTransaction", [request, "secret"])));
   assert.equal(new Set(sends.map(({ result }) => result)).size, 4);
 });

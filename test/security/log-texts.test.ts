@@ -12,8 +12,7 @@ import { startTestNode } from "../support/test-node.ts";
 const [OWNER] = DEV_ADDRESSES;
 const PRINTER = "0x00000000000000000000000000000000000000aa";
 /** Calls the console of Hardhat and forge-std with its own input. */
-const PRINTER_CODE =
-  "0x36600060003760006000366000" + "73000000000000000000636f6e736f6c652e6c6f67" + "5afa00";
+const PRINTER_CODE = "0x36600060003760006000366000" + "73000000000000000000636f6e736f6c652e6c6f67" + "5afa00";
 /** `log(string)` */
 const LOG = "0x41304fac";
 

@@ -7,11 +7,7 @@ import { deflateRawSync } from "node:zlib";
 import { type ConsensusData, decodeConsensusData } from "../../src/consensus/consensus-data.ts";
 import { SnapshotRestore } from "../../src/consensus/state-sync/restore.ts";
 import { SnapshotFiles } from "../../src/consensus/state-sync/snapshot-files.ts";
-import {
-  describeSnapshot,
-  SNAPSHOT_FORMAT,
-  unpackChunk,
-} from "../../src/consensus/state-sync/snapshot-format.ts";
+import { describeSnapshot, SNAPSHOT_FORMAT, unpackChunk } from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
 import { poisons } from "../../src/consensus/state-sync/testing/poison.ts";
 import type { ChainConfig } from "../../src/params/chain-config.ts";
@@ -30,8 +26,7 @@ import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startTestNode } from "../support/test-node.ts";
 
 /** Init code that stores the number after that of each slot in slots 0 to 5, and deploys STOP and the byte `suffix`. */
-const filled = (suffix: string) =>
-  `0x5f5b80600101815560010180600611600157506100${suffix}5f526002601ef3`;
+const filled = (suffix: string) => `0x5f5b80600101815560010180600611600157506100${suffix}5f526002601ef3`;
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-poison-"));
 const home = join(folder, "home");
@@ -45,7 +40,9 @@ let contents: readonly Uint8Array[];
 
 before(async () => {
   const running = await startTestNode({
-    ...{ dev: true, home, settings: { "consensus.block-time": "manual" } },
+    dev: true,
+    home,
+    settings: { "consensus.block-time": "manual" },
   });
   const { chain, store } = running.node.core;
   const send = (transaction: object) =>
@@ -71,7 +68,10 @@ before(async () => {
   await createSnapshots(
     { interval: 0, chunkBytes: 700 },
     {
-      ...{ chain, files, metrics, log: SILENT_LOGGER },
+      chain,
+      files,
+      metrics,
+      log: SILENT_LOGGER,
       addresses: () => store.addresses(),
       pinState: (number) => store.pinState(number),
       failures: createFailures(SILENT_LOGGER, metrics),
@@ -146,17 +146,12 @@ test("a snapshot with any field changed is rejected with its senders, and the ne
     assert.ok(accepted.length < 20, accepted.join("\n"));
   }
   for (const index of packed.keys()) {
-    await check(
-      `bytes after chunk ${index}`,
-      packed.with(index, concatBytes(packed[index]!, Uint8Array.of(1))),
-    );
+    await check(`bytes after chunk ${index}`, packed.with(index, concatBytes(packed[index]!, Uint8Array.of(1))));
     await check(`chunk ${index} cut`, packed.with(index, packed[index]!.subarray(0, -1)));
     await check(`chunk ${index} empty`, packed.with(index, new Uint8Array()));
   }
   await check("a chunk that unpacks to 65 MiB", packed.with(1, pack(new Uint8Array(65 << 20))));
-  t.diagnostic(
-    `${count} poisoned snapshots of ${contents.length} chunks, ${Math.round(performance.now() - begin)} ms`,
-  );
+  t.diagnostic(`${count} poisoned snapshots of ${contents.length} chunks, ${Math.round(performance.now() - begin)} ms`);
   assert.deepEqual(accepted, []);
   assert.ok(count >= 1_000, `${count}`);
   assert.equal(restore.restored(), undefined);
@@ -167,9 +162,7 @@ test("a snapshot with any field changed is rejected with its senders, and the ne
 test("a restored store has the rows of one that executed the chain", async () => {
   const { directory, offer } = openRestore("rows");
   assert.equal(await offer(contents.map(pack)), undefined);
-  const [restored, executed] = [directory, join(home, "data")].map((data) =>
-    rowsOf(join(data, "index")),
-  );
+  const [restored, executed] = [directory, join(home, "data")].map((data) => rowsOf(join(data, "index")));
   assert.deepEqual(Object.keys(restored!), Object.keys(executed!));
   for (const table of Object.keys(restored!)) {
     assert.deepEqual(restored![table], executed![table], table);
@@ -196,12 +189,7 @@ const whole = (row: Uint8Array) => bytesToHex(row);
 function rowsOf(index: string): Readonly<Record<string, ReadonlyMap<string, string>>> {
   const kv = openLmdbKv(index);
   const rows = (table: number, read: (row: Uint8Array) => string) =>
-    new Map(
-      Array.from(kv.range(prefixRange(Uint8Array.of(table))), ([key, row]) => [
-        bytesToHex(key),
-        read(row),
-      ]),
-    );
+    new Map(Array.from(kv.range(prefixRange(Uint8Array.of(table))), ([key, row]) => [bytesToHex(key), read(row)]));
   try {
     return {
       account: rows(TABLE.account, latestValue),

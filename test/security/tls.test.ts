@@ -14,8 +14,21 @@ const folder = mkdtempSync(join(tmpdir(), "evmint-tls-"));
 const cert = join(folder, "cert.pem");
 const key = join(folder, "key.pem");
 const made = spawnSync("openssl", [
-  ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"],
-  ...["-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost"],
+  "req",
+  "-x509",
+  "-newkey",
+  "ec",
+  "-pkeyopt",
+  "ec_paramgen_curve:prime256v1",
+  "-nodes",
+  "-keyout",
+  key,
+  "-out",
+  cert,
+  "-days",
+  "2",
+  "-subj",
+  "/CN=localhost",
 ]);
 const skip = made.status === 0 ? false : "left out: no openssl to make a certificate with";
 after(() => rmSync(folder, { recursive: true }));
@@ -31,9 +44,7 @@ test("with tls.cert and tls.key HTTP and WebSocket speak TLS 1.2 or later, and n
     for (const url of [node.wsUrl, node.url.replace("https", "wss")]) {
       const ws = new WebSocket(url, { rejectUnauthorized: false });
       await new Promise((resolve, reject) => ws.once("open", resolve).once("error", reject));
-      const answer = new Promise<string>((resolve) =>
-        ws.once("message", (message) => resolve(message.toString())),
-      );
+      const answer = new Promise<string>((resolve) => ws.once("message", (message) => resolve(message.toString())));
       ws.send(request("eth_chainId"));
       assert.equal(JSON.parse(await answer).result, "0x2328");
       ws.terminate();
@@ -75,10 +86,9 @@ test("a certificate without its key, or one that is not there, stops the start",
   await assert.rejects(startConfiguredNode({ settings: { "tls.cert": cert } }), {
     code: "CONFIG_INVALID",
   });
-  await assert.rejects(
-    startConfiguredNode({ settings: { "tls.cert": join(folder, "none"), "tls.key": key } }),
-    { code: "CONFIG_INVALID" },
-  );
+  await assert.rejects(startConfiguredNode({ settings: { "tls.cert": join(folder, "none"), "tls.key": key } }), {
+    code: "CONFIG_INVALID",
+  });
 });
 
 function post(url: string, body: string): Promise<string> {

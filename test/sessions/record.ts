@@ -8,13 +8,7 @@ import { gethVersion, startGeth } from "../differential/geth.ts";
 import { readRecording, writeChain } from "../differential/recording.ts";
 import { startRecordedChain } from "../support/recorded-chain.ts";
 import { blockscoutSession, otterscanSession, type SessionBatch } from "./requests.ts";
-import {
-  SESSIONS,
-  type SessionEntry,
-  sendBatch,
-  sessionFacts,
-  writeSession,
-} from "./session-file.ts";
+import { SESSIONS, type SessionEntry, sendBatch, sessionFacts, writeSession } from "./session-file.ts";
 
 const SENDER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 /** Namespaces that geth does not have. */
@@ -50,9 +44,7 @@ async function answered(batch: SessionBatch, own: string, geth: string): Promise
     if (NOT_OF_GETH.test(request.method)) return { ...request, by: "evmint", answer };
     const at = firstDifference(answer, other);
     if (at === undefined) return { ...request, by: "geth", answer };
-    console.log(
-      `${request.method} ${JSON.stringify(request.params).slice(0, 120)}: differs at ${at}`,
-    );
+    console.log(`${request.method} ${JSON.stringify(request.params).slice(0, 120)}: differs at ${at}`);
     return { ...request, by: "evmint", answer };
   });
 }

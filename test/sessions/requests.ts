@@ -24,20 +24,12 @@ export type SessionFacts = {
 };
 
 const ask = (method: string, ...params: readonly unknown[]): SessionRequest => ({ method, params });
-const alone = (method: string, ...params: readonly unknown[]): SessionBatch => [
-  ask(method, ...params),
-];
+const alone = (method: string, ...params: readonly unknown[]): SessionBatch => [ask(method, ...params)];
 
 const ZERO_ADDRESS = `0x${"00".repeat(20)}`;
 const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 /** `eth_call` data of `name()`, `symbol()`, `decimals()`, `totalSupply()` and `supportsInterface` of ERC-165. */
-const TOKEN_CALLS = [
-  "0x06fdde03",
-  "0x95d89b41",
-  "0x313ce567",
-  "0x18160ddd",
-  `0x01ffc9a7${"01ffc9a7".padEnd(64, "0")}`,
-];
+const TOKEN_CALLS = ["0x06fdde03", "0x95d89b41", "0x313ce567", "0x18160ddd", `0x01ffc9a7${"01ffc9a7".padEnd(64, "0")}`];
 /** Slots in which proxies store their implementation, beacon and admin (EIP-1967). */
 const PROXY_SLOTS = [
   "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc",
@@ -125,24 +117,18 @@ export function blockscoutSession(facts: SessionFacts): readonly SessionBatch[] 
     alone("net_version"),
     alone("eth_blockNumber"),
     blocks.map(({ number }) => ask("eth_getBlockByNumber", number, true)),
-    ...full.map(({ transactions }) =>
-      spread(transactions).map((hash) => ask("eth_getTransactionReceipt", hash)),
-    ),
+    ...full.map(({ transactions }) => spread(transactions).map((hash) => ask("eth_getTransactionReceipt", hash))),
     numbers.map((number) => ask("eth_getBlockReceipts", number)),
     // The indexer of internal transactions, for geth: blocks, then single transactions.
     numbers.map((number) => ask("debug_traceBlockByNumber", number, { tracer: "callTracer" })),
-    opened.map((hash) =>
-      ask("debug_traceTransaction", hash, { tracer: CALL_SCRIPT, timeout: "60s" }),
-    ),
+    opened.map((hash) => ask("debug_traceTransaction", hash, { tracer: CALL_SCRIPT, timeout: "60s" })),
     // The same for Nethermind and Erigon.
     numbers.map((number) => ask("trace_block", number)),
     numbers.map((number) => ask("trace_replayBlockTransactions", number, ["trace"])),
     opened.map((hash) => ask("trace_replayTransaction", hash, ["trace"])),
     // Balances at blocks, codes, proxies, tokens.
     numbers.flatMap((number) =>
-      [sender, recipient, token, ZERO_ADDRESS].map((address) =>
-        ask("eth_getBalance", address, number),
-      ),
+      [sender, recipient, token, ZERO_ADDRESS].map((address) => ask("eth_getBalance", address, number)),
     ),
     [sender, recipient, token].map((address) => ask("eth_getCode", address, "latest")),
     PROXY_SLOTS.map((slot) => ask("eth_getStorageAt", token, slot, "latest")),

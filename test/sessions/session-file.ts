@@ -19,8 +19,7 @@ export type Session = readonly (readonly SessionEntry[])[];
 export const SESSIONS = ["otterscan", "blockscout"] as const;
 export type SessionName = (typeof SESSIONS)[number];
 
-const fileOf = (name: SessionName) =>
-  fileURLToPath(new URL(`recordings/${name}.json.br`, import.meta.url));
+const fileOf = (name: SessionName) => fileURLToPath(new URL(`recordings/${name}.json.br`, import.meta.url));
 
 export function readSession(name: SessionName): Session {
   return JSON.parse(brotliDecompressSync(readFileSync(fileOf(name))).toString()) as Session;
@@ -33,7 +32,8 @@ export function writeSession(name: SessionName, session: Session): void {
 /** The chain of `test/differential/scenario.ts`, whose sixth transaction deploys a token. */
 export function sessionFacts({ blocks, head, sender }: ChainFacts): SessionFacts {
   return {
-    ...{ head, sender },
+    head,
+    sender,
     // Every block but those with dozens of programs, whose traces would be most of the recording.
     blocks: blocks.filter(({ transactions }) => transactions.length < MANY),
     token: createAddress(parseAddress(DEV_ADDRESSES[0]), 5n),

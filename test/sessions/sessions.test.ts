@@ -22,8 +22,7 @@ const LAST_PRECOMPILE = 0x100;
 const OWN_WAY: Readonly<Record<string, string>> = {
   web3_clientVersion: "its own name",
   "debug_traceBlockByNumber 0x2": "a creation whose code is too long and too dear",
-  "debug_traceTransaction 0xcee33a99fd93f302653c1307e2f9c97f7f79b6cddd6a46d1e7b305f21d52cc43":
-    "the same creation",
+  "debug_traceTransaction 0xcee33a99fd93f302653c1307e2f9c97f7f79b6cddd6a46d1e7b305f21d52cc43": "the same creation",
 };
 
 /** Namespaces that geth does not have. */

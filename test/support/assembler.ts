@@ -1,9 +1,7 @@
 import type { Hex } from "viem";
 import { opcodesOf } from "../../src/evm/opcodes.ts";
 
-const CODES = new Map(
-  opcodesOf("osaka").flatMap((opcode) => (opcode ? [[opcode.name, opcode.code]] : [])),
-);
+const CODES = new Map(opcodesOf("osaka").flatMap((opcode) => (opcode ? [[opcode.name, opcode.code]] : [])));
 
 /** Code of opcode names and, after a PUSH, its operand in hex; operands are filled up with zeros on the left. */
 export function assemble(text: string): Hex {
@@ -23,8 +21,6 @@ export function assemble(text: string): Hex {
 /** Init code that deploys `runtime`. */
 export function deploymentOf(runtime: Hex): Hex {
   const size = (runtime.length - 2) / 2;
-  const prefix = assemble(
-    `PUSH2 ${size.toString(16)} DUP1 PUSH1 0c PUSH1 00 CODECOPY PUSH1 00 RETURN`,
-  );
+  const prefix = assemble(`PUSH2 ${size.toString(16)} DUP1 PUSH1 0c PUSH1 00 CODECOPY PUSH1 00 RETURN`);
   return `${prefix}${runtime.slice(2)}` as Hex;
 }

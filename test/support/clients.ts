@@ -32,10 +32,7 @@ export async function overHttp(
 }
 
 /** @throws when the upgrade is refused, with the status in the message */
-export async function openWs(
-  url: string,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<WebSocket> {
+export async function openWs(url: string, headers: Readonly<Record<string, string>> = {}): Promise<WebSocket> {
   const ws = new WebSocket(url.replace(/^http/, "ws"), { headers });
   await new Promise((resolve, reject) => {
     ws.once("open", resolve);
@@ -66,11 +63,7 @@ export async function overWs(
 }
 
 /** One call on a connection of its own. */
-export function overIpc(
-  path: string,
-  method: string,
-  params: readonly unknown[] = [],
-): Promise<Answer> {
+export function overIpc(path: string, method: string, params: readonly unknown[] = []): Promise<Answer> {
   return new Promise((resolve, reject) => {
     let text = "";
     const socket = connect(path, () => socket.write(request(method, params)));

@@ -55,8 +55,15 @@ export async function startEvmintd(
 ) {
   const node = spawnEvmintd(
     [
-      ...["start", "--home", home, "--json-rpc.enable", "true"],
-      ...["--json-rpc.address", "127.0.0.1:0", "--json-rpc.ws-address", "127.0.0.1:0"],
+      "start",
+      "--home",
+      home,
+      "--json-rpc.enable",
+      "true",
+      "--json-rpc.address",
+      "127.0.0.1:0",
+      "--json-rpc.ws-address",
+      "127.0.0.1:0",
       ...args,
     ],
     runtimeArgs,
@@ -67,9 +74,7 @@ export async function startEvmintd(
       const found = /http:\/\/127\.0\.0\.1:\d+/.exec(node.output.stdout);
       if (found) resolve(found[0]);
     });
-    void node.exited.then((code) =>
-      reject(new Error(`evmintd ended with ${code}: ${node.output.stderr}`)),
-    );
+    void node.exited.then((code) => reject(new Error(`evmintd ended with ${code}: ${node.output.stderr}`)));
   });
   return { ...node, url };
 }

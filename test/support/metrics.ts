@@ -35,11 +35,7 @@ export async function assertRejectionCounted(
 const REJECTION_MS = 30_000;
 
 /** Resolves with a function that waits until `transport` has rejected something for `reason` since. */
-export async function awaitRejection(
-  node: TestNode,
-  transport: string,
-  reason: string,
-): Promise<() => Promise<void>> {
+export async function awaitRejection(node: TestNode, transport: string, reason: string): Promise<() => Promise<void>> {
   const before = await rejections(node, transport, reason);
   return async () => {
     const deadline = Date.now() + REJECTION_MS;

@@ -52,7 +52,5 @@ export async function seriousFindings(page: Page): Promise<readonly string[]> {
 
 /** Pixels by which the page is wider than its window. */
 export async function sidewaysPixels(page: Page): Promise<number> {
-  return page.evaluate<number>(
-    "document.documentElement.scrollWidth - document.documentElement.clientWidth",
-  );
+  return page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth");
 }

@@ -18,12 +18,50 @@ const DEEP = JSON.parse(`${"[".repeat(2_000)}${"]".repeat(2_000)}`) as unknown;
 
 /** Values in place of any other. */
 const VALUES: readonly unknown[] = [
-  ...[null, true, false, 0, -1, 1, 1.5, 2 ** 53, 1e300, "", "0x", "0x0", "0x1", "0xzz", "latest"],
-  ...[`0x${"f".repeat(64)}`, `0x${"f".repeat(65)}`, `0x1${"0".repeat(64)}`, `0x${"ab".repeat(20)}`],
-  ...[`0x${"ab".repeat(32)}`, `0x${"ab".repeat(33)}`, "0xabc", " 0x1", "0X1", "12", "1e3", "-0x1"],
-  ...[`0x${"00".repeat(300_000)}`, "\u0000", "\ud800", "ß".repeat(1_000), [], {}, [[]], [{}]],
-  ...[{ a: 1 }, { toString: 1 }, { length: 3 }, ["0x1"], Array(1_000).fill("0x1"), DEEP],
-  ...[{ __proto__: null, hash: "0x1", number: "0x1" }, { result: "0x1" }, { error: null }],
+  null,
+  true,
+  false,
+  0,
+  -1,
+  1,
+  1.5,
+  2 ** 53,
+  1e300,
+  "",
+  "0x",
+  "0x0",
+  "0x1",
+  "0xzz",
+  "latest",
+  `0x${"f".repeat(64)}`,
+  `0x${"f".repeat(65)}`,
+  `0x1${"0".repeat(64)}`,
+  `0x${"ab".repeat(20)}`,
+  `0x${"ab".repeat(32)}`,
+  `0x${"ab".repeat(33)}`,
+  "0xabc",
+  " 0x1",
+  "0X1",
+  "12",
+  "1e3",
+  "-0x1",
+  `0x${"00".repeat(300_000)}`,
+  "\u0000",
+  "\ud800",
+  "ß".repeat(1_000),
+  [],
+  {},
+  [[]],
+  [{}],
+  { a: 1 },
+  { toString: 1 },
+  { length: 3 },
+  ["0x1"],
+  Array(1_000).fill("0x1"),
+  DEEP,
+  { __proto__: null, hash: "0x1", number: "0x1" },
+  { result: "0x1" },
+  { error: null },
 ];
 
 /** Errors as nodes word them, and as none does. */
@@ -33,7 +71,13 @@ const ERRORS: readonly unknown[] = [
   { code: -97, message: "credits used up" },
   { code: 3, message: "execution reverted", data: "0x01" },
   { code: 3, message: "execution reverted", data: { a: 1 } },
-  ...[{ code: "x", message: 5 }, { message: "no code" }, "text", 5, true, [], {}],
+  { code: "x", message: 5 },
+  { message: "no code" },
+  "text",
+  5,
+  true,
+  [],
+  {},
 ];
 
 /** `answers`, a correct batch, with one mutation; text where it is no JSON any more. */
@@ -59,20 +103,19 @@ export function poison(answers: readonly object[], random: Random): string {
 function textOf(batch: unknown, random: Random, pick: <T>(list: readonly T[]) => T): string {
   const text = JSON.stringify(batch);
   return pick([
-    ...[
-      "",
-      " ",
-      "null",
-      "{}",
-      "[]",
-      "[[]]",
-      "5",
-      '"text"',
-      "<html>",
-      text.slice(0, -1),
-      `${text},`,
-    ],
-    ...[text.slice(0, Math.floor(random() * text.length)), JSON.stringify({ result: "0x1" })],
+    "",
+    " ",
+    "null",
+    "{}",
+    "[]",
+    "[[]]",
+    "5",
+    '"text"',
+    "<html>",
+    text.slice(0, -1),
+    `${text},`,
+    text.slice(0, Math.floor(random() * text.length)),
+    JSON.stringify({ result: "0x1" }),
     JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message: "SECRET" } }),
     JSON.stringify([{ jsonrpc: "2.0", id: null, error: { code: -32600, message: "SECRET" } }]),
     `${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}`,
@@ -82,11 +125,7 @@ function textOf(batch: unknown, random: Random, pick: <T>(list: readonly T[]) =>
 }
 
 /** Changes one value somewhere in the result: another one, a digit, a length, a member that is gone. */
-function mutateInside(
-  item: Record<string, unknown>,
-  random: Random,
-  pick: <T>(list: readonly T[]) => T,
-): void {
+function mutateInside(item: Record<string, unknown>, random: Random, pick: <T>(list: readonly T[]) => T): void {
   const places: [Container, string | number][] = [];
   const collect = (container: Container) => {
     for (const [key, value] of Object.entries(container)) {
@@ -114,7 +153,5 @@ function otherText(text: string, random: Random): string {
   const digit = Math.floor(random() * 16).toString(16);
   const rest = random();
   if (rest < 0.6) return text.slice(0, at) + digit + text.slice(at + 1);
-  return rest < 0.8
-    ? text.slice(0, at) + text.slice(at + 1)
-    : text.slice(0, at) + digit + text.slice(at);
+  return rest < 0.8 ? text.slice(0, at) + text.slice(at + 1) : text.slice(0, at) + digit + text.slice(at);
 }

@@ -13,11 +13,7 @@ import { changesOfAlloc } from "../../src/state/state-changes.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
 import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import { EMPTY_BLOOM } from "../../src/types/bloom.ts";
-import {
-  EMPTY_REQUESTS_HASH,
-  EMPTY_TRIE_ROOT,
-  EMPTY_UNCLES_HASH,
-} from "../../src/types/constants.ts";
+import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../src/types/constants.ts";
 import type { Header } from "../../src/types/header.ts";
 import { headerHash } from "../../src/types/header-codec.ts";
 
@@ -68,8 +64,11 @@ export function modelRemoteChain(
       case "eth_getProof": {
         const proof = trie.prove(header.stateRoot, address, params[1] as Hash[]);
         return {
-          ...{ address, balance: toQuantity(balance), nonce: toQuantity(nonce) },
-          ...{ codeHash: keccak256Hash(code), storageHash: proof.storageRoot ?? ZERO_HASH },
+          address,
+          balance: toQuantity(balance),
+          nonce: toQuantity(nonce),
+          codeHash: keccak256Hash(code),
+          storageHash: proof.storageRoot ?? ZERO_HASH,
           accountProof: proof.accountProof.map(bytesToHex),
           storageProof: proof.storageProofs.map((each) => ({
             key: each.slot,
@@ -87,18 +86,26 @@ export function modelRemoteChain(
 
 function headerWith(fields: Partial<Header> & Pick<Header, "stateRoot">): Header {
   return {
-    ...{ parentHash: hashFromBigint(77n), sha3Uncles: EMPTY_UNCLES_HASH, coinbase: ZERO_ADDRESS },
-    ...{ transactionsRoot: EMPTY_TRIE_ROOT, receiptsRoot: EMPTY_TRIE_ROOT, logsBloom: EMPTY_BLOOM },
-    ...{
-      difficulty: 0n,
-      number: 100,
-      gasLimit: 30_000_000n,
-      gasUsed: 0n,
-      timestamp: 1_700_000_000,
-    },
-    ...{ extraData: EMPTY_BYTES, mixHash: ZERO_HASH, nonce: new Uint8Array(8) },
-    ...{ baseFeePerGas: 7n, withdrawalsRoot: EMPTY_TRIE_ROOT, blobGasUsed: 0n, excessBlobGas: 0n },
-    ...{ parentBeaconBlockRoot: ZERO_HASH, requestsHash: EMPTY_REQUESTS_HASH },
+    parentHash: hashFromBigint(77n),
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    coinbase: ZERO_ADDRESS,
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: EMPTY_BLOOM,
+    difficulty: 0n,
+    number: 100,
+    gasLimit: 30_000_000n,
+    gasUsed: 0n,
+    timestamp: 1_700_000_000,
+    extraData: EMPTY_BYTES,
+    mixHash: ZERO_HASH,
+    nonce: new Uint8Array(8),
+    baseFeePerGas: 7n,
+    withdrawalsRoot: EMPTY_TRIE_ROOT,
+    blobGasUsed: 0n,
+    excessBlobGas: 0n,
+    parentBeaconBlockRoot: ZERO_HASH,
+    requestsHash: EMPTY_REQUESTS_HASH,
     ...fields,
   };
 }
@@ -149,15 +156,13 @@ export async function serveBatches(respond: Respond) {
 }
 
 /** The answer of an honest node that has the methods of the model alone. */
-export function answersOf(
-  { resultOf }: Pick<RemoteChainModel, "resultOf">,
-  calls: readonly NumberedCall[],
-) {
+export function answersOf({ resultOf }: Pick<RemoteChainModel, "resultOf">, calls: readonly NumberedCall[]) {
   return calls.map((call) => {
     const result = resultOf(call);
     const missing = { code: -32601, message: "the method does not exist" };
     return {
-      ...{ jsonrpc: "2.0", id: call.id },
+      jsonrpc: "2.0",
+      id: call.id,
       ...(result === undefined ? { error: missing } : { result }),
     };
   });

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LimitChanges } from "../../src/config/limits.ts";
+import type { LimitChanges } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
 import { type NodeInProcess, startNode } from "../../src/node/start-node.ts";

@@ -1,11 +1,4 @@
-import {
-  createPublicClient,
-  createWalletClient,
-  defineChain,
-  http,
-  type PublicClient,
-  type Transport,
-} from "viem";
+import { createPublicClient, createWalletClient, defineChain, http, type PublicClient, type Transport } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { DEV_KEYS } from "./accounts.ts";
 import type { TestNode } from "./test-node.ts";

@@ -40,9 +40,7 @@ export class WsClient {
     const id = this.#nextId++;
     this.socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
     return new Promise((resolve, reject) => {
-      this.#answers.set(id, ({ error, result }) =>
-        error ? reject(new Error(error.message)) : resolve(result),
-      );
+      this.#answers.set(id, ({ error, result }) => (error ? reject(new Error(error.message)) : resolve(result)));
     });
   }
 

@@ -1,6 +1,52 @@
 import type { LogFile } from "../../storage/log-file.ts";
-import { FileError } from "./file-error.ts";
-import { createMemoryFileStore, type FileStore } from "./file-store.ts";
+import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
+
+/** A call of the file system failed; `code` is that of the operating system for the same fault. */
+export class FileError extends Error {
+  readonly code: FileErrorCode;
+  constructor(code: FileErrorCode, path: string, options?: ErrorOptions) {
+    super(`${code}: ${path}`, options);
+    this.name = "FileError";
+    this.code = code;
+  }
+}
+
+type FileErrorCode =
+  | "EBADF"
+  | "EEXIST"
+  | "EISDIR"
+  | "ENAMETOOLONG"
+  | "ENFILE"
+  | "ENOENT"
+  | "ENOSPC"
+  | "ENOTDIR"
+  | "ENOTEMPTY";
+
+/** Where the contents of files are. A file's `close` frees its place; a file of the tree stays open. */
+export type FileStore = {
+  /** The files outlive the thread. */
+  readonly isDurable: boolean;
+  /** Bytes that can still be written. */
+  freeBytes(): number;
+  /** An empty file. Its name is durable when this returns. @throws FileError ENFILE, ENOSPC */
+  create(path: string): LogFile;
+  /** Afterwards a crash leaves the file under its new name, and none under the old one. */
+  rename(file: LogFile, path: string): void;
+  /** Afterwards the file has no name, so that a crash frees it. */
+  unlink(file: LogFile): void;
+};
+
+/** Contents that end with the thread. */
+function createMemoryFileStore(): FileStore {
+  return {
+    isDurable: false,
+    // As much as an ArrayBuffer may have; what there really is shows only when it is used up.
+    freeBytes: () => 2 ** 32,
+    create: () => createMemoryLogDirectory().open(""),
+    rename() {},
+    unlink() {},
+  };
+}
 
 export type FileNode = {
   readonly kind: "file";
@@ -13,7 +59,7 @@ export type FileNode = {
   isUnlinked: boolean;
 };
 
-export type DirectoryNode = {
+type DirectoryNode = {
   readonly kind: "directory";
   readonly inode: number;
   mode: number;
@@ -145,8 +191,13 @@ export class FileTree {
 
   #link(parent: DirectoryNode, path: string, content: LogFile, mode = 0o600): FileNode {
     const node: FileNode = {
-      ...{ kind: "file", content, inode: ++this.#inodes, mode, modifiedMs: Date.now() },
-      ...{ openCount: 0, isUnlinked: false },
+      kind: "file",
+      content,
+      inode: ++this.#inodes,
+      mode,
+      modifiedMs: Date.now(),
+      openCount: 0,
+      isUnlinked: false,
     };
     parent.children.set(nameOf(path), node);
     return node;

@@ -1,12 +1,4 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from "../platform/fs.ts";
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from "../platform/fs.ts";
 import { dirname, join } from "../platform/path.ts";
 
 /** Files of a home by their path in it, `data/log/0000000000000000.log` for instance. */

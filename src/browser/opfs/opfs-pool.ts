@@ -1,6 +1,5 @@
 import { LockedError } from "../../storage/lock-error.ts";
-import { FileError } from "../files/file-error.ts";
-import type { FileStore } from "../files/file-store.ts";
+import { FileError, type FileStore } from "../files/file-tree.ts";
 import { randomUUID } from "../platform/crypto.ts";
 import { setTimeout } from "../platform/timers-promises.ts";
 import { type OpfsDirectory, type OpfsFile, type SyncAccessHandle, web } from "../web.ts";
@@ -59,8 +58,7 @@ export class OpfsPool implements FileStore {
       if (path === undefined || generation === undefined) continue;
       this.#generation = Math.max(this.#generation, generation);
       const other = newest.get(path);
-      if (other === undefined || other.generation < generation)
-        newest.set(path, { file, generation });
+      if (other === undefined || other.generation < generation) newest.set(path, { file, generation });
     }
     const used = new Set(Array.from(newest.values(), ({ file }) => file));
     for (const file of this.#all) if (!used.has(file)) this.#putBack(file);

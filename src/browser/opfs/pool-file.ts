@@ -1,5 +1,5 @@
 import type { LogFile } from "../../storage/log-file.ts";
-import { FileError } from "../files/file-error.ts";
+import { FileError } from "../files/file-tree.ts";
 import { Buffer } from "../platform/buffer.ts";
 import { crc32 } from "../platform/zlib.ts";
 import type { SyncAccessHandle } from "../web.ts";

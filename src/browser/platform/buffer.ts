@@ -80,13 +80,7 @@ class BrowserBuffer extends Uint8Array {
     return BrowserBuffer.compare(this, other) === 0;
   }
 
-  compare(
-    target: Uint8Array,
-    targetStart?: number,
-    targetEnd?: number,
-    start?: number,
-    end?: number,
-  ): -1 | 0 | 1 {
+  compare(target: Uint8Array, targetStart?: number, targetEnd?: number, start?: number, end?: number): -1 | 0 | 1 {
     const other = target.subarray(targetStart, targetEnd);
     return BrowserBuffer.compare(this.subarray(start, end), other);
   }

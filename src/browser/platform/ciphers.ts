@@ -65,11 +65,7 @@ class Decryption {
   }
 }
 
-export function createCipheriv(
-  name: Exclude<CipherName, "aes-128-cbc">,
-  key: Uint8Array,
-  iv: Uint8Array,
-): Encryption {
+export function createCipheriv(name: Exclude<CipherName, "aes-128-cbc">, key: Uint8Array, iv: Uint8Array): Encryption {
   const cipher = name === "aes-128-ctr" ? ctr(key, iv) : gcm(key, iv);
   return new Encryption((plain) => cipher.encrypt(plain), name === "aes-256-gcm" ? TAG_BYTES : 0);
 }

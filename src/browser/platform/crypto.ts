@@ -10,7 +10,6 @@ import { decodeText, type Encoding } from "./text-encodings.ts";
 /** `node:crypto` as far as this node uses it, on @noble/hashes: Web Crypto has it only as promises. */
 export { createCipheriv, createDecipheriv } from "./ciphers.ts";
 export { createECDH } from "./ecdh.ts";
-export { timingSafeEqual } from "./timing-safe-equal.ts";
 
 const HASHES = { sha256, sha512 } as const;
 type HashName = keyof typeof HASHES;
@@ -115,6 +114,14 @@ export function randomUUID(): string {
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
   return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+/** `timingSafeEqual`: the time does not depend on where the bytes differ. @throws RangeError for other lengths */
+export function timingSafeEqual(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) throw new RangeError("inputs must have the same length");
+  let difference = 0;
+  for (let i = 0; i < a.length; i++) difference |= a[i]! ^ b[i]!;
+  return difference === 0;
 }
 
 function bytesOf(data: Uint8Array | string): Uint8Array {

@@ -1,5 +1,4 @@
-import { FileError } from "../files/file-error.ts";
-import { type FileNode, FileTree, type TreeNode } from "../files/file-tree.ts";
+import { FileError, type FileNode, FileTree, type TreeNode } from "../files/file-tree.ts";
 import { resolve } from "./path.ts";
 import { decodeText, type Encoding, encodeText } from "./text-encodings.ts";
 
@@ -101,8 +100,7 @@ export function openSync(path: string, flags: string | number = "r", mode = 0o66
   const at = resolve(path);
   const found = fileTree.find(at);
   const isExclusive = typeof flags === "string" && flags.includes("x");
-  const mayCreate =
-    typeof flags === "string" ? /[wa]/.test(flags) : (flags & constants.O_CREAT) !== 0;
+  const mayCreate = typeof flags === "string" ? /[wa]/.test(flags) : (flags & constants.O_CREAT) !== 0;
   if (found && isExclusive) throw new FileError("EEXIST", path);
   if (!found && !mayCreate) throw new FileError("ENOENT", path);
   if (found?.kind === "directory" && mayCreate) throw new FileError("EISDIR", path);
@@ -136,13 +134,7 @@ export function ftruncateSync(fd: number, size = 0): void {
   file.modifiedMs = Date.now();
 }
 
-export function readSync(
-  fd: number,
-  into: Uint8Array,
-  offset: number,
-  length: number,
-  position: number,
-): number {
+export function readSync(fd: number, into: Uint8Array, offset: number, length: number, position: number): number {
   return fileOf(fd).content.read(into.subarray(offset, offset + length), position);
 }
 
@@ -155,10 +147,7 @@ export function writeSync(
 ): number {
   const file = fileOf(fd);
   // As in Node: of a text, the second argument is the position.
-  const bytes =
-    typeof data === "string"
-      ? decodeText(data)
-      : data.subarray(offset, offset + (length ?? Infinity));
+  const bytes = typeof data === "string" ? decodeText(data) : data.subarray(offset, offset + (length ?? Infinity));
   const at = typeof data === "string" ? offset : (position ?? file.content.size());
   file.content.write(bytes, at);
   file.modifiedMs = Date.now();
@@ -209,5 +198,23 @@ function statsOf(node: TreeNode): Stats {
     mtimeMs: node.modifiedMs,
     isFile: () => node.kind === "file",
     isDirectory: () => node.kind === "directory",
+  };
+}
+
+/** `node:fs/promises` over the same files. */
+export const chmod = async (path: string, mode: number) => chmodSync(path, mode);
+export const lstat = async (path: string) => lstatSync(path);
+export const readdir = async (path: string) => readdirSync(path);
+export const unlink = async (path: string) => unlinkSync(path);
+export const rm = async (...args: Parameters<typeof rmSync>) => rmSync(...args);
+
+export async function open(path: string, flags?: string, mode?: number) {
+  const fd = openSync(path, flags, mode);
+  return {
+    stat: async () => fstatSync(fd),
+    writeFile: async (content: Uint8Array) => writeFileSync(fd, content),
+    sync: async () => fsyncSync(fd),
+    readFile: async (encoding: Encoding) => readFileSync(fd, encoding),
+    close: async () => closeSync(fd),
   };
 }

@@ -1,6 +1,26 @@
 /** Globals of Node that browsers lack. The bundler imports one into every module that names it. */
 export { Buffer } from "./buffer.ts";
-export { clearImmediate, setImmediate } from "./next-turn.ts";
-export { process } from "./process.ts";
-export { SharedArrayBuffer } from "./shared-array-buffer.ts";
-export { clearInterval, clearTimeout, setInterval, setTimeout } from "./timers.ts";
+export {
+  clearImmediate,
+  clearInterval,
+  clearTimeout,
+  setImmediate,
+  setInterval,
+  setTimeout,
+} from "./timers.ts";
+
+/** The members of Node's `process` that modules of the node read. There is one process as far as they can see. */
+export const process = {
+  platform: "browser",
+  pid: 0,
+  env: {},
+  arch: "wasm",
+  argv: [],
+  execArgv: [],
+  versions: {},
+} as const;
+
+/** Browsers have shared memory on isolated pages alone. The store publishes its head in some, for threads that a page has not. */
+const Memory = globalThis.SharedArrayBuffer ?? ArrayBuffer;
+
+export { Memory as SharedArrayBuffer };

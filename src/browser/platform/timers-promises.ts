@@ -1,5 +1,4 @@
-import { setImmediate as defer } from "./next-turn.ts";
-import { setTimeout as start } from "./timers.ts";
+import { setImmediate as defer, setTimeout as start } from "./timers.ts";
 
 /** `node:timers/promises`. */
 export function setImmediate(): Promise<void> {

@@ -15,11 +15,9 @@ export function format(template: unknown, ...values: readonly unknown[]): string
     if (specifier === "%%") return "%";
     if (rest.length === 0) return specifier;
     const value = rest.shift();
-    if (specifier === "%i" && typeof value !== "bigint")
-      return `${Number.parseInt(String(value), 10)}`;
+    if (specifier === "%i" && typeof value !== "bigint") return `${Number.parseInt(String(value), 10)}`;
     if (specifier === "%j") return JSON.stringify(value);
-    if (/[dif]/.test(specifier))
-      return typeof value === "bigint" ? `${value}n` : `${Number(value)}`;
+    if (/[dif]/.test(specifier)) return typeof value === "bigint" ? `${value}n` : `${Number(value)}`;
     return shown(value);
   });
   return [text, ...rest.map(shown)].join(" ");
@@ -36,8 +34,7 @@ export function inspect(value: unknown, _options?: object): string {
 }
 
 function inspectAt(value: unknown, indent: string): string {
-  if (typeof value === "string")
-    return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+  if (typeof value === "string") return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value !== "object" || value === null) return String(value);
   const isList = Array.isArray(value);
@@ -46,7 +43,5 @@ function inspectAt(value: unknown, indent: string): string {
     ([name, member]) => `${deeper}${isList ? "" : `${name}: `}${inspectAt(member, deeper)}`,
   );
   const [open, close] = isList ? "[]" : "{}";
-  return members.length === 0
-    ? `${open}${close}`
-    : `${open}\n${members.join(",\n")}\n${indent}${close}`;
+  return members.length === 0 ? `${open}${close}` : `${open}\n${members.join(",\n")}\n${indent}${close}`;
 }

@@ -56,10 +56,7 @@ export class Pool<There extends Handlers> {
     return this.waiting >= this.#waitingMax;
   }
 
-  call<Name extends keyof There & string>(
-    name: Name,
-    input: InputOf<There, Name>,
-  ): Promise<ResultOf<There, Name>> {
+  call<Name extends keyof There & string>(name: Name, input: InputOf<There, Name>): Promise<ResultOf<There, Name>> {
     this.waiting++;
     const result = this.#last.then(async () => {
       this.waiting--;

@@ -2,13 +2,10 @@ import { type ProviderRequest, ProviderRpcError } from "../../adapters/provider.
 import type { DevAccount } from "../../keystore/dev-accounts.ts";
 import type { ErrorCodec } from "../../threads/channel.ts";
 import { type ErrorData, errorDataOf, errorFromData } from "../../threads/plain-data.ts";
-import type { HostOptions, NodeHost, ProviderMessage } from "../node-host.ts";
+import type { HostOptions, NodeHost, ProviderMessage } from "../provider.ts";
 
 /** What the worker offers to its page: the functions of its node once it has started. */
-export type WorkerHandlers = Pick<
-  NodeHost,
-  "produceBlock" | "exportHome" | "takeFile" | "removeFile" | "stop"
-> & {
+export type WorkerHandlers = Pick<NodeHost, "produceBlock" | "exportHome" | "takeFile" | "removeFile" | "stop"> & {
   start(options: HostOptions): Promise<readonly DevAccount[]>;
   request(request: ProviderRequest): Promise<unknown>;
   putFile(file: { readonly name: string; readonly content: Uint8Array }): Promise<void>;

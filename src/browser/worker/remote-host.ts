@@ -1,7 +1,6 @@
 import { Channel, type ChannelMessage } from "../../threads/channel.ts";
-import type { HostOptions, NodeHost, ProviderMessage } from "../node-host.ts";
-import { UnsupportedInBrowserError } from "../unsupported.ts";
-import { web } from "../web.ts";
+import type { HostOptions, NodeHost, ProviderMessage } from "../provider.ts";
+import { UnsupportedInBrowserError, web } from "../web.ts";
 import { type PageHandlers, PROVIDER_ERRORS, type WorkerHandlers } from "./protocol.ts";
 
 /** The worker ended, by a fault of its own or because the node was stopped. */
@@ -15,10 +14,7 @@ export async function startRemoteHost(
   if (web.Worker === undefined) throw new UnsupportedInBrowserError("a worker");
   // Bundlers recognise this form and build the file.
   const worker = new web.Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-  const channel = new Channel<WorkerHandlers>(
-    (message) => worker.postMessage(message),
-    PROVIDER_ERRORS,
-  );
+  const channel = new Channel<WorkerHandlers>((message) => worker.postMessage(message), PROVIDER_ERRORS);
   channel.serve({ message: onMessage } satisfies PageHandlers);
 
   function end(reason: string): void {

@@ -1,7 +1,7 @@
 /** The dedicated worker that runs a node for its page. */
 import { Channel, type ChannelMessage } from "../../threads/channel.ts";
 import { startLocalHost } from "../local-host.ts";
-import type { NodeHost } from "../node-host.ts";
+import type { NodeHost } from "../provider.ts";
 import type { MessageTarget } from "../web.ts";
 import { type PageHandlers, PROVIDER_ERRORS, type WorkerHandlers } from "./protocol.ts";
 

@@ -21,7 +21,10 @@ function openTestStore(addressIndex = true) {
   const records: BlockRecord[] = [];
   const open = (isOn: boolean) =>
     openLogBlockStore({
-      ...{ log, index, createTrie: createStateTrie, addressIndex: isOn },
+      log,
+      index,
+      createTrie: createStateTrie,
+      addressIndex: isOn,
       defer: (work) => deferred.push(work),
     });
   let store: LogBlockStore = open(addressIndex);
@@ -74,9 +77,7 @@ function scan(records: readonly BlockRecord[], query: AddressQuery) {
     count += entries.length;
     return false;
   });
-  return length === -1
-    ? { blocks: all, isMore: false }
-    : { blocks: all.slice(0, length), isMore: true };
+  return length === -1 ? { blocks: all, isMore: false } : { blocks: all.slice(0, length), isMore: true };
 }
 
 function assertSame(index: AddressIndex, records: readonly BlockRecord[], query: AddressQuery) {
@@ -137,8 +138,7 @@ describe("AddressIndex", () => {
             if (kind === "append") for (let i = 0; i < count; i++) store.append();
             if (kind === "work") store.work(count);
             if (kind === "restart") store.restart();
-            if (kind === "rollback")
-              store.rollbackTo(Math.max(0, store.records.length - 1 - count));
+            if (kind === "rollback") store.rollbackTo(Math.max(0, store.records.length - 1 - count));
           }
           const addresses = addressesOf(store.records);
           if (addresses.length > 0) {
@@ -204,48 +204,43 @@ describe("AddressIndex", () => {
   test("a block larger than a slice is written in several, and leaves no row when it is killed and rolled back in between", () => {
     const step = fc.constantFrom("index", "index", "index", "restart", "rollback", "append");
     fc.assert(
-      fc.property(
-        fc.array(step, { minLength: 5, maxLength: 40 }),
-        fc.integer({ min: 1, max: 5 }),
-        (steps, rowsMax) => {
-          const kv = createMemoryKv();
-          let chain = new RandomChain(1);
-          const records: BlockRecord[] = Array.from({ length: 10 }, () => chain.next().record);
-          const source = {
-            head: () => records.length - 1,
-            base: () => 0,
-            block: (number: number) => records[number]!,
-            parts: (number: number) => addressPartsOf(records[number]!),
-          };
-          const limits = { rowsMax, sliceMs: 1_000, unindexedBlocksMax: 1_000 };
-          const open = () => new AddressIndex(true, { kv, source }, limits);
-          let index = open();
-          const rowCount = () =>
-            [...kv.range({ from: Uint8Array.of(0), to: Uint8Array.of(255) })].length;
-          for (const each of steps) {
-            const before = rowCount();
-            if (each === "index" && index.needsWork()) {
-              index.indexSome();
-              // The row of the progress is one more.
-              assert.ok(rowCount() - before <= rowsMax + 1);
-            }
-            if (each === "restart") index = open();
-            if (each === "append") records.push(chain.next().record);
-            if (each === "rollback" && records.length > 3) {
-              const last = records.length - 3;
-              index.rollback(last, records.slice(last + 1));
-              records.length = last + 1;
-              chain = RandomChain.from(records.length + 100, records);
-            }
+      fc.property(fc.array(step, { minLength: 5, maxLength: 40 }), fc.integer({ min: 1, max: 5 }), (steps, rowsMax) => {
+        const kv = createMemoryKv();
+        let chain = new RandomChain(1);
+        const records: BlockRecord[] = Array.from({ length: 10 }, () => chain.next().record);
+        const source = {
+          head: () => records.length - 1,
+          base: () => 0,
+          block: (number: number) => records[number]!,
+          parts: (number: number) => addressPartsOf(records[number]!),
+        };
+        const limits = { rowsMax, sliceMs: 1_000, unindexedBlocksMax: 1_000 };
+        const open = () => new AddressIndex(true, { kv, source }, limits);
+        let index = open();
+        const rowCount = () => [...kv.range({ from: Uint8Array.of(0), to: Uint8Array.of(255) })].length;
+        for (const each of steps) {
+          const before = rowCount();
+          if (each === "index" && index.needsWork()) {
+            index.indexSome();
+            // The row of the progress is one more.
+            assert.ok(rowCount() - before <= rowsMax + 1);
           }
-          while (index.needsWork()) index.indexSome();
-          for (const address of addressesOf(records)) {
-            assertSame(index, records, { ...EVERYTHING, address });
+          if (each === "restart") index = open();
+          if (each === "append") records.push(chain.next().record);
+          if (each === "rollback" && records.length > 3) {
+            const last = records.length - 3;
+            index.rollback(last, records.slice(last + 1));
+            records.length = last + 1;
+            chain = RandomChain.from(records.length + 100, records);
           }
-          const entries = records.flatMap(entriesOf);
-          assert.equal(rowCount(), entries.length + 1);
-        },
-      ),
+        }
+        while (index.needsWork()) index.indexSome();
+        for (const address of addressesOf(records)) {
+          assertSame(index, records, { ...EVERYTHING, address });
+        }
+        const entries = records.flatMap(entriesOf);
+        assert.equal(rowCount(), entries.length + 1);
+      }),
       { numRuns: 100 },
     );
   });

@@ -66,11 +66,7 @@ export function* addressEntries(parts: AddressParts): Generator<AddressEntry> {
     }
   }
   const paid = [header, ...uncles].map(({ coinbase }) => coinbase);
-  const byProtocol = new Set([
-    ...SYSTEM_ACCOUNTS,
-    ...paid,
-    ...withdrawals.map(({ address }) => address),
-  ]);
+  const byProtocol = new Set([...SYSTEM_ACCOUNTS, ...paid, ...withdrawals.map(({ address }) => address)]);
   // A block of one transaction needs no execution to know which one it was.
   const index = transactionCount === 1 ? 0 : UNKNOWN_INDEX;
   for (const address of changed) {
@@ -80,12 +76,7 @@ export function* addressEntries(parts: AddressParts): Generator<AddressEntry> {
 }
 
 /** The parts of a block that is decoded already. */
-export function addressPartsOf({
-  block,
-  senders,
-  receipts,
-  changes,
-}: IndexedAddresses): AddressParts {
+export function addressPartsOf({ block, senders, receipts, changes }: IndexedAddresses): AddressParts {
   const { header, transactions, uncles, withdrawals } = block;
   return {
     header,

@@ -72,11 +72,7 @@ export function blockFees(header: Header, config: ChainConfig): BlockFees {
 }
 
 /** Wei per blob gas; 0 before Cancun. */
-export function blobFeeAt(
-  excessBlobGas: bigint | undefined,
-  { timestamp }: Header,
-  config: ChainConfig,
-): bigint {
+export function blobFeeAt(excessBlobGas: bigint | undefined, { timestamp }: Header, config: ChainConfig): bigint {
   const params = blobParamsAt(config, timestamp);
   return excessBlobGas === undefined || !params ? 0n : blobBaseFee(excessBlobGas, params);
 }

@@ -72,10 +72,7 @@ export function createFeeHistory(chain: FeeHistoryChain): GetFeeHistory {
   };
 }
 
-type FeeHistoryChain = Pick<
-  ChainReader,
-  "config" | "head" | "oldest" | "blockHash" | "header" | "block" | "pending"
->;
+type FeeHistoryChain = Pick<ChainReader, "config" | "head" | "oldest" | "blockHash" | "header" | "block" | "pending">;
 
 function createComputation(chain: FeeHistoryChain): GetFeeHistory {
   const cache = new BlockFeeCache(chain);
@@ -86,10 +83,10 @@ function createComputation(chain: FeeHistoryChain): GetFeeHistory {
     const pending = newest === "pending" ? chain.pending()?.executed : undefined;
     const last = newest === "pending" ? (pending ? head + 1 : head) : newest;
     if (newest !== "pending" && last > head) {
-      throw new InvalidFeeHistoryRequestError(
-        `request beyond head block: requested ${last}, head ${head}`,
-        { requested: last, head },
-      );
+      throw new InvalidFeeHistoryRequestError(`request beyond head block: requested ${last}, head ${head}`, {
+        requested: last,
+        head,
+      });
     }
     // Where no pending block can be built, the history has one block less.
     const wanted = newest === "pending" && !pending ? blockCount - 1 : blockCount;
@@ -102,9 +99,7 @@ function createComputation(chain: FeeHistoryChain): GetFeeHistory {
     const reward: (readonly bigint[])[] = [];
     for (let number = oldestBlock; number <= last; number++) {
       const isPending = number > head;
-      const fees = isPending
-        ? pending && blockFees(pending.block.header, config)
-        : cache.at(number);
+      const fees = isPending ? pending && blockFees(pending.block.header, config) : cache.at(number);
       if (fees === undefined) continue;
       rows.push(fees);
       if (percentiles.length === 0) continue;
@@ -145,11 +140,7 @@ function checkPercentiles(percentiles: readonly number[]): void {
 }
 
 /** For each percentile of the block's gas the tip of the transaction that reaches it, tips ascending; 0 in an empty block. */
-function rewardsOf(
-  executed: ExecutedBlock,
-  percentiles: readonly number[],
-  cache: BlockFeeCache,
-): bigint[] {
+function rewardsOf(executed: ExecutedBlock, percentiles: readonly number[], cache: BlockFeeCache): bigint[] {
   const { tips, gasUpTo } = cache.tipsOf(executed);
   const gasUsed = Number(executed.block.header.gasUsed);
   let index = 0;
@@ -161,9 +152,7 @@ function rewardsOf(
 }
 
 function followingBaseFee(header: Header, config: ChainConfig): bigint {
-  const isLondon =
-    header.baseFeePerGas !== undefined ||
-    isBlockForkActive(config, "londonBlock", header.number + 1);
+  const isLondon = header.baseFeePerGas !== undefined || isBlockForkActive(config, "londonBlock", header.number + 1);
   return isLondon ? nextBaseFee(header) : 0n;
 }
 

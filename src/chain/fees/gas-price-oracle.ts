@@ -57,10 +57,7 @@ export function createGasPriceOracle(
 }
 
 /** A chain that began with a snapshot, or as a fork, has no older blocks: what there is has to do. */
-function storedBlock(
-  number: number,
-  chain: Pick<ChainReader, "block">,
-): ExecutedBlock | "pruned" | undefined {
+function storedBlock(number: number, chain: Pick<ChainReader, "block">): ExecutedBlock | "pruned" | undefined {
   try {
     return chain.block(number);
   } catch (error) {

@@ -28,7 +28,10 @@ test("dumpState stops a search over more addresses than there is time for", asyn
   };
   let checks = 0;
   const options = {
-    ...{ start: EMPTY_BYTES, accountsMax: 1, withCode: false, withStorage: false },
+    start: EMPTY_BYTES,
+    accountsMax: 1,
+    withCode: false,
+    withStorage: false,
     take() {},
     assertInTime() {
       if (++checks === 3) throw new Stopped();

@@ -23,10 +23,7 @@ export async function modifiedAccounts(
   { stateAt, changes }: ChangedStates,
   first: number,
   last: number,
-  {
-    take,
-    assertInTime,
-  }: { readonly take: (chars: number) => void; readonly assertInTime: () => void },
+  { take, assertInTime }: { readonly take: (chars: number) => void; readonly assertInTime: () => void },
 ): Promise<readonly Address[]> {
   const slotsOf = new Map<Address, Set<Hash>>();
   for (let number = first + 1; number <= last; number++) {

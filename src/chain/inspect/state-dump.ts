@@ -62,8 +62,7 @@ export async function dumpState(
   );
   const accounts = found.slice(0, accountsMax).map(({ hash, address, account }) => {
     take(ACCOUNT_CHARS);
-    const code =
-      withCode && account.codeHash !== EMPTY_CODE_HASH ? state.code(account.codeHash) : EMPTY_BYTES;
+    const code = withCode && account.codeHash !== EMPTY_CODE_HASH ? state.code(account.codeHash) : EMPTY_BYTES;
     take(2 * code.length);
     const storage: (readonly [Hash, bigint])[] = [];
     if (withStorage) {
@@ -178,12 +177,7 @@ export type StorageRange = {
 };
 
 /** @param start hash of the first slot; 32 bytes, or fewer, which zeros follow */
-export function storageRange(
-  state: StateReader,
-  address: Address,
-  start: Uint8Array,
-  slotsMax: number,
-): StorageRange {
+export function storageRange(state: StateReader, address: Address, start: Uint8Array, slotsMax: number): StorageRange {
   const first = startHash(start);
   let isEmpty = true;
   const slots: StorageRange["slots"][number][] = [];
@@ -213,10 +207,7 @@ export async function findPreimage(
 ): Promise<Uint8Array | undefined> {
   const hash = hashToBytes(wanted);
   let count = 0;
-  const find = async <Key>(
-    all: Iterable<Key>,
-    preimageOf: (key: Key) => Uint8Array | undefined,
-  ) => {
+  const find = async <Key>(all: Iterable<Key>, preimageOf: (key: Key) => Uint8Array | undefined) => {
     for (const key of all) {
       if (++count % KEYS_PER_SLICE === 0) {
         await setImmediate();

@@ -35,7 +35,9 @@ function genesisStore() {
   const store = createMemoryBlockStore({ createTrie: createStateTrie });
   const text = JSON.stringify({
     config: { chainId: 7, terminalTotalDifficulty: 0 },
-    ...{ gasLimit: "0x1c9c380", difficulty: "0x0", alloc: alloc() },
+    gasLimit: "0x1c9c380",
+    difficulty: "0x0",
+    alloc: alloc(),
   });
   store.appendGenesis(genesisState(parseGenesis(text)));
   return {

@@ -11,9 +11,7 @@ import { trieLeaves } from "../store/nodes/walk-trie.ts";
 /** How many of one kind there are, and the bytes of their keys and values in geth's database. */
 export type SizeOfKind = { count: number; bytes: number };
 
-export type StateSize = Readonly<
-  Record<"accounts" | "slots" | "accountNodes" | "storageNodes" | "codes", SizeOfKind>
->;
+export type StateSize = Readonly<Record<"accounts" | "slots" | "accountNodes" | "storageNodes" | "codes", SizeOfKind>>;
 
 export type StateSizeSource = {
   readonly nodes: TrieNodeReader;

@@ -65,8 +65,7 @@ export class BlockLogs {
   /** @param row as `encodeBlockLogs` made it */
   constructor(number: number, row: Uint8Array) {
     this.number = number;
-    this.bytes =
-      row instanceof Buffer ? row : Buffer.from(row.buffer, row.byteOffset, row.byteLength);
+    this.bytes = row instanceof Buffer ? row : Buffer.from(row.buffer, row.byteOffset, row.byteLength);
     this.timestamp = this.#varint();
   }
 

@@ -26,11 +26,8 @@ export class LogFilter {
   constructor({ addresses = [], topics = [] }: LogFilterOptions = {}) {
     this.addresses = addresses.length === 0 ? undefined : new Set(addresses);
     this.topics = topics.map((terms) => (terms.length === 0 ? undefined : new Set(terms)));
-    this.#addressBytes =
-      this.addresses && new ByteStrings(Array.from(this.addresses, addressToBytes));
-    this.#topicBytes = this.topics.map(
-      (terms) => terms && new ByteStrings(Array.from(terms, hashToBytes)),
-    );
+    this.#addressBytes = this.addresses && new ByteStrings(Array.from(this.addresses, addressToBytes));
+    this.#topicBytes = this.topics.map((terms) => terms && new ByteStrings(Array.from(terms, hashToBytes)));
   }
 
   matches({ address, topics }: Log): boolean {
@@ -84,9 +81,7 @@ class ByteStrings {
 }
 
 function tailAt(bytes: Uint8Array, end: number): number {
-  return (
-    bytes[end - 1]! | (bytes[end - 2]! << 8) | (bytes[end - 3]! << 16) | (bytes[end - 4]! << 24)
-  );
+  return bytes[end - 1]! | (bytes[end - 2]! << 8) | (bytes[end - 3]! << 16) | (bytes[end - 4]! << 24);
 }
 
 /** From the end, where most differ. */
@@ -169,15 +164,11 @@ export function termsOfBlock(logs: BlockLogs): ReadonlySet<LogTerm> {
 export function termsOfFilter({ addresses, topics }: LogFilter): readonly (readonly LogTerm[])[] {
   const lists: LogTerm[][] = [];
   if (addresses !== undefined) {
-    lists.push(
-      Array.from(addresses, (address) => addressTerm(Buffer.from(addressToBytes(address)), 0)),
-    );
+    lists.push(Array.from(addresses, (address) => addressTerm(Buffer.from(addressToBytes(address)), 0)));
   }
   for (const [position, terms] of topics.entries()) {
     if (terms === undefined) continue;
-    lists.push(
-      Array.from(terms, (topic) => topicTerm(position, Buffer.from(hashToBytes(topic)), 0)),
-    );
+    lists.push(Array.from(terms, (topic) => topicTerm(position, Buffer.from(hashToBytes(topic)), 0)));
   }
   return lists.length === 0 ? [[ANY]] : lists;
 }

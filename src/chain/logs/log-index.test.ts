@@ -6,12 +6,7 @@ import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Log } from "../../types/receipt.ts";
-import {
-  LOG_CHUNK_BLOCKS,
-  LogFilter,
-  type LogFilterOptions,
-  type LogSource,
-} from "./log-filter.ts";
+import { LOG_CHUNK_BLOCKS, LogFilter, type LogFilterOptions, type LogSource } from "./log-filter.ts";
 import { LogIndex } from "./log-index.ts";
 
 const LIMITS = { blocksMin: 5, postingsMin: 40, logBytesMin: 4_000, rowsMax: 3 };
@@ -152,10 +147,7 @@ describe("LogIndex", () => {
             const filter = new LogFilter(options);
             assert.deepEqual(search(index, filter, base, last), scan(served, options, base, last));
             const middle = base + (served.length >> 1);
-            assert.deepEqual(
-              search(index, filter, middle, last),
-              scan(blocks, options, middle, last),
-            );
+            assert.deepEqual(search(index, filter, middle, last), scan(blocks, options, middle, last));
           }
           assert.equal(
             index.blockCount(),
@@ -189,9 +181,7 @@ describe("LogIndex", () => {
         ],
       ]),
     );
-    assert.deepEqual(search(index, new LogFilter({ topics: [[]] }), 0, 0), [
-      { number: 0, logIndex: 1 },
-    ]);
+    assert.deepEqual(search(index, new LogFilter({ topics: [[]] }), 0, 0), [{ number: 0, logIndex: 1 }]);
     assert.equal(search(index, new LogFilter(), 0, 0).length, 2);
   });
 });

@@ -78,11 +78,7 @@ export class LogIndex implements LogSource {
   #merging: (Waiting & { blocks: number; readonly terms: LogTerm[] }) | undefined;
 
   /** @param missingRow given: `logsOf` throws where a posting names a block whose row is missing */
-  constructor(
-    kv: Kv,
-    limits: LogMergeLimits = LOG_MERGE_LIMITS,
-    missingRow?: MissingRow | undefined,
-  ) {
+  constructor(kv: Kv, limits: LogMergeLimits = LOG_MERGE_LIMITS, missingRow?: MissingRow | undefined) {
     this.#kv = kv;
     this.#missingRow = missingRow;
     this.#limits = limits;
@@ -163,10 +159,7 @@ export class LogIndex implements LogSource {
 
   /** The logs of any block; undefined where it has none. */
   storedLogs(number: number): BlockLogs | undefined {
-    const row =
-      this.#recent.logs.get(number) ??
-      this.#merging?.logs.get(number) ??
-      this.#kv.view(logsKey(number));
+    const row = this.#recent.logs.get(number) ?? this.#merging?.logs.get(number) ?? this.#kv.view(logsKey(number));
     return row && new BlockLogs(number, row);
   }
 
@@ -184,9 +177,7 @@ export class LogIndex implements LogSource {
 
   #waits(times: number): boolean {
     const { postingsMin, logBytesMin } = this.#limits;
-    return (
-      this.#recentPostings >= times * postingsMin || this.#recentLogBytes >= times * logBytesMin
-    );
+    return this.#recentPostings >= times * postingsMin || this.#recentLogBytes >= times * logBytesMin;
   }
 
   /** Moves a part of what waits into rows; true while there is more to do. */
@@ -351,9 +342,7 @@ export class LogIndex implements LogSource {
   #offsets(term: LogTerm, from: number, to: number): OffsetSet | undefined {
     // Rows hold nothing newer than the last merge, unless one is under way.
     const isInRows = from < this.#mergedBlocks || this.#merging !== undefined;
-    let set: OffsetSet | undefined = isInRows
-      ? this.#kv.get(termRowKey(term, chunkOf(from)))
-      : undefined;
+    let set: OffsetSet | undefined = isInRows ? this.#kv.get(termRowKey(term, chunkOf(from))) : undefined;
     for (const waiting of [this.#merging, this.#recent]) {
       const numbers = waiting?.postings.get(term);
       if (numbers === undefined) continue;

@@ -119,14 +119,7 @@ const receipt = fc
       blobGasPrice: word,
     },
     {
-      requiredKeys: [
-        "cumulativeGasUsed",
-        "gasUsed",
-        "logsBloom",
-        "logs",
-        "contractAddress",
-        "effectiveGasPrice",
-      ],
+      requiredKeys: ["cumulativeGasUsed", "gasUsed", "logsBloom", "logs", "contractAddress", "effectiveGasPrice"],
     },
   )
   .map((fields) => fields as Omit<Receipt, "type">);
@@ -143,9 +136,7 @@ const slot = fc.oneof(
 const change = fc.record({
   address,
   account: fc.option(account),
-  storage: fc
-    .array(fc.tuple(slot, fc.oneof(word, fc.constant(0n))), { maxLength: 5 })
-    .map((e) => new Map(e)),
+  storage: fc.array(fc.tuple(slot, fc.oneof(word, fc.constant(0n))), { maxLength: 5 }).map((e) => new Map(e)),
   storageCleared: fc.boolean(),
 });
 const withdrawal = fc.record({ index: gas, validatorIndex: gas, address, amount: gas });
@@ -203,7 +194,8 @@ describe("block record", () => {
         const { block, receipts, changes } = decodeBlockRecord(payload);
         assert.deepEqual(plain(decodeIndexedParts(payload)), {
           block: plain({
-            ...{ hash: block.hash, header: block.header },
+            hash: block.hash,
+            header: block.header,
             transactions: block.transactions.map(({ hash }) => ({ hash })),
           }),
           receipts: plain(receipts.map(({ logs }) => ({ logs }))),

@@ -117,12 +117,7 @@ export function writeBlock(writer: ByteWriter, record: Omit<BlockRecord, "change
   writeWithdrawals(writer, block.withdrawals);
   writer.block(consensusData);
 
-  for (const [index, value] of [
-    transactions.length,
-    offsetsOffset,
-    restOffset,
-    writer.length,
-  ].entries()) {
+  for (const [index, value] of [transactions.length, offsetsOffset, restOffset, writer.length].entries()) {
     writer.patchU32(COUNTS_OFFSET + index * OFFSET_LENGTH, value);
   }
   writer.patchU32(CHECKSUM_OFFSET, writer.checksum(NUMBER_OFFSET, PREFIX_LENGTH));

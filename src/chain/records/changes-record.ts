@@ -50,16 +50,10 @@ export type ChangeRows = {
 };
 
 /** @param unchanged accounts that are in `changes` for their slots alone */
-export function writeChanges(
-  writer: ByteWriter,
-  changes: StateChanges,
-  unchanged: ReadonlySet<Address>,
-): void {
+export function writeChanges(writer: ByteWriter, changes: StateChanges, unchanged: ReadonlySet<Address>): void {
   writer.varint(changes.accounts.length);
   for (const change of changes.accounts) {
-    writer.byte(
-      (change.storageCleared ? CLEARED : 0) | (unchanged.has(change.address) ? UNCHANGED : 0),
-    );
+    writer.byte((change.storageCleared ? CLEARED : 0) | (unchanged.has(change.address) ? UNCHANGED : 0));
     const addressOffset = writeAccountEntry(writer, change);
     writer.varint(change.storage.size);
     if (change.storage.size === 0) continue;
@@ -125,11 +119,7 @@ function readEntries(reader: ByteReader, rows?: RowLists): StateChanges {
   return { accounts, codes };
 }
 
-function readSlots(
-  reader: ByteReader,
-  address: Uint8Array,
-  rows: RowLists | undefined,
-): ReadonlyMap<Hash, bigint> {
+function readSlots(reader: ByteReader, address: Uint8Array, rows: RowLists | undefined): ReadonlyMap<Hash, bigint> {
   const count = reader.varint();
   // Most accounts have none: a map less for each of them.
   if (count === 0) return NO_SLOTS;
@@ -193,10 +183,7 @@ export function readChangeRows(reader: ByteReader): ChangeRows {
  * The value in the account entry that `bytes` begin with, undefined when the account was deleted;
  * null when these bytes are not an undamaged entry of `address`.
  */
-export function accountEntryValue(
-  bytes: Uint8Array,
-  address: Uint8Array,
-): Uint8Array | undefined | null {
+export function accountEntryValue(bytes: Uint8Array, address: Uint8Array): Uint8Array | undefined | null {
   const length = bytes[4]!;
   const end = 25 + length;
   if (!(end <= bytes.length)) return null;

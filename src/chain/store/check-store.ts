@@ -146,19 +146,11 @@ class StoreCheck {
   }
 
   /** Every change of a block is found under its key at that block, with its value. */
-  #checkChanges(
-    table: VersionedTable,
-    changes: readonly ChangeRow[],
-    number: number,
-    record: LogRecord,
-  ): void {
+  #checkChanges(table: VersionedTable, changes: readonly ChangeRow[], number: number, record: LogRecord): void {
     for (const { key, value, offset } of changes) {
       this.#faults.unless("index", number, `change of ${bytesToHex(key)}`, () => {
         const position = LogReader.payloadPosition(record.position, offset);
-        return (
-          table.versionAt(key, number)?.position === position &&
-          isSame(table.at(key, number), value)
-        );
+        return table.versionAt(key, number)?.position === position && isSame(table.at(key, number), value);
       });
     }
   }
@@ -294,12 +286,7 @@ class Faults {
   }
 
   /** What `work` returns; undefined, and a fault, when it throws. */
-  catch<T>(
-    kind: StoreFault["kind"],
-    number: number | undefined,
-    what: string,
-    work: () => T,
-  ): T | undefined {
+  catch<T>(kind: StoreFault["kind"], number: number | undefined, what: string, work: () => T): T | undefined {
     try {
       return work();
     } catch (error) {
@@ -308,12 +295,7 @@ class Faults {
     }
   }
 
-  unless(
-    kind: StoreFault["kind"],
-    number: number | undefined,
-    what: string,
-    test: () => boolean,
-  ): void {
+  unless(kind: StoreFault["kind"], number: number | undefined, what: string, test: () => boolean): void {
     if (this.catch(kind, number, what, test) === false) this.add(kind, number, what);
   }
 }

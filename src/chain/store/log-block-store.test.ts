@@ -215,12 +215,9 @@ describe("LogBlockStore", () => {
       assert.equal(store.head(), number);
     }
     const store = createMemoryDisk().open();
-    assert.throws(
-      () => store.append({ ...record, changes: { codes: new Map(), accounts: [] } }, nodes),
-      {
-        code: "STORE_STATE_ROOT_MISMATCH",
-      },
-    );
+    assert.throws(() => store.append({ ...record, changes: { codes: new Map(), accounts: [] } }, nodes), {
+      code: "STORE_STATE_ROOT_MISMATCH",
+    });
   });
 
   test("an index without the tables of logs gets them when it is opened", () => {
@@ -374,11 +371,7 @@ describe("LogBlockStore", () => {
     const states: { state: StateReader; expected: unknown }[] = [];
     const addresses = new Set<Address>();
     const read = (state: StateReader) =>
-      Array.from(addresses, (address) => [
-        address,
-        state.account(address),
-        new Map(state.storageEntries(address)),
-      ]);
+      Array.from(addresses, (address) => [address, state.account(address), new Map(state.storageEntries(address))]);
     const genesis = chain.next();
     for (const { address } of genesis.record.changes.accounts) addresses.add(address);
     store.append(genesis.record, genesis.nodes);
@@ -399,8 +392,7 @@ describe("LogBlockStore", () => {
     store.append(record, nodes);
     const { key, offset } = decodeChangeRows(encodeBlockRecord(record, new Set())).accounts[0]!;
     const address = bytesToHex(key) as Address;
-    const accountIn = ({ accounts }: StateChanges) =>
-      accounts.find((change) => change.address === address)?.account;
+    const accountIn = ({ accounts }: StateChanges) => accounts.find((change) => change.address === address)?.account;
     for (let isChanged = false; !isChanged; ) {
       const block = chain.next();
       store.append(block.record, block.nodes);
@@ -436,10 +428,7 @@ describe("LogBlockStore", () => {
     const { changes } = chain.next().record;
     for (const trie of [createChainStateTrie(store), createChainStateTrie(disk.open())]) {
       for (const { root, address, slots } of roots) {
-        assert.deepEqual(
-          plain(trie.prove(root, address, slots)),
-          plain(all.prove(root, address, slots)),
-        );
+        assert.deepEqual(plain(trie.prove(root, address, slots)), plain(all.prove(root, address, slots)));
         assert.equal(trie.update(root, changes).root, all.update(root, changes).root);
       }
       assert.throws(() => trie.prove(ZERO_HASH, roots[0]!.address, []), {

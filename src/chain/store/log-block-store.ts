@@ -191,8 +191,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
     this.#guard.assertWritable();
     const { number, parentHash } = record.block.header;
     invariant(
-      this.#head === undefined ||
-        (number === this.#head.number + 1 && parentHash === this.#head.hash),
+      this.#head === undefined || (number === this.#head.number + 1 && parentHash === this.#head.hash),
       `block ${number} must be the child of head ${this.head()}`,
     );
     if (this.#head === undefined && number > 0) this.#assertWholeState(record);
@@ -283,8 +282,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
     this.#guard.assertWritable();
     const head = this.head();
     if (head === undefined) return false;
-    if (this.index.merge.mergedBlocks <= head)
-      this.#guard.orPoison(() => this.index.merge.some(head));
+    if (this.index.merge.mergedBlocks <= head) this.#guard.orPoison(() => this.index.merge.some(head));
     else if (this.index.logs.mergedBlocks <= head) {
       this.#guard.orPoison(() => this.index.merge.logs());
     } else return false;

@@ -58,10 +58,7 @@ test("without a pause between blocks no block pays for many others", () => {
   }
   rows.sort((a, b) => a - b);
   const [median, most] = [rows[200]!, rows[396]!];
-  assert.ok(
-    most <= 3 * median,
-    `of 100 blocks one writes ${most} rows for a node, the median ${median}`,
-  );
+  assert.ok(most <= 3 * median, `of 100 blocks one writes ${most} rows for a node, the median ${median}`);
   const merges = store.row(tableKey(TABLE.meta, Buffer.from(META.lastMerge, "latin1")));
   assert.ok(merges !== undefined && merges[0]! >= 5, "merges ended");
   store.close();

@@ -18,15 +18,7 @@ const BLOCKS = 50;
  * Tables whose rows are checked against another row or the log when one is missing. The rest cannot be at a bearable cost: a hash of a
  * block or a transaction that is not found may never have existed (ADR 15).
  */
-const CHECKED = [
-  "position",
-  "account",
-  "slot",
-  "accountHistory",
-  "slotHistory",
-  "code",
-  "blockLogs",
-] as const;
+const CHECKED = ["position", "account", "slot", "accountHistory", "slotHistory", "code", "blockLogs"] as const;
 
 /** The history of a key that was deleted is in one row alone, so the loss of that one cannot be found. */
 const LATEST_OF_HISTORY: Partial<Record<(typeof CHECKED)[number], number>> = {
@@ -40,12 +32,18 @@ test("a row lost while the store is open is an error, never a wrong answer: each
   const damage: Error[] = [];
   // Merged at once, so that nothing of a row is in memory.
   const mergeLimits = {
-    ...{ versionsMin: 1, nodeBytesMin: 1, blocksMin: 1, keysMax: 10_000 },
+    versionsMin: 1,
+    nodeBytesMin: 1,
+    blocksMin: 1,
+    keysMax: 10_000,
     logs: { blocksMin: 1, postingsMin: 1, logBytesMin: 1, rowsMax: 10_000 },
   };
   const open = () =>
     openLogBlockStore({
-      ...{ log, index, mergeLimits, createTrie: createStateTrie },
+      log,
+      index,
+      mergeLimits,
+      createTrie: createStateTrie,
       onDamage: (error) => damage.push(error),
     });
   const store = open();

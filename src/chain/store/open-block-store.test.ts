@@ -252,10 +252,7 @@ describe("openDiskBlockStore", () => {
         });
       for (let start = 0; start < 2; start++) {
         const store = withoutLmdb();
-        assert.deepEqual(
-          [store.head(), store.replayedBlocks],
-          [BLOCKS - 1 + start, BLOCKS + start],
-        );
+        assert.deepEqual([store.head(), store.replayedBlocks], [BLOCKS - 1 + start, BLOCKS + start]);
         assert.deepEqual(store.check().faults, []);
         const { record, nodes } = chain.next();
         store.append(record, nodes);
@@ -297,8 +294,7 @@ describe("openDiskBlockStore", () => {
         rmSync(directory, { recursive: true });
         cpSync(kept, directory, { recursive: true });
         // Every other one as a killed process leaves it.
-        if (round % 2 === 1)
-          writeFileSync(join(directory, "index.state"), `open ${bootId() ?? ""}`);
+        if (round % 2 === 1) writeFileSync(join(directory, "index.state"), `open ${bootId() ?? ""}`);
         damage(join(directory, "index", "data.mdb"), below);
         const store = open(directory);
         if (store.replayedBlocks > 0) rebuilt++;

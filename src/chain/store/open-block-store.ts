@@ -12,21 +12,12 @@ import { LOG_MERGE_LIMITS } from "../logs/log-index.ts";
 import { readApplied } from "./index/block-rows.ts";
 import { IndexFiles } from "./index/index-files.ts";
 import { MERGE_LIMITS, type MergeLimits } from "./index/index-merge.ts";
-import {
-  BACKFILL,
-  BACKUP_FOLDER,
-  finishReplacement,
-  LOG_FOLDER,
-  migrateLog,
-} from "./log/replace-log.ts";
+import { BACKFILL, BACKUP_FOLDER, finishReplacement, LOG_FOLDER, migrateLog } from "./log/replace-log.ts";
 import { type LogBlockStore, openLogBlockStore } from "./log-block-store.ts";
 import type { LogBlockStoreOptions } from "./store-options.ts";
 import { createFreeSpaceReader, FREE_BYTES_MIN } from "./write-guard.ts";
 
-type StoreOptions = Omit<
-  LogBlockStoreOptions,
-  "log" | "index" | "followableIn" | "onDamage" | "onClosed"
->;
+type StoreOptions = Omit<LogBlockStoreOptions, "log" | "index" | "followableIn" | "onDamage" | "onClosed">;
 
 export type DiskBlockStoreOptions = StoreOptions & {
   /** Holds `log/`, `index/`, `index.state` and `lock`; made when missing. */
@@ -86,8 +77,7 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
   try {
     finishReplacement(directory, BACKFILL);
     const isMigrated = migrateLog(directory, {
-      onProgress: ({ done, total }) =>
-        logger.info("block log is rewritten in a new format", { done, total }),
+      onProgress: ({ done, total }) => logger.info("block log is rewritten in a new format", { done, total }),
       ...(failPoint && { failPoint }),
     });
     if (isMigrated) {
@@ -137,18 +127,13 @@ function diskOptions(options: DiskBlockStoreOptions) {
     freeBytes: createFreeSpaceReader(directory),
     onReplay: ({ done, total }: { readonly done: number; readonly total: number }) =>
       logger.info("index is brought forward from the block log", { done, total }),
-    onPruningFailure: (error: unknown) =>
-      logger.error("old blocks could not be removed", { error }),
+    onPruningFailure: (error: unknown) => logger.error("old blocks could not be removed", { error }),
     ...options,
     log: openLogDirectory(join(directory, LOG_FOLDER)),
   };
 }
 
-function openWithLock(
-  options: DiskBlockStoreOptions,
-  files: IndexFiles,
-  lock: FileLock,
-): LogBlockStore {
+function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: FileLock): LogBlockStore {
   const { logger = SILENT_LOGGER, openIndex = openLmdbKv } = options;
   let isDamaged = false;
   const onDamage = (error: Error) => {

@@ -46,7 +46,11 @@ function rowsAfter(index: Kv): readonly string[] {
     defer: () => {},
     retention: { blocks: 16, blocksMin: 1, sliceMs: 0 },
     mergeLimits: {
-      ...{ versionsMin: 40, nodeBytesMin: 20_000, blocksMin: 12, keysMax: 3, sliceMs: Infinity },
+      versionsMin: 40,
+      nodeBytesMin: 20_000,
+      blocksMin: 12,
+      keysMax: 3,
+      sliceMs: Infinity,
       logs: { blocksMin: 7, postingsMin: 60, logBytesMin: 6_000, rowsMax: 5 },
     },
   });

@@ -34,16 +34,17 @@ function open(index: Kv, options: { readonly addressIndex?: boolean; readonly me
   const { addressIndex = false, merges = false } = options;
   const waits = merges ? 9 : 1_000_000;
   const store = openLogBlockStore({
-    ...{ index, log: createMemoryLogDirectory(), createTrie, addressIndex },
+    index,
+    log: createMemoryLogDirectory(),
+    createTrie,
+    addressIndex,
     defer: (work) => deferred.push(work),
     mergeLimits: {
-      ...{
-        versionsMin: 1_000_000,
-        nodeBytesMin: 1 << 30,
-        blocksMin: waits,
-        keysMax: 10,
-        sliceMs: Infinity,
-      },
+      versionsMin: 1_000_000,
+      nodeBytesMin: 1 << 30,
+      blocksMin: waits,
+      keysMax: 10,
+      sliceMs: Infinity,
       logs: { blocksMin: waits, postingsMin: 1_000_000, logBytesMin: 1 << 30, rowsMax: 10 },
     },
   });
@@ -66,43 +67,38 @@ describe("a rollback in memory", () => {
       { weight: 2, arbitrary: fc.record({ back: fc.double({ min: 0, max: 1, noNaN: true }) }) },
     );
     fc.assert(
-      fc.property(
-        fc.nat(),
-        fc.boolean(),
-        fc.array(step, { maxLength: 16 }),
-        (seed, merges, steps) => {
-          const kvs = [createMemoryKv(), createMemoryKv()] as const;
-          const undone = open(kvs[0], { merges });
-          const removed = open(counting(kvs[1], undefined).kv, { merges });
-          const model = new ArchiveModel();
-          let chain = new RandomChain(seed);
-          for (const [i, step] of steps.entries()) {
-            if ("blocks" in step) {
-              for (let n = 0; n <= step.blocks; n++) {
-                const block = chain.next();
-                model.add(block);
-                for (const { store } of [undone, removed]) store.append(block.record, block.nodes);
-              }
-              for (const { runDeferred } of [undone, removed]) runDeferred(step.deferred);
-            } else if (model.blocks.length > 0) {
-              const number = Math.floor(step.back * (model.blocks.length - 1));
-              for (const { store } of [undone, removed]) store.rollbackTo(number);
-              model.blocks.length = number + 1;
-              chain = RandomChain.from(
-                seed + i,
-                model.blocks.map(({ record }) => record),
-              );
+      fc.property(fc.nat(), fc.boolean(), fc.array(step, { maxLength: 16 }), (seed, merges, steps) => {
+        const kvs = [createMemoryKv(), createMemoryKv()] as const;
+        const undone = open(kvs[0], { merges });
+        const removed = open(counting(kvs[1], undefined).kv, { merges });
+        const model = new ArchiveModel();
+        let chain = new RandomChain(seed);
+        for (const [i, step] of steps.entries()) {
+          if ("blocks" in step) {
+            for (let n = 0; n <= step.blocks; n++) {
+              const block = chain.next();
+              model.add(block);
+              for (const { store } of [undone, removed]) store.append(block.record, block.nodes);
             }
-            assert.deepEqual(rowsOf(kvs[0]), rowsOf(kvs[1]));
-            model.assertEqual(undone.store);
-          }
-          assert.deepEqual(undone.store.check().faults, []);
-          for (const { store } of [undone, removed]) {
-            while (store.mergeSome());
+            for (const { runDeferred } of [undone, removed]) runDeferred(step.deferred);
+          } else if (model.blocks.length > 0) {
+            const number = Math.floor(step.back * (model.blocks.length - 1));
+            for (const { store } of [undone, removed]) store.rollbackTo(number);
+            model.blocks.length = number + 1;
+            chain = RandomChain.from(
+              seed + i,
+              model.blocks.map(({ record }) => record),
+            );
           }
           assert.deepEqual(rowsOf(kvs[0]), rowsOf(kvs[1]));
-        },
-      ),
+          model.assertEqual(undone.store);
+        }
+        assert.deepEqual(undone.store.check().faults, []);
+        for (const { store } of [undone, removed]) {
+          while (store.mergeSome());
+        }
+        assert.deepEqual(rowsOf(kvs[0]), rowsOf(kvs[1]));
+      }),
       { numRuns: 40 },
     );
   });

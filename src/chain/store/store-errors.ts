@@ -28,10 +28,7 @@ export class StatePrunedError extends NodeError {
 export class DiskFullError extends NodeError {
   readonly code = "STORE_DISK_FULL";
   constructor(details: { readonly freeBytes: number; readonly neededBytes: number }) {
-    super(
-      `${details.freeBytes} bytes of disk are left, ${details.neededBytes} are needed`,
-      details,
-    );
+    super(`${details.freeBytes} bytes of disk are left, ${details.neededBytes} are needed`, details);
   }
 }
 

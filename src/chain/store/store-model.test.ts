@@ -2,12 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
 import { ArchiveModel } from "../testing/archive-model.ts";
-import {
-  type Death,
-  DiskHome,
-  MIGRATION_POINTS,
-  REPEATED_MIGRATION_POINTS,
-} from "../testing/disk-home.ts";
+import { type Death, DiskHome, MIGRATION_POINTS, REPEATED_MIGRATION_POINTS } from "../testing/disk-home.ts";
 import { RandomChain } from "../testing/random-chain.ts";
 
 const OPERATIONS = fc.oneof(
@@ -49,8 +44,7 @@ async function assertEqualToArchive(old: fc.Arbitrary<OldHome | undefined>): Pro
           let chain = new RandomChain(seed);
           let rollbacks = 0;
           if (oldHome !== undefined) {
-            for (const block of home.migrate(chain, oldHome.blocks, oldHome.deaths))
-              model.add(block);
+            for (const block of home.migrate(chain, oldHome.blocks, oldHome.deaths)) model.add(block);
           }
           for (const step of operations) {
             if ("append" in step) {

@@ -36,8 +36,7 @@ export abstract class StoreView implements ReadableBlockStore {
   readonly #states: StateSource;
 
   constructor({ log, index, createTrie, caches, isWriter }: StoreViewModules) {
-    const assertNotPruned = (number: number) =>
-      this.assertNotPruned(number, this.newestStateBase());
+    const assertNotPruned = (number: number) => this.assertNotPruned(number, this.newestStateBase());
     /** @param read of a row, or of the log: the writer may have gone on by more blocks than it stores states of */
     const atHead = (table: VersionedTable) => ({
       latest: (key: Uint8Array) => {

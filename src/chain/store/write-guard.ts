@@ -69,10 +69,7 @@ export class WriteGuard {
 const READ_EVERY_MS = 50;
 
 /** Free bytes of the disk that holds `directory`. Each block asks for it, several thousand times a second in an import. */
-export function createFreeSpaceReader(
-  directory: string,
-  now: () => number = () => performance.now(),
-): () => number {
+export function createFreeSpaceReader(directory: string, now: () => number = () => performance.now()): () => number {
   let readAt = Number.NEGATIVE_INFINITY;
   let freeBytes = 0;
   return () => {

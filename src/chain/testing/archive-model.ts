@@ -97,7 +97,10 @@ export class ArchiveModel {
       assert.deepEqual(
         plain(store.transactionAt(number, index)),
         plain({
-          ...{ transaction, receipt, firstLogIndex, index },
+          transaction,
+          receipt,
+          firstLogIndex,
+          index,
           sender: record.senders[index]!,
           blockHash: record.block.hash,
           blockNumber: number,
@@ -127,10 +130,7 @@ export class ArchiveModel {
       for (const slot of this.#slots.get(address)!) {
         assert.equal(stored.storage(address, slot), state.storage(address, slot));
       }
-      assert.deepEqual(
-        new Map(stored.storageEntries(address)),
-        new Map(state.storageEntries(address)),
-      );
+      assert.deepEqual(new Map(stored.storageEntries(address)), new Map(state.storageEntries(address)));
     }
   }
 }

@@ -9,12 +9,7 @@ import { writeOldHome } from "./old-home.ts";
 import type { RandomBlock, RandomChain } from "./random-chain.ts";
 
 /** The steps that a migration takes once. */
-export const MIGRATION_POINTS = [
-  "migrate:written",
-  "migrate:index",
-  "replace:backup",
-  "migrate:end",
-] as const;
+export const MIGRATION_POINTS = ["migrate:written", "migrate:index", "replace:backup", "migrate:end"] as const;
 
 /** The steps that it takes for each record of the log, and the rebuild of the index after it for some together. */
 export const REPEATED_MIGRATION_POINTS = ["migrate:record", "replay:commit"] as const;
@@ -103,7 +98,9 @@ export class DiskHome {
   #open(options: object = {}): LogBlockStore {
     this.#deferred.length = 0;
     return openDiskBlockStore({
-      ...{ directory: this.#directory(), createTrie, retention: this.#retention },
+      directory: this.#directory(),
+      createTrie,
+      retention: this.#retention,
       defer: (work) => this.#deferred.push(work),
       onPruningFailure(error) {
         throw error;
@@ -111,7 +108,10 @@ export class DiskHome {
       segmentBytesMax: 4_000,
       replayBytesMax: 3_000,
       mergeLimits: {
-        ...{ versionsMin: 40, nodeBytesMin: 20_000, blocksMin: 12, keysMax: 3 },
+        versionsMin: 40,
+        nodeBytesMin: 20_000,
+        blocksMin: 12,
+        keysMax: 3,
         logs: { blocksMin: 7, postingsMin: 60, logBytesMin: 6_000, rowsMax: 5 },
       },
       ...options,

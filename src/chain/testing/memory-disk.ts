@@ -5,8 +5,7 @@ import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { openLogBlockStore } from "../store/log-block-store.ts";
 import type { LogBlockStoreOptions } from "../store/store-options.ts";
 
-export const createTrie = (nodes: TrieNodeReader) =>
-  createStateTrie(nodes, { cacheBytes: 200_000 });
+export const createTrie = (nodes: TrieNodeReader) => createStateTrie(nodes, { cacheBytes: 200_000 });
 
 /** A memory whose contents outlive the store, as a disk's do. */
 export function createMemoryDisk() {

@@ -76,9 +76,7 @@ export class RandomChain {
     this.#state.apply(changes);
 
     const transactions =
-      number === 0
-        ? []
-        : this.#times(this.#below(this.#transactionsMax + 1), () => this.#transaction());
+      number === 0 ? [] : this.#times(this.#below(this.#transactionsMax + 1), () => this.#transaction());
     const receipts = transactions.map((tx, index) => this.#receipt(tx, index));
     const senders = transactions.map(() => this.#address());
     const bloom = new Uint8Array(256);
@@ -138,15 +136,13 @@ export class RandomChain {
             this.#below(2) === 0 ? BigInt(this.#below(6)) : 2n ** 255n + BigInt(this.#below(6)),
           );
           const value = this.#below(3) === 0 ? 0n : BigInt(this.#below(1000)) ** 20n;
-          if (value !== this.#state.storage(address, slot) || storage.has(slot))
-            storage.set(slot, value);
+          if (value !== this.#state.storage(address, slot) || storage.has(slot)) storage.set(slot, value);
         }
       }
       let account: Account | null = null;
       if (!isGone) {
         // Sometimes an account is here for its slots alone.
-        const isSame =
-          before !== undefined && storage.size > 0 && !isReborn && this.#below(2) === 0;
+        const isSame = before !== undefined && storage.size > 0 && !isReborn && this.#below(2) === 0;
         account = isSame ? before : this.#account(before, number, codes);
       }
       accounts.push({ address, account, storage, storageCleared: isGone || isReborn });
@@ -179,10 +175,7 @@ export class RandomChain {
     const signature = { v: BigInt(this.#below(2)), r, s };
     const gasPrice = BigInt(this.#below(2 ** 32));
     if (this.#below(3) === 0) {
-      return buildTransaction(
-        { ...common, type: 0, chainId: 1n, gasPrice },
-        { ...signature, v: 37n + signature.v },
-      );
+      return buildTransaction({ ...common, type: 0, chainId: 1n, gasPrice }, { ...signature, v: 37n + signature.v });
     }
     return buildTransaction(
       {

@@ -3,9 +3,8 @@ import type { Config } from "../../config/config.ts";
 import type { NodeOperations, WorkOptions } from "../../node/types.ts";
 import { escapeControls } from "../../telemetry/escape-controls.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import type { CliContext } from "../context.ts";
+import { type CliContext, openLog } from "../context.ts";
 import { CommandError, InterruptedError, UsageError } from "../errors.ts";
-import { openLog } from "../log.ts";
 import { createProgress } from "../progress.ts";
 
 /** Appends the blocks of an RLP file. */

@@ -23,13 +23,8 @@ export function printCompletion(shell: string, program: Command, { stdout }: Cli
 
 function wordsOf(command: Command, path = ""): Words {
   const visible = command.createHelp().visibleOptions(command);
-  const words = [
-    ...command.commands.map((each) => each.name()),
-    ...visible.flatMap(({ long }) => long ?? []),
-  ];
-  const below = command.commands.flatMap((each) => [
-    ...wordsOf(each, `${path} ${each.name()}`.trim()),
-  ]);
+  const words = [...command.commands.map((each) => each.name()), ...visible.flatMap(({ long }) => long ?? [])];
+  const below = command.commands.flatMap((each) => [...wordsOf(each, `${path} ${each.name()}`.trim())]);
   return new Map([[path, words], ...below]);
 }
 

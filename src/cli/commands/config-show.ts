@@ -1,4 +1,4 @@
-import { describeOrigin, type LoadedConfig } from "../../config/config.ts";
+import type { LoadedConfig } from "../../config/config.ts";
 import { OPTIONS, SCHEMA } from "../../config/schema.ts";
 import { escapeControls } from "../../telemetry/escape-controls.ts";
 import type { CliContext } from "../context.ts";
@@ -20,7 +20,7 @@ export function showConfig(
   const width = Math.min(60, Math.max(...lines.map((line) => line.length)));
   for (const [index, { key }] of OPTIONS.entries()) {
     const line = escapeControls(lines[index]!);
-    const origin = options.origin ? `  # ${describeOrigin(origins.get(key)!)}` : "";
+    const origin = options.origin ? `  # ${origins.get(key)!}` : "";
     stdout.write(`${origin ? line.padEnd(width) : line}${origin}\n`);
   }
 }

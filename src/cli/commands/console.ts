@@ -39,11 +39,7 @@ export async function attach(
 }
 
 /** Runs a node and a console on it; the node stops when the console ends. @throws as start and runConsole */
-export async function startWithConsole(
-  config: Config,
-  options: AttachOptions,
-  context: CliContext,
-): Promise<void> {
+export async function startWithConsole(config: Config, options: AttachOptions, context: CliContext): Promise<void> {
   if (!config.ipc.enable) throw new CommandError("the console needs ipc.enable = true");
   await start(config, context, () => attach(undefined, config, options, context));
 }
@@ -57,10 +53,7 @@ function ownAddress({ home, ipc, jsonRpc }: Config): string {
 }
 
 /** Of the file, else of the arguments, else of EVMINT_TOKEN. @throws UsageError without its text */
-function givenToken(
-  { token, tokenFile }: AttachOptions,
-  { environment, stderr }: CliContext,
-): string | undefined {
+function givenToken({ token, tokenFile }: AttachOptions, { environment, stderr }: CliContext): string | undefined {
   if (token !== undefined) {
     stderr.write("warning: --token shows the token to every user: use --token-file\n");
   }

@@ -16,7 +16,7 @@ import { bytesToHex } from "../../primitives/hex.ts";
 import { escapeControlsInLines } from "../../telemetry/escape-controls.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { renderNetworkFile } from "../network-file.ts";
+import { renderNetworkFile } from "./init.ts";
 
 /** Prints address, public key and node id of the home's validator key. */
 export function showValidator({ home }: Config, context: CliContext): void {
@@ -83,9 +83,7 @@ function intervalOf({ blockTime }: Config["consensus"]): number {
 function engineHome(home: string): string {
   const directory = cometbftPath(home);
   if (existsSync(join(directory, "config", "genesis.json"))) return directory;
-  throw new CommandError(
-    `${home} has no validator: its chain does not run under CometBFT (consensus.engine)`,
-  );
+  throw new CommandError(`${home} has no validator: its chain does not run under CometBFT (consensus.engine)`);
 }
 
 /** Peers choose their monikers. */

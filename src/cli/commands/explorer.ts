@@ -1,7 +1,7 @@
 import { isLoopback } from "../../config/dangers.ts";
 import { hostPort } from "../../config/value-types.ts";
+import { readPageTable } from "../../pages/answer-page.ts";
 import { startExplorerServer } from "../../pages/explorer-server.ts";
-import { readPageTable } from "../../pages/page-table.ts";
 import { escapeControls } from "../../telemetry/escape-controls.ts";
 import { parseRemoteUrl } from "../../telemetry/remote-url.ts";
 import type { CliContext } from "../context.ts";
@@ -27,8 +27,7 @@ export async function explorer(
 ): Promise<void> {
   const remote = parseRemoteUrl(rpc, ["http", "https"]);
   // Not repeated: it may have a password.
-  if (remote === undefined)
-    throw new UsageError("--rpc: an HTTP URL such as http://127.0.0.1:8545");
+  if (remote === undefined) throw new UsageError("--rpc: an HTTP URL such as http://127.0.0.1:8545");
   const listen = hostPort.parse(address);
   if (listen === undefined) throw new UsageError(`--address: ${hostPort.expects}, not ${address}`);
   const pages = readPageTable(["explorer"]);

@@ -1,15 +1,8 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { renderAppToml } from "../../config/app-toml.ts";
-import { editAppToml } from "../../config/edit-app-toml.ts";
+import { editAppToml, renderAppToml } from "../../config/app-toml.ts";
 import { DEFAULT_CHAIN_ID, renderGenesis } from "../../config/genesis/genesis.ts";
-import {
-  appTomlPath,
-  cometbftPath,
-  dataPath,
-  genesisPath,
-  keystorePath,
-} from "../../config/home.ts";
+import { appTomlPath, cometbftPath, dataPath, genesisPath, keystorePath } from "../../config/home.ts";
 import { createJwtSecret } from "../../config/secrets.ts";
 import { createEngineGenesis, createEngineKeys } from "../../consensus/cometbft/home/home.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
@@ -18,7 +11,50 @@ import { type Address, checksumAddress, parseAddress } from "../../primitives/ad
 import { makeFolder } from "../../storage/make-folder.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
-import { type NetworkFile, readNetworkFile } from "../network-file.ts";
+
+/** What a node needs to join a network: the two geneses byte by byte, and nodes to connect to. */
+export type NetworkFile = {
+  /** Text of the geth genesis file. */
+  readonly genesis: string;
+  /** Text of CometBFT's genesis file. */
+  readonly engineGenesis: string;
+  /** `consensus.block-time`; equal on all nodes. */
+  readonly blockTimeMs: number;
+  /** `id@host:port` */
+  readonly peers: readonly string[];
+};
+
+export function renderNetworkFile(network: NetworkFile): string {
+  return `${JSON.stringify(network, null, 2)}\n`;
+}
+
+/** @throws UsageError, CommandError */
+function readNetworkFile(path: string): NetworkFile {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new UsageError(`--join: cannot read ${path}`, { path }, { cause });
+  }
+  const network = parse(text);
+  const { genesis, engineGenesis, blockTimeMs, peers } = network ?? {};
+  const isWhole =
+    typeof genesis === "string" &&
+    typeof engineGenesis === "string" &&
+    Number.isSafeInteger(blockTimeMs) &&
+    Array.isArray(peers) &&
+    peers.every((peer) => typeof peer === "string");
+  if (!isWhole) throw new CommandError(`${path} is not a file of "evmintd engine invite"`);
+  return network as NetworkFile;
+}
+
+function parse(text: string): Partial<NetworkFile> | undefined {
+  try {
+    return JSON.parse(text) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 export type InitOptions = {
   readonly home: string;
@@ -32,7 +68,7 @@ export type InitOptions = {
 };
 
 /** Enough to deploy and try anything, for accounts named with --fund: a million ether in wei. */
-export const FUNDED_BALANCE = 10n ** 24n;
+const FUNDED_BALANCE = 10n ** 24n;
 
 /** Makes a home: settings, genesis, token secret, key store folder. Never touches one that is there. */
 export function init(options: InitOptions, context: CliContext): void {
@@ -104,9 +140,7 @@ export function genesisText(
 ): string {
   if (genesis !== undefined) {
     if (chainId !== undefined || fund !== undefined) {
-      throw new UsageError(
-        "--genesis has its own chain id and accounts: leave out --chain-id and --fund",
-      );
+      throw new UsageError("--genesis has its own chain id and accounts: leave out --chain-id and --fund");
     }
     return readText(genesis);
   }
@@ -117,7 +151,7 @@ export function genesisText(
   });
 }
 
-export function parseChainId(text: string): bigint {
+function parseChainId(text: string): bigint {
   // EIP-2294 bounds chain ids to 2^63 - 37, so that 2·id + 36 fits the v of a signature.
   const value = /^[1-9]\d{0,18}$/.test(text) ? BigInt(text) : 0n;
   if (value === 0n || value > 2n ** 63n - 37n) {
@@ -126,7 +160,7 @@ export function parseChainId(text: string): bigint {
   return value;
 }
 
-export function parseFunded(text: string): Address {
+function parseFunded(text: string): Address {
   try {
     return parseAddress(text);
   } catch (cause) {

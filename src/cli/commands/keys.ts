@@ -5,23 +5,18 @@ import { KeyStore } from "../../keystore/keystore.ts";
 import { type Address, checksumAddress, parseAddress } from "../../primitives/address.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../../primitives/hex.ts";
 import { escapeControlsInLines } from "../../telemetry/escape-controls.ts";
-import type { CliContext } from "../context.ts";
+import { type CliContext, openLog } from "../context.ts";
 import { UsageError } from "../errors.ts";
-import { openLog } from "../log.ts";
 import { openPassphrases, type PassphraseSource } from "../passphrases.ts";
 
 /** What every `keys` command works with. */
-export type KeysSession = {
+type KeysSession = {
   readonly store: KeyStore;
   readonly passphrases: PassphraseSource;
   readonly context: CliContext;
 };
 
-export function openKeys(
-  config: Config,
-  passphraseFile: string | undefined,
-  context: CliContext,
-): KeysSession {
+export function openKeys(config: Config, passphraseFile: string | undefined, context: CliContext): KeysSession {
   const { strength, allowReadableByOthers } = config.keystore;
   const store = new KeyStore(
     { directory: keystorePath(config.home), strength, allowReadableByOthers },

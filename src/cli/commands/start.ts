@@ -2,14 +2,13 @@ import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { assertDevIsPrivate, dangersOf } from "../../config/dangers.ts";
 import { dataPath, devGenesisPath, genesisPath } from "../../config/home.ts";
-import { packageVersion } from "../../config/version.ts";
+import { packageVersion } from "../../config/package.ts";
 import type { RunningNode } from "../../node/types.ts";
 import { installCrashPolicy } from "../../observe/crash-policy.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { renderBanner } from "../banner.ts";
-import type { CliContext } from "../context.ts";
+import { type CliContext, openLog } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { openLog } from "../log.ts";
 
 /** Most starts end in this time, and then stop in order. */
 const START_GRACE_MS = 2_000;
@@ -44,11 +43,7 @@ export async function start(
       exitNow: context.exitNow,
     });
     context.stdout.write(bannerOf(node, config, context));
-    const reason = await Promise.race([
-      stopAsked.signal,
-      node.failure.then(asFailure),
-      attended().catch(asFailure),
-    ]);
+    const reason = await Promise.race([stopAsked.signal, node.failure.then(asFailure), attended().catch(asFailure)]);
     await stopWithin(STOP_TIMEOUT_MS, node, log).finally(removeCrashPolicy);
     if (typeof reason === "object") throw reason.error;
     log.info("stopped", { signal: reason ?? "none" });
@@ -108,10 +103,7 @@ async function stopWithin(timeoutMs: number, node: RunningNode, log: Logger): Pr
   log.debug("stopping");
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new CommandError(`the node did not stop within ${timeoutMs / 1000} s`)),
-      timeoutMs,
-    );
+    timer = setTimeout(() => reject(new CommandError(`the node did not stop within ${timeoutMs / 1000} s`)), timeoutMs);
   });
   try {
     await Promise.race([node.stop(), timeout]);

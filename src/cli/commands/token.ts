@@ -47,12 +47,8 @@ export async function printToken(
 async function assertPrivateNamespaces(names: readonly string[]): Promise<void> {
   // Loads every method: only where a name has to be checked.
   const { METHODS } = await import("../../rpc/methods/methods.ts");
-  const known = new Set(
-    METHODS.filter(({ isPrivate }) => isPrivate).map(({ name }) => namespaceOf(name)),
-  );
+  const known = new Set(METHODS.filter(({ isPrivate }) => isPrivate).map(({ name }) => namespaceOf(name)));
   const unknown = names.find((name) => !known.has(name));
   if (unknown === undefined) return;
-  throw new UsageError(
-    `--namespaces: ${unknown} has no private methods; those that do are ${[...known].join(", ")}`,
-  );
+  throw new UsageError(`--namespaces: ${unknown} has no private methods; those that do are ${[...known].join(", ")}`);
 }

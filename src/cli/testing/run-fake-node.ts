@@ -13,6 +13,4 @@ const node = fakeNode({
     if (hang === "hang") await never;
   },
 });
-await main(
-  async () => ({ startNode: async () => node }) as Partial<NodeOperations> as NodeOperations,
-);
+await main(async () => ({ startNode: async () => node }) as Partial<NodeOperations> as NodeOperations);

@@ -10,8 +10,7 @@ import { devGenesisPath } from "../home.ts";
 import { loadConfig } from "../load.ts";
 import { fundedDevAccounts, openDevGenesis } from "./dev-genesis.ts";
 import { renderGenesis } from "./genesis.ts";
-import { PREDEPLOYS } from "./predeploys.ts";
-import { SYSTEM_CONTRACTS } from "./system-contracts.ts";
+import { PREDEPLOYS, SYSTEM_CONTRACTS } from "./predeploys.ts";
 
 const PREDEPLOYED = PREDEPLOYS.flatMap(({ accounts }) => accounts);
 
@@ -22,9 +21,7 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true }));
 
 function open(settings: Record<string, string> = {}, storedTimestamp?: number) {
-  const flags = Object.fromEntries(
-    Object.entries(settings).map(([key, value]) => [`dev.${key}`, value]),
-  );
+  const flags = Object.fromEntries(Object.entries(settings).map(([key, value]) => [`dev.${key}`, value]));
   const { config } = loadConfig({ home, dev: true, flags, environment: {} });
   return openDevGenesis(config, storedTimestamp);
 }

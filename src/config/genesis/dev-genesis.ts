@@ -1,11 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import {
-  DEV_BALANCE,
-  DEV_CHAIN_ID,
-  type DevAccount,
-  devAccounts,
-} from "../../keystore/dev-accounts.ts";
+import { DEV_BALANCE, DEV_CHAIN_ID, type DevAccount, devAccounts } from "../../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
 import type { Config } from "../config.ts";
@@ -124,8 +119,7 @@ function assertSameGenesis(config: DevConfig, text: string): void {
   if (predeploys !== null) {
     const wanted = predeploysOf(predeploys);
     const differs = PREDEPLOYS.find(
-      (predeploy) =>
-        stored.alloc.has(predeploy.accounts[0]!.address) !== wanted.includes(predeploy),
+      (predeploy) => stored.alloc.has(predeploy.accounts[0]!.address) !== wanted.includes(predeploy),
     );
     if (differs !== undefined) throw fail("dev.predeploys", "other contracts");
   }
@@ -136,10 +130,6 @@ function readGenesisFile(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {
-    throw new InvalidConfigError(
-      `dev.genesis: cannot read ${path}`,
-      { key: "dev.genesis" },
-      { cause },
-    );
+    throw new InvalidConfigError(`dev.genesis: cannot read ${path}`, { key: "dev.genesis" }, { cause });
   }
 }

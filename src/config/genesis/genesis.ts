@@ -3,8 +3,7 @@ import { INITIAL_BASE_FEE } from "../../params/fees.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { DEFAULTS } from "../defaults.ts";
-import type { Predeploy } from "./predeploys.ts";
-import { CREATE2_DEPLOYER, SYSTEM_CONTRACTS } from "./system-contracts.ts";
+import { CREATE2_DEPLOYER, type Predeploy, SYSTEM_CONTRACTS } from "./predeploys.ts";
 
 /** Chain id of a chain made by `init` without a genesis file. */
 export const DEFAULT_CHAIN_ID = 9000n;
@@ -24,13 +23,11 @@ export function renderGenesis(options: {
   const predeployed = (options.predeploys ?? [])
     .flatMap(({ accounts }) => accounts)
     .map(({ address, code }) => ({ address, code: code(options.chainId) }));
-  const contracts = [...SYSTEM_CONTRACTS, CREATE2_DEPLOYER, ...predeployed].map(
-    ({ address, code }) => [address, { balance: "0x0", nonce: "0x1", code }],
-  );
-  const accounts = [...options.alloc].map(([address, balance]) => [
+  const contracts = [...SYSTEM_CONTRACTS, CREATE2_DEPLOYER, ...predeployed].map(({ address, code }) => [
     address,
-    { balance: toQuantity(balance) },
+    { balance: "0x0", nonce: "0x1", code },
   ]);
+  const accounts = [...options.alloc].map(([address, balance]) => [address, { balance: toQuantity(balance) }]);
   const genesis = {
     config: allForksAtGenesis(options.chainId),
     nonce: "0x0",
@@ -45,10 +42,6 @@ export function renderGenesis(options: {
     alloc: Object.fromEntries([...contracts, ...accounts]),
   };
   // The numbers in `config` are far below 2^53, all but a chain id, which geth writes as a bare number of any length.
-  const text = JSON.stringify(
-    genesis,
-    (_, value) => (typeof value === "bigint" ? `bigint ${value}` : value),
-    2,
-  );
+  const text = JSON.stringify(genesis, (_, value) => (typeof value === "bigint" ? `bigint ${value}` : value), 2);
   return `${text.replace(/"bigint (\d+)"/g, "$1")}\n`;
 }

@@ -3,12 +3,7 @@ import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Application } from "../application.ts";
-import {
-  type Engine,
-  NetworkDecidesBlocksError,
-  type NetworkPeer,
-  type NetworkStatus,
-} from "../engine.ts";
+import { type Engine, NetworkDecidesBlocksError, type NetworkPeer, type NetworkStatus } from "../engine.ts";
 import { ClockSkew, MisbehaviorReports } from "./abci/block-watchers.ts";
 import { createAbciHandlers } from "./abci/handlers.ts";
 import { type AbciServer, listenAbci } from "./abci/server.ts";
@@ -64,10 +59,7 @@ const POLL_MS = 2_000;
 export function createCometBftEngine(options: CometBftOptions, modules: CometBftModules): Engine {
   const { failures, log, metrics } = modules;
   const { application } = modules;
-  const watchers = [
-    new ClockSkew({ wallClock: Date.now, log, metrics }),
-    new MisbehaviorReports({ metrics, log }),
-  ];
+  const watchers = [new ClockSkew({ wallClock: Date.now, log, metrics }), new MisbehaviorReports({ metrics, log })];
   const rpc = createEngineRpc(options.rpcSocket);
   let server: AbciServer | undefined;
   let poll: NodeJS.Timeout | undefined;
@@ -75,7 +67,8 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
   const lists = new PeerLists(options.peers);
   let { synced } = modules;
   const view = new EngineView(options, {
-    ...{ rpc, log },
+    rpc,
+    log,
     oldestSnapshot: () => application.listSnapshots().at(-1)?.height,
     now: () => performance.now(),
   });
@@ -106,9 +99,7 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
     if (state.kind === "failed") return state.reason;
     if (state.kind !== "running" || status === undefined) return "CometBFT is not running yet";
     if (status.isCatchingUp) return "catching up with the network";
-    return quorum === "present"
-      ? undefined
-      : "no quorum: validators with too little voting power take part";
+    return quorum === "present" ? undefined : "no quorum: validators with too little voting power take part";
   }
 
   return {

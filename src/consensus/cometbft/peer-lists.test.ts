@@ -45,8 +45,13 @@ test("CometBFT connects to every peer but a removed one", async () => {
 test("engineConfigToml has the lists of peers", () => {
   const peers = { persistent: [`${A}@host:1`, `${B}@host:2`], trusted: [A, B], rejected: [] };
   const toml = engineConfigToml({
-    ...{ abciSocket: "/s", moniker: "m", p2pAddress: "0.0.0.0:1" },
-    ...{ externalAddress: "", isLocalNet: false, blockTimeMs: 1000, doubleSignCheckHeight: 0 },
+    abciSocket: "/s",
+    moniker: "m",
+    p2pAddress: "0.0.0.0:1",
+    externalAddress: "",
+    isLocalNet: false,
+    blockTimeMs: 1000,
+    doubleSignCheckHeight: 0,
     peers,
   });
   assert.match(toml, new RegExp(`^persistent_peers = "${peers.persistent.join()}"$`, "m"));

@@ -47,24 +47,38 @@ type Made = {
   vote?: Vote;
 };
 const MADE: Made = {
-  ...{ chainId: CHAIN_ID, height: HEIGHT, nanos: 120_000_000, proposer: 3, parentRound: 2 },
-  ...{ appHash: 5n, vote: VOTE },
+  chainId: CHAIN_ID,
+  height: HEIGHT,
+  nanos: 120_000_000,
+  proposer: 3,
+  parentRound: 2,
+  appHash: 5n,
+  vote: VOTE,
 };
 
 /** What a CometBFT with this block answers, and the consensus data that it means. */
 function blockWith(changes: Partial<Made> = {}, txs: readonly Uint8Array[] = []) {
   const { chainId, height, nanos, proposer, parentRound, appHash, vote } = { ...MADE, ...changes };
   const first = encodeProposerData({
-    ...{ feeRecipient: address(4), extraData: new Uint8Array(), gasLimit: 30_000_000n },
+    feeRecipient: address(4),
+    extraData: new Uint8Array(),
+    gasLimit: 30_000_000n,
     ...(vote && { vote }),
   });
   const hash = hashToBytes(hashFromBigint(8n));
   const header = {
-    ...{ version: { block: 11n, app: 1n }, chainId, height: BigInt(height) },
+    version: { block: 11n, app: 1n },
+    chainId,
+    height: BigInt(height),
     time: { seconds: 1_700_000_000n, nanos },
     lastBlockId: { hash, parts: { total: 1, hash } },
-    ...{ lastCommitHash: hash, dataHash: dataHash([first, ...txs]), validatorsHash: hash },
-    ...{ nextValidatorsHash: hash, consensusHash: hash, lastResultsHash: hash, evidenceHash: hash },
+    lastCommitHash: hash,
+    dataHash: dataHash([first, ...txs]),
+    validatorsHash: hash,
+    nextValidatorsHash: hash,
+    consensusHash: hash,
+    lastResultsHash: hash,
+    evidenceHash: hash,
     appHash: hashToBytes(hashFromBigint(appHash)),
     proposerAddress: new Uint8Array(20).fill(proposer),
   };
@@ -77,11 +91,19 @@ function blockWith(changes: Partial<Made> = {}, txs: readonly Uint8Array[] = [])
     block_id: { hash: consensusHash.slice(2).toUpperCase(), parts: id.parts },
     block: {
       header: {
-        ...{ version: { block: "11", app: "1" }, chain_id: chainId, height: String(height) },
+        version: { block: "11", app: "1" },
+        chain_id: chainId,
+        height: String(height),
         time: `2023-11-14T22:13:20${fraction && `.${fraction}`}Z`,
-        ...{ last_block_id: id, last_commit_hash: digits, data_hash: hex(header.dataHash) },
-        ...{ validators_hash: digits, next_validators_hash: digits, consensus_hash: digits },
-        ...{ app_hash: hex(header.appHash), last_results_hash: digits, evidence_hash: digits },
+        last_block_id: id,
+        last_commit_hash: digits,
+        data_hash: hex(header.dataHash),
+        validators_hash: digits,
+        next_validators_hash: digits,
+        consensus_hash: digits,
+        app_hash: hex(header.appHash),
+        last_results_hash: digits,
+        evidence_hash: digits,
         proposer_address: hex(header.proposerAddress),
       },
       data: { txs: [first, ...txs].map((tx) => Buffer.from(tx).toString("base64")) },
@@ -90,7 +112,10 @@ function blockWith(changes: Partial<Made> = {}, txs: readonly Uint8Array[] = [])
     },
   };
   const data: ConsensusData = {
-    ...{ consensusHash, proposer: address(proposer), nanos, parentRound },
+    consensusHash,
+    proposer: address(proposer),
+    nanos,
+    parentRound,
     ...(vote && { cast: { vote, startingSet: STARTING_SET } }),
   };
   return { answer, data };
@@ -102,8 +127,7 @@ async function listen(listener: RequestListener, path?: string): Promise<EngineR
   if (path === undefined) server.listen(0, "127.0.0.1");
   else server.listen(path);
   await once(server, "listening");
-  const text =
-    path === undefined ? `127.0.0.1:${(server.address() as AddressInfo).port}` : `unix://${path}`;
+  const text = path === undefined ? `127.0.0.1:${(server.address() as AddressInfo).port}` : `unix://${path}`;
   return parseRpcAddress(text)!;
 }
 
@@ -131,10 +155,7 @@ test("the consensus data is what servers on a port and on a unix socket agree on
   ];
   for (const [index, changes] of cases.entries()) {
     const { answer, data } = blockWith(changes, [Uint8Array.of(2, 1), new Uint8Array(100_000)]);
-    const pair = [
-      await answering(answer),
-      await answering(answer, join(folder, `rpc-${index}.sock`)),
-    ];
+    const pair = [await answering(answer), await answering(answer, join(folder, `rpc-${index}.sock`))];
     assert.deepEqual(await dataOf(pair), data);
   }
   const { answer, data } = blockWith();
@@ -149,8 +170,12 @@ test("the consensus data is what servers on a port and on a unix socket agree on
 test("servers that contradict each other in anything are no source", async () => {
   const good = await answering(blockWith().answer);
   const others: readonly Partial<Made>[] = [
-    ...[{ nanos: 1 }, { proposer: 4 }, { parentRound: 0 }, { appHash: 6n }],
-    ...[{ vote: undefined as never }, { vote: { ...VOTE, candidate: address(8) } }],
+    { nanos: 1 },
+    { proposer: 4 },
+    { parentRound: 0 },
+    { appHash: 6n },
+    { vote: undefined as never },
+    { vote: { ...VOTE, candidate: address(8) } },
   ];
   for (const changes of others) {
     const other = await answering(blockWith(changes).answer);
@@ -230,8 +255,7 @@ function* damaged(answer: unknown, value: unknown, path = ""): Generator<[string
 }
 
 /** What neither the hash of the header covers nor the consensus data has. */
-const UNUSED =
-  /^\.block_id\.parts|^\.block\.evidence|^\.block\.last_commit\.(height|block_id|signatures)/;
+const UNUSED = /^\.block_id\.parts|^\.block\.evidence|^\.block\.last_commit\.(height|block_id|signatures)/;
 
 test("an answer that is damaged anywhere is no answer", async () => {
   const { answer, data } = blockWith();

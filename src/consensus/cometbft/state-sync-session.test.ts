@@ -21,8 +21,7 @@ const SNAPSHOT = {
   hash: new Uint8Array(32),
   metadata: new Uint8Array(64),
 };
-const FAILED =
-  '{"level":"error","module":"statesync","_msg":"State sync failed","err":"no snapshots"}';
+const FAILED = '{"level":"error","module":"statesync","_msg":"State sync failed","err":"no snapshots"}';
 
 const folders: string[] = [];
 const open: { close(): unknown }[] = [];
@@ -178,9 +177,7 @@ test("a fault between the restored snapshot and the new owner is not lost", asyn
   const client = await restoreOver(path);
   await client.call("info");
   const engine = await synced;
-  process.log(
-    '{"level":"error","module":"statesync","_msg":"Failed to bootstrap node with new state","err":"x"}',
-  );
+  process.log('{"level":"error","module":"statesync","_msg":"Failed to bootstrap node with new state","err":"x"}');
   const faults: EngineFault[] = [];
   engine.adopt((fault) => faults.push(fault));
   assert.deepEqual(faults, []);

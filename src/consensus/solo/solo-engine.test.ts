@@ -58,8 +58,7 @@ function engineOf(blockTime: BlockTime, packsAhead = false) {
       blockTime,
       proposer: ZERO_ADDRESS,
       onFatal: (error) => errors.push(error),
-      isTemporary: (error) =>
-        error instanceof RangeError || error instanceof OwnProposalRejectedError,
+      isTemporary: (error) => error instanceof RangeError || error instanceof OwnProposalRejectedError,
       onStalled: (cause) => stalls.push(cause),
       retryMs: 1,
     },

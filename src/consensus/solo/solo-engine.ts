@@ -163,8 +163,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
       return undefined;
     }
     const input = { ...proposal, txs, consensusHash: consensusHash(proposal, txs) };
-    if (!application.processProposal(input))
-      throw new OwnProposalRejectedError({ height: proposal.height });
+    if (!application.processProposal(input)) throw new OwnProposalRejectedError({ height: proposal.height });
     const { appHash } = application.finalizeBlock(input);
     application.commit();
     this.#expected = undefined;
@@ -176,8 +175,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
     this.#proposedAt = this.#modules.now();
     const proposal = this.#proposalAt(this.#proposedAt);
     const expected = this.#expected;
-    const isExpected =
-      expected?.height === proposal.height && expected.time.seconds === proposal.time.seconds;
+    const isExpected = expected?.height === proposal.height && expected.time.seconds === proposal.time.seconds;
     return isExpected ? expected : proposal;
   }
 

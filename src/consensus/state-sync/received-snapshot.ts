@@ -28,10 +28,7 @@ export class InvalidSnapshotError extends NodeError {
 export class SnapshotTooLargeError extends NodeError {
   readonly code = "ENGINE_SNAPSHOT_TOO_LARGE";
   constructor(details: { readonly bytesMax: number }) {
-    super(
-      `the snapshot has more than ${details.bytesMax} bytes: raise snapshot.restore-size-limit`,
-      details,
-    );
+    super(`the snapshot has more than ${details.bytesMax} bytes: raise snapshot.restore-size-limit`, details);
   }
 }
 
@@ -99,8 +96,7 @@ export class ReceivedSnapshot {
       this.#addContent(unpackChunk(chunk));
       return ++this.#next === this.#options.snapshot.chunks ? this.#whole() : undefined;
     } catch (cause) {
-      if (cause instanceof SnapshotTooLargeError || cause instanceof InvalidSnapshotError)
-        throw cause;
+      if (cause instanceof SnapshotTooLargeError || cause instanceof InvalidSnapshotError) throw cause;
       // Decoders throw what their callers of our own data need. Of a peer's data all of it means the same.
       throw new InvalidSnapshotError(`chunk ${this.#next} is malformed`, {}, { cause });
     }
@@ -139,8 +135,7 @@ export class ReceivedSnapshot {
     }
     const record = { ...verified, consensusData };
     const written = encodeBlockRecord({ ...record, changes: NO_CHANGES }, new Set());
-    if (!equalBytes(written, content))
-      throw new InvalidSnapshotError("the block is not in its form");
+    if (!equalBytes(written, content)) throw new InvalidSnapshotError("the block is not in its form");
     // A copy: views would hold the whole chunk.
     return { ...record, consensusData: Uint8Array.from(consensusData) };
   }
@@ -164,10 +159,7 @@ export class ReceivedSnapshot {
     const last = this.#last;
     if (last === undefined || last.address < address) return false;
     const isSame =
-      last.address === address &&
-      account !== null &&
-      last.account !== null &&
-      sameAccount(account, last.account);
+      last.address === address && account !== null && last.account !== null && sameAccount(account, last.account);
     if (!isSame || storage.size === 0) {
       throw new InvalidSnapshotError("accounts are not in order, or one is there twice", {
         address,

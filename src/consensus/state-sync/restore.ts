@@ -111,8 +111,7 @@ export class SnapshotRestore implements Restore {
         this.#received = received;
       }
     } catch (error) {
-      if (!(error instanceof SnapshotTooLargeError || error instanceof InvalidSnapshotError))
-        throw error;
+      if (!(error instanceof SnapshotTooLargeError || error instanceof InvalidSnapshotError)) throw error;
       this.#received = undefined;
       this.#log.warn("snapshot rejected", { height, error });
       if (error instanceof SnapshotTooLargeError) return result("rejectSnapshot");

@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
+import { ifPresent } from "../../storage/if-present.ts";
 import { syncDirectory } from "../../storage/log-file.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
@@ -71,8 +72,7 @@ export class SnapshotFiles {
     }
     const newest = this.#heights().slice(0, SNAPSHOTS_KEPT).map(nameOf);
     for (const name of readdirSync(this.#directory)) {
-      if (ANY_FORMAT.test(name) && !newest.includes(name))
-        rmSync(join(this.#directory, name), { recursive: true });
+      if (ANY_FORMAT.test(name) && !newest.includes(name)) rmSync(join(this.#directory, name), { recursive: true });
     }
     return bytes;
   }
@@ -83,13 +83,7 @@ export class SnapshotFiles {
 
   /** Newest first. */
   #heights(): readonly number[] {
-    let names: readonly string[];
-    try {
-      names = readdirSync(this.#directory);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-      throw error;
-    }
+    const names = ifPresent(() => readdirSync(this.#directory)) ?? [];
     return names
       .map((name) => NAME.exec(name))
       .filter((parts) => Number(parts?.[2]) === SNAPSHOT_FORMAT)
@@ -104,12 +98,7 @@ function nameOf(height: number): string {
 
 /** Empty where the file is not there. */
 function readIfThere(path: string): Uint8Array {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return EMPTY_BYTES;
-    throw error;
-  }
+  return ifPresent(() => readFileSync(path)) ?? EMPTY_BYTES;
 }
 
 /** Returns when the content is on disk to stay. Not on this thread: megabytes take longer than a block waits. */

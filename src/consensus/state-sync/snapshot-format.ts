@@ -137,11 +137,7 @@ function addCode(part: Part, { codeHash }: Account, state: StateReader, written:
 }
 
 /** The storage of an account in maps of at most `partBytes`; one empty map for an account without storage. */
-function storagePartsOf(
-  state: StateReader,
-  address: Address,
-  partBytes: number,
-): readonly ReadonlyMap<Hash, bigint>[] {
+function storagePartsOf(state: StateReader, address: Address, partBytes: number): readonly ReadonlyMap<Hash, bigint>[] {
   const slotsMax = Math.max(1, Math.floor(partBytes / SLOT_BYTES));
   const parts = [new Map<Hash, bigint>()];
   const entries = [...state.storageEntries(address)];

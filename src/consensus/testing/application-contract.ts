@@ -269,10 +269,14 @@ export function testApplicationContract(name: string, open: () => ApplicationUnd
       publicKey: keys[account]!,
     });
     const drop = (candidate: Address): Vote => ({
-      ...{ candidate, authorize: false, publicKey: new Uint8Array() },
+      candidate,
+      authorize: false,
+      publicKey: new Uint8Array(),
     });
     const update = (account: number, power: number) => ({
-      ...{ address: ACCOUNTS[account]!, publicKey: keys[account]!, power },
+      address: ACCOUNTS[account]!,
+      publicKey: keys[account]!,
+      power,
     });
     const rounds: readonly (readonly [Address, Vote | undefined, readonly object[]])[] = [
       [PROPOSER, add(1), [update(1, 1)]],

@@ -53,9 +53,7 @@ export const GENESIS = parseGenesis(
         [WITHDRAWAL_REQUEST_ADDRESS]: { balance: "0x0", code: EMPTY_QUEUE },
         [CONSOLIDATION_REQUEST_ADDRESS]: { balance: "0x0", code: EMPTY_QUEUE },
         [REVERTER]: { balance: "0x0", code: "0x5f5ffd" },
-        ...Object.fromEntries(
-          ACCOUNTS.map((address) => [address, { balance: "0x3635c9adc5dea00000" }]),
-        ),
+        ...Object.fromEntries(ACCOUNTS.map((address) => [address, { balance: "0x3635c9adc5dea00000" }])),
       },
     },
     (_, value) => (typeof value === "bigint" ? Number(value) : value),
@@ -139,11 +137,7 @@ export function openTestApplication(
 }
 
 /** A transfer of 1 wei from the `from`-th account. */
-export function transferOf(
-  from: number,
-  nonce: number,
-  overrides: Partial<FeeMarketTransaction> = {},
-): Transaction {
+export function transferOf(from: number, nonce: number, overrides: Partial<FeeMarketTransaction> = {}): Transaction {
   return signTransaction(
     {
       type: 2,

@@ -67,9 +67,7 @@ export function openProposals(path: string | undefined): Proposals {
       const isCast = (vote: Vote) =>
         snapshot.votes.some(
           (cast) =>
-            cast.signer === proposer &&
-            cast.candidate === vote.candidate &&
-            equalBytes(cast.publicKey, vote.publicKey),
+            cast.signer === proposer && cast.candidate === vote.candidate && equalBytes(cast.publicKey, vote.publicKey),
         );
       return votes.find((vote) => isMeaningful(snapshot, vote) && !isCast(vote));
     },

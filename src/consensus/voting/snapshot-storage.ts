@@ -2,32 +2,14 @@ import { invariant } from "../../errors.ts";
 import type { State } from "../../evm/evm.ts";
 import type { SystemUpdate } from "../../execution/block/block-execution.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../../primitives/address.ts";
-import {
-  bigintToBytes,
-  bigintToFixedBytes,
-  bytesToBigint,
-  concatBytes,
-} from "../../primitives/bytes.ts";
+import { bigintToBytes, bigintToFixedBytes, bytesToBigint, concatBytes } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBigint, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
 import { decodeRlp, encodeRlp, type RlpItem } from "../../primitives/rlp.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { StateReader } from "../../state/reader.ts";
 import type { Validator } from "../application.ts";
-import {
-  atBlock,
-  type CastVote,
-  countVote,
-  type Signer,
-  type Snapshot,
-  type Vote,
-} from "./snapshot.ts";
-import {
-  type StartingSet,
-  signersItem,
-  signersOfItem,
-  startingSetHash,
-  startSnapshot,
-} from "./starting-set.ts";
+import { atBlock, type CastVote, countVote, type Signer, type Snapshot, type Vote } from "./snapshot.ts";
+import { type StartingSet, signersItem, signersOfItem, startingSetHash, startSnapshot } from "./starting-set.ts";
 import { voteItem, voteOfItem } from "./vote-codec.ts";
 
 /**
@@ -93,11 +75,7 @@ function encode({ startingSetHash, signers, votes }: StoredSnapshot): Uint8Array
 }
 
 function decode(bytes: Uint8Array): StoredSnapshot {
-  const [hash, signers, votes] = decodeRlp(bytes) as readonly [
-    Uint8Array,
-    RlpItem,
-    readonly (readonly Uint8Array[])[],
-  ];
+  const [hash, signers, votes] = decodeRlp(bytes) as readonly [Uint8Array, RlpItem, readonly (readonly Uint8Array[])[]];
   return {
     startingSetHash: hashFromBytes(hash),
     signers: signersOfItem(signers),
@@ -129,11 +107,7 @@ type VoteEffect = {
 };
 
 /** The snapshot in `state`, by the votes that count from `startingSet`. */
-export function snapshotIn(
-  state: Pick<StateReader, "storage">,
-  startingSet: StartingSet,
-  height: number,
-): Snapshot {
+export function snapshotIn(state: Pick<StateReader, "storage">, startingSet: StartingSet, height: number): Snapshot {
   const stored = readSnapshot(state);
   return stored?.startingSetHash === startingSetHash(startingSet)
     ? atBlock(stored, height)

@@ -58,17 +58,11 @@ export function atBlock(snapshot: Snapshot, block: number, epoch = EPOCH_BLOCKS)
  * `snapshot` after a vote in block `block`, by the rules of EIP-225: one vote for each signer and candidate, the newest; more than half
  * of the signers decide. Votes of others than signers, and votes that would change nothing, are not counted.
  */
-export function countVote(
-  snapshot: Snapshot,
-  { signer, block, ...vote }: CastVote,
-  epoch = EPOCH_BLOCKS,
-): Snapshot {
+export function countVote(snapshot: Snapshot, { signer, block, ...vote }: CastVote, epoch = EPOCH_BLOCKS): Snapshot {
   const current = atBlock(snapshot, block, epoch);
   const { signers } = current;
   if (!signers.some(({ address }) => address === signer)) return current;
-  const others = current.votes.filter(
-    (cast) => cast.signer !== signer || cast.candidate !== vote.candidate,
-  );
+  const others = current.votes.filter((cast) => cast.signer !== signer || cast.candidate !== vote.candidate);
   const own = others.filter((cast) => cast.signer === signer).length;
   if (!isMeaningful(current, vote) || own >= VOTES_PER_SIGNER_MAX) {
     return { signers, votes: others };
@@ -85,8 +79,7 @@ function decide(
   votes: readonly CastVote[],
   { candidate, authorize, publicKey }: Vote,
 ): Snapshot {
-  const isLeft = (cast: CastVote) =>
-    cast.candidate !== candidate && (authorize || cast.signer !== candidate);
+  const isLeft = (cast: CastVote) => cast.candidate !== candidate && (authorize || cast.signer !== candidate);
   return {
     signers: authorize
       ? sorted([...signers, { address: candidate, publicKey }])

@@ -34,9 +34,7 @@ export function startingSetOfItem(item: RlpItem): StartingSet {
   const [initialHeight, signersField] = listOf(item, 2);
   const initial = integerOf(initialHeight, Number.MAX_SAFE_INTEGER);
   const signers = signersOfItem(signersField!);
-  const isAscending = signers.every(
-    ({ address }, index) => index === 0 || signers[index - 1]!.address < address,
-  );
+  const isAscending = signers.every(({ address }, index) => index === 0 || signers[index - 1]!.address < address);
   if (!isAscending) throw new MalformedBytesError("signers are not in order");
   return { initialHeight: initial, signers };
 }

@@ -74,7 +74,8 @@ test("a chain that begins with a vote has its validators; whom that vote added i
   assert.deepEqual(
     { ...voting.activity(), proposed: [...voting.activity().proposed] },
     {
-      ...{ blocks: 1, inTurn: 1 },
+      blocks: 1,
+      inTurn: 1,
       proposed: [FIRST, SECOND]
         .map(({ address }) => [address, address === FIRST.address ? 1 : 0] as const)
         .sort(([a], [b]) => (a < b ? -1 : 1)),

@@ -102,8 +102,7 @@ export function createVoting(modules: VotingModules): Voting {
     return soloStartingSet(signerOf(number));
   }
 
-  const snapshotAt = (number: number) =>
-    snapshotIn(chain.stateAt(number), startingSetAt(number), number);
+  const snapshotAt = (number: number) => snapshotIn(chain.stateAt(number), startingSetAt(number), number);
 
   return {
     proposals,
@@ -148,8 +147,7 @@ export function createVoting(modules: VotingModules): Voting {
       }
       if (publicKey === undefined) throw new UnknownPublicKeyError(candidate);
       const compressed = publicKey.length === 33 ? publicKey : compressPublicKey(publicKey);
-      if (addressOfCompressedKey(compressed) !== candidate)
-        throw new WrongPublicKeyError(candidate);
+      if (addressOfCompressedKey(compressed) !== candidate) throw new WrongPublicKeyError(candidate);
       proposals.propose({ candidate, authorize, publicKey: compressed });
     },
   };

@@ -3,15 +3,7 @@ import { test } from "node:test";
 import { bls12_381 } from "@noble/curves/bls12-381.js";
 import fc from "../../../test/support/fast-check.ts";
 import { bigintToFixedBytes, concatBytes } from "../../primitives/bytes.ts";
-import {
-  blsG1Add,
-  blsG1Msm,
-  blsG2Add,
-  blsG2Msm,
-  blsMapFp2ToG2,
-  blsMapFpToG1,
-  blsPairingIsOne,
-} from "./bls12-381.ts";
+import { blsG1Add, blsG1Msm, blsG2Add, blsG2Msm, blsMapFp2ToG2, blsMapFpToG1, blsPairingIsOne } from "./bls12-381.ts";
 
 const G1 = bls12_381.G1.Point;
 const G2 = bls12_381.G2.Point;
@@ -37,29 +29,18 @@ function encodeG2(point: G2Point): Uint8Array {
   return concatBytes(element(x.c0), element(x.c1), element(y.c0), element(y.c1));
 }
 
-const times = <T>(base: { multiplyUnsafe(scalar: bigint): T }, scalar: bigint) =>
-  base.multiplyUnsafe(scalar % ORDER);
+const times = <T>(base: { multiplyUnsafe(scalar: bigint): T }, scalar: bigint) => base.multiplyUnsafe(scalar % ORDER);
 const g1 = (scalar: bigint) => times(G1.BASE, scalar);
 const g2 = (scalar: bigint) => times(G2.BASE, scalar);
 
 /** Small ones, ones around the order, and any. */
-const scalar = fc.oneof(
-  fc.bigInt(0n, 3n),
-  fc.bigInt(ORDER - 2n, ORDER + 2n),
-  fc.bigInt(0n, 2n ** 256n - 1n),
-);
+const scalar = fc.oneof(fc.bigInt(0n, 3n), fc.bigInt(ORDER - 2n, ORDER + 2n), fc.bigInt(0n, 2n ** 256n - 1n));
 
 test("blsG1Add and blsG2Add agree with noble", () => {
   fc.assert(
     fc.property(scalar, scalar, (a, b) => {
-      assert.deepEqual(
-        blsG1Add(concatBytes(encodeG1(g1(a)), encodeG1(g1(b)))),
-        encodeG1(g1(a + b)),
-      );
-      assert.deepEqual(
-        blsG2Add(concatBytes(encodeG2(g2(a)), encodeG2(g2(b)))),
-        encodeG2(g2(a + b)),
-      );
+      assert.deepEqual(blsG1Add(concatBytes(encodeG1(g1(a)), encodeG1(g1(b)))), encodeG1(g1(a + b)));
+      assert.deepEqual(blsG2Add(concatBytes(encodeG2(g2(a)), encodeG2(g2(b)))), encodeG2(g2(a + b)));
     }),
     { numRuns: 20 },
   );
@@ -138,10 +119,7 @@ test("a field element not below the modulus, or with bytes before it, is rejecte
   assert.equal(blsMapFpToG1(modulus), "field");
   assert.equal(blsMapFp2ToG2(concatBytes(element(1n), modulus)), "field");
   assert.equal(blsG1Add(concatBytes(encodeG1(G1.BASE), element(0n), modulus)), "field");
-  assert.equal(
-    blsG2Add(concatBytes(encodeG2(G2.BASE), padded, encodeG2(G2.BASE).subarray(64))),
-    "padding",
-  );
+  assert.equal(blsG2Add(concatBytes(encodeG2(G2.BASE), padded, encodeG2(G2.BASE).subarray(64))), "padding");
 });
 
 test("a point beside the curve is rejected", () => {

@@ -80,11 +80,9 @@ export const blsG1Add = (input: Uint8Array) => add(G1, input);
 export const blsG2Add = (input: Uint8Array) => add(G2, input);
 
 /** Σ scalar · point over the (point, scalar) pairs in `input`; the points have to be in the subgroup. `checkpoint` is called every few milliseconds and may throw. */
-export const blsG1Msm = (input: Uint8Array, checkpoint?: Checkpoint) =>
-  multiScalarMultiply(G1, input, checkpoint);
+export const blsG1Msm = (input: Uint8Array, checkpoint?: Checkpoint) => multiScalarMultiply(G1, input, checkpoint);
 /** As `blsG1Msm`, in G2. */
-export const blsG2Msm = (input: Uint8Array, checkpoint?: Checkpoint) =>
-  multiScalarMultiply(G2, input, checkpoint);
+export const blsG2Msm = (input: Uint8Array, checkpoint?: Checkpoint) => multiScalarMultiply(G2, input, checkpoint);
 
 /** The point of G1 that the field element in `input` maps to (RFC 9380, map_to_curve and clear_cofactor). */
 export function blsMapFpToG1(input: Uint8Array): Uint8Array | BlsFault {
@@ -98,8 +96,7 @@ export function blsMapFpToG1(input: Uint8Array): Uint8Array | BlsFault {
 /** The point of G2 that the element c0 ‖ c1 of Fp2 in `input` maps to. */
 export function blsMapFp2ToG2(input: Uint8Array): Uint8Array | BlsFault {
   const { mcl, a, field } = blsWorkspace();
-  const fault =
-    readField(mcl, field, input, 0) ?? readField(mcl, field + FP_SIZE, input, BLS_FIELD_LENGTH);
+  const fault = readField(mcl, field, input, 0) ?? readField(mcl, field + FP_SIZE, input, BLS_FIELD_LENGTH);
   if (fault) return fault;
   mcl.module.mclBnFp2_mapToG2(a, field);
   return writePoint(mcl, G2, a);
@@ -131,18 +128,13 @@ export function encodeG1(point: number): Uint8Array {
 
 function add(group: Group, input: Uint8Array): Uint8Array | BlsFault {
   const { mcl, a, b } = blsWorkspace();
-  const fault =
-    readPoint(mcl, group, a, input, 0) ?? readPoint(mcl, group, b, input, group.encodedLength);
+  const fault = readPoint(mcl, group, a, input, 0) ?? readPoint(mcl, group, b, input, group.encodedLength);
   if (fault) return fault;
   mcl.module[`${group.prefix}_add`](a, a, b);
   return writePoint(mcl, group, a);
 }
 
-function multiScalarMultiply(
-  group: Group,
-  input: Uint8Array,
-  checkpoint = noCheckpoint,
-): Uint8Array | BlsFault {
+function multiScalarMultiply(group: Group, input: Uint8Array, checkpoint = noCheckpoint): Uint8Array | BlsFault {
   const { mcl, a } = blsWorkspace();
   const { encodedLength } = group;
   const termLength = encodedLength + BLS_SCALAR_LENGTH;
@@ -164,12 +156,7 @@ function multiScalarMultiply(
   return writePoint(mcl, group, a);
 }
 
-function readField(
-  mcl: Mcl,
-  pointer: number,
-  bytes: Uint8Array,
-  offset: number,
-): BlsFault | undefined {
+function readField(mcl: Mcl, pointer: number, bytes: Uint8Array, offset: number): BlsFault | undefined {
   for (let i = 0; i < PADDING; i++) if (bytes[offset + i] !== 0) return "padding";
   return mcl.readField(pointer, bytes, offset + PADDING) ? undefined : "field";
 }

@@ -7,12 +7,7 @@ import type { FieldFunctions } from "../field/field.ts";
  * Steps of the Miller loop on the twist y² = x³ + 4ξ in homogeneous coordinates (Costello, Lange and Naehrig, 2010). Each leaves
  * at `line` the c0, c1, c2 of the line c0 + c1·x·v + c2·y·v·w at (x, y) of G1.
  */
-export function defineMillerSteps(
-  module: ModuleBuilder,
-  fp2: FieldFunctions,
-  mulByXi: FunctionRef,
-  scratch: number,
-) {
+export function defineMillerSteps(module: ModuleBuilder, fp2: FieldFunctions, mulByXi: FunctionRef, scratch: number) {
   const { size } = fp2;
   const at = (n: number) => scratch + n * size;
   const nth = (p: Local, n: number): Operand => (n === 0 ? p : i32.add(p, n * size));

@@ -47,9 +47,7 @@ export function definePairing(
     multiplyLine: module.define(["i32", "i32", "i32"], [], (f, to, line, p) => {
       const own = lineScratch;
       const scaled = (n: number, by: Operand) =>
-        [0, 1].map((part) =>
-          call(fp.mul, own + (2 * n + part) * size, i32.add(line!, (2 * n + part) * size), by),
-        );
+        [0, 1].map((part) => call(fp.mul, own + (2 * n + part) * size, i32.add(line!, (2 * n + part) * size), by));
       f.do(
         linear.copy(own, line!, size2),
         ...scaled(1, p!),
@@ -60,10 +58,7 @@ export function definePairing(
     /** conjugate(to, a): the p⁶-th power */
     conjugate: module.define(["i32", "i32"], [], (f, to, p) => {
       for (let n = 0; n < 3; n++) {
-        f.do(
-          linear.copy(nth(to!, n), nth(p!, n), size2),
-          call(fp2.sub, nth(to!, n + 3), zero, nth(p!, n + 3)),
-        );
+        f.do(linear.copy(nth(to!, n), nth(p!, n), size2), call(fp2.sub, nth(to!, n + 3), zero, nth(p!, n + 3)));
       }
     }),
     /** frobenius(to, a): the p-th power */

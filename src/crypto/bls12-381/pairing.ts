@@ -299,9 +299,6 @@ function frobeniusConstant(): [bigint, bigint] {
   return result;
 }
 
-function multiply(
-  [a, b]: readonly [bigint, bigint],
-  [c, d]: readonly [bigint, bigint],
-): [bigint, bigint] {
+function multiply([a, b]: readonly [bigint, bigint], [c, d]: readonly [bigint, bigint]): [bigint, bigint] {
   return [(a * c + (MODULUS - b) * d) % MODULUS, (a * d + b * c) % MODULUS];
 }

@@ -88,25 +88,14 @@ const SIDES: readonly Side[] = [
 ];
 
 /** Scalars and factors of the base where something special happens. */
-const scalar = fc.oneof(
-  fc.bigInt(0n, 3n),
-  fc.bigInt(ORDER - 3n, ORDER + 3n),
-  fc.bigInt(0n, 2n ** 256n - 1n),
-);
-const factor = fc.oneof(
-  fc.bigInt(0n, 2n),
-  fc.bigInt(ORDER - 2n, ORDER - 1n),
-  fc.bigInt(1n, ORDER - 1n),
-);
+const scalar = fc.oneof(fc.bigInt(0n, 3n), fc.bigInt(ORDER - 3n, ORDER + 3n), fc.bigInt(0n, 2n ** 256n - 1n));
+const factor = fc.oneof(fc.bigInt(0n, 2n), fc.bigInt(ORDER - 2n, ORDER - 1n), fc.bigInt(1n, ORDER - 1n));
 
 for (const { name, base, encode, msm, lift, factors, cofactor } of SIDES) {
   test(`${name}: a multi-scalar multiplication agrees with noble, also on equal and opposite points and on infinity`, () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(factor, scalar), { minLength: 1, maxLength: 14 }), (terms) => {
-        const input = terms.flatMap(([a, k]) => [
-          encode(base.multiplyUnsafe(a)),
-          bigintToFixedBytes(k, 32),
-        ]);
+        const input = terms.flatMap(([a, k]) => [encode(base.multiplyUnsafe(a)), bigintToFixedBytes(k, 32)]);
         const sum = terms.reduce((total, [a, k]) => (total + a * k) % ORDER, 0n);
         assert.deepEqual(msm(concatBytes(...input)), encode(base.multiplyUnsafe(sum)));
       }),

@@ -4,13 +4,7 @@ import { ModuleBuilder } from "../../wasm/module.ts";
 import type { Checkpoint } from "../checkpoint.ts";
 import { defineField, type FieldFunctions } from "../field/field.ts";
 import { FieldSpace } from "../field/field-memory.ts";
-import {
-  firstTerm,
-  type MsmGroup,
-  msmMemory,
-  multiScalarMultiply,
-  TERM_COORDINATES,
-} from "../field/msm.ts";
+import { firstTerm, type MsmGroup, msmMemory, multiScalarMultiply, TERM_COORDINATES } from "../field/msm.ts";
 import { definePoints, POINT_SCRATCH } from "../field/points.ts";
 import { defineQuadratic } from "../field/tower.ts";
 import { COORDINATE_LENGTH, ENCODED_LENGTH, MODULUS, ORDER, PADDING, X } from "./curve.ts";
@@ -77,8 +71,7 @@ function createGroups(): BlsGroups {
   const fp2 = defineQuadratic(module, shape, fp);
   module.export("mul", fp.mul);
   module.export("reduce", fp.reduce);
-  const coordinate = (term: Operand, n: number, { size }: FieldFunctions) =>
-    i32.add(term, n * size);
+  const coordinate = (term: Operand, n: number, { size }: FieldFunctions) => i32.add(term, n * size);
   defineGroup(module, "g1", fp, { scratch: pointScratch, one, zero }, (f, to, from) => {
     f.do(
       call(fp.mul, to, from, beta),
@@ -90,10 +83,7 @@ function createGroups(): BlsGroups {
   defineGroup(module, "g2", fp2, { scratch: pointScratch, one, zero }, (f, to, from) => {
     const conjugate = (n: number, m: number) => {
       const [target, source] = [coordinate(to, n, fp2), coordinate(from, m, fp2)];
-      f.do(
-        linear.copy(target, source, size),
-        call(fp.sub, i32.add(target, size), zero, i32.add(source, size)),
-      );
+      f.do(linear.copy(target, source, size), call(fp.sub, i32.add(target, size), zero, i32.add(source, size)));
     };
     conjugate(0, 0);
     conjugate(1, 3);
@@ -201,8 +191,6 @@ function defineGroup(
   const y = (term: Operand) => i32.add(term, field.size);
   module.export(
     `${name}.negate`,
-    module.define(["i32"], [], (f, term) =>
-      f.do(call(field.sub, i32.add(term!, 3 * field.size), zero, y(term!))),
-    ),
+    module.define(["i32"], [], (f, term) => f.do(call(field.sub, i32.add(term!, 3 * field.size), zero, y(term!)))),
   );
 }

@@ -88,8 +88,7 @@ function fieldMemory(
     read(address, bytes, offset) {
       for (let i = 0; i < byteLength / 4; i++) {
         const at = offset + byteLength - 4 * i - 4;
-        scratchWords[i] =
-          (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
+        scratchWords[i] = (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
       }
       for (let i = 0; i < limbs; i++) {
         const word = (LIMB_BITS * i) >> 5;

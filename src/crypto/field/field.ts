@@ -135,9 +135,7 @@ export function storeProduct(
   x: readonly Local[],
   y: readonly Local[],
 ): void {
-  reduceColumns(f, shape, to, (column) =>
-    pairs(column, shape.limbs).map(([i, j]) => i64.mul(x[i]!, y[j]!)),
-  );
+  reduceColumns(f, shape, to, (column) => pairs(column, shape.limbs).map(([i, j]) => i64.mul(x[i]!, y[j]!)));
 }
 
 /** `limbs` with carries taken; the number they form is not negative. */
@@ -214,12 +212,7 @@ function negatedInverse(modulus: bigint): bigint {
 }
 
 /** Stores `value`, less `limit` unless it is below it. */
-function storeReduced(
-  f: FunctionBuilder,
-  to: Operand,
-  value: readonly Local[],
-  limit: readonly bigint[],
-): void {
+function storeReduced(f: FunctionBuilder, to: Operand, value: readonly Local[], limit: readonly bigint[]): void {
   const borrow = f.i64(0n);
   const reduced = value.map((limb, i) => {
     const difference = f.i64(i64.sub(i64.add(limb, borrow), limit[i]!));

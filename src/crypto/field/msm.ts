@@ -68,9 +68,7 @@ export function multiScalarMultiply(
     if (usesTables) writeNonAdjacentForm(own, part, window);
     else writeSignedDigits(own, part, window);
   });
-  const addDigits = usesTables
-    ? fromTables(group, count, work)
-    : fromBuckets(group, count, window, work);
+  const addDigits = usesTables ? fromTables(group, count, work) : fromBuckets(group, count, window, work);
   const accumulator = work;
   group.clear(accumulator, 3 * group.size);
   for (let position = positions - 1; position >= 0; position--) {
@@ -170,8 +168,7 @@ function fromBuckets(group: MsmGroup, count: number, window: number, work: numbe
 /** The window with the fewest field multiplications for `count` terms. */
 function bestWindow({ base }: MsmGroup, count: number): number {
   const bits = base.toString(2).length;
-  const cost = (window: number) =>
-    Math.ceil((bits + 1) / window) * (11 * count + 32 * (1 << (window - 1)));
+  const cost = (window: number) => Math.ceil((bits + 1) / window) * (11 * count + 32 * (1 << (window - 1)));
   let best = 2;
   for (let window = 3; window <= WINDOW_MAX; window++) {
     if (cost(window) < cost(best)) best = window;

@@ -120,14 +120,7 @@ export function definePoints(
       f.do(copy(to!, q!), copy(y(to!), qy!), copy(z(to!), one));
       f.return();
     });
-    f.do(
-      sqr(zz, z(p!)),
-      mul(h, q!, zz),
-      sub(h, h, p!),
-      mul(r, qy!, z(p!)),
-      mul(r, r, zz),
-      sub(r, r, y(p!)),
-    );
+    f.do(sqr(zz, z(p!)), mul(h, q!, zz), sub(h, h, p!), mul(r, qy!, z(p!)), mul(r, r, zz), sub(r, r, y(p!)));
     endIfSameX(f, to!, p!, h, r);
     f.do(
       sqr(hh, h),
@@ -188,14 +181,7 @@ export function definePoints(
 
   const equalsAffine = module.define(["i32", "i32", "i32"], ["i32"], (f, p, qx, qy) => {
     const [zz, t, w] = [at(0), at(1), at(2)];
-    f.do(
-      sqr(zz, z(p!)),
-      mul(t, qx!, zz),
-      sub(t, t, p!),
-      mul(zz, zz, z(p!)),
-      mul(w, qy!, zz),
-      sub(w, w, y(p!)),
-    );
+    f.do(sqr(zz, z(p!)), mul(t, qx!, zz), sub(t, t, p!), mul(zz, zz, z(p!)), mul(w, qy!, zz), sub(w, w, y(p!)));
     f.return(i32.and(call(field.isZero, t), call(field.isZero, w)));
   });
 

@@ -120,12 +120,7 @@ export function defineTower(
   });
   /** mulBy1(to, a, b): a·b·v for b of Fp2 */
   const mulBy1 = module.define(["i32", "i32", "i32"], [], (f, to, a, b) => {
-    f.do(
-      mul(r0, nth(a!, 2), b!),
-      mul(nth(to!, 2), nth(a!, 1), b!),
-      mul(nth(to!, 1), a!, b!),
-      xi(to!, r0),
-    );
+    f.do(mul(r0, nth(a!, 2), b!), mul(nth(to!, 2), nth(a!, 1), b!), mul(nth(to!, 1), a!, b!), xi(to!, r0));
   });
 
   const [x, y, u, w] = [at(8), at(11), at(14), at(17)];
@@ -215,10 +210,7 @@ export function defineQuadratic(
   const double = limbsOf(2n * modulus, shape.limbs);
   const componentwise = (operation: typeof add) =>
     module.define(["i32", "i32", "i32"], [], (f, to, x, y) => {
-      f.do(
-        call(operation, to!, x!, y!),
-        call(operation, i32.add(to!, size), i32.add(x!, size), i32.add(y!, size)),
-      );
+      f.do(call(operation, to!, x!, y!), call(operation, i32.add(to!, size), i32.add(x!, size), i32.add(y!, size)));
     });
   return {
     size: 2 * size,

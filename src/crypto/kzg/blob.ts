@@ -30,11 +30,7 @@ export function blobVersionedHash(commitment: Uint8Array): Hash {
 }
 
 /** What is wrong with `proof` that `commitment` is that of `blob`; undefined when nothing is. `verify_blob_kzg_proof`. */
-export function blobProofFault(
-  blob: Uint8Array,
-  commitment: Uint8Array,
-  proof: Uint8Array,
-): KzgFault | undefined {
+export function blobProofFault(blob: Uint8Array, commitment: Uint8Array, proof: Uint8Array): KzgFault | undefined {
   const values = decodeScalars(blob);
   if (!values) return "scalar";
   const z = blobChallenge(blob, commitment);

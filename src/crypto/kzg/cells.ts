@@ -42,9 +42,7 @@ export function computeCells(scalars: readonly bigint[]): bigint[][] {
   const roots = rootsOfUnity(EXTENDED_SCALARS);
   const shifted = blobPolynomial(scalars).map((c, i) => (c * roots[i]!) % SCALAR_ORDER);
   const values = [...scalars, ...bitReversed(evaluateAtRoots(shifted))];
-  return Array.from({ length: CELLS_PER_BLOB }, (_, i) =>
-    values.slice(i * CELL_SCALARS, (i + 1) * CELL_SCALARS),
-  );
+  return Array.from({ length: CELLS_PER_BLOB }, (_, i) => values.slice(i * CELL_SCALARS, (i + 1) * CELL_SCALARS));
 }
 
 /**
@@ -59,9 +57,12 @@ export function cellProofsFault(claims: readonly CellClaim[]): KzgFault | undefi
   const { module } = mcl;
   // In a row: sums of proofs, shifted proofs, commitments and interpolations; then the proofs and the commitments.
   return borrowPoints(4 + claims.length + commitments.length, (points) => {
-    const [proofSum, shiftedSum, commitmentSum, interpolationSum] = [0, 1, 2, 3].map(
-      (i) => points + i * G1_SIZE,
-    ) as [number, number, number, number];
+    const [proofSum, shiftedSum, commitmentSum, interpolationSum] = [0, 1, 2, 3].map((i) => points + i * G1_SIZE) as [
+      number,
+      number,
+      number,
+      number,
+    ];
     const proofs = points + 4 * G1_SIZE;
     const committed = proofs + claims.length * G1_SIZE;
     for (const [i, { proof }] of claims.entries()) {
@@ -74,10 +75,7 @@ export function cellProofsFault(claims: readonly CellClaim[]): KzgFault | undefi
     const shifts = claims.map(({ index }, i) => (weights[i]! * cosetPower(index)) % SCALAR_ORDER);
     linearCombination(shiftedSum, proofs, shifts);
     const commitmentWeights = commitments.map((commitment) =>
-      claims.reduce(
-        (sum, claim, i) => sum + (claim.commitment === commitment ? weights[i]! : 0n),
-        0n,
-      ),
+      claims.reduce((sum, claim, i) => sum + (claim.commitment === commitment ? weights[i]! : 0n), 0n),
     );
     linearCombination(commitmentSum, committed, commitmentWeights.map(reduce));
     linearCombination(interpolationSum, monomialPoints(CELL_SCALARS), interpolate(claims, weights));
@@ -105,8 +103,7 @@ function interpolate(claims: readonly CellClaim[], weights: readonly bigint[]): 
     // Of p(hX) to those of p(X): coefficient i over hⁱ.
     const shift = cosetExponent(index);
     for (let i = 0; i < CELL_SCALARS; i++) {
-      const inverse =
-        roots[(EXTENDED_SCALARS - ((shift * i) % EXTENDED_SCALARS)) % EXTENDED_SCALARS]!;
+      const inverse = roots[(EXTENDED_SCALARS - ((shift * i) % EXTENDED_SCALARS)) % EXTENDED_SCALARS]!;
       total[i] = (total[i]! + coefficients[i]! * inverse) % SCALAR_ORDER;
     }
   }

@@ -81,11 +81,7 @@ export function writeInfinity({ module }: Mcl, point: number): void {
  * result = Σ scalars[i] · points[i] over `scalars.length` points that lie in a row from `points`.
  * The points may be rescaled but stay the same points.
  */
-export function linearCombination(
-  result: number,
-  points: number,
-  scalars: readonly bigint[],
-): void {
+export function linearCombination(result: number, points: number, scalars: readonly bigint[]): void {
   const { mcl } = blsWorkspace();
   mcl.borrow(scalars.length * FR_SIZE, (pointer) => {
     scalars.forEach((scalar, i) => {

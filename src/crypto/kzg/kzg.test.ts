@@ -55,17 +55,10 @@ test("a blob with a scalar that is not canonical is rejected", () => {
 });
 
 test("openingFault accepts what the oracle opened, at any point, and nothing near it", () => {
-  const points = fc.oneof(
-    fc.bigInt(0n, 2n),
-    fc.constant(SCALAR_ORDER - 1n),
-    fc.bigInt(0n, SCALAR_ORDER - 1n),
-  );
+  const points = fc.oneof(fc.bigInt(0n, 2n), fc.constant(SCALAR_ORDER - 1n), fc.bigInt(0n, SCALAR_ORDER - 1n));
   fc.assert(
     fc.property(points, (z) => {
-      const [proof, y] = oracle.computeProof(bytesToHex(blob), z).map(hex) as [
-        Uint8Array,
-        Uint8Array,
-      ];
+      const [proof, y] = oracle.computeProof(bytesToHex(blob), z).map(hex) as [Uint8Array, Uint8Array];
       assert.equal(openingFault(commitment, word(z), y, proof), undefined);
       const wrong = word((BigInt(bytesToHex(y)) + 1n) % SCALAR_ORDER);
       assert.equal(openingFault(commitment, word(z), wrong, proof), "proof");

@@ -23,10 +23,7 @@ export type SidecarFault =
  * What is wrong with the blobs that came with a transaction naming `versionedHashes`; undefined when nothing is.
  * Hashes are compared before any proof is looked at, so that garbage is cheap to reject.
  */
-export function sidecarFault(
-  versionedHashes: readonly Hash[],
-  sidecar: Sidecar,
-): SidecarFault | undefined {
+export function sidecarFault(versionedHashes: readonly Hash[], sidecar: Sidecar): SidecarFault | undefined {
   const { wrapperVersion, blobs, commitments, proofs } = sidecar;
   const proofsPerBlob = wrapperVersion === 0 ? 1 : CELLS_PER_BLOB;
   const count = versionedHashes.length;
@@ -67,9 +64,7 @@ export function packSidecar(sidecar: Sidecar): PackedSidecar | undefined {
     areAll(commitments, count, COMPRESSED_LENGTH) &&
     areAll(proofs, proofCount, COMPRESSED_LENGTH);
   if (!isWhole) return undefined;
-  const bytes = new Uint8Array(
-    count * (BLOB_LENGTH + COMPRESSED_LENGTH) + proofCount * COMPRESSED_LENGTH,
-  );
+  const bytes = new Uint8Array(count * (BLOB_LENGTH + COMPRESSED_LENGTH) + proofCount * COMPRESSED_LENGTH);
   let at = 0;
   for (const part of [...blobs, ...commitments, ...proofs]) {
     bytes.set(part, at);

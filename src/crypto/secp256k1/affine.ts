@@ -91,12 +91,7 @@ export function defineAddAll(
       );
       const to = f.i32(i32.load(sum));
       assign(f, place(to, 1), () =>
-        product(
-          f,
-          load(f, place(slope)),
-          difference(f, limbsAt(xa), limbsAt(place(x3))),
-          negative(limbsAt(ya)),
-        ),
+        product(f, load(f, place(slope)), difference(f, limbsAt(xa), limbsAt(place(x3))), negative(limbsAt(ya))),
       );
       assign(f, place(to), () => limbsAt(place(x3)));
       f.brIf(again, i32.gtU(sum, list!));

@@ -25,9 +25,7 @@ import {
 } from "./field.ts";
 import { defineFieldFunctions } from "./powers.ts";
 
-const [A, B, C, RESULT, TEXT] = [0, 1, 2, 3, 4].map((n) => n * 256) as [
-  ...[number, number, number, number, number],
-];
+const [A, B, C, RESULT, TEXT] = [0, 1, 2, 3, 4].map((n) => n * 256) as [...[number, number, number, number, number]];
 const SCRATCH = 2048;
 
 const memory = new WebAssembly.Memory({ initial: 1 });
@@ -42,23 +40,15 @@ function instantiate() {
   define("mul", (f) => f.do(call(field.mul, RESULT, A, B)));
   define("invert", (f) => f.do(call(field.invert, RESULT, A)));
   define("root", (f) => f.do(call(field.root, RESULT, A)));
-  define("square", (f) =>
-    assign(f, result, () => square(f, load(f, a), { addend: negative(limbsAt(b), 4n) })),
-  );
+  define("square", (f) => assign(f, result, () => square(f, load(f, a), { addend: negative(limbsAt(b), 4n) })));
   define("threeSquares", (f) => assign(f, result, () => square(f, load(f, a), { factor: 3n })));
   // The greatest operands that formulas use.
   define("triple", (f) =>
-    assign(f, result, () =>
-      product(f, multiple(f, load(f, a), 3n), load(f, b), negative(limbsAt(c), 4n)),
-    ),
+    assign(f, result, () => product(f, multiple(f, load(f, a), 3n), load(f, b), negative(limbsAt(c), 4n))),
   );
   define("products", (f) =>
     assign(f, result, () =>
-      sumOfProducts(
-        f,
-        [load(f, a), difference(f, limbsAt(b), limbsAt(c))],
-        [negative(load(f, a)), load(f, c)],
-      ),
+      sumOfProducts(f, [load(f, a), difference(f, limbsAt(b), limbsAt(c))], [negative(load(f, a)), load(f, c)]),
     ),
   );
   module.export(
@@ -69,9 +59,7 @@ function instantiate() {
   module.export(
     "write",
     module.define(["i32"], [], (f, negate) => {
-      f.if(negate!, () =>
-        assign(f, result, () => product(f, negative(load(f, result)), constant(1n))),
-      );
+      f.if(negate!, () => assign(f, result, () => product(f, negative(load(f, result)), constant(1n))));
       encode(f, i32.of(TEXT), canonical(f, load(f, result)));
     }),
   );
@@ -79,8 +67,10 @@ function instantiate() {
     "isZero",
     module.define([], ["i32"], (f) => f.return(i32.of(isZero(load(f, result))))),
   );
-  return new WebAssembly.Instance(new WebAssembly.Module(module.bytes()), { host: { memory } })
-    .exports as Record<string, (...args: number[]) => number>;
+  return new WebAssembly.Instance(new WebAssembly.Module(module.bytes()), { host: { memory } }).exports as Record<
+    string,
+    (...args: number[]) => number
+  >;
 }
 
 const wasm = instantiate();
@@ -100,16 +90,7 @@ const modulo = (value: bigint) => ((value % PRIME) + PRIME) % PRIME;
 /** Any 256 bits: numbers from the prime on are not reduced. */
 const elements = fc.oneof(
   fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
-  fc.constantFrom(
-    0n,
-    1n,
-    PRIME - 1n,
-    PRIME,
-    PRIME + 1n,
-    2n ** 256n - 1n,
-    2n ** 255n,
-    2n ** 29n - 1n,
-  ),
+  fc.constantFrom(0n, 1n, PRIME - 1n, PRIME, PRIME + 1n, 2n ** 256n - 1n, 2n ** 255n, 2n ** 29n - 1n),
 );
 
 test("products, squares and their sums are those of integers modulo the prime, in canonical form", () => {

@@ -97,11 +97,7 @@ export function square(
  * The element whose column n, of weight 2^(29n), is the sum of `columns(n)`, below 2^63 in absolute value. 2^261 is 2^37 + 31264
  * modulo the prime: a high column with its carry taken is added to a low one 31264 times, and to the next 2^8 times.
  */
-function reduced(
-  f: FunctionBuilder,
-  columns: (column: number) => readonly Operand[],
-  addend?: Element,
-): Local[] {
+function reduced(f: FunctionBuilder, columns: (column: number) => readonly Operand[], addend?: Element): Local[] {
   const carry = f.i64(0n);
   const high: Local[] = [];
   for (let column = LIMBS; column < 2 * LIMBS - 1; column++) {

@@ -51,12 +51,7 @@ export function defineJacobian(module: ModuleBuilder, scratch: number): Jacobian
     assign(f, x, () => square(f, load(f, m), { addend: negative(limbsAt(s), 4n) }));
     assign(f, c, () => square(f, load(f, yy), { factor: 2n }));
     assign(f, y, () =>
-      product(
-        f,
-        load(f, m),
-        difference(f, multiple(f, limbsAt(s), 2n), limbsAt(x)),
-        negative(limbsAt(c), 4n),
-      ),
+      product(f, load(f, m), difference(f, multiple(f, limbsAt(s), 2n), limbsAt(x)), negative(limbsAt(c), 4n)),
     );
   });
 
@@ -70,9 +65,7 @@ export function defineJacobian(module: ModuleBuilder, scratch: number): Jacobian
     const v = temporary(5);
     const negativeY = temporary(6);
     const signedY = temporary(7);
-    assign(f, signedY, () =>
-      limbsAt(place(qy!)).map((limb) => i64.sub(i64.xor(limb, sign!), sign!)),
-    );
+    assign(f, signedY, () => limbsAt(place(qy!)).map((limb) => i64.sub(i64.xor(limb, sign!), sign!)));
     assign(f, zz, () => square(f, load(f, z)));
     assign(f, h, () => product(f, load(f, place(qx!)), load(f, zz), negative(limbsAt(x))));
     assign(f, zz, () => product(f, load(f, z), load(f, zz)));
@@ -88,18 +81,12 @@ export function defineJacobian(module: ModuleBuilder, scratch: number): Jacobian
     assign(f, v, () => product(f, load(f, x), load(f, hh)));
     assign(f, x, () =>
       square(f, load(f, r), {
-        addend: limbsAt(hhh).map((limb, i) =>
-          i64.sub(0n, i64.add(limb, i64.shl(limbsAt(v)[i]!, 1n))),
-        ),
+        addend: limbsAt(hhh).map((limb, i) => i64.sub(0n, i64.add(limb, i64.shl(limbsAt(v)[i]!, 1n)))),
       }),
     );
     assign(f, negativeY, () => negative(limbsAt(y)));
     assign(f, y, () =>
-      sumOfProducts(
-        f,
-        [load(f, r), difference(f, limbsAt(v), limbsAt(x))],
-        [load(f, negativeY), load(f, hhh)],
-      ),
+      sumOfProducts(f, [load(f, r), difference(f, limbsAt(v), limbsAt(x))], [load(f, negativeY), load(f, hhh)]),
     );
 
     /** p is infinity, q or −q. */
@@ -129,7 +116,5 @@ export function defineJacobian(module: ModuleBuilder, scratch: number): Jacobian
 function ifZero(f: FunctionBuilder, element: Place, then: () => void): void {
   const lowest = i64.load(element.address, element.offset);
   const [ofPrime] = constant(PRIME);
-  f.if(i32.or(i64.eqz(lowest), i64.eq(lowest, ofPrime!)), () =>
-    f.if(isZero(load(f, element)), then),
-  );
+  f.if(i32.or(i64.eqz(lowest), i64.eq(lowest, ofPrime!)), () => f.if(isZero(load(f, element)), then));
 }

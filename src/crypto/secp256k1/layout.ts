@@ -68,9 +68,7 @@ export function layoutOf(batch: number): Layout {
     products: reserve(Math.max(batch * (WINDOWS / 2), WINDOWS) * ELEMENT_SIZE),
     generatorTable: reserve(WINDOWS * WINDOW_MULTIPLES * AFFINE_SIZE),
     multipleSums: MULTIPLE_STEPS.map((sums) => reserve(batch * sums.length * SUM_SIZE)),
-    halvingSums: Array.from({ length: HALVINGS }, (_, i) =>
-      reserve(batch * (WINDOWS >> (i + 1)) * SUM_SIZE),
-    ),
+    halvingSums: Array.from({ length: HALVINGS }, (_, i) => reserve(batch * (WINDOWS >> (i + 1)) * SUM_SIZE)),
     multiples: reserve(batch * multiplesSize),
     multiplesSize,
     points: reserve(batch * pointsSize),

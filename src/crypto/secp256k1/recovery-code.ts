@@ -176,9 +176,7 @@ export function recoveryModule(scratch: number, products: number): Uint8Array<Ar
       assign(f, place(t), () => constant(1n));
       f.loop((again) => {
         assign(f, place(before), () => limbsAt(place(t)));
-        f.if(i32.eqz(isZero(load(f, z))), () =>
-          f.do(call(mul, t, t, i32.add(p!, 2 * ELEMENT_SIZE))),
-        );
+        f.if(i32.eqz(isZero(load(f, z))), () => f.do(call(mul, t, t, i32.add(p!, 2 * ELEMENT_SIZE))));
         f.set(before, i32.add(before, ELEMENT_SIZE));
         f.set(p!, i32.add(p!, step!));
         f.brIf(again, i32.ltU(before, endOfProducts));

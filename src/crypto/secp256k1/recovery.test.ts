@@ -72,7 +72,8 @@ test("scalars at the borders, and digests that are 0 or not below n", () => {
       digests.map(
         (digest, i): SignedDigest => ({
           digest: bigintToFixedBytes(digest, 32),
-          ...{ r, s },
+          r,
+          s,
           yParity: (i & 1) as 0 | 1,
         }),
       ),
@@ -124,9 +125,7 @@ test("a scalar is split into halves below 2^128, and their digits sum up to them
         writeDigits(digits, half);
         const sum = digits.reduceRight((total, digit) => 2n * total + BigInt(digit), 0n);
         assert.equal(sum, half);
-        assert.ok(
-          digits.every((digit) => digit === 0 || (digit % 2 !== 0 && Math.abs(digit) < 16)),
-        );
+        assert.ok(digits.every((digit) => digit === 0 || (digit % 2 !== 0 && Math.abs(digit) < 16)));
       }
     }),
   );

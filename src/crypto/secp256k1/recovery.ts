@@ -3,21 +3,8 @@ import { compileModule } from "../../wasm/compile.ts";
 import type { SignedDigest } from "../secp256k1-backend.ts";
 import { AFFINE_SIZE } from "./affine.ts";
 import { JACOBIAN_SIZE } from "./jacobian.ts";
-import {
-  type Layout,
-  layoutOf,
-  MULTIPLE_STEPS,
-  multipleAt,
-  ODD_MULTIPLES,
-  writeSumLists,
-} from "./layout.ts";
-import {
-  MULTIPLE_SIZE,
-  type RecoveryFunctions,
-  recoveryModule,
-  WINDOW_MULTIPLES,
-  WINDOWS,
-} from "./recovery-code.ts";
+import { type Layout, layoutOf, MULTIPLE_STEPS, multipleAt, ODD_MULTIPLES, writeSumLists } from "./layout.ts";
+import { MULTIPLE_SIZE, type RecoveryFunctions, recoveryModule, WINDOW_MULTIPLES, WINDOWS } from "./recovery-code.ts";
 import { DIGIT_COUNT, invertScalars, ORDER, splitScalar, writeDigits } from "./scalars.ts";
 
 /** Recoveries that share their inversions: with more of them the points leave the second level of the cache. */
@@ -73,8 +60,7 @@ export function createKeyRecovery(): KeyRecovery {
     encode(index, r);
     const isFound = wasm.lift(point, layout.encoded + 32 * index, yParity) === 1;
     // The steps of the batch need a point of the curve: the generator.
-    if (!isFound)
-      bytes.copyWithin(point, layout.generatorTable, layout.generatorTable + AFFINE_SIZE);
+    if (!isFound) bytes.copyWithin(point, layout.generatorTable, layout.generatorTable + AFFINE_SIZE);
     return isFound;
   }
 

@@ -12,10 +12,7 @@ export function publicKeyOf(privateKey: Uint8Array): Uint8Array {
 }
 
 /** ECDSA with the nonce of RFC 6979 and low s. @param privateKey 32 bytes in [1, n − 1] */
-export function signDeterministically(
-  digest: Uint8Array,
-  privateKey: Uint8Array,
-): Omit<SignedDigest, "digest"> {
+export function signDeterministically(digest: Uint8Array, privateKey: Uint8Array): Omit<SignedDigest, "digest"> {
   const z = bytesToBigint(digest) % ORDER;
   const key = bytesToBigint(privateKey);
   for (const nonce of nonces(z, privateKey)) {

@@ -9,11 +9,7 @@ const ADDRESS = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 const WORD = `0x${"ab".repeat(32)}`;
 
 /** Each with the text that its values have. */
-const CASES: readonly (readonly [
-  parameters: readonly AbiParameter[],
-  values: readonly unknown[],
-  text: string,
-])[] = [
+const CASES: readonly (readonly [parameters: readonly AbiParameter[], values: readonly unknown[], text: string])[] = [
   [[{ type: "uint256", name: "x" }, { type: "int8" }], [5n, -3], "x: 5, -3"],
   [[{ type: "address" }, { type: "bool" }], [ADDRESS, true], `${ADDRESS}, true`],
   [[{ type: "bytes4" }, { type: "bytes32" }], ["0x01020304", WORD], `0x01020304, ${WORD}`],
@@ -65,13 +61,9 @@ test("abiText writes the values of every kind of parameter, as viem encodes them
 test("abiText of any bytes ends, with a text of bounded length or none", () => {
   const word = fc.oneof(
     fc.uint8Array({ minLength: 32, maxLength: 32 }),
-    fc
-      .nat(600)
-      .map((value) => Uint8Array.from(Buffer.from(value.toString(16).padStart(64, "0"), "hex"))),
+    fc.nat(600).map((value) => Uint8Array.from(Buffer.from(value.toString(16).padStart(64, "0"), "hex"))),
   );
-  const data = fc
-    .array(word, { maxLength: 20 })
-    .map((words) => Uint8Array.from(words.flatMap((each) => [...each])));
+  const data = fc.array(word, { maxLength: 20 }).map((words) => Uint8Array.from(words.flatMap((each) => [...each])));
   fc.assert(
     fc.property(data, fc.constantFrom(...CASES), (bytes, [parameters]) => {
       const text = abiText(parameters, bytes);

@@ -56,12 +56,7 @@ export function abiText(parameters: readonly AbiParameter[], data: Uint8Array): 
 }
 
 /** @param base where the encoding of the tuple begins: offsets count from there */
-function tupleText(
-  parameters: readonly AbiParameter[],
-  data: Uint8Array,
-  base: number,
-  depth: number,
-): string {
+function tupleText(parameters: readonly AbiParameter[], data: Uint8Array, base: number, depth: number): string {
   let head = base;
   const texts = parameters.map((parameter) => {
     const at = isDynamic(parameter) ? base + lengthAt(data, head) : head;
@@ -80,7 +75,9 @@ function valueText(parameter: AbiParameter, data: Uint8Array, at: number, depth:
     const [, element = "", size = ""] = array;
     const count = size === "" ? lengthAt(data, at) : Number(size);
     return arrayText({ ...parameter, type: element, name: "" }, data, {
-      ...{ at: size === "" ? at + WORD : at, count, depth },
+      at: size === "" ? at + WORD : at,
+      count,
+      depth,
     });
   }
   if (type === "tuple") return `(${tupleText(components, data, at, depth + 1)})`;

@@ -73,21 +73,15 @@ function isCreation(type: string): boolean {
   return type === "CREATE" || type === "CREATE2";
 }
 
-function frameText(
-  frame: TracedFrame,
-  contract: Contract | undefined,
-  { contracts }: CallTreeModules,
-): string {
+function frameText(frame: TracedFrame, contract: Contract | undefined, { contracts }: CallTreeModules): string {
   const { type, to, input, output = "0x", value, error } = frame;
   const name = contract?.name ?? (to === undefined ? "?" : checksumAddress(to as Address));
   const paid = value !== undefined && BigInt(value) > 0n ? ` {value: ${BigInt(value)}}` : "";
-  const failure =
-    error === undefined ? "" : ` ✗ ${failureText(error, output, contract, contracts)}`;
+  const failure = error === undefined ? "" : ` ✗ ${failureText(error, output, contract, contracts)}`;
   if (isCreation(type)) {
     const declared = contract?.abi.find((item) => item.type === "constructor");
     const data = hexToBytes(input).subarray(contract?.creation.bytes.length ?? 0);
-    const at =
-      error === undefined && to !== undefined ? ` → ${checksumAddress(to as Address)}` : "";
+    const at = error === undefined && to !== undefined ? ` → ${checksumAddress(to as Address)}` : "";
     return `new ${name}(${abiText(declared?.inputs ?? [], data) ?? ""})${paid}${at}${failure}`;
   }
   const item = contracts.item("function", input.slice(0, 10), contract);
@@ -103,14 +97,8 @@ function callText({ name = "", inputs = [] }: AbiItem, data: Hex): string {
 }
 
 /** `InsufficientBalance(…)` of the project's errors, the text of `require`, or what the EVM says. */
-function failureText(
-  error: string,
-  output: Hex,
-  contract: Contract | undefined,
-  contracts: Contracts,
-): string {
-  const item =
-    BUILT_IN[output.slice(0, 10)] ?? contracts.item("error", output.slice(0, 10), contract);
+function failureText(error: string, output: Hex, contract: Contract | undefined, contracts: Contracts): string {
+  const item = BUILT_IN[output.slice(0, 10)] ?? contracts.item("error", output.slice(0, 10), contract);
   return item === undefined ? error : callText(item, output);
 }
 

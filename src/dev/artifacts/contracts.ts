@@ -51,10 +51,7 @@ export class Contracts {
   /** The contract that `initCode`, its code and the constructor's arguments, deploys. */
   withCreation(initCode: Uint8Array): Contract | undefined {
     return this.#creatable.find(({ creation }) =>
-      equalBytes(
-        withPlaceholders(initCode.subarray(0, creation.bytes.length), creation),
-        creation.bytes,
-      ),
+      equalBytes(withPlaceholders(initCode.subarray(0, creation.bytes.length), creation), creation.bytes),
     );
   }
 
@@ -94,11 +91,7 @@ const PUSH32 = 0x7f;
  * `path:line` of the instruction that ran last and has a place in the sources: a revert is in code of the compiler's own, which has none.
  * @param pcs program counters in the order in which they ran
  */
-export function lineOf(
-  pcs: readonly number[],
-  code: Uint8Array,
-  { text, source }: SourceMap,
-): string | undefined {
+export function lineOf(pcs: readonly number[], code: Uint8Array, { text, source }: SourceMap): string | undefined {
   const entries = entriesOf(text);
   const indexes = instructionIndexes(code);
   for (const pc of [...pcs].reverse()) {

@@ -5,9 +5,7 @@ import type { CompiledCode, Contract, SourceMap } from "./contracts.ts";
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Ranges by what is written there: the id of an immutable, or the name of a library. */
-type Ranges = Readonly<
-  Record<string, readonly { readonly start: number; readonly length: number }[]>
->;
+type Ranges = Readonly<Record<string, readonly { readonly start: number; readonly length: number }[]>>;
 /** Ranges of addresses of libraries by file. */
 type Links = Readonly<Record<string, Ranges>>;
 
@@ -63,13 +61,12 @@ export function contractsOfBuild(input: SolcInput, output: SolcOutput): readonly
     const path = paths.get(index);
     const text = path === undefined ? undefined : input.sources?.[path]?.content;
     // Hardhat 3 puts `project/` before the sources of the project itself.
-    return path === undefined || text === undefined
-      ? undefined
-      : { path: path.replace(/^project\//, ""), text };
+    return path === undefined || text === undefined ? undefined : { path: path.replace(/^project\//, ""), text };
   };
   return Object.values(output.contracts ?? {}).flatMap((byName) =>
     Object.entries(byName).map(([name, { abi = [], evm }]) => ({
-      ...{ name, abi },
+      name,
+      abi,
       creation: compiledCode(evm?.bytecode ?? {}, source),
       runtime: compiledCode(evm?.deployedBytecode ?? {}, source),
     })),
@@ -103,7 +100,8 @@ export function contractOfHardhat(artifact: HardhatArtifact): Contract {
   const { immutableReferences, linkReferences, deployedLinkReferences } = artifact;
   const runtime = { object, immutableReferences, linkReferences: deployedLinkReferences };
   return {
-    ...{ name, abi },
+    name,
+    abi,
     creation: compiledCode({ object: bytecode, linkReferences }, NO_SOURCE),
     runtime: compiledCode(runtime, NO_SOURCE),
   };

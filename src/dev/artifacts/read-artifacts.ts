@@ -54,10 +54,7 @@ export function readArtifacts(directory: string): Contracts {
 }
 
 /** Foundry's artifacts name their source and its number; the texts are in the project, above the folder of artifacts. */
-function foundrySources(
-  directory: string,
-  artifacts: readonly FoundryArtifact[],
-): SourceMap["source"] {
+function foundrySources(directory: string, artifacts: readonly FoundryArtifact[]): SourceMap["source"] {
   const paths = new Map<number, string>();
   for (const { id, metadata } of artifacts) {
     const path = Object.keys(metadata?.settings?.compilationTarget ?? {})[0];

@@ -3,13 +3,7 @@ import { toQuantity } from "../../primitives/quantity.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { ForkHeaderError, ForkProofError, ForkUnverifiableError } from "./errors.ts";
 import { fetchRemoteCalls, remoteName } from "./fetch-remote-calls.ts";
-import {
-  type ForkAccounts,
-  type ForkBlock,
-  type ForkPoint,
-  readForkBlock,
-  readForkPoint,
-} from "./fork-point.ts";
+import { type ForkAccounts, type ForkBlock, type ForkPoint, readForkBlock, readForkPoint } from "./fork-point.ts";
 import { planProvenReads } from "./proven-reads.ts";
 import { type PlanReads, planPlainReads } from "./remote-results.ts";
 
@@ -38,10 +32,7 @@ export async function chooseForkPoint(
   { urls, verify, blockNumber, accounts }: ForkPointOptions,
   log: Logger,
 ): Promise<{ readonly point: ForkPoint; readonly isVerified: boolean }> {
-  const { hash, claimedHash, ...block } = await readForkBlock(
-    fetchRemoteCalls({ urls }),
-    blockNumber,
-  );
+  const { hash, claimedHash, ...block } = await readForkBlock(fetchRemoteCalls({ urls }), blockNumber);
   const read = (isVerified: boolean) => {
     const planReads = planReadsOf(block, isVerified);
     return readForkPoint(fetchRemoteCalls({ urls, planReads }), block, accounts);

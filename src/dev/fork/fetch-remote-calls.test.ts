@@ -57,8 +57,7 @@ function fetcher(urls: readonly string[]) {
   return { call, pauses };
 }
 
-const calls = (count: number) =>
-  Array.from({ length: count }, (_, index) => ({ method: `m${index}`, params: [] }));
+const calls = (count: number) => Array.from({ length: count }, (_, index) => ({ method: `m${index}`, params: [] }));
 
 describe("fetchRemoteCalls", () => {
   test("sends batches of a hundred and puts the results in order", async () => {

@@ -1,20 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { NodeError } from "../../errors.ts";
 import { parseRemoteUrl, type RemoteUrl } from "../../telemetry/remote-url.ts";
-import {
-  ForkArchiveError,
-  ForkOfflineError,
-  ForkProofError,
-  ForkRemoteError,
-  ForkRevertError,
-} from "./errors.ts";
-import {
-  type RemoteCall,
-  type RemoteCalls,
-  type ResultCheck,
-  resultsOfBatch,
-  TemporaryError,
-} from "./remote-calls.ts";
+import { ForkArchiveError, ForkOfflineError, ForkProofError, ForkRemoteError, ForkRevertError } from "./errors.ts";
+import { type RemoteCall, type RemoteCalls, type ResultCheck, resultsOfBatch, TemporaryError } from "./remote-calls.ts";
 import { ANSWER_LIMITS, type JsonLimits, readJson } from "./remote-json.ts";
 import { answerBytesMax, type PlanReads, planPlainReads } from "./remote-results.ts";
 
@@ -27,8 +15,7 @@ type RemoteEndpoint = Pick<RemoteUrl, "url" | "headers"> & {
 /** @throws ForkRemoteError where `text` is no address over HTTP; the text is not in the error, because it may hold a key */
 export function remoteEndpoint(text: string): RemoteEndpoint {
   const remote = httpUrl(text);
-  if (remote === undefined)
-    throw new ForkRemoteError("the address of a remote node is no HTTP URL");
+  if (remote === undefined) throw new ForkRemoteError("the address of a remote node is no HTTP URL");
   const { url, headers } = remote;
   return { url, headers, name: nameOf(remote) };
 }
@@ -149,7 +136,8 @@ async function post(
   const request: RequestInit = {
     method: "POST",
     headers: {
-      ...{ "content-type": "application/json", "accept-encoding": "identity" },
+      "content-type": "application/json",
+      "accept-encoding": "identity",
       ...headers,
     },
     body: JSON.stringify(body),

@@ -28,10 +28,7 @@ test("one limit bounds results, their file and decoded accounts together; what d
       asked += calls.length;
       return calls.map(resultOf);
     };
-    const state = new RemoteState(
-      { block: 7, bytesMax: ACCOUNT_BYTES },
-      { call: cachedSyncCalls(call, cache), cache },
-    );
+    const state = new RemoteState({ block: 7, bytesMax: ACCOUNT_BYTES }, { call: cachedSyncCalls(call, cache), cache });
     return { cache, state };
   };
   const { cache, state } = open();

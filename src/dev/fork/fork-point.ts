@@ -68,14 +68,10 @@ export async function readForkPoint(
     (address): RemoteCall => ({ method: "eth_getTransactionCount", params: [address, at] }),
   );
   const addresses = [...funded.keys(), ...contracts.keys()];
-  const codes = addresses.map(
-    (address): RemoteCall => ({ method: "eth_getCode", params: [address, at] }),
-  );
+  const codes = addresses.map((address): RemoteCall => ({ method: "eth_getCode", params: [address, at] }));
   const results = await call([...calls, ...codes]);
   const nonces = results.slice(0, calls.length);
-  const codeOf = new Map(
-    addresses.map((address, index) => [address, bytesOf(results[calls.length + index])]),
-  );
+  const codeOf = new Map(addresses.map((address, index) => [address, bytesOf(results[calls.length + index])]));
   const alloc = new Map<Address, GenesisAccount>();
   for (const [index, [address, balance]] of [...funded].entries()) {
     const code = codeOf.get(address)!;
@@ -99,9 +95,7 @@ export type ForkChoice = {
 type ForkFile = {
   readonly chainId: string;
   readonly header: string;
-  readonly alloc: Readonly<
-    Record<string, { readonly balance: string; readonly nonce: string; readonly code: string }>
-  >;
+  readonly alloc: Readonly<Record<string, { readonly balance: string; readonly nonce: string; readonly code: string }>>;
   readonly urls?: readonly string[];
   /** Left out: false. */
   readonly verified?: boolean;

@@ -24,8 +24,7 @@ const REMOTE_BALANCES: Readonly<Record<string, bigint>> = {
   [ADDRESSES[0]!]: 100n,
   [ADDRESSES[1]!]: 200n,
 };
-const remoteSlot = (address: Address, slot: Hash) =>
-  address === ADDRESSES[0] ? BigInt(slot) + 10n : 0n;
+const remoteSlot = (address: Address, slot: Hash) => (address === ADDRESSES[0] ? BigInt(slot) + 10n : 0n);
 
 function remoteResult({ method, params }: RemoteCall): string {
   const [address, slot] = params as [Address, Hash];
@@ -36,10 +35,7 @@ function remoteResult({ method, params }: RemoteCall): string {
 }
 
 const remoteStateOf = (resultOf: (call: RemoteCall) => unknown) =>
-  new RemoteState(
-    { block: 7, bytesMax: BYTES_MAX },
-    { call: (calls) => calls.map(resultOf), cache: NO_CACHE },
-  );
+  new RemoteState({ block: 7, bytesMax: BYTES_MAX }, { call: (calls) => calls.map(resultOf), cache: NO_CACHE });
 
 type Rows = { readonly balances: Map<Address, bigint>; readonly slots: Map<string, bigint> };
 const keyOf = (address: Address, slot: Hash) => `${address}${slot}`;
@@ -113,8 +109,7 @@ describe("ForkedState", () => {
             forked.dropAfter(7 + blocks.length - 1);
           } else {
             const { address, balance, slots, storageCleared } = step.change;
-            const account =
-              balance === null ? null : { nonce: 0n, balance, codeHash: EMPTY_CODE_HASH };
+            const account = balance === null ? null : { nonce: 0n, balance, codeHash: EMPTY_CODE_HASH };
             const isGone = account === null;
             const storage = new Map(isGone ? [] : slots);
             const accountChange = { address, account, storage, storageCleared };

@@ -106,9 +106,7 @@ export class ForkedState implements RemoteChain {
     };
     return {
       account: (address) => {
-        const account = isStored(address)
-          ? state.account(address)
-          : accountOf(this.#remote.account(address));
+        const account = isStored(address) ? state.account(address) : accountOf(this.#remote.account(address));
         if (account !== undefined && account.codeHash !== EMPTY_CODE_HASH) {
           if (!this.#codeOwners.has(account.codeHash)) {
             this.#codeOwners.set(account.codeHash, address);
@@ -131,10 +129,7 @@ export class ForkedState implements RemoteChain {
         if (isCleared(address) || this.#remote.account(address) === undefined) {
           return state.storageEntries(address);
         }
-        throw new ForkUnsupportedError(
-          "the slots of a contract of the forked chain cannot be listed",
-          { address },
-        );
+        throw new ForkUnsupportedError("the slots of a contract of the forked chain cannot be listed", { address });
       },
     };
   }

@@ -21,9 +21,7 @@ const SLOTS = [0n, 1n, 2n, 999n].map(hashFromBigint);
 const ALLOC = new Map<Address, GenesisAccount>(
   Array.from({ length: 200 }, (_, i) => {
     const account = { balance: BigInt(i) * 10n ** 18n, nonce: BigInt(i) };
-    const storage = new Map(
-      Array.from({ length: 60 }, (_, slot) => [hashFromBigint(BigInt(slot)), BigInt(slot + 1)]),
-    );
+    const storage = new Map(Array.from({ length: 60 }, (_, slot) => [hashFromBigint(BigInt(slot)), BigInt(slot + 1)]));
     const isContract = i === 0;
     return [
       addressFromWord(BigInt(i + 1)),
@@ -42,8 +40,7 @@ const FORMS: Readonly<Record<string, (result: unknown) => boolean>> = {
   eth_getTransactionCount: (result) => /^0x(?:0|[1-9a-f][0-9a-f]{0,15})$/.test(String(result)),
   eth_getCode: (result) => /^0x(?:[0-9a-f]{2})*$/.test(String(result)),
   eth_getStorageAt: (result) => /^0x[0-9a-f]{64}$/.test(String(result)),
-  eth_getBlockByNumber: (result) =>
-    result === null || (result as { number: string }).number === BLOCK,
+  eth_getBlockByNumber: (result) => result === null || (result as { number: string }).number === BLOCK,
   eth_createAccessList: (result) =>
     (result as { accessList: { address: string }[] }).accessList.every(({ address }) =>
       /^0x[0-9a-fA-F]{40}$/.test(address),

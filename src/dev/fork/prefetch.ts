@@ -81,7 +81,7 @@ export function createPrefetch(
       (address): address is string => typeof address === "string" && ADDRESS.test(address),
     );
     const given = givenList(accessList);
-    const request = { ...{ from, to, data: input, value } };
+    const request = { from, to, data: input, value };
     // A transfer of ether touches what it names.
     const isTransfer = input === undefined || input === "0x";
     const [, computed] = await Promise.allSettled([

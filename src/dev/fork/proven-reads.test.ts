@@ -70,9 +70,7 @@ describe("planProvenReads", () => {
       assert.throws(() => proven([read], other), { code: "FORK_REMOTE_PROOF" });
     }
     const { calls, resultsOf } = plan(reads);
-    const answers = calls.map((call) =>
-      (call.method === "eth_getCode" ? other : MODEL).resultOf(call),
-    );
+    const answers = calls.map((call) => (call.method === "eth_getCode" ? other : MODEL).resultOf(call));
     assert.throws(() => resultsOf(answers), { code: "FORK_REMOTE_PROOF" });
   });
 
@@ -115,10 +113,7 @@ describe("RemoteState.hashAt", () => {
         return answer(number);
       });
     const { parentHash } = chain.get(100)!;
-    const state = new RemoteState(
-      { block: 100, bytesMax: 1 << 20, parentHash },
-      { call, cache: NO_CACHE },
-    );
+    const state = new RemoteState({ block: 100, bytesMax: 1 << 20, parentHash }, { call, cache: NO_CACHE });
     return { state, asked };
   }
 
@@ -133,9 +128,7 @@ describe("RemoteState.hashAt", () => {
 
   test("a header that is not the parent of the next one is an error", () => {
     const { state } = stateOf((number) =>
-      number === 97
-        ? blockJson({ ...chain.get(97)!, gasUsed: 1n }, headerHash(chain.get(97)!))
-        : jsonOf(number),
+      number === 97 ? blockJson({ ...chain.get(97)!, gasUsed: 1n }, headerHash(chain.get(97)!)) : jsonOf(number),
     );
     assert.equal(state.hashAt(98), headerHash(chain.get(98)!));
     assert.throws(() => state.hashAt(95), { code: "FORK_REMOTE_PROOF" });

@@ -55,17 +55,13 @@ export function planProvenReads(stateRoot: Hash, block: string): PlanReads {
         ...others,
       ],
       resultsOf(answers) {
-        const proven = new Map(
-          proofs.map((each, i) => [each.address, new ProvenAccount(stateRoot, each, answers[i])]),
-        );
+        const proven = new Map(proofs.map((each, i) => [each.address, new ProvenAccount(stateRoot, each, answers[i])]));
         for (const [i, { address }] of codes.entries()) {
           proven.get(address)!.code = answers[proofs.length + i];
         }
         const rest = planPlainReads(others).resultsOf(answers.slice(proofs.length + codes.length));
         const byRead = new Map(others.map((read, i) => [read, rest[i]]));
-        return reads.map((read) =>
-          byRead.has(read) ? byRead.get(read) : proven.get(addressIn(read))!.resultOf(read),
-        );
+        return reads.map((read) => (byRead.has(read) ? byRead.get(read) : proven.get(addressIn(read))!.resultOf(read)));
       },
     };
   };
@@ -145,11 +141,7 @@ function nodesOf(proof: JsonObject, key: string): readonly Uint8Array[] {
  * needs, such as those that have their place in another one.
  * @throws ForkProofError
  */
-function valueUnder(
-  root: Uint8Array,
-  key: Address | Hash,
-  nodes: readonly Uint8Array[],
-): Uint8Array | undefined {
+function valueUnder(root: Uint8Array, key: Address | Hash, nodes: readonly Uint8Array[]): Uint8Array | undefined {
   const byHash = new Map(nodes.map((node) => [keccak256Hash(node), node]));
   const failed = (text: string, options?: ErrorOptions) =>
     new ForkProofError(`a proof of the remote chain's state ${text}`, { key }, options);

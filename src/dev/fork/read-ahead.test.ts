@@ -65,10 +65,7 @@ test("readAhead: slots of system contracts cost one request in many blocks, thos
 
 test("firstReads has what the system calls of the first blocks read", async () => {
   const cache = openCache();
-  await cachedCalls(
-    async (calls) => calls.map(resultOf),
-    cache,
-  )(firstReads({ number: 8190 }, 9000));
+  await cachedCalls(async (calls) => calls.map(resultOf), cache)(firstReads({ number: 8190 }, 9000));
   const offline = cachedSyncCalls(() => assert.fail("it is in the cache"), cache);
   const state = stateOf(offline, cache, 8190);
   for (const [address, slot] of [
@@ -99,8 +96,7 @@ test("createPrefetch reads the accounts of a call, its access list, and that of 
     cachedSyncCalls(() => assert.fail("everything is in the cache"), cache),
     cache,
   );
-  for (const address of [ALICE!, TOKEN!, ORACLE!])
-    assert.equal(later.account(address)?.balance, 1n);
+  for (const address of [ALICE!, TOKEN!, ORACLE!]) assert.equal(later.account(address)?.balance, 1n);
   assert.equal(later.storage(TOKEN!, word(9n)), 9n);
   assert.equal(later.storage(ORACLE!, word(6n)), 6n);
   await prefetch({ ...request, data: "0xa9059cbb01" }, () => []);
@@ -119,9 +115,7 @@ test("what contracts of this chain read of the remote one is found by executing 
   const requests: number[] = [];
   const call = cachedCalls(async (calls) => {
     requests.push(calls.length);
-    return calls.map((each) =>
-      each.method === "eth_createAccessList" ? { accessList: [] } : resultOf(each),
-    );
+    return calls.map((each) => (each.method === "eth_createAccessList" ? { accessList: [] } : resultOf(each)));
   }, cache);
   const state = stateOf(
     cachedSyncCalls(() => assert.fail("everything is in the cache"), cache),

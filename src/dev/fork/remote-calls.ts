@@ -17,10 +17,7 @@ type CallOptions = {
  * Results of calls, in their order, each of the form of its method.
  * @throws ForkRemoteError, ForkArchiveError, ForkProofError, ForkAnswerError, ForkRevertError
  */
-export type RemoteCalls = (
-  calls: readonly RemoteCall[],
-  options?: CallOptions,
-) => Promise<readonly unknown[]>;
+export type RemoteCalls = (calls: readonly RemoteCall[], options?: CallOptions) => Promise<readonly unknown[]>;
 
 /** The same while the thread waits: state is synchronous. */
 export type SyncRemoteCalls = (calls: readonly RemoteCall[]) => readonly unknown[];

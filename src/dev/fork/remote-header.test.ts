@@ -15,9 +15,7 @@ const WORD_LIMIT = 2n ** 256n;
 function read(fields: Partial<Header>, json: object = {}) {
   const model = modelRemoteChain(ALLOC, fields);
   const call = async (calls: readonly RemoteCall[]) =>
-    calls.map(({ method }) =>
-      method === "eth_chainId" ? "0x1" : { ...blockJson(model.header, model.hash), ...json },
-    );
+    calls.map(({ method }) => (method === "eth_chainId" ? "0x1" : { ...blockJson(model.header, model.hash), ...json }));
   return readForkBlock(call, undefined);
 }
 

@@ -1,13 +1,13 @@
 import { BLOCK_GAS_LIMIT_MIN } from "../../params/gas.ts";
-import { EMPTY_BYTES, equalBytes } from "../../primitives/bytes.ts";
+import { equalBytes } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
-import { BLOOM_LENGTH } from "../../types/bloom.ts";
-import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
+import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import { decodeHeader, encodeHeader } from "../../types/header-codec.ts";
+import { type HeaderReaders, headerFromJson } from "../../types/header-json.ts";
 import { ForkHeaderError, ForkRemoteError } from "./errors.ts";
-import { addressOf, bigintOf, bytesOf, hashOf, type JsonObject, objectOf } from "./remote-json.ts";
+import { addressOf, bigintOf, bytesOf, hashOf, objectOf } from "./remote-json.ts";
 
 /** Tables of the store have six bytes for a number; the rest is room for the blocks of this chain. */
 const NUMBER_MAX = 2 ** 47;
@@ -21,7 +21,16 @@ const EXTRA_DATA_LENGTH_MAX = 1 << 16;
 const BLOB_GAS_MAX = 2n ** 29n;
 /** Room for the fee to rise in. */
 const BASE_FEE_MAX = 2n ** 128n;
-const NONCE_ZERO = "0x0000000000000000";
+
+/** Each throws ForkRemoteError. */
+const READERS: HeaderReaders = {
+  hash: hashOf,
+  address: addressOf,
+  bytes: bytesOf,
+  word: (value) => bigintOf(value, 256),
+  gas: (value) => bigintOf(value, 64),
+  number: (value) => Number(bigintOf(value, 53)),
+};
 
 export type RemoteHeader = {
   readonly header: Header;
@@ -33,13 +42,11 @@ export type RemoteHeader = {
 
 /**
  * The header of a block as a remote node answers it, decoded by the same rules as one in the block log.
- *
- * Nonce, difficulty and uncles are constants since the merge (EIP-3675), and some nodes answer null for them.
  * @throws ForkRemoteError where it is no header
  */
 export function remoteHeaderOf(json: unknown): RemoteHeader {
   const block = objectOf(json);
-  const header = headerOf(block);
+  const header = headerFromJson(block, READERS);
   let bytes: Uint8Array;
   try {
     bytes = encodeHeader(header);
@@ -69,35 +76,4 @@ export function assertContinuable(header: Header): void {
   if (extraData.length > EXTRA_DATA_LENGTH_MAX) reject(`${extraData.length} bytes of extra data`);
   // The root is the name of what this chain adds, which is never nothing.
   if (stateRoot === EMPTY_TRIE_ROOT) reject("its state is empty");
-}
-
-/** @throws ForkRemoteError */
-function headerOf(json: JsonObject): Header {
-  const optional = <T>(name: string, read: (value: unknown) => T) =>
-    json[name] === undefined || json[name] === null ? {} : { [name]: read(json[name]) };
-  const word = (value: unknown) => bigintOf(value, 256);
-  const gas = (value: unknown) => bigintOf(value, 64);
-  return {
-    parentHash: hashOf(json["parentHash"]),
-    sha3Uncles: hashOf(json["sha3Uncles"] ?? EMPTY_UNCLES_HASH),
-    coinbase: addressOf(json["miner"]),
-    stateRoot: hashOf(json["stateRoot"]),
-    transactionsRoot: hashOf(json["transactionsRoot"]),
-    receiptsRoot: hashOf(json["receiptsRoot"]),
-    logsBloom: bytesOf(json["logsBloom"], BLOOM_LENGTH),
-    difficulty: word(json["difficulty"] ?? "0x0"),
-    number: Number(bigintOf(json["number"], 53)),
-    gasLimit: gas(json["gasLimit"]),
-    gasUsed: gas(json["gasUsed"]),
-    timestamp: Number(bigintOf(json["timestamp"], 53)),
-    extraData: json["extraData"] == null ? EMPTY_BYTES : bytesOf(json["extraData"]),
-    mixHash: hashOf(json["mixHash"]),
-    nonce: bytesOf(json["nonce"] ?? NONCE_ZERO, 8),
-    ...optional("baseFeePerGas", word),
-    ...optional("withdrawalsRoot", hashOf),
-    ...optional("blobGasUsed", gas),
-    ...optional("excessBlobGas", gas),
-    ...optional("parentBeaconBlockRoot", hashOf),
-    ...optional("requestsHash", hashOf),
-  };
 }

@@ -83,8 +83,7 @@ function block(result: unknown, wanted: { readonly number?: unknown; readonly ha
   const { number, hash } = wanted;
   const isNumber = typeof number === "string" && number.startsWith("0x");
   const isOther =
-    (isNumber && Number(number) !== header.number) ||
-    (typeof hash === "string" && hash.toLowerCase() !== claimedHash);
+    (isNumber && Number(number) !== header.number) || (typeof hash === "string" && hash.toLowerCase() !== claimedHash);
   if (isOther) throw new ForkRemoteError("the remote chain answered another block", { ...wanted });
   return result;
 }

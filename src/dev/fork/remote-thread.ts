@@ -34,8 +34,7 @@ export class RemoteThread {
       entry: "dev/fork/fetch-remote.thread",
       data: (): FetchRemoteData => ({ urls: this.#urls, block, isVerified }),
       heapMegabytesMax: heapMbMax ?? HEAP_MB_MAX,
-      onEnded: (error) =>
-        log.warn("thread of the fork ended; the next read starts it again", { error }),
+      onEnded: (error) => log.warn("thread of the fork ended; the next read starts it again", { error }),
     });
   }
 

@@ -46,12 +46,7 @@ export function emitInterpreter(
   return module.bytes();
 }
 
-function emitRun(
-  f: FunctionBuilder,
-  runtime: Runtime,
-  build: Build,
-  leavesAtBorders: boolean,
-): void {
+function emitRun(f: FunctionBuilder, runtime: Runtime, build: Build, leavesAtBorders: boolean): void {
   const pc = f.i32(i32.load(frame.pc));
   const sp = f.i32(i32.load(frame.sp));
   const gas = f.i64(i64.load(frame.gas));
@@ -82,11 +77,7 @@ function emitRun(
     f.if(i32.eqz(i32.load(globals.halt)), () => f.do(i32.store(globals.halt, haltCode.outOfGas)));
   });
 
-  f.do(
-    i32.store(frame.pc, pc),
-    i32.store(frame.sp, sp),
-    i64.store(frame.gas, i64.add(gas, i64.load(globals.reserve))),
-  );
+  f.do(i32.store(frame.pc, pc), i32.store(frame.sp, sp), i64.store(frame.gas, i64.add(gas, i64.load(globals.reserve))));
   f.return(i32.of(status));
 }
 

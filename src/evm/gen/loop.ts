@@ -151,11 +151,7 @@ export class Loop {
       const now = i64.add(this.gas, i64.load(globals.reserve));
       f.do(i64.store(globals.stepCost, i64.sub(i64.load(globals.stepGas), now)));
     } else if (!this.#isAccess) return;
-    f.do(
-      i32.store(frame.sp, this.sp),
-      i32.store(globals.stepped, 1),
-      call(this.runtime.imports.step),
-    );
+    f.do(i32.store(frame.sp, this.sp), i32.store(globals.stepped, 1), call(this.runtime.imports.step));
   }
 
   /** Before an opcode of the per-opcode build: stack bounds, then static gas, in geth's order. */
@@ -171,9 +167,7 @@ export class Loop {
       f.scope(() => {
         const height = f.i32(i32.sub(i32.load(frame.stackBase), this.sp));
         f.if(i32.eqz(isFine(height)), () => {
-          f.do(
-            i32.store(globals.haltDetail, i32.or(i32.shl(i32.shrU(height, 5), 16), bytes / WORD)),
-          );
+          f.do(i32.store(globals.haltDetail, i32.or(i32.shl(i32.shrU(height, 5), 16), bytes / WORD)));
           this.halt(code);
         });
       });

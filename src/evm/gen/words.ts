@@ -26,12 +26,7 @@ export function loadWord(f: FunctionBuilder, address: Operand, offset = 0): Limb
   return [0, 1, 2, 3].map((i) => f.i64(limb(address, i, offset))) as unknown as Limbs;
 }
 
-export function storeWord(
-  f: FunctionBuilder,
-  address: Operand,
-  limbs: readonly Operand[],
-  offset = 0,
-): void {
+export function storeWord(f: FunctionBuilder, address: Operand, limbs: readonly Operand[], offset = 0): void {
   limbs.forEach((value, i) => {
     f.do(i64.store(address, value, offset + 8 * i));
   });
@@ -49,13 +44,7 @@ export function storeZero(f: FunctionBuilder, address: Operand, offset = 0): voi
   f.do(v128.store(address, ZERO_HALF, offset + 16));
 }
 
-export function copyWord(
-  f: FunctionBuilder,
-  to: Operand,
-  from: Operand,
-  toOffset = 0,
-  fromOffset = 0,
-): void {
+export function copyWord(f: FunctionBuilder, to: Operand, from: Operand, toOffset = 0, fromOffset = 0): void {
   f.do(v128.store(to, v128.load(from, fromOffset), toOffset));
   f.do(v128.store(to, v128.load(from, fromOffset + 16), toOffset + 16));
 }
@@ -70,12 +59,7 @@ export function wordFromBytes(f: FunctionBuilder, to: Operand, from: Operand, to
 }
 
 /** Stores the word at `from` as 32 big-endian bytes at `to`. */
-export function bytesFromWord(
-  f: FunctionBuilder,
-  to: Operand,
-  from: Operand,
-  fromOffset = 0,
-): void {
+export function bytesFromWord(f: FunctionBuilder, to: Operand, from: Operand, fromOffset = 0): void {
   f.scope(() => {
     const low = f.v128(v128.load(from, fromOffset));
     f.do(v128.store(to, reverseBytes(v128.load(from, fromOffset + 16))));
@@ -98,8 +82,7 @@ export function isZeroWord(address: Operand, offset = 0): Code {
 }
 
 export function equalWords(a: Operand, b: Operand, aOffset = 0, bOffset = 0): Code {
-  const differing = (half: number) =>
-    v128.xor(v128.load(a, aOffset + half), v128.load(b, bOffset + half));
+  const differing = (half: number) => v128.xor(v128.load(a, aOffset + half), v128.load(b, bOffset + half));
   return i32.eqz(v128.anyTrue(v128.or(differing(0), differing(16))));
 }
 

@@ -41,25 +41,24 @@ function traceBoth(codes: readonly string[], value: bigint) {
     bytes += count;
   });
   const account = (balance: bigint, code: string) => ({
-    ...{ balance, nonce: 1n, code: hexToBytes(`0x${code}`) },
+    balance,
+    nonce: 1n,
+    code: hexToBytes(`0x${code}`),
   });
-  const contracts = CONTRACTS.map(
-    (address, i) => [address, account(1_000n, codes[i] ?? "")] as const,
-  );
+  const contracts = CONTRACTS.map((address, i) => [address, account(1_000n, codes[i] ?? "")] as const);
   const state = createMemoryState(new Map([...contracts, [CALLER, account(10n ** 40n, "")]]));
   const message = testMessage({
-    ...{ to: CONTRACTS[0]!, caller: CALLER, origin: CALLER, value },
-    ...{ data: hexToBytes("0x010203"), gas: 3_000_000n },
+    to: CONTRACTS[0]!,
+    caller: CALLER,
+    origin: CALLER,
+    value,
+    data: hexToBytes("0x010203"),
+    gas: 3_000_000n,
   });
   const block = testBlock({ hardfork: "prague" });
   evm.execute(message, block, createWorldState(state), { tracer: { ...hooks, frames: table } });
   // What the table has is still there when the engine has gone on.
-  evm.execute(
-    testMessage({ to: IDENTITY, data: hexToBytes("0xffffff") }),
-    block,
-    createWorldState(state),
-    {},
-  );
+  evm.execute(testMessage({ to: IDENTITY, data: hexToBytes("0xffffff") }), block, createWorldState(state), {});
   const seen = Array.from({ length: table.length }, (_, index) => table.at(index));
   return { seen, expected: frames, bytes };
 }
@@ -85,15 +84,7 @@ const step = fc.oneof(
       })
       .map(({ opcode, target, value, gas, input, inputSize, outputSize }) => {
         const hasValue = opcode === "f1" || opcode === "f2";
-        const operands = [
-          outputSize,
-          7,
-          inputSize,
-          input,
-          ...(hasValue ? [value] : []),
-          target,
-          gas,
-        ];
+        const operands = [outputSize, 7, inputSize, input, ...(hasValue ? [value] : []), target, gas];
         return `${operands.map(push).join("")}${opcode}50`;
       }),
   },
@@ -111,19 +102,15 @@ const code = fc.array(step, { maxLength: 7 }).map((steps) => steps.join(""));
 
 test("FrameTable has the frames that onEnter and onExit report", () => {
   fc.assert(
-    fc.property(
-      fc.array(code, { minLength: 4, maxLength: 4 }),
-      fc.constantFrom(0n, 1n, 10n ** 35n),
-      (codes, value) => {
-        const { seen, expected, bytes } = traceBoth(codes, value);
-        assert.deepEqual(seen, expected);
-        const sizes = expected.map(({ start, end }) => start.input.length + end.output.length);
-        assert.equal(
-          bytes,
-          sizes.reduce((sum, length) => sum + length, 0),
-        );
-      },
-    ),
+    fc.property(fc.array(code, { minLength: 4, maxLength: 4 }), fc.constantFrom(0n, 1n, 10n ** 35n), (codes, value) => {
+      const { seen, expected, bytes } = traceBoth(codes, value);
+      assert.deepEqual(seen, expected);
+      const sizes = expected.map(({ start, end }) => start.input.length + end.output.length);
+      assert.equal(
+        bytes,
+        sizes.reduce((sum, length) => sum + length, 0),
+      );
+    }),
     { numRuns: 300 },
   );
 });

@@ -105,8 +105,7 @@ export class FrameTable implements FrameTracer {
     rows[at + field.outputSize] = outputSize;
     const low = rows[at + field.gas]! - u32[globals.gasBack >>> 2]!;
     rows[at + field.gasUsed] = low;
-    rows[at + field.gasUsed + 1] =
-      rows[at + field.gas + 1]! - u32[(globals.gasBack >>> 2) + 1]! - (low < 0 ? 1 : 0);
+    rows[at + field.gasUsed + 1] = rows[at + field.gas + 1]! - u32[(globals.gasBack >>> 2) + 1]! - (low < 0 ? 1 : 0);
     rows[at + field.outcome] = outcome === "success" ? 0 : outcome === "revert" ? 1 : 2;
     if (halt !== undefined) this.#halts.set(index, halt);
   }

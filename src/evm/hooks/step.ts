@@ -20,8 +20,14 @@ const GROWTH_MAX = 1 << 20;
 
 /** Opcodes whose warm access geth charges before it looks at anything else. */
 const ACCESS_FIRST: ReadonlySet<string> = new Set([
-  ...["BALANCE", "EXTCODESIZE", "EXTCODEHASH", "EXTCODECOPY"],
-  ...["CALL", "CALLCODE", "DELEGATECALL", "STATICCALL"],
+  "BALANCE",
+  "EXTCODESIZE",
+  "EXTCODEHASH",
+  "EXTCODECOPY",
+  "CALL",
+  "CALLCODE",
+  "DELEGATECALL",
+  "STATICCALL",
 ]);
 
 /**
@@ -196,8 +202,7 @@ class RunningStep implements Step {
 
   storage(slot: Hash, address?: Address): bigint {
     const { memory, journal } = this.#session;
-    const account =
-      address === undefined ? memory.get32(frame.account) : accountOf(this.#session, address);
+    const account = address === undefined ? memory.get32(frame.account) : accountOf(this.#session, address);
     memory.setHex(TRACE_KEY, slot);
     return memory.word(journal.find(account, TRACE_KEY) + record.value);
   }

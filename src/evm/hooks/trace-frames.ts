@@ -24,11 +24,7 @@ export function traceEnter(session: Session): void {
 }
 
 /** The gas that it gives back is in `globals.gasBack`. */
-export function traceExit(
-  session: Session,
-  { outcome, halt, output, outputSize }: FrameResult,
-  depth: number,
-): void {
+export function traceExit(session: Session, { outcome, halt, output, outputSize }: FrameResult, depth: number): void {
   const { memory } = session;
   const tracer = session.tracer!;
   session.traced--;

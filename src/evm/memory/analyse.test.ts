@@ -45,10 +45,7 @@ test("a JUMPDEST begins a segment, in the immediate of a PUSH it does not", () =
 });
 
 test("a segment ends after JUMPI, GAS and what touches the state", () => {
-  assert.deepEqual(
-    [...segmentsOf("5f5f57 5a 5f54 5f5f55 00".replaceAll(" ", "")).keys()],
-    [0, 3, 4, 6, 9, 10],
-  );
+  assert.deepEqual([...segmentsOf("5f5f57 5a 5f54 5f5f55 00".replaceAll(" ", "")).keys()], [0, 3, 4, 6, 9, 10]);
 });
 
 test("code after a halt belongs to no segment until a JUMPDEST", () => {

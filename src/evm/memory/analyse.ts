@@ -11,11 +11,7 @@ import { STACK_WORDS_MAX, WORD } from "./layout.ts";
  * A segment is a run of opcodes that is entered at its first only (see OpcodeKind), so its gas and its stack bounds
  * are checked once. `size` after the last byte is a segment too: the STOP that follows any code.
  */
-export function writeSegments(
-  code: Uint8Array,
-  opcodes: readonly (Opcode | undefined)[],
-  table: Uint32Array,
-): void {
+export function writeSegments(code: Uint8Array, opcodes: readonly (Opcode | undefined)[], table: Uint32Array): void {
   const size = code.length;
   let begin = 0;
   let gas = 0;

@@ -100,8 +100,7 @@ export class LinearMemory {
     const { u32 } = this;
     const low = u32[to >>> 2]! + u32[from >>> 2]!;
     u32[to >>> 2] = low;
-    u32[(to >>> 2) + 1] =
-      u32[(to >>> 2) + 1]! + u32[(from >>> 2) + 1]! + (low > 0xffffffff ? 1 : 0);
+    u32[(to >>> 2) + 1] = u32[(to >>> 2) + 1]! + u32[(from >>> 2) + 1]! + (low > 0xffffffff ? 1 : 0);
   }
 
   copyWord(to: number, from: number): void {

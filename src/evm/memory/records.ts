@@ -2,17 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Precompile, State } from "../evm.ts";
 import type { CodeCache } from "./code-cache.ts";
-import {
-  flag,
-  globals,
-  INDEX,
-  INDEX_SLOTS_MIN,
-  RECORD_SIZE,
-  RECORDS,
-  record,
-  TRANSIENT,
-  UNDO,
-} from "./layout.ts";
+import { flag, globals, INDEX, INDEX_SLOTS_MIN, RECORD_SIZE, RECORDS, record, TRANSIENT, UNDO } from "./layout.ts";
 import type { LinearMemory } from "./linear-memory.ts";
 
 /** What is warm before the first opcode (EIP-2929). */
@@ -123,9 +113,7 @@ export class Records {
   #isWarm(address: Address): boolean {
     const { addresses, precompiles } = this.#warm;
     if (precompiles.has(address)) return true;
-    return addresses instanceof Set
-      ? addresses.has(address)
-      : (addresses as readonly Address[]).includes(address);
+    return addresses instanceof Set ? addresses.has(address) : (addresses as readonly Address[]).includes(address);
   }
 
   #loadSlot(entry: number, address: Address): void {

@@ -25,10 +25,7 @@ for (const [name, tier] of [
       const scene = sceneOf(generateCase(seed));
       // An odd gas limit: some segment of most programs cannot be paid.
       for (const gas of [scene.message.gas, scene.message.gas / 7n, 12_345n]) {
-        const found = difference(
-          runScene(scene, evm, { gas }),
-          runScene(scene, interpreter, { gas }),
-        );
+        const found = difference(runScene(scene, evm, { gas }), runScene(scene, interpreter, { gas }));
         assert.equal(found, undefined, `seed ${seed}, gas ${gas}`);
       }
     }
@@ -65,8 +62,7 @@ test("a call that ran out of gas counts with the gas it had, under a deadline to
     const state = createWorldState(createMemoryState());
     state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash: state.putCode(code) });
     const message = testMessage({ to: contract, gas: 3_000_000n });
-    const spend = () =>
-      assert.equal(evm.execute(message, testBlock(), state, options).halt?.kind, "outOfGas");
+    const spend = () => assert.equal(evm.execute(message, testBlock(), state, options).halt?.kind, "outOfGas");
     for (let i = 0; i < 3; i++) spend();
     assert.equal(asked(), 0);
     spend();

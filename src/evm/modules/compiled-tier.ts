@@ -58,9 +58,7 @@ export class CompiledTier {
     this.#options = options;
     this.#imports = { host: { ...interpreter, memory: memory.memory } };
     this.#interpreter = interpreter;
-    this.#partner = options.alternates
-      ? createBorderedInterpreter(hardfork, memory.memory, host)
-      : interpreter;
+    this.#partner = options.alternates ? createBorderedInterpreter(hardfork, memory.memory, host) : interpreter;
   }
 
   /** As `Interpreter.run`, for a frame that runs `code`. */

@@ -61,11 +61,7 @@ export function createBorderedInterpreter(
   return instantiate(compileModule(bytes), memory, host);
 }
 
-function instantiate(
-  module: WebAssembly.Module,
-  memory: WebAssembly.Memory,
-  host: HostFunctions,
-): Interpreter {
+function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory, host: HostFunctions): Interpreter {
   const instance = new WebAssembly.Instance(module, { host: { ...host, memory } });
   return instance.exports as unknown as Interpreter;
 }

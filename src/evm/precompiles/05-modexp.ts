@@ -40,10 +40,7 @@ export const modexpBerlin: Precompile = {
   gas(input) {
     const lengths = readLengths(input);
     const iterations = iterationCount(input, lengths, MODEXP_BYTE_ITERATIONS_BYZANTIUM);
-    return atLeast(
-      MODEXP_GAS_MIN_BERLIN,
-      (squaredWords(longest(lengths)) * iterations) / MODEXP_DIVISOR_BERLIN,
-    );
+    return atLeast(MODEXP_GAS_MIN_BERLIN, (squaredWords(longest(lengths)) * iterations) / MODEXP_DIVISOR_BERLIN);
   },
   run,
 };
@@ -55,10 +52,7 @@ export const modexpOsaka: Precompile = {
     const lengths = readLengths(input);
     const iterations = iterationCount(input, lengths, MODEXP_BYTE_ITERATIONS);
     const length = longest(lengths);
-    return atLeast(
-      MODEXP_GAS_MIN,
-      (length <= 32n ? MODEXP_SHORT_COMPLEXITY : 2n * squaredWords(length)) * iterations,
-    );
+    return atLeast(MODEXP_GAS_MIN, (length <= 32n ? MODEXP_SHORT_COMPLEXITY : 2n * squaredWords(length)) * iterations);
   },
   run(input, checkpoint) {
     const { base, exponent, modulus } = readLengths(input);
@@ -103,8 +97,7 @@ function longest({ base, modulus }: Lengths): bigint {
 function iterationCount(input: Uint8Array, { base, exponent }: Lengths, perByte: bigint): bigint {
   const start = BigInt(HEADER_LENGTH) + base;
   const headLength = exponent < 32n ? Number(exponent) : 32;
-  const head =
-    start < BigInt(input.length) ? bytesToBigint(inputSlice(input, Number(start), headLength)) : 0n;
+  const head = start < BigInt(input.length) ? bytesToBigint(inputSlice(input, Number(start), headLength)) : 0n;
   const headBits = head === 0n ? 0n : BigInt(head.toString(2).length - 1);
   const tailLength = exponent > 32n ? exponent - 32n : 0n;
   return atLeast(1n, tailLength * perByte + headBits);

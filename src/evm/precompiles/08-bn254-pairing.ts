@@ -21,9 +21,7 @@ function pairing({ base, perPair }: PairGas): Precompile {
     run(input, checkpoint) {
       if (input.length % PAIR_LENGTH !== 0) return { reason: "bad elliptic curve pairing size" };
       const result = bn254PairingIsOne(input, checkpoint);
-      return typeof result === "string"
-        ? BN254_FAILURE[result]
-        : bigintToFixedBytes(result ? 1n : 0n, 32);
+      return typeof result === "string" ? BN254_FAILURE[result] : bigintToFixedBytes(result ? 1n : 0n, 32);
     },
   };
 }

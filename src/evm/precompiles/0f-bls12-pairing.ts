@@ -13,13 +13,10 @@ const PAIR_LENGTH = BLS_G1_LENGTH + BLS_G2_LENGTH;
  */
 export const bls12Pairing: Precompile = {
   name: "BLS12_PAIRING_CHECK",
-  gas: (input) =>
-    BigInt(BLS_PAIRING_GAS.base + BLS_PAIRING_GAS.perPair * Math.floor(input.length / PAIR_LENGTH)),
+  gas: (input) => BigInt(BLS_PAIRING_GAS.base + BLS_PAIRING_GAS.perPair * Math.floor(input.length / PAIR_LENGTH)),
   run(input, checkpoint) {
     if (input.length === 0 || input.length % PAIR_LENGTH !== 0) return INVALID_LENGTH;
     const result = blsPairingIsOne(input, checkpoint);
-    return typeof result === "string"
-      ? BLS_FAILURE[result]
-      : bigintToFixedBytes(result ? 1n : 0n, 32);
+    return typeof result === "string" ? BLS_FAILURE[result] : bigintToFixedBytes(result ? 1n : 0n, 32);
   },
 };

@@ -16,8 +16,7 @@ export const p256Verify: Precompile = {
   gas: () => P256_VERIFY_GAS,
   run(input) {
     const valid =
-      input.length === INPUT_LENGTH &&
-      verifyP256(input.subarray(0, 32), input.subarray(32, 96), input.subarray(96));
+      input.length === INPUT_LENGTH && verifyP256(input.subarray(0, 32), input.subarray(32, 96), input.subarray(96));
     return valid ? bigintToFixedBytes(1n, 32) : EMPTY_BYTES;
   },
 };

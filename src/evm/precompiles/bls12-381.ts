@@ -43,13 +43,7 @@ type MsmRules = {
 };
 
 /** A multi-scalar multiplication of EIP-2537. */
-export function msmPrecompile({
-  name,
-  termLength,
-  multiplyGas,
-  discounts,
-  multiply,
-}: MsmRules): Precompile {
+export function msmPrecompile({ name, termLength, multiplyGas, discounts, multiply }: MsmRules): Precompile {
   return {
     name,
     gas(input) {

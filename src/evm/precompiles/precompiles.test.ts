@@ -12,10 +12,24 @@ import { precompileInputs } from "./testing/inputs.ts";
 const GAS_LIMIT = 2_000_000n;
 
 const NAMES = [
-  ...["ECREC", "SHA256", "RIPEMD160", "ID", "MODEXP", "BN254_ADD", "BN254_MUL", "BN254_PAIRING"],
-  ...["BLAKE2F", "KZG_POINT_EVALUATION", "BLS12_G1ADD", "BLS12_G1MSM", "BLS12_G2ADD"],
-  ...["BLS12_G2MSM", "BLS12_PAIRING_CHECK", "BLS12_MAP_FP_TO_G1", "BLS12_MAP_FP2_TO_G2"],
-  ...["P256VERIFY"],
+  "ECREC",
+  "SHA256",
+  "RIPEMD160",
+  "ID",
+  "MODEXP",
+  "BN254_ADD",
+  "BN254_MUL",
+  "BN254_PAIRING",
+  "BLAKE2F",
+  "KZG_POINT_EVALUATION",
+  "BLS12_G1ADD",
+  "BLS12_G1MSM",
+  "BLS12_G2ADD",
+  "BLS12_G2MSM",
+  "BLS12_PAIRING_CHECK",
+  "BLS12_MAP_FP_TO_G1",
+  "BLS12_MAP_FP2_TO_G2",
+  "P256VERIFY",
 ];
 
 test("precompilesAt gives each fork its contracts, in the order of their addresses", () => {
@@ -30,9 +44,21 @@ test("precompilesAt gives each fork its contracts, in the order of their address
     assert.deepEqual(addresses, expected);
   }
   assert.deepEqual(counts, {
-    ...{ frontier: 4, homestead: 4, tangerineWhistle: 4, spuriousDragon: 4, byzantium: 8 },
-    ...{ constantinople: 8, petersburg: 8, istanbul: 9, berlin: 9, london: 9, paris: 9 },
-    ...{ shanghai: 9, cancun: 10, prague: 17, osaka: 18 },
+    frontier: 4,
+    homestead: 4,
+    tangerineWhistle: 4,
+    spuriousDragon: 4,
+    byzantium: 8,
+    constantinople: 8,
+    petersburg: 8,
+    istanbul: 9,
+    berlin: 9,
+    london: 9,
+    paris: 9,
+    shanghai: 9,
+    cancun: 10,
+    prague: 17,
+    osaka: 18,
   });
 });
 
@@ -53,8 +79,7 @@ for (const [hardfork, names] of Object.entries(CHANGES)) {
     test(`${name} of ${hardfork} agrees with @ethereumjs/evm in output, failure and gas`, async () => {
       const [address, precompile] = precompiles.find(([, one]) => one.name === name)!;
       const oracle = library.precompiles.get(address.slice(2))!;
-      const runOracle = async (data: Uint8Array, gasLimit: bigint) =>
-        oracle({ data, gasLimit, common, _EVM: library });
+      const runOracle = async (data: Uint8Array, gasLimit: bigint) => oracle({ data, gasLimit, common, _EVM: library });
       await fc.assert(
         fc.asyncProperty(precompileInputs[name]!, async (input) => {
           const before = Uint8Array.from(input);

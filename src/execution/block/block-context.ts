@@ -13,22 +13,11 @@ export type BlockHashes = (number: number) => Hash | undefined;
 /** The header's fields that an execution sees. */
 export type ContextHeader = Pick<
   Header,
-  | "number"
-  | "timestamp"
-  | "coinbase"
-  | "gasLimit"
-  | "difficulty"
-  | "mixHash"
-  | "baseFeePerGas"
-  | "excessBlobGas"
+  "number" | "timestamp" | "coinbase" | "gasLimit" | "difficulty" | "mixHash" | "baseFeePerGas" | "excessBlobGas"
 >;
 
 /** What `header` is to the EVM: fork, fees, opcodes of block information. */
-export function blockContextOf(
-  header: ContextHeader,
-  config: ChainConfig,
-  blockHash: BlockHashes,
-): BlockContext {
+export function blockContextOf(header: ContextHeader, config: ChainConfig, blockHash: BlockHashes): BlockContext {
   const hardfork = hardforkAt(config, header);
   const blobParams = blobParamsAt(config, header.timestamp);
   return {
@@ -64,10 +53,9 @@ export function assertGasLeft(pool: GasPool, gas: bigint, blobGas: bigint): void
     });
   }
   if (pool.blobGas < blobGas) {
-    throw new InvalidTransactionError(
-      "TX_TYPE_3_TX_MAX_BLOB_GAS_ALLOWANCE_EXCEEDED",
-      "max data blobs reached",
-      { blobGasLeft: pool.blobGas, blobGas },
-    );
+    throw new InvalidTransactionError("TX_TYPE_3_TX_MAX_BLOB_GAS_ALLOWANCE_EXCEEDED", "max data blobs reached", {
+      blobGasLeft: pool.blobGas,
+      blobGas,
+    });
   }
 }

@@ -93,11 +93,7 @@ export type BlockEnv = {
 };
 
 /** Begins a block after `parent`. */
-export function beginBlock(
-  header: OpenHeader,
-  parent: BlockParent,
-  modules: ExecutionModules,
-): BlockExecution {
+export function beginBlock(header: OpenHeader, parent: BlockParent, modules: ExecutionModules): BlockExecution {
   return new BlockExecution(blockEnvOf(header, parent, modules.config), header, modules);
 }
 
@@ -167,11 +163,7 @@ export class BlockExecution {
    * Executes `message` in the name of `tx`, which need not be signed. When it throws, nothing has changed.
    * @throws InvalidTransactionError
    */
-  addMessage(
-    tx: Transaction,
-    message: TransactionMessage,
-    options?: ApplyMessageOptions,
-  ): TransactionResult {
+  addMessage(tx: Transaction, message: TransactionMessage, options?: ApplyMessageOptions): TransactionResult {
     const { hardfork, blobBaseFee } = this.context;
     const result = applyMessage(message, this.#environment, options);
     const receipt = receiptOf(tx, result, {
@@ -244,11 +236,7 @@ export class BlockExecution {
   }
 
   readonly #stateRoot = (): Hash =>
-    this.#modules.stateTrie.update(
-      this.#env.baseRoot,
-      this.#changes(),
-      this.#env.state.readOfBase(),
-    ).root;
+    this.#modules.stateTrie.update(this.#env.baseRoot, this.#changes(), this.#env.state.readOfBase()).root;
 
   #takeRequests(): readonly Uint8Array[] {
     const environment = this.#environment;

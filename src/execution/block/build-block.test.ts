@@ -92,11 +92,7 @@ test("the protocol's own calls see beacon root and parent hash (EIP-4788, EIP-29
   ]);
   const chain = testChain(alloc);
   const parentBeaconBlockRoot = hashFromBigint(77n);
-  const builder = createBlockBuilder(
-    chain.genesis,
-    { ...attributes, parentBeaconBlockRoot },
-    chain.modules,
-  );
+  const builder = createBlockBuilder(chain.genesis, { ...attributes, parentBeaconBlockRoot }, chain.modules);
   const { executed, state } = builder.seal();
   const slot = hashFromBigint(0n);
   assert.equal(state.storage(BEACON_ROOTS_ADDRESS, slot), 77n);

@@ -177,14 +177,7 @@ export function nextGasLimit(parentGasLimit: bigint, desired: bigint): bigint {
 function openHeader(
   parent: Header,
   parentHash: Hash,
-  {
-    timestamp,
-    feeRecipient,
-    gasLimit,
-    prevRandao,
-    parentBeaconBlockRoot,
-    forced,
-  }: PayloadAttributes,
+  { timestamp, feeRecipient, gasLimit, prevRandao, parentBeaconBlockRoot, forced }: PayloadAttributes,
   config: ChainConfig,
 ): OpenHeader {
   const point = { number: parent.number + 1, timestamp, difficulty: 0n };

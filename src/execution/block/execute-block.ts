@@ -126,7 +126,10 @@ export function verifyReceivedBlock(
   config: ChainConfig,
 ): ExecutedBlock {
   const block: Block = {
-    ...{ header, transactions, uncles, hash: headerHash(header) },
+    header,
+    transactions,
+    uncles,
+    hash: headerHash(header),
     ...(withdrawals && { withdrawals }),
   };
   // Blocks with uncles are of proof of work, and no engine of ours made them.
@@ -138,9 +141,7 @@ export function verifyReceivedBlock(
   if (received.length !== transactions.length) throw wrongReceipts();
   const blobParams = blobParamsAt(config, header.timestamp);
   const blobGasPrice =
-    blobParams && header.excessBlobGas !== undefined
-      ? blobBaseFee(header.excessBlobGas, blobParams)
-      : 0n;
+    blobParams && header.excessBlobGas !== undefined ? blobBaseFee(header.excessBlobGas, blobParams) : 0n;
   const receipts = received.map((receipt, index): Receipt => {
     const { status, postState, cumulativeGasUsed, logs } = receipt;
     const tx = transactions[index]!;

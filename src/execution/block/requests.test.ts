@@ -31,10 +31,7 @@ test("depositsOf takes the five fields out of the deposit event (EIP-6110)", () 
 
 test("depositsOf looks at no other contract and no other event", () => {
   assert.deepEqual(depositsOf([receipt(event, bob)], contract), EMPTY_BYTES);
-  assert.deepEqual(
-    depositsOf([{ logs: [{ address: contract, topics: [], data: event }] }], contract),
-    EMPTY_BYTES,
-  );
+  assert.deepEqual(depositsOf([{ logs: [{ address: contract, topics: [], data: event }] }], contract), EMPTY_BYTES);
   assert.deepEqual(depositsOf([receipt(event)], undefined), EMPTY_BYTES);
 });
 

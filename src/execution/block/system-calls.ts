@@ -142,9 +142,7 @@ export function requestList(requests: BlockRequests): Uint8Array[] {
     [WITHDRAWAL_TYPE, requests.withdrawals],
     [CONSOLIDATION_TYPE, requests.consolidations],
   ] as const;
-  return typed
-    .filter(([, data]) => data.length > 0)
-    .map(([type, data]) => concatBytes(Uint8Array.of(type), data));
+  return typed.filter(([, data]) => data.length > 0).map(([type, data]) => concatBytes(Uint8Array.of(type), data));
 }
 
 /** `requestsHash` of the header: sha256 over the sha256 of each request (EIP-7685). */
@@ -178,15 +176,10 @@ function depositOf({ data }: Log): Uint8Array {
   const word = (at: number) => bytesToBigint(data.subarray(at, at + 32));
   DEPOSIT_FIELDS.forEach(({ offset, length }, i) => {
     if (word(32 * i) !== BigInt(offset) || word(offset) !== BigInt(length)) {
-      throw new InvalidBlockError(
-        "BLOCK_INVALID_DEPOSIT_EVENT_LAYOUT",
-        `deposit field ${i} is not where it belongs`,
-      );
+      throw new InvalidBlockError("BLOCK_INVALID_DEPOSIT_EVENT_LAYOUT", `deposit field ${i} is not where it belongs`);
     }
   });
-  return concatBytes(
-    ...DEPOSIT_FIELDS.map(({ offset, length }) => data.subarray(offset + 32, offset + 32 + length)),
-  );
+  return concatBytes(...DEPOSIT_FIELDS.map(({ offset, length }) => data.subarray(offset + 32, offset + 32 + length)));
 }
 
 function sha256(bytes: Uint8Array): Uint8Array {

@@ -62,21 +62,19 @@ test("after a prefetch the state root needs no node that is not in memory", () =
 });
 
 test("a prefetch reads less where the state is known", () => {
-  const reads = [new Map(), new Map([[CONTRACT, { balance: 1n, nonce: 1n, storage: SLOTS }]])].map(
-    (alloc) => {
-      const { trie, root, state, prefetch, readsOf } = stored(createMemoryState(alloc));
-      for (let n = 0; n < 200; n += 3) {
-        state.storage(CONTRACT, slotOf(n));
-        state.setStorage(CONTRACT, slotOf(n), 9n);
-      }
-      const count = readsOf(() => prefetch.run(state, Infinity));
-      assert.equal(
-        readsOf(() => trie.update(root, state.changes(), state.readOfBase())),
-        0,
-      );
-      return count;
-    },
-  );
+  const reads = [new Map(), new Map([[CONTRACT, { balance: 1n, nonce: 1n, storage: SLOTS }]])].map((alloc) => {
+    const { trie, root, state, prefetch, readsOf } = stored(createMemoryState(alloc));
+    for (let n = 0; n < 200; n += 3) {
+      state.storage(CONTRACT, slotOf(n));
+      state.setStorage(CONTRACT, slotOf(n), 9n);
+    }
+    const count = readsOf(() => prefetch.run(state, Infinity));
+    assert.equal(
+      readsOf(() => trie.update(root, state.changes(), state.readOfBase())),
+      0,
+    );
+    return count;
+  });
   assert.ok(reads[0]! - reads[1]! >= 67, `${reads}`);
 });
 

@@ -17,8 +17,7 @@ test("messageFromCall fills in what is left out", () => {
 });
 
 test("messageFromCall derives the effective price", () => {
-  const price = (args: Parameters<typeof messageFromCall>[0]) =>
-    messageFromCall(args, defaults).gasPrice;
+  const price = (args: Parameters<typeof messageFromCall>[0]) => messageFromCall(args, defaults).gasPrice;
   assert.equal(price({ gasPrice: 9n }), 9n);
   assert.equal(price({ maxFeePerGas: 10n, maxPriorityFeePerGas: 1n }), 8n);
   assert.equal(price({ maxFeePerGas: 10n, maxPriorityFeePerGas: 5n }), 10n);

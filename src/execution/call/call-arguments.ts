@@ -85,18 +85,14 @@ export function messageFromCall(args: CallArguments, defaults: CallDefaults): Tr
 function assertOnePriceForm(args: CallArguments): void {
   const has1559 = args.maxFeePerGas !== undefined || args.maxPriorityFeePerGas !== undefined;
   if (args.gasPrice !== undefined && has1559) {
-    throw new InvalidCallArgumentsError(
-      "both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified",
-    );
+    throw new InvalidCallArgumentsError("both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified");
   }
 }
 
 /** @throws InvalidCallArgumentsError when the arguments are for another chain. */
 export function assertChainId({ chainId }: CallArguments, want: bigint): void {
   if (chainId !== undefined && chainId !== want) {
-    throw new InvalidCallArgumentsError(
-      `chainId does not match node's (have=${chainId}, want=${want})`,
-    );
+    throw new InvalidCallArgumentsError(`chainId does not match node's (have=${chainId}, want=${want})`);
   }
 }
 
@@ -104,11 +100,7 @@ export function assertChainId({ chainId }: CallArguments, want: bigint): void {
  * The fields of the transaction that the arguments describe, what is left out being 0; the type is the oldest that holds
  * all of them, but at least `leastType`, and always 0 with a gasPrice, as geth has it.
  */
-export function transactionFieldsOf(
-  args: CallArguments,
-  chainId: bigint,
-  leastType: 0 | 2 = 0,
-): TransactionFields {
+export function transactionFieldsOf(args: CallArguments, chainId: bigint, leastType: 0 | 2 = 0): TransactionFields {
   const common = {
     nonce: args.nonce ?? 0n,
     gasLimit: args.gas ?? 0n,
@@ -121,7 +113,8 @@ export function transactionFieldsOf(
   if (type === 0) return { ...common, type, chainId: undefined, gasPrice };
   if (type === 1) return { ...common, type, chainId, gasPrice, accessList };
   const market = {
-    ...{ chainId, accessList },
+    chainId,
+    accessList,
     maxFeePerGas: args.maxFeePerGas ?? 0n,
     maxPriorityFeePerGas: args.maxPriorityFeePerGas ?? 0n,
   };
@@ -213,11 +206,7 @@ export function withFeeDefaults(
 }
 
 /** Twice the blob base fee of `head`, for a transaction with blobs that names no price for them. */
-function withBlobFeeDefault(
-  args: CallArguments,
-  head: FeeHeader,
-  config: ChainConfig,
-): CallArguments {
+function withBlobFeeDefault(args: CallArguments, head: FeeHeader, config: ChainConfig): CallArguments {
   if (args.maxFeePerBlobGas === 0n) {
     throw new InvalidCallArgumentsError("maxFeePerBlobGas, if specified, must be non-zero");
   }

@@ -12,9 +12,7 @@ function run(bundles: readonly CallArgumentsBundle[], code: Hex = COUNTER) {
   const { genesis, modules } = testChain(allocWith("0x", [[contract, account({ code })]]));
   const { header, state, blockHash } = genesis;
   const outcomes = callMany(bundles, { header, state, blockHash }, modules, {});
-  return outcomes.map((bundle) =>
-    bundle.map((each) => ("value" in each ? bytesToBigint(each.value) : each.error)),
-  );
+  return outcomes.map((bundle) => bundle.map((each) => ("value" in each ? bytesToBigint(each.value) : each.error)));
 }
 
 test("callMany lets each call see what the ones before did, also across bundles", () => {
@@ -35,10 +33,9 @@ test("callMany goes one block on with each bundle", () => {
 });
 
 test("callMany tells of a failed call and goes on", () => {
-  const [[failed, paid]] = run(
-    [{ calls: [{ from: bob, to: alice, value: 1n }, { to: contract }] }],
-    COUNTER,
-  ) as [[string, bigint]];
+  const [[failed, paid]] = run([{ calls: [{ from: bob, to: alice, value: 1n }, { to: contract }] }], COUNTER) as [
+    [string, bigint],
+  ];
   assert.match(failed, /insufficient funds/);
   assert.equal(paid, 1n);
 });

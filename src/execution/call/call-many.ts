@@ -1,19 +1,8 @@
 import { haltText } from "../../evm/halts.ts";
 import { createWorldState } from "../../state/world-state.ts";
-import {
-  type CallModules,
-  type CallOptions,
-  type CallTarget,
-  prepareCall,
-  runOrRefuse,
-} from "./call.ts";
+import { type CallModules, type CallOptions, type CallTarget, prepareCall, runOrRefuse } from "./call.ts";
 import type { CallArguments } from "./call-arguments.ts";
-import {
-  CallRefusedError,
-  ExecutionTimeoutError,
-  ReturnTooLargeError,
-  revertText,
-} from "./call-errors.ts";
+import { CallRefusedError, ExecutionTimeoutError, ReturnTooLargeError, revertText } from "./call-errors.ts";
 import type { BlockOverrides } from "./overrides.ts";
 import { applyStateOverrides } from "./overrides.ts";
 
@@ -59,7 +48,8 @@ export function callMany(
     return calls.map((args): CallOutcome => {
       const left = end === undefined ? {} : { timeoutMs: Math.max(0, end - performance.now()) };
       const prepared = prepareCall(args, { ...target, state: state.asReader() }, modules, {
-        ...{ ...callOptions, ...left },
+        ...callOptions,
+        ...left,
         blockOverrides: { ...place, ...blockOverrides },
       });
       try {

@@ -4,16 +4,7 @@ import { type Address, checksumAddress } from "../../primitives/address.ts";
 import { bytesToBigint } from "../../primitives/bytes.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
-import {
-  account,
-  alice,
-  allocWith,
-  bob,
-  contract,
-  countingReads,
-  ETHER,
-  testChain,
-} from "../testing/factories.ts";
+import { account, alice, allocWith, bob, contract, countingReads, ETHER, testChain } from "../testing/factories.ts";
 import { call, type SingleCallOptions } from "./call.ts";
 import type { CallArguments } from "./call-arguments.ts";
 import { durationText } from "./call-errors.ts";
@@ -126,10 +117,7 @@ test("state overrides change balance, nonce, code and storage for the call alone
   assert.equal(runNumber(`0x47${RETURN_TOP}`, {}, overriding(contract, { balance: 7n })), 7n);
   assert.equal(runNumber("0x", {}, overriding(contract, { code: hexToBytes(load) })), 42n);
   assert.equal(runNumber(load, {}, overriding(contract, { stateDiff: new Map([[slot, 5n]]) })), 5n);
-  assert.equal(
-    runNumber(load, {}, overriding(contract, { stateDiff: new Map([[other, 5n]]) })),
-    42n,
-  );
+  assert.equal(runNumber(load, {}, overriding(contract, { stateDiff: new Map([[other, 5n]]) })), 42n);
   assert.equal(runNumber(load, {}, overriding(contract, { state: new Map([[other, 5n]]) })), 0n);
   run("0x", { from: bob, value: 1n }, overriding(bob, { balance: ETHER }));
 });
@@ -145,11 +133,7 @@ test("state overrides move precompiles and disable them", () => {
   const data = hexToBytes("0x1234");
   const moved = run("0x", { data }, overriding(identity, { movePrecompileToAddress: bob }));
   assert.equal(moved.length, 0);
-  const atBob = run(
-    "0x",
-    { to: bob, data },
-    overriding(identity, { movePrecompileToAddress: bob }),
-  );
+  const atBob = run("0x", { to: bob, data }, overriding(identity, { movePrecompileToAddress: bob }));
   assert.deepEqual(atBob, data);
   const gone = run("0x", { to: identity, data }, overriding(identity, { balance: 1n }));
   assert.equal(gone.length, 0);

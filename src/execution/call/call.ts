@@ -72,10 +72,7 @@ export type PreparedCall = {
    * @param over `state` that keeps what the call does; `tracer` in place of the prepared one
    * @throws InvalidTransactionError
    */
-  run(
-    message?: TransactionMessage,
-    over?: { readonly state?: WorldState; readonly tracer?: Tracer },
-  ): MessageResult;
+  run(message?: TransactionMessage, over?: { readonly state?: WorldState; readonly tracer?: Tracer }): MessageResult;
 };
 
 /**
@@ -156,20 +153,13 @@ export function prepareCall(
   };
 }
 
-function overriddenBlock(
-  real: BlockContext,
-  overrides: BlockOverrides,
-  config: ChainConfig,
-): BlockContext {
+function overriddenBlock(real: BlockContext, overrides: BlockOverrides, config: ChainConfig): BlockContext {
   assertCallOverrides(overrides);
   return overrideBlock(real, overrides, config);
 }
 
 /** Runs the call; a broken rule for messages becomes the error a caller of eth_call sees. */
-export function runOrRefuse(
-  prepared: PreparedCall,
-  over: Parameters<PreparedCall["run"]>[1] = {},
-): MessageResult {
+export function runOrRefuse(prepared: PreparedCall, over: Parameters<PreparedCall["run"]>[1] = {}): MessageResult {
   try {
     return prepared.run(prepared.message, over);
   } catch (error) {

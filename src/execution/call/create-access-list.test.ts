@@ -71,9 +71,7 @@ test("createAccessList lists what a failing opcode names, and no target of a del
   const delegated = `0x${"de1e".repeat(10)}` as Address;
   const stateOverrides = new Map([[delegated, { code: delegationCode(target) }]]);
   const call: Hex = `0x5f5f5f5f5f73${delegated.slice(2)}5af1`;
-  assert.deepEqual(create(call, {}, { stateOverrides }).accessList, [
-    { address: delegated, storageKeys: [] },
-  ]);
+  assert.deepEqual(create(call, {}, { stateOverrides }).accessList, [{ address: delegated, storageKeys: [] }]);
 });
 
 test("createAccessList charges for jumps, taken or not, what a call charges", () => {

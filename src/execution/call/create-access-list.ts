@@ -10,13 +10,7 @@ import type { AccessList } from "../../types/transaction/transaction.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import type { MessageResult } from "../transaction/apply-message.ts";
 import { authorityOf } from "../transaction/authorizations.ts";
-import {
-  type CallModules,
-  type CallOptions,
-  type CallTarget,
-  type PreparedCall,
-  prepareCall,
-} from "./call.ts";
+import { type CallModules, type CallOptions, type CallTarget, type PreparedCall, prepareCall } from "./call.ts";
 import {
   type CallArguments,
   InvalidCallArgumentsError,
@@ -103,28 +97,18 @@ function withError(
 }
 
 /** Warm in every transaction, or of no use in a list: sender, target, precompiles, authorities. */
-function excludedAddresses(
-  { message, block, precompiles }: PreparedCall,
-  nonce: bigint,
-): ReadonlySet<Address> {
+function excludedAddresses({ message, block, precompiles }: PreparedCall, nonce: bigint): ReadonlySet<Address> {
   const { from, to, authorizationList = [], gasLimit } = message;
   if (BigInt(authorizationList.length) > gasLimit / AUTHORIZATION_GAS) {
     throw new InvalidCallArgumentsError("insufficient gas to process all authorizations");
   }
-  const authorities = authorizationList.flatMap(
-    (authorization) => authorityOf(authorization, block.chainId) ?? [],
-  );
+  const authorities = authorizationList.flatMap((authorization) => authorityOf(authorization, block.chainId) ?? []);
   const target = to ?? createAddress(from, nonce);
   return new Set([from, target, ...precompiles.keys(), ...authorities]);
 }
 
 /** An excluded address comes in only with its slots. */
-function record(
-  accesses: Accesses,
-  address: Address,
-  slot: Hash | null,
-  excluded: ReadonlySet<Address>,
-): void {
+function record(accesses: Accesses, address: Address, slot: Hash | null, excluded: ReadonlySet<Address>): void {
   if (slot === null && excluded.has(address)) return;
   let slots = accesses.get(address);
   if (!slots) {
@@ -151,8 +135,7 @@ function listOf(accesses: Accesses): AccessList {
 
 /** Both are sorted, and the newer one holds the older one. */
 function isSameList(newer: AccessList, older: AccessList): boolean {
-  const size = (list: AccessList) =>
-    list.reduce((sum, { storageKeys }) => sum + 1 + storageKeys.length, 0);
+  const size = (list: AccessList) => list.reduce((sum, { storageKeys }) => sum + 1 + storageKeys.length, 0);
   return size(newer) === size(older);
 }
 

@@ -66,8 +66,7 @@ test("estimateGas refuses what more gas can not mend", () => {
   });
   const data = new Uint8Array(1_000).fill(1);
   assert.throws(() => estimate("0x", { data, gas: 50_000n }), {
-    message:
-      "failed with 50000 gas: insufficient gas for floor data gas cost: have 50000, want 61000",
+    message: "failed with 50000 gas: insufficient gas for floor data gas cost: have 50000, want 61000",
   });
 });
 
@@ -80,11 +79,10 @@ test("estimateGas does not take a run that was aborted for one with too little g
       return ++runs === 1 ? result : { ...result, outcome: "halt", halt: { kind: "timeout" } };
     },
   };
-  assert.throws(
-    () =>
-      estimateGas({ from: alice, to: contract }, genesis, { ...modules, evm }, { timeoutMs: 50 }),
-    { code: "EXECUTION_TIMEOUT", message: "execution aborted (timeout = 50ms)" },
-  );
+  assert.throws(() => estimateGas({ from: alice, to: contract }, genesis, { ...modules, evm }, { timeoutMs: 50 }), {
+    code: "EXECUTION_TIMEOUT",
+    message: "execution aborted (timeout = 50ms)",
+  });
 });
 
 test("estimateGas takes its allowance from the real block, whatever gas limit is overridden", () => {

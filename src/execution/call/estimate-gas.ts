@@ -121,11 +121,7 @@ function succeeds(run: Run, gasLimit: bigint): boolean {
 }
 
 /** @throws CallRefusedError for every broken rule that more gas can not mend, ExecutionTimeoutError */
-function runWith(
-  prepared: PreparedCall,
-  gasLimit: bigint,
-  timeoutMs = 0,
-): MessageResult | "tooLittleGas" {
+function runWith(prepared: PreparedCall, gasLimit: bigint, timeoutMs = 0): MessageResult | "tooLittleGas" {
   let result: MessageResult;
   try {
     result = prepared.run({ ...prepared.message, gasLimit });

@@ -7,8 +7,7 @@ import { withFeeDefaults } from "./call-arguments.ts";
 
 const head = headerOf();
 const beforeLondon = withoutLaterFields(head);
-const fill = (args: CallArguments, header = head) =>
-  withFeeDefaults(args, header, config, () => 3n);
+const fill = (args: CallArguments, header = head) => withFeeDefaults(args, header, config, () => 3n);
 const blobVersionedHashes = [`0x01${"00".repeat(31)}` as Hash];
 
 test("withFeeDefaults offers the suggested tip and twice the base fee", () => {
@@ -31,19 +30,10 @@ test("withFeeDefaults refuses prices that make no sense", () => {
   const authorization = { chainId: 1n, address: bob, nonce: 0n, yParity: 0n, r: 1n, s: 1n };
   const refused: readonly (readonly [CallArguments, string])[] = [
     [{ maxFeePerBlobGas: 0n }, "maxFeePerBlobGas, if specified, must be non-zero"],
-    [
-      { gasPrice: 1n, maxFeePerGas: 1n },
-      "both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified",
-    ],
-    [
-      { gasPrice: 1n, authorizationList: [authorization] },
-      "both gasPrice and authorizationList specified",
-    ],
+    [{ gasPrice: 1n, maxFeePerGas: 1n }, "both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified"],
+    [{ gasPrice: 1n, authorizationList: [authorization] }, "both gasPrice and authorizationList specified"],
     [{ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }, "maxFeePerGas must be non-zero"],
-    [
-      { maxFeePerGas: 16n, maxPriorityFeePerGas: 17n },
-      "maxFeePerGas (0x10) < maxPriorityFeePerGas (0x11)",
-    ],
+    [{ maxFeePerGas: 16n, maxPriorityFeePerGas: 17n }, "maxFeePerGas (0x10) < maxPriorityFeePerGas (0x11)"],
     [{ maxFeePerGas: 2n }, "maxFeePerGas (0x2) < maxPriorityFeePerGas (0x3)"],
     [{ gasPrice: 0n }, "gasPrice must be non-zero after london fork"],
   ];

@@ -31,11 +31,7 @@ export class InvalidBlockOverridesError extends NodeError {
 }
 
 /** `block` with what the caller pretends; the fork follows number and time. BLOCKHASH keeps to the real chain before `block`. */
-export function overrideBlock(
-  block: BlockContext,
-  overrides: BlockOverrides,
-  config: ChainConfig,
-): BlockContext {
+export function overrideBlock(block: BlockContext, overrides: BlockOverrides, config: ChainConfig): BlockContext {
   const number = overrides.number === undefined ? block.number : safeNumber(overrides.number);
   const timestamp = overrides.time === undefined ? block.timestamp : safeNumber(overrides.time);
   return {
@@ -64,10 +60,7 @@ function safeNumber(value: bigint): number {
 export function assertCallOverrides(overrides: BlockOverrides): void {
   for (const name of ["beaconRoot", "withdrawals"] as const) {
     if (overrides[name] !== undefined) {
-      throw new InvalidBlockOverridesError(
-        `block override "${name}" is not supported for this RPC method`,
-        { name },
-      );
+      throw new InvalidBlockOverridesError(`block override "${name}" is not supported for this RPC method`, { name });
     }
   }
 }

@@ -19,10 +19,7 @@ test("revertText names a panic", () => {
     revertText(concatBytes(panicSelector, word(0x11n))),
     "execution reverted: arithmetic underflow or overflow",
   );
-  assert.equal(
-    revertText(concatBytes(panicSelector, word(0x99n))),
-    "execution reverted: unknown panic code: 0x99",
-  );
+  assert.equal(revertText(concatBytes(panicSelector, word(0x99n))), "execution reverted: unknown panic code: 0x99");
 });
 
 test("revertText is bare when the data says nothing readable", () => {

@@ -16,18 +16,10 @@ import type { Log } from "../../types/receipt.ts";
 import { buildTransaction } from "../../types/transaction/encode.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { type BlockHashes, blockContextOf } from "../block/block-context.ts";
-import {
-  BlockExecution,
-  type ExecutionModules,
-  type OpenHeader,
-} from "../block/block-execution.ts";
+import { BlockExecution, type ExecutionModules, type OpenHeader } from "../block/block-execution.ts";
 import { sealBlock } from "../block/build-block.ts";
 import type { GasBudget } from "../call/call.ts";
-import {
-  type CallArguments,
-  messageFromCall,
-  transactionFieldsOf,
-} from "../call/call-arguments.ts";
+import { type CallArguments, messageFromCall, transactionFieldsOf } from "../call/call-arguments.ts";
 import { revertText, timeoutText } from "../call/call-errors.ts";
 import { applyStateOverrides } from "../call/overrides.ts";
 import { InvalidTransactionError } from "../errors.ts";
@@ -90,16 +82,17 @@ export function simulateBlock(
   const real = blockContextOf(header, modules.config, parent.blockHash);
   const context = { ...real, blobBaseFee: blockOverrides.blobBaseFee ?? real.blobBaseFee };
   const ownPrecompiles = precompilesAt(context.hardfork);
-  const precompiles = stateOverrides
-    ? applyStateOverrides(stateOverrides, state, ownPrecompiles)
-    : ownPrecompiles;
+  const precompiles = stateOverrides ? applyStateOverrides(stateOverrides, state, ownPrecompiles) : ownPrecompiles;
   const execution = new BlockExecution(
     { context, state, baseRoot: run.baseRoot, blobGasMax: BLOB_GAS_UNLIMITED },
     header,
     modules,
   );
   const place = {
-    ...{ header, context, execution, run },
+    header,
+    context,
+    execution,
+    run,
     precompiles: precompiles === ownPrecompiles ? undefined : precompiles,
     collector: createLogCollector(run.options.traceTransfers),
   };
@@ -136,7 +129,9 @@ function openHeader(
   const isLondon = isAtLeast(hardfork, "london");
   const ruledBaseFee = options.validation ? nextBaseFee(before) : 0n;
   return {
-    ...{ number, timestamp, difficulty },
+    number,
+    timestamp,
+    difficulty,
     parentHash: parent.hash,
     coinbase: blockOverrides.feeRecipient ?? before.coinbase,
     gasLimit: blockOverrides.gasLimit ?? before.gasLimit,
@@ -211,10 +206,7 @@ function completeCall(
 function unsignedTransaction(args: CallArguments, { chainId }: BlockContext): Transaction {
   const fields = transactionFieldsOf(args, chainId, 2);
   if (fields.to === null && fields.type >= 3) {
-    throw new SimulationError(
-      "SIMULATE_CALL_FAILED",
-      `missing "to" in a transaction of type ${fields.type}`,
-    );
+    throw new SimulationError("SIMULATE_CALL_FAILED", `missing "to" in a transaction of type ${fields.type}`);
   }
   return buildTransaction(fields, { v: 0n, r: 0n, s: 0n });
 }
@@ -241,10 +233,7 @@ function callResultOf(
   if (halt === undefined) {
     return { ...failed, failure: { message: revertText(returnData), data: returnData } };
   }
-  const note =
-    isCapped && halt.kind === "outOfGas"
-      ? " (gas limit was capped by the RPC server's global gas cap)"
-      : "";
+  const note = isCapped && halt.kind === "outOfGas" ? " (gas limit was capped by the RPC server's global gas cap)" : "";
   return { ...failed, failure: { message: haltText(halt) + note } };
 }
 
@@ -288,8 +277,7 @@ function createLogCollector(traceTransfers: boolean): LogCollector {
       onEnter({ type, from, to, value }) {
         open.push([]);
         // As geth: also for CALLCODE, which moves its value from an account to itself.
-        if (traceTransfers && type !== "DELEGATECALL" && value > 0n)
-          add(transferLog(from, to, value));
+        if (traceTransfers && type !== "DELEGATECALL" && value > 0n) add(transferLog(from, to, value));
       },
       onExit({ outcome }) {
         const logs = open.pop()!;

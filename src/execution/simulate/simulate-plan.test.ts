@@ -3,8 +3,7 @@ import { test } from "node:test";
 import { assertWithinLimits, planBlocks } from "./simulate-plan.ts";
 
 const base = { number: 10, timestamp: 1_000 };
-const places = (blocks: ReturnType<typeof planBlocks>) =>
-  blocks.map(({ number, timestamp }) => [number, timestamp]);
+const places = (blocks: ReturnType<typeof planBlocks>) => blocks.map(({ number, timestamp }) => [number, timestamp]);
 
 test("planBlocks puts each block 12 seconds after the one before", () => {
   assert.deepEqual(places(planBlocks([{ calls: [] }, { calls: [] }], base)), [
@@ -39,8 +38,7 @@ test("planBlocks refuses numbers that do not rise, and times that do not after t
 });
 
 test("planBlocks goes no further than 256 blocks from the base", () => {
-  const to = (number: number) =>
-    planBlocks([{ blockOverrides: { number: BigInt(number) }, calls: [] }], base);
+  const to = (number: number) => planBlocks([{ blockOverrides: { number: BigInt(number) }, calls: [] }], base);
   assert.equal(to(266).length, 256);
   assert.throws(() => to(267), { code: "SIMULATE_LIMIT_EXCEEDED" });
 });
@@ -48,11 +46,7 @@ test("planBlocks goes no further than 256 blocks from the base", () => {
 test("assertWithinLimits counts blocks, calls of a block and all calls", () => {
   const calls = (count: number) => ({ calls: new Array(count).fill({}) });
   assertWithinLimits([calls(5_000), calls(5_000)]);
-  for (const tooMuch of [
-    new Array(257).fill({}),
-    [calls(5_001)],
-    [calls(5_000), calls(5_000), calls(1)],
-  ]) {
+  for (const tooMuch of [new Array(257).fill({}), [calls(5_001)], [calls(5_000), calls(5_000), calls(1)]]) {
     assert.throws(() => assertWithinLimits(tooMuch), { code: "SIMULATE_LIMIT_EXCEEDED" });
   }
 });

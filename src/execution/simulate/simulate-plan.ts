@@ -2,11 +2,7 @@ import type { ErrorCode } from "../../error-codes.ts";
 import { NodeError } from "../../errors.ts";
 import type { Header } from "../../types/header.ts";
 import type { CallArguments } from "../call/call-arguments.ts";
-import {
-  type BlockOverrides,
-  InvalidBlockOverridesError,
-  type StateOverrides,
-} from "../call/overrides.ts";
+import { type BlockOverrides, InvalidBlockOverridesError, type StateOverrides } from "../call/overrides.ts";
 import type { InvalidTransactionCode, InvalidTransactionError } from "../errors.ts";
 
 /** Why a whole simulation is refused; each has its own JSON-RPC code. */
@@ -72,9 +68,7 @@ const BLOCK_SECONDS = 12;
  * Refuses more than one request may hold, before anything is looked up.
  * @throws SimulationError
  */
-export function assertWithinLimits(
-  requests: readonly { readonly calls?: readonly unknown[] }[],
-): void {
+export function assertWithinLimits(requests: readonly { readonly calls?: readonly unknown[] }[]): void {
   if (requests.length > BLOCKS_MAX) limit("too many blocks");
   let total = 0;
   for (const { calls = [] } of requests) {
@@ -111,10 +105,7 @@ export function planBlocks(
       timestamp += BLOCK_SECONDS;
       planned.push({ number, timestamp, calls: [] });
     }
-    const time =
-      blockOverrides.time === undefined
-        ? timestamp + BLOCK_SECONDS
-        : headerTime(blockOverrides.time);
+    const time = blockOverrides.time === undefined ? timestamp + BLOCK_SECONDS : headerTime(blockOverrides.time);
     if (time <= timestamp) {
       throw new SimulationError(
         "SIMULATE_BLOCK_TIMESTAMP_ORDER",

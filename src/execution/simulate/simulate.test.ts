@@ -6,15 +6,7 @@ import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
 import type { CallArguments } from "../call/call-arguments.ts";
 import type { StateOverrides } from "../call/overrides.ts";
-import {
-  account,
-  alice,
-  allocWith,
-  bob,
-  contract,
-  countingReads,
-  testChain,
-} from "../testing/factories.ts";
+import { account, alice, allocWith, bob, contract, countingReads, testChain } from "../testing/factories.ts";
 import { simulate } from "./simulate.ts";
 import type { SimulationOptions } from "./simulate-block.ts";
 import type { BlockRequest } from "./simulate-plan.ts";
@@ -25,22 +17,15 @@ const identity = `0x${"04".padStart(40, "0")}` as Address;
 /** Emits a log with no topics, then does what its calldata's length says: 0 bytes stop, else revert. */
 const LOGS_AND_MAY_REVERT: Hex = "0x60006000a036600a57005b5f5ffd";
 
-function run(
-  requests: readonly BlockRequest[],
-  options: Partial<SimulationOptions> = {},
-  code: Hex = "0x",
-) {
+function run(requests: readonly BlockRequest[], options: Partial<SimulationOptions> = {}, code: Hex = "0x") {
   const { genesis, modules } = testChain(allocWith("0x", [[contract, account({ code })]]));
   const { hash, header, state, blockHash } = genesis;
-  return simulate(
-    requests,
-    { hash, header, state, stateRoot: header.stateRoot, blockHash },
-    modules,
-    {
-      ...{ validation: false, traceTransfers: false, gasCap: 50_000_000n },
-      ...options,
-    },
-  );
+  return simulate(requests, { hash, header, state, stateRoot: header.stateRoot, blockHash }, modules, {
+    validation: false,
+    traceTransfers: false,
+    gasCap: 50_000_000n,
+    ...options,
+  });
 }
 
 const block = (...calls: CallArguments[]): BlockRequest => ({ calls });
@@ -67,11 +52,7 @@ test("simulate refuses the whole request for a call that may not begin", () => {
 
 test("simulate gives a call the gas that is left, and no more than the budget", () => {
   const gasAtStart: Hex = "0x5a5f5260205ff3";
-  const [simulated] = run(
-    [block({ to: contract }, { to: contract })],
-    { gasCap: 100_000n },
-    gasAtStart,
-  );
+  const [simulated] = run([block({ to: contract }, { to: contract })], { gasCap: 100_000n }, gasAtStart);
   const calls = simulated!.calls;
   assert.equal(bytesToBigint(calls[0]!.returnData), 100_000n - 21_002n);
   assert.equal(bytesToBigint(calls[1]!.returnData), 100_000n - calls[0]!.gasUsed - 21_002n);

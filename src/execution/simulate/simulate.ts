@@ -43,7 +43,9 @@ export function simulate(
   if (base.changes) replayChanges(base.changes, state);
   const { gasCap, timeoutMs } = options;
   const run = {
-    ...{ modules, state, options },
+    modules,
+    state,
+    options,
     baseRoot: base.stateRoot,
     budget: createGasBudget(gasCap),
     deadlineMs: timeoutMs === undefined ? undefined : performance.now() + timeoutMs,

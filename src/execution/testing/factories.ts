@@ -50,15 +50,8 @@ export function account(fields: { balance?: bigint; nonce?: bigint; code?: Hex }
 }
 
 /** Alice with ten ether, a contract with `code`, and whatever else there is to be. */
-export function allocWith(
-  code: Hex = "0x",
-  more: readonly (readonly [Address, GenesisAccount])[] = [],
-): GenesisAlloc {
-  return new Map([
-    [alice, account({ balance: 10n * ETHER })],
-    [contract, account({ nonce: 1n, code })],
-    ...more,
-  ]);
+export function allocWith(code: Hex = "0x", more: readonly (readonly [Address, GenesisAccount])[] = []): GenesisAlloc {
+  return new Map([[alice, account({ balance: 10n * ETHER })], [contract, account({ nonce: 1n, code })], ...more]);
 }
 
 export function blockContext(overrides: Partial<BlockContext> = {}): BlockContext {

@@ -118,9 +118,7 @@ test("applyMessage refunds at most a fifth of the gas used, half before London (
   // Clears slot 1; the refund for it is 4800, or 15000 before London.
   const alloc = () => {
     const storage = new Map([[slot, 1n]]);
-    return allocWith("0x", [
-      [contract, { ...account({ code: "0x5f600155", nonce: 1n }), storage }],
-    ]);
+    return allocWith("0x", [[contract, { ...account({ code: "0x5f600155", nonce: 1n }), storage }]]);
   };
   const osaka = setup(alloc()).apply();
   assert.equal(osaka.maxUsedGas, 21_000n + 2n + 3n + 5_000n);

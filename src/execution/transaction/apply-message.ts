@@ -10,16 +10,8 @@ import { type Account, EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { WorldState } from "../../state/world-state.ts";
 import { assertGasLeft, type GasPool } from "../block/block-context.ts";
 import { InvalidTransactionError } from "../errors.ts";
-import {
-  checkInitCodeSize,
-  type MessageChecks,
-  validateMessage,
-} from "../validation/validate-message.ts";
-import {
-  type AppliedAuthorizations,
-  applyAuthorizations,
-  delegationTarget,
-} from "./authorizations.ts";
+import { checkInitCodeSize, type MessageChecks, validateMessage } from "../validation/validate-message.ts";
+import { type AppliedAuthorizations, applyAuthorizations, delegationTarget } from "./authorizations.ts";
 import type { TransactionMessage } from "./message.ts";
 import { intrinsicGas } from "./message.ts";
 
@@ -96,10 +88,7 @@ function blobGasOf({ blobVersionedHashes }: TransactionMessage): bigint {
 }
 
 /** The sender's account without the most that the gas can cost, after making sure that cap and value are covered too. */
-function afterBuyingGas(
-  message: TransactionMessage,
-  { block, state, gasPool }: MessageEnvironment,
-): Account {
+function afterBuyingGas(message: TransactionMessage, { block, state, gasPool }: MessageEnvironment): Account {
   const { from, gasLimit, gasPrice, maxFeePerGas, value, maxFeePerBlobGas = 0n } = message;
   const blobGas = blobGasOf(message);
   assertGasLeft(gasPool, gasLimit, blobGas);
@@ -119,11 +108,10 @@ function refuseForFunds(from: Address, balance: bigint, required: bigint): never
       `${prefix} required balance exceeds 256 bits`,
     );
   }
-  throw new InvalidTransactionError(
-    "TX_INSUFFICIENT_ACCOUNT_FUNDS",
-    `${prefix} have ${balance} want ${required}`,
-    { balance, required },
-  );
+  throw new InvalidTransactionError("TX_INSUFFICIENT_ACCOUNT_FUNDS", `${prefix} have ${balance} want ${required}`, {
+    balance,
+    required,
+  });
 }
 
 /** Makes sure that the gas limit covers intrinsic gas and floor. */
@@ -249,11 +237,7 @@ function settleGas(
   return { gasUsed: atLeastFloor(used - refund), maxUsedGas: atLeastFloor(used) };
 }
 
-function returnGas(
-  { from, gasLimit, gasPrice }: TransactionMessage,
-  gasUsed: bigint,
-  state: WorldState,
-): void {
+function returnGas({ from, gasLimit, gasPrice }: TransactionMessage, gasUsed: bigint, state: WorldState): void {
   if (gasUsed === gasLimit || gasPrice === 0n) return;
   const { nonce, balance, codeHash } = state.account(from) ?? EMPTY_ACCOUNT;
   const returned = (gasLimit - gasUsed) * gasPrice;

@@ -55,17 +55,14 @@ export function applyAuthorizations(
     const existing = state.account(authority);
     const account = existing ?? EMPTY_ACCOUNT;
     const isDelegatable =
-      account.codeHash === EMPTY_CODE_HASH ||
-      delegationTarget(state.code(account.codeHash)) !== undefined;
+      account.codeHash === EMPTY_CODE_HASH || delegationTarget(state.code(account.codeHash)) !== undefined;
     if (!isDelegatable || account.nonce !== authorization.nonce) continue;
     if (existing) refund += AUTHORIZATION_GAS - AUTHORIZATION_BASE_GAS;
     state.setAccount(authority, {
       balance: account.balance,
       nonce: account.nonce + 1n,
       codeHash:
-        authorization.address === ZERO_ADDRESS
-          ? EMPTY_CODE_HASH
-          : state.putCode(delegationCode(authorization.address)),
+        authorization.address === ZERO_ADDRESS ? EMPTY_CODE_HASH : state.putCode(delegationCode(authorization.address)),
     });
   }
   return { authorities, refund };

@@ -14,17 +14,9 @@ import {
 import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import {
-  effectiveGasPrice,
-  maxFeePerGasOf,
-  maxPriorityFeeOf,
-} from "../../types/transaction/fees.ts";
+import { effectiveGasPrice, maxFeePerGasOf, maxPriorityFeeOf } from "../../types/transaction/fees.ts";
 import { impersonatedSender } from "../../types/transaction/impersonation.ts";
-import type {
-  AccessList,
-  Authorization,
-  Transaction,
-} from "../../types/transaction/transaction.ts";
+import type { AccessList, Authorization, Transaction } from "../../types/transaction/transaction.ts";
 
 /** What is executed: a transaction with its sender and effective price, or a call that is no transaction. Wei and gas units. */
 export type TransactionMessage = {
@@ -49,11 +41,7 @@ export type TransactionMessage = {
 };
 
 /** The message of `tx`, whose sender has been recovered, in a block with that base fee (0 before London). */
-export function messageFromTransaction(
-  tx: Transaction,
-  from: Address,
-  baseFeePerGas: bigint,
-): TransactionMessage {
+export function messageFromTransaction(tx: Transaction, from: Address, baseFeePerGas: bigint): TransactionMessage {
   // All fields are written in one literal: one shape for all transactions, and no copying, on the path of every one of them.
   return {
     from,
@@ -104,9 +92,7 @@ export function intrinsicGas(
   }
   intrinsic += (tx.authorizationList?.length ?? 0) * GAS.authorization;
 
-  const floor = isAtLeast(hardfork, "prague")
-    ? GAS.base + (zero + nonZero * GAS.tokensPerNonZero) * GAS.floorToken
-    : 0;
+  const floor = isAtLeast(hardfork, "prague") ? GAS.base + (zero + nonZero * GAS.tokensPerNonZero) * GAS.floorToken : 0;
   return { intrinsic: BigInt(intrinsic), floor: BigInt(floor) };
 }
 

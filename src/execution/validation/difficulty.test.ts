@@ -26,11 +26,7 @@ test("nextDifficulty steps by elapsed time, differently in each era", () => {
   const difficulty = 2n ** 31n;
   const step = 2n ** 20n;
   const after = (number: number, elapsed: number, sha3Uncles = headerOf().sha3Uncles) =>
-    nextDifficulty(
-      100 + elapsed,
-      headerOf({ number, difficulty, timestamp: 100, sha3Uncles }),
-      mainnet,
-    );
+    nextDifficulty(100 + elapsed, headerOf({ number, difficulty, timestamp: 100, sha3Uncles }), mainnet);
   assert.equal(after(1, 12), difficulty + step);
   assert.equal(after(1, 13), difficulty - step);
   const homesteadBomb = 2n ** 9n;

@@ -99,11 +99,7 @@ test("validateBody refuses uncles that are too many, known, ancestors, siblings 
     [[cousin, cousin], "BLOCK_INVALID_UNCLES", "duplicate uncle"],
     [[third.header], "BLOCK_INVALID_UNCLES", "uncle is ancestor"],
     [[extend(third.header, 12).header], "BLOCK_INVALID_UNCLES", "uncle's parent is not ancestor"],
-    [
-      [{ ...cousin, parentHash: ZERO_HASH }],
-      "BLOCK_INVALID_UNCLES",
-      "uncle's parent is not ancestor",
-    ],
+    [[{ ...cousin, parentHash: ZERO_HASH }], "BLOCK_INVALID_UNCLES", "uncle's parent is not ancestor"],
   ];
   for (const [uncles, code, message] of refused) {
     assert.throws(() => validate(uncles), { code, message });

@@ -28,26 +28,15 @@ export function validateBody(block: Block, config: ChainConfig, ancestor: Ancest
   const unclesHash = keccak256Hash(encodeRlp(uncles.map(headerItem)));
   checkRoot("BLOCK_INVALID_UNCLES_HASH", "uncle root hash", header.sha3Uncles, unclesHash);
   const transactionsRoot = orderedTrieRoot(transactions.map(({ raw }) => raw));
-  checkRoot(
-    "BLOCK_INVALID_TRANSACTIONS_ROOT",
-    "transaction root hash",
-    header.transactionsRoot,
-    transactionsRoot,
-  );
+  checkRoot("BLOCK_INVALID_TRANSACTIONS_ROOT", "transaction root hash", header.transactionsRoot, transactionsRoot);
   if (header.withdrawalsRoot === undefined) {
     if (withdrawals) {
       rejectBlock("BLOCK_INCORRECT_BLOCK_FORMAT", "withdrawals present in block body");
     }
   } else {
-    if (!withdrawals)
-      rejectBlock("BLOCK_INCORRECT_BLOCK_FORMAT", "missing withdrawals in block body");
+    if (!withdrawals) rejectBlock("BLOCK_INCORRECT_BLOCK_FORMAT", "missing withdrawals in block body");
     const root = orderedTrieRoot(withdrawals.map(encodeWithdrawal));
-    checkRoot(
-      "BLOCK_INVALID_WITHDRAWALS_ROOT",
-      "withdrawals root hash",
-      header.withdrawalsRoot,
-      root,
-    );
+    checkRoot("BLOCK_INVALID_WITHDRAWALS_ROOT", "withdrawals root hash", header.withdrawalsRoot, root);
   }
   checkBlobGasUsed(block);
 }
@@ -77,8 +66,7 @@ function isSmall({ header, transactions, uncles, withdrawals = [] }: Block): boo
 function checkBlobGasUsed({ header, transactions }: Block): void {
   const blobGas = transactions.reduce((sum, tx) => sum + blobGasOf(tx), 0n);
   if (header.blobGasUsed === undefined) {
-    if (blobGas > 0n)
-      rejectBlock("BLOCK_INCORRECT_BLOB_GAS_USED", "data blobs present in block body");
+    if (blobGas > 0n) rejectBlock("BLOCK_INCORRECT_BLOB_GAS_USED", "data blobs present in block body");
     return;
   }
   if (blobGas !== header.blobGasUsed) {
@@ -92,8 +80,5 @@ function checkBlobGasUsed({ header, transactions }: Block): void {
 function checkRoot(code: InvalidBlockCode, name: string, have: Hash, calculated: Hash): void {
   if (have === calculated) return;
   const digits = (hash: Hash) => hash.slice(2);
-  rejectBlock(
-    code,
-    `${name} mismatch (header value ${digits(have)}, calculated ${digits(calculated)})`,
-  );
+  rejectBlock(code, `${name} mismatch (header value ${digits(have)}, calculated ${digits(calculated)})`);
 }

@@ -14,26 +14,14 @@ type Case = readonly [changes: Partial<Header>, code: InvalidBlockCode, text: st
 
 /** Each breaks one rule; the texts are geth's. */
 const CASES: readonly Case[] = [
-  [
-    { extraData: new Uint8Array(33) },
-    "BLOCK_EXTRA_DATA_TOO_BIG",
-    "extra-data longer than 32 bytes (33)",
-  ],
+  [{ extraData: new Uint8Array(33) }, "BLOCK_EXTRA_DATA_TOO_BIG", "extra-data longer than 32 bytes (33)"],
   [{ nonce: new Uint8Array(8).fill(1) }, "BLOCK_INVALID_NONCE", "invalid nonce"],
   [{ sha3Uncles: ZERO_HASH }, "BLOCK_IMPORT_IMPOSSIBLE_UNCLES_OVER_PARIS", "invalid uncle hash"],
   [{ timestamp: 1_000 }, "BLOCK_INVALID_BLOCK_TIMESTAMP_OLDER_THAN_PARENT", "invalid timestamp"],
   [{ difficulty: 1n }, "BLOCK_INVALID_DIFFICULTY", "invalid difficulty: have 1, want 0"],
-  [
-    { gasUsed: 30_000_001n },
-    "BLOCK_GAS_USED_OVERFLOW",
-    "invalid gasUsed: have 30000001, gasLimit 30000000",
-  ],
+  [{ gasUsed: 30_000_001n }, "BLOCK_GAS_USED_OVERFLOW", "invalid gasUsed: have 30000001, gasLimit 30000000"],
   [{ number: 2 }, "BLOCK_INVALID_BLOCK_NUMBER", "invalid block number"],
-  [
-    { gasLimit: 30_029_296n },
-    "BLOCK_INVALID_GASLIMIT",
-    "invalid gas limit: have 30029296, want 30000000 +/- 29295",
-  ],
+  [{ gasLimit: 30_029_296n }, "BLOCK_INVALID_GASLIMIT", "invalid gas limit: have 30029296, want 30000000 +/- 29295"],
   [
     { baseFeePerGas: 5n },
     "BLOCK_INVALID_BASEFEE_PER_GAS",
@@ -44,16 +32,8 @@ const CASES: readonly Case[] = [
     "BLOCK_BLOB_GAS_USED_ABOVE_LIMIT",
     "blob gas used 1310720 exceeds maximum allowance 1179648",
   ],
-  [
-    { blobGasUsed: 1n },
-    "BLOCK_INCORRECT_BLOB_GAS_USED",
-    "blob gas used 1 not a multiple of blob gas per blob 131072",
-  ],
-  [
-    { excessBlobGas: 1n },
-    "BLOCK_INCORRECT_EXCESS_BLOB_GAS",
-    "invalid excessBlobGas: have 1, want 0",
-  ],
+  [{ blobGasUsed: 1n }, "BLOCK_INCORRECT_BLOB_GAS_USED", "blob gas used 1 not a multiple of blob gas per blob 131072"],
+  [{ excessBlobGas: 1n }, "BLOCK_INCORRECT_EXCESS_BLOB_GAS", "invalid excessBlobGas: have 1, want 0"],
 ];
 
 for (const [changes, code, message] of CASES) {

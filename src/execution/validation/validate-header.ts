@@ -1,11 +1,7 @@
 import { blobParamsAt } from "../../params/blob-schedule.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { ELASTICITY_MULTIPLIER, nextBaseFee, nextExcessBlobGas } from "../../params/fees.ts";
-import {
-  BLOCK_GAS_LIMIT_BOUND_DIVISOR,
-  BLOCK_GAS_LIMIT_MIN,
-  GAS_PER_BLOB,
-} from "../../params/gas.ts";
+import { BLOCK_GAS_LIMIT_BOUND_DIVISOR, BLOCK_GAS_LIMIT_MIN, GAS_PER_BLOB } from "../../params/gas.ts";
 import {
   type BlockForkField,
   type Hardfork,
@@ -56,13 +52,11 @@ export function validateHeader(
   }
   checkDifficulty(header, parent, config);
   checkGas(header);
-  if (header.number !== parent.number + 1)
-    rejectBlock("BLOCK_INVALID_BLOCK_NUMBER", "invalid block number");
+  if (header.number !== parent.number + 1) rejectBlock("BLOCK_INVALID_BLOCK_NUMBER", "invalid block number");
   const isLondon = isAtLeast(hardfork, "london");
   const parentIsLondon = isAtLeast(hardforkAt(config, parent), "london");
   // At the first London block the limit doubles, so that the target stays where the limit was.
-  const before =
-    isLondon && !parentIsLondon ? parent.gasLimit * ELASTICITY_MULTIPLIER : parent.gasLimit;
+  const before = isLondon && !parentIsLondon ? parent.gasLimit * ELASTICITY_MULTIPLIER : parent.gasLimit;
   if (!areFeesForced) {
     checkGasLimit(header.gasLimit, before);
     checkBaseFee(header, parent, isLondon);
@@ -75,8 +69,7 @@ export function validateHeader(
 /** The gas limit moves by less than 1/1024 of the parent's and never below 5000. */
 export function checkGasLimit(gasLimit: bigint, parentGasLimit: bigint): void {
   const bound = parentGasLimit / BLOCK_GAS_LIMIT_BOUND_DIVISOR;
-  const difference =
-    gasLimit > parentGasLimit ? gasLimit - parentGasLimit : parentGasLimit - gasLimit;
+  const difference = gasLimit > parentGasLimit ? gasLimit - parentGasLimit : parentGasLimit - gasLimit;
   if (difference >= bound) {
     rejectBlock(
       "BLOCK_INVALID_GASLIMIT",
@@ -111,25 +104,16 @@ function checkDifficulty(header: Header, parent: Header, config: ChainConfig): v
       ? 0n
       : nextDifficulty(header.timestamp, parent, config);
   if (header.difficulty !== want) {
-    rejectBlock(
-      "BLOCK_INVALID_DIFFICULTY",
-      `invalid difficulty: have ${header.difficulty}, want ${want}`,
-    );
+    rejectBlock("BLOCK_INVALID_DIFFICULTY", `invalid difficulty: have ${header.difficulty}, want ${want}`);
   }
 }
 
 function checkGas({ gasLimit, gasUsed }: Header): void {
   if (gasLimit > GAS_LIMIT_MAX) {
-    rejectBlock(
-      "BLOCK_INVALID_GASLIMIT",
-      `invalid gasLimit: have ${gasLimit}, max ${GAS_LIMIT_MAX}`,
-    );
+    rejectBlock("BLOCK_INVALID_GASLIMIT", `invalid gasLimit: have ${gasLimit}, max ${GAS_LIMIT_MAX}`);
   }
   if (gasUsed > gasLimit) {
-    rejectBlock(
-      "BLOCK_GAS_USED_OVERFLOW",
-      `invalid gasUsed: have ${gasUsed}, gasLimit ${gasLimit}`,
-    );
+    rejectBlock("BLOCK_GAS_USED_OVERFLOW", `invalid gasUsed: have ${gasUsed}, gasLimit ${gasLimit}`);
   }
 }
 
@@ -147,12 +131,7 @@ function checkBaseFee(header: Header, parent: Header, isLondon: boolean): void {
 }
 
 /** EIP-4844, EIP-4788 */
-function checkBlobGas(
-  header: Header,
-  parent: Header,
-  config: ChainConfig,
-  hardfork: Hardfork,
-): void {
+function checkBlobGas(header: Header, parent: Header, config: ChainConfig, hardfork: Hardfork): void {
   const isCancun = isAtLeast(hardfork, "cancun");
   for (const field of ["blobGasUsed", "excessBlobGas", "parentBeaconBlockRoot"] as const) {
     checkPresence(header, field, isCancun);
@@ -162,10 +141,7 @@ function checkBlobGas(
   const { blobGasUsed = 0n, excessBlobGas } = header;
   const max = BigInt(params.max) * GAS_PER_BLOB;
   if (blobGasUsed > max) {
-    rejectBlock(
-      "BLOCK_BLOB_GAS_USED_ABOVE_LIMIT",
-      `blob gas used ${blobGasUsed} exceeds maximum allowance ${max}`,
-    );
+    rejectBlock("BLOCK_BLOB_GAS_USED_ABOVE_LIMIT", `blob gas used ${blobGasUsed} exceeds maximum allowance ${max}`);
   }
   if (blobGasUsed % GAS_PER_BLOB !== 0n) {
     rejectBlock(
@@ -175,19 +151,14 @@ function checkBlobGas(
   }
   const want = nextExcessBlobGas(parent, params, isAtLeast(hardfork, "osaka"));
   if (excessBlobGas !== want) {
-    rejectBlock(
-      "BLOCK_INCORRECT_EXCESS_BLOB_GAS",
-      `invalid excessBlobGas: have ${excessBlobGas}, want ${want}`,
-    );
+    rejectBlock("BLOCK_INCORRECT_EXCESS_BLOB_GAS", `invalid excessBlobGas: have ${excessBlobGas}, want ${want}`);
   }
 }
 
 /** A field is present exactly from the fork that introduced it. */
 function checkPresence(header: Header, field: keyof Header, expected: boolean): void {
   if ((header[field] !== undefined) === expected) return;
-  const text = expected
-    ? `missing ${field}`
-    : `invalid ${field}: have ${header[field]}, expected nil`;
+  const text = expected ? `missing ${field}` : `invalid ${field}: have ${header[field]}, expected nil`;
   rejectBlock("BLOCK_INCORRECT_BLOCK_FORMAT", text);
 }
 

@@ -4,16 +4,7 @@ import type { BlockContext } from "../../evm/evm.ts";
 import { checksumAddress } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { InvalidTransactionCode } from "../errors.ts";
-import {
-  account,
-  alice,
-  allocWith,
-  blockContext,
-  bob,
-  ETHER,
-  messageOf,
-  stateWith,
-} from "../testing/factories.ts";
+import { account, alice, allocWith, blockContext, bob, ETHER, messageOf, stateWith } from "../testing/factories.ts";
 import { delegationCode } from "../transaction/authorizations.ts";
 import type { TransactionMessage } from "../transaction/message.ts";
 import { type MessageChecks, validateMessage } from "./validate-message.ts";
@@ -110,28 +101,20 @@ for (const { rule, message, block, code, text } of CASES) {
 
 test("validateMessage accepts a message that breaks no rule", () => {
   validateMessage(messageOf(), blockContext(), stateWith());
-  validateMessage(
-    messageOf({ blobVersionedHashes: [blobHash], maxFeePerBlobGas: 1n }),
-    blockContext(),
-    stateWith(),
-  );
+  validateMessage(messageOf({ blobVersionedHashes: [blobHash], maxFeePerBlobGas: 1n }), blockContext(), stateWith());
 });
 
 test("validateMessage refuses a nonce below the account's and the last nonce there is", () => {
-  const withNonce = (nonce: bigint) =>
-    stateWith(new Map([[alice, account({ nonce, balance: ETHER })]]));
+  const withNonce = (nonce: bigint) => stateWith(new Map([[alice, account({ nonce, balance: ETHER })]]));
   assert.throws(() => validateMessage(messageOf(), blockContext(), withNonce(3n)), {
     code: "TX_NONCE_MISMATCH_TOO_LOW",
     message: `nonce too low: address ${address}, tx: 0 state: 3`,
   });
   const last = 2n ** 64n - 1n;
-  assert.throws(
-    () => validateMessage(messageOf({ nonce: last }), blockContext(), withNonce(last)),
-    {
-      code: "TX_NONCE_IS_MAX",
-      message: `nonce has max value: address ${address}, nonce: ${last}`,
-    },
-  );
+  assert.throws(() => validateMessage(messageOf({ nonce: last }), blockContext(), withNonce(last)), {
+    code: "TX_NONCE_IS_MAX",
+    message: `nonce has max value: address ${address}, nonce: ${last}`,
+  });
 });
 
 test("validateMessage refuses a contract as sender but not a delegated account (EIP-3607, EIP-7702)", () => {

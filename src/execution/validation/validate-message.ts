@@ -1,10 +1,5 @@
 import type { BlockContext, State } from "../../evm/evm.ts";
-import {
-  BLOB_HASH_VERSION_KZG,
-  BLOBS_PER_TX_MAX,
-  INIT_CODE_SIZE_MAX,
-  TX_GAS_LIMIT_MAX,
-} from "../../params/gas.ts";
+import { BLOB_HASH_VERSION_KZG, BLOBS_PER_TX_MAX, INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../../params/gas.ts";
 import { isAtLeast } from "../../params/hardforks.ts";
 import { checksumAddress } from "../../primitives/address.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
@@ -123,23 +118,15 @@ function checkFees(
 function checkBlobs({ to, blobVersionedHashes }: TransactionMessage, block: BlockContext): void {
   if (blobVersionedHashes === undefined) return;
   if (to === null) {
-    throw new InvalidTransactionError(
-      "TX_TYPE_3_TX_CONTRACT_CREATION",
-      "blob transaction of type create",
-    );
+    throw new InvalidTransactionError("TX_TYPE_3_TX_CONTRACT_CREATION", "blob transaction of type create");
   }
   if (blobVersionedHashes.length === 0) {
-    throw new InvalidTransactionError(
-      "TX_TYPE_3_TX_ZERO_BLOBS",
-      "blob transaction missing blob hashes",
-    );
+    throw new InvalidTransactionError("TX_TYPE_3_TX_ZERO_BLOBS", "blob transaction missing blob hashes");
   }
   if (isAtLeast(block.hardfork, "osaka") && blobVersionedHashes.length > BLOBS_PER_TX_MAX) {
-    throw new InvalidTransactionError(
-      "TX_TYPE_3_TX_BLOB_COUNT_EXCEEDED",
-      "blob transaction has too many blobs",
-      { count: blobVersionedHashes.length },
-    );
+    throw new InvalidTransactionError("TX_TYPE_3_TX_BLOB_COUNT_EXCEEDED", "blob transaction has too many blobs", {
+      count: blobVersionedHashes.length,
+    });
   }
   const invalid = blobVersionedHashes.findIndex(
     (hash) => Number.parseInt(hash.slice(2, 4), 16) !== BLOB_HASH_VERSION_KZG,
@@ -189,10 +176,7 @@ function checkAuthorizationList({ from, to, authorizationList }: TransactionMess
  * EIP-3860. geth looks at it after gas and value, so it is no part of `validateMessage`.
  * @throws InvalidTransactionError
  */
-export function checkInitCodeSize(
-  { to, data }: TransactionMessage,
-  { hardfork }: BlockContext,
-): void {
+export function checkInitCodeSize({ to, data }: TransactionMessage, { hardfork }: BlockContext): void {
   if (to === null && isAtLeast(hardfork, "shanghai") && data.length > INIT_CODE_SIZE_MAX) {
     throw new InvalidTransactionError(
       "TX_INITCODE_SIZE_EXCEEDED",

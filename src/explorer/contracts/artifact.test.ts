@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
-import { readUpload, sourcesOf } from "./artifact.ts";
-import { compareCode } from "./compare-code.ts";
+import { compareCode, readUpload, sourcesOf } from "./artifact.ts";
 
 const abi = [{ type: "function", name: "f", inputs: [] }];
 const CODE = "0x6001600255";
@@ -19,11 +18,15 @@ const output = {
 /** Each form of file that has the compiled contract A. */
 const FORMS: Readonly<Record<string, unknown>> = {
   "Hardhat's artifact": {
-    ...{ contractName: "A", abi, bytecode: "0x00" },
-    ...{ deployedBytecode: CODE, immutableReferences },
+    contractName: "A",
+    abi,
+    bytecode: "0x00",
+    deployedBytecode: CODE,
+    immutableReferences,
   },
   "Foundry's artifact": {
-    ...{ abi, bytecode: { object: "0x00" } },
+    abi,
+    bytecode: { object: "0x00" },
     deployedBytecode: { object: CODE, immutableReferences },
     metadata: { settings: { compilationTarget: { "src/A.sol": "A" } } },
   },
@@ -67,7 +70,9 @@ test("readUpload takes a bare ABI, named after its file, and finds nothing in an
 });
 
 const compiled = (hex: string, placeholders: readonly (readonly [number, number])[] = []) => ({
-  ...{ bytes: hexToBytes(hex), placeholders, sourceMap: undefined },
+  bytes: hexToBytes(hex),
+  placeholders,
+  sourceMap: undefined,
 });
 /** CBOR of {"x": n}, with its length behind it. */
 const metadata = (n: number) => `a1617818${n.toString(16)}0005`;

@@ -52,9 +52,7 @@ export function drawChart(element: HTMLElement, data: ChartData): Chart {
     columnsOf(data),
     element,
   );
-  const observer = new ResizeObserver(() =>
-    plot.setSize({ width: element.clientWidth, height: HEIGHT }),
-  );
+  const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
   observer.observe(element);
   return {
     update: (next) => plot.setData(columnsOf(next)),

@@ -5,34 +5,23 @@ import { keccak256Hash, keccak256OfHex } from "../../primitives/keccak.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { TrieAccount } from "../../state/trie-account.ts";
 import type { Header } from "../../types/header.ts";
-import { nodesOf, provenAccount, provenSlot } from "../verify/account.ts";
+import { nodesOf, type ProofStep, proofSteps, provenAccount, provenSlot, warmUp } from "../verify/account.ts";
+import { type Asked, checkChain, checkHeader, headerOf } from "../verify/header.ts";
+import { checkReceipt, checkReceiptsRoot } from "../verify/receipts.ts";
 import {
+  checkTransaction,
+  checkTransactionsRoot,
   gasUsedByEach,
   provenSize,
   type TransactionRow,
   transactionRow,
-} from "../verify/block-body.ts";
-import { checkChain } from "../verify/chain.ts";
-import { type Asked, checkHeader, headerOf } from "../verify/header.ts";
-import type { Json } from "../verify/json.ts";
-import { type ProofStep, proofSteps } from "../verify/proof-steps.ts";
-import { checkReceipt, checkReceiptsRoot } from "../verify/receipts.ts";
-import { checkTransaction, checkTransactionsRoot } from "../verify/transactions.ts";
-import {
-  compare,
-  unverified,
-  VERIFIED,
-  type Verdict,
-  verdictOf,
-  worstOf,
-} from "../verify/verdict.ts";
-import { warmUp } from "../verify/warm-up.ts";
-import { call } from "./rpc.ts";
+} from "../verify/transactions.ts";
+import { compare, type Json, unverified, VERIFIED, type Verdict, verdictOf, worstOf } from "../verify/verdict.ts";
+import { type Block, call, type Receipt, type Transaction } from "./rpc.ts";
 import { CHAIN_READS, TRUST } from "./trust.ts";
-import type { Block, Receipt, Transaction } from "./types.ts";
 
 /** A block and whether its header is what it claims and in the trusted chain. */
-export type CheckedBlock = { readonly block: Block; readonly verdict: Verdict };
+type CheckedBlock = { readonly block: Block; readonly verdict: Verdict };
 
 /** @param asked what `block` was asked by */
 export async function checkBlock(block: Block, asked?: Asked): Promise<CheckedBlock> {
@@ -97,7 +86,9 @@ export async function checkBody({ block, verdict }: CheckedBlock): Promise<Check
   const header = headerOf(block);
   const hashes = block.transactions.map((tx) => (typeof tx === "string" ? tx : tx.hash));
   return {
-    ...{ receipts, raws, header },
+    receipts,
+    raws,
+    header,
     transactions: worstOf([
       checkTransactionsRoot(header, raws),
       compare("hashes of the transactions", hashes, raws.map(keccak256Hash)),
@@ -119,32 +110,26 @@ export type CheckedTransaction = {
 /** @param tx of the chain, asked for by `asked` */
 export async function checkMined(tx: Transaction, asked: Hash): Promise<CheckedTransaction> {
   const block = await call<Block>("eth_getBlockByHash", tx.blockHash, false);
-  const checked = await checkBlock(
-    block,
-    tx.blockHash === null ? undefined : { hash: tx.blockHash },
-  );
+  const checked = await checkBlock(block, tx.blockHash === null ? undefined : { hash: tx.blockHash });
   const body = await checkBody(checked);
   const index = Number(tx.transactionIndex);
   const raw = body.raws[index];
   const receipt = body.receipts[index];
   if (raw === undefined || receipt === undefined) throw new Error("the block has no such index");
   const position = { header: body.header, hash: block.hash, index };
-  const own = worstOf([
-    compare("hash", asked, keccak256Hash(raw)),
-    checkTransaction(tx, raw, position),
-  ]);
+  const own = worstOf([compare("hash", asked, keccak256Hash(raw)), checkTransaction(tx, raw, position)]);
   return {
-    ...{ tx, block, receipt, blockVerdict: checked.verdict },
+    tx,
+    block,
+    receipt,
+    blockVerdict: checked.verdict,
     txVerdict: worstOf([own, body.transactions]),
-    receiptVerdict: worstOf([
-      body.receiptsVerdict,
-      checkReceipt(body.receipts, index, tx, body.header),
-    ]),
+    receiptVerdict: worstOf([body.receiptsVerdict, checkReceipt(body.receipts, index, tx, body.header)]),
   };
 }
 
 /** A value the node answers, and whether its proof shows the same. */
-export type Fact<T> = { readonly value: T; readonly verdict: Verdict };
+type Fact<T> = { readonly value: T; readonly verdict: Verdict };
 
 export type CheckedAccount = {
   readonly balance: Fact<Hex>;
@@ -159,10 +144,7 @@ export type CheckedAccount = {
 };
 
 /** The account at `address` in the state after a block. */
-export async function checkAccount(
-  address: Address,
-  checked: CheckedBlock,
-): Promise<CheckedAccount> {
+export async function checkAccount(address: Address, checked: CheckedBlock): Promise<CheckedAccount> {
   const at = { blockHash: checked.block.hash };
   const answers = Promise.all([
     call<Hex>("eth_getBalance", address, at),
@@ -179,8 +161,13 @@ export async function checkAccount(
     const verdict = unverified(`no proof: ${proof.message}`);
     const fact = (value: Hex): Fact<Hex> => ({ value, verdict });
     return {
-      ...{ ...base, balance: fact(balance), nonce: fact(nonce), code: fact(code) },
-      ...{ storageRoot: undefined, steps: [], elapsedMs: 0 },
+      ...base,
+      balance: fact(balance),
+      nonce: fact(nonce),
+      code: fact(code),
+      storageRoot: undefined,
+      steps: [],
+      elapsedMs: 0,
     };
   }
   const started = performance.now();
@@ -196,7 +183,8 @@ export async function checkAccount(
     verdict: worstOf([proven, compare(name, claimed, shown), checked.verdict]),
   });
   return {
-    ...{ ...base, elapsedMs },
+    ...base,
+    elapsedMs,
     balance: fact(balance, "balance", balance, account && toQuantity(account.balance)),
     nonce: fact(nonce, "nonce", nonce, account && toQuantity(account.nonce)),
     code: fact(code, "code hash", codeHash, account?.codeHash),
@@ -220,10 +208,7 @@ export async function checkSlot(
   const [storage = {}] = proof["storageProof"] as readonly Json[];
   return {
     value,
-    verdict: worstOf([
-      verdictOf(() => compare("value", value, provenSlot(root, slot, storage))),
-      checked.verdict,
-    ]),
+    verdict: worstOf([verdictOf(() => compare("value", value, provenSlot(root, slot, storage))), checked.verdict]),
     steps: stepsOf(root, keccak256OfHex(slot), storage["proof"]),
   };
 }

@@ -1,5 +1,4 @@
-import { call } from "./rpc.ts";
-import type { Block } from "./types.ts";
+import { type Block, call } from "./rpc.ts";
 
 const newestBlock = (): Promise<Block> => call<Block>("eth_getBlockByNumber", "latest", false);
 

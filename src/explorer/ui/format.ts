@@ -29,8 +29,7 @@ export function count(value: string | number | bigint): string {
 /** `12345` as `12,345`. By hand: the first use of a browser's number formats takes tens of milliseconds. */
 function grouped(digits: string): string {
   const groups: string[] = [];
-  for (let end = digits.length; end > 0; end -= 3)
-    groups.push(digits.slice(Math.max(0, end - 3), end));
+  for (let end = digits.length; end > 0; end -= 3) groups.push(digits.slice(Math.max(0, end - 3), end));
   return groups.reverse().join(",").replace("-,", "-");
 }
 

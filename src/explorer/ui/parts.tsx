@@ -24,14 +24,7 @@ export function Copy({ text }: { readonly text: string }) {
 
 function CopyIcon() {
   return (
-    <svg
-      width="11"
-      height="11"
-      viewBox="0 0 12 12"
-      fill="none"
-      stroke="currentColor"
-      aria-hidden="true"
-    >
+    <svg width="11" height="11" viewBox="0 0 12 12" fill="none" stroke="currentColor" aria-hidden="true">
       <rect x="3.5" y="3.5" width="8" height="8" rx="1.5" />
       <path d="M8.5 1.5h-6a1 1 0 0 0-1 1v6" />
     </svg>
@@ -78,12 +71,7 @@ export function Mark({ verdict, what }: { verdict: Verdict | undefined; what: st
   const { sign, label } = MARKS[kind];
   const reason = verdict === undefined || verdict.kind === "verified" ? "" : verdict.reason;
   return (
-    <span
-      class={`mark ${kind}`}
-      data-what={what}
-      data-kind={kind}
-      title={`${what}: ${label}. ${reason}`}
-    >
+    <span class={`mark ${kind}`} data-what={what} data-kind={kind} title={`${what}: ${label}. ${reason}`}>
       <span aria-hidden="true">{sign}</span> {label}
       {kind === "false" && <span class="reason">{reason}</span>}
     </span>
@@ -107,11 +95,7 @@ export function Panel(props: {
 }
 
 /** Names and values, one pair a line. */
-export function Fields({
-  rows,
-}: {
-  rows: readonly (readonly [string, ComponentChildren] | false)[];
-}) {
+export function Fields({ rows }: { rows: readonly (readonly [string, ComponentChildren] | false)[] }) {
   return (
     <dl class="fields">
       {rows.map(
@@ -166,13 +150,7 @@ export function Table(props: {
 }
 
 /** What `show` makes of a loaded value; its failure, or that it is on its way. */
-export function When<T>({
-  loaded,
-  show,
-}: {
-  loaded: Loaded<T>;
-  show: (value: T) => ComponentChildren;
-}) {
+export function When<T>({ loaded, show }: { loaded: Loaded<T>; show: (value: T) => ComponentChildren }) {
   if (loaded.kind === "loading") return <p class="empty">Loading …</p>;
   if (loaded.kind === "failed") return <Failure error={loaded.error} />;
   return <>{show(loaded.value)}</>;

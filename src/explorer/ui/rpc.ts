@@ -1,4 +1,62 @@
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { Hex } from "../../primitives/hex.ts";
 import { BATCH_MAX, type PageMethod } from "../page-methods.ts";
+import type { Json } from "../verify/verdict.ts";
+
+/** The members of answers that pages show; nothing is proven of them here. */
+export type Block = Json & {
+  readonly number: Hex;
+  readonly hash: Hash;
+  readonly parentHash: Hash;
+  readonly timestamp: Hex;
+  readonly miner: Address;
+  readonly gasUsed: Hex;
+  readonly gasLimit: Hex;
+  readonly baseFeePerGas?: Hex;
+  readonly stateRoot: Hash;
+  readonly transactionsRoot: Hash;
+  readonly receiptsRoot: Hash;
+  readonly extraData: Hex;
+  readonly size: Hex;
+  readonly transactions: readonly (Hash | Transaction)[];
+};
+
+export type Transaction = Json & {
+  readonly hash: Hash;
+  readonly blockHash: Hash | null;
+  readonly blockNumber: Hex | null;
+  readonly transactionIndex: Hex | null;
+  readonly from: Address;
+  readonly to: Address | null;
+  readonly value: Hex;
+  readonly nonce: Hex;
+  readonly gas: Hex;
+  readonly gasPrice: Hex;
+  readonly maxFeePerGas?: Hex;
+  readonly maxPriorityFeePerGas?: Hex;
+  readonly input: Hex;
+  readonly type: Hex;
+};
+
+export type Log = Json & {
+  readonly address: Address;
+  readonly topics: readonly Hash[];
+  readonly data: Hex;
+  readonly logIndex: Hex;
+  readonly blockNumber: Hex;
+  readonly transactionHash: Hash;
+};
+
+export type Receipt = Json & {
+  readonly transactionHash: Hash;
+  readonly blockNumber: Hex;
+  readonly status?: Hex;
+  readonly gasUsed: Hex;
+  readonly effectiveGasPrice: Hex;
+  readonly contractAddress: Address | null;
+  readonly logs: readonly Log[];
+};
 
 /** JSON-RPC to the origin of the page: calls of one turn travel in one batch. */
 
@@ -39,10 +97,7 @@ export function call<T>(method: PageMethod, ...params: readonly unknown[]): Prom
 }
 
 /** As `call`; undefined where the node answers an error: for what a page can do without. */
-export async function callIfOpen<T>(
-  method: PageMethod,
-  ...params: unknown[]
-): Promise<T | undefined> {
+export async function callIfOpen<T>(method: PageMethod, ...params: unknown[]): Promise<T | undefined> {
   try {
     return await call<T>(method, ...params);
   } catch (error) {
@@ -54,8 +109,7 @@ export async function callIfOpen<T>(
 function sendWaiting(): void {
   const calls = waiting;
   waiting = [];
-  for (let at = 0; at < calls.length; at += BATCH_MAX)
-    void sendBatch(calls.slice(at, at + BATCH_MAX));
+  for (let at = 0; at < calls.length; at += BATCH_MAX) void sendBatch(calls.slice(at, at + BATCH_MAX));
 }
 
 async function sendBatch(calls: readonly Call[]): Promise<void> {

@@ -1,5 +1,5 @@
-import type { Json } from "../verify/json.ts";
-import { contractNamed } from "./abi-store.ts";
+import type { Json } from "../verify/verdict.ts";
+import { contractNamed } from "./contracts.ts";
 import { call } from "./rpc.ts";
 
 export function isHash(text: string): boolean {

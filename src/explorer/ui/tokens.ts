@@ -1,13 +1,12 @@
 import type { Address } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
-import { decodeLog, decodeResult, ERC20, encodeCall } from "./abi.ts";
+import { decodeLog, decodeResult, ERC20, encodeCall } from "./contracts.ts";
 import { count, decimal } from "./format.ts";
-import { call, callIfOpen } from "./rpc.ts";
-import type { Log } from "./types.ts";
+import { call, callIfOpen, type Log } from "./rpc.ts";
 
 /** A transfer of an ERC-20, ERC-721 or ERC-1155 token, from a log. */
-export type TokenTransfer = {
+type TokenTransfer = {
   readonly token: Address;
   readonly from: string;
   readonly to: string;
@@ -112,13 +111,9 @@ export async function holdingsOf(owner: Address): Promise<readonly Holding[]> {
   const topic = hashFromBigint(BigInt(owner));
   const logsWith = (topics: readonly (Hash | null)[]) =>
     call<Log[]>("eth_getLogs", { fromBlock: "earliest", toBlock: "latest", topics });
-  const [sent, received] = await Promise.all([
-    logsWith([TRANSFER, topic]),
-    logsWith([TRANSFER, null, topic]),
-  ]);
+  const [sent, received] = await Promise.all([logsWith([TRANSFER, topic]), logsWith([TRANSFER, null, topic])]);
   const logs = [...sent, ...received].sort(
-    (a, b) =>
-      Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex),
+    (a, b) => Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex),
   );
   // The newest first.
   const byToken = new Map<Address, Log[]>();
@@ -129,10 +124,7 @@ export async function holdingsOf(owner: Address): Promise<readonly Holding[]> {
   }
   return Promise.all(
     [...byToken].slice(0, TOKENS_MAX).map(async ([token, ofToken]) => {
-      const [info, balance] = await Promise.all([
-        tokenInfo(token),
-        view(token, "balanceOf", owner),
-      ]);
+      const [info, balance] = await Promise.all([tokenInfo(token), view(token, "balanceOf", owner)]);
       const tokenIds = ownedIds(ofToken.toReversed(), topic);
       return {
         token,

@@ -1,12 +1,7 @@
-import {
-  contractsOfBuild,
-  type SolcInput,
-  type SolcOutput,
-} from "../../dev/artifacts/parse-artifact.ts";
+import { contractsOfBuild, type SolcInput, type SolcOutput } from "../../dev/artifacts/parse-artifact.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
-import { readUpload, sourcesOf, type UploadedContract } from "../contracts/artifact.ts";
-import { type CodeMatch, compareCode } from "../contracts/compare-code.ts";
-import type { KnownContract, Recompiled } from "./abi-store.ts";
+import { type CodeMatch, compareCode, readUpload, sourcesOf, type UploadedContract } from "../contracts/artifact.ts";
+import type { KnownContract, Recompiled } from "./contracts.ts";
 import { call, callIfOpen, RpcError } from "./rpc.ts";
 
 const BEST_FIRST: readonly CodeMatch[] = ["exact", "same instructions", "no code", "different"];
@@ -27,9 +22,7 @@ export async function contractInFiles(
   readonly contract: Omit<KnownContract, "address"> | undefined;
   readonly compilerError: RpcError | undefined;
 }> {
-  const uploads = await Promise.all(
-    files.map(async (file) => readUpload(await file.text(), file.name)),
-  );
+  const uploads = await Promise.all(files.map(async (file) => readUpload(await file.text(), file.name)));
   const inputs = uploads.flatMap(({ input }) => input ?? []);
   const { compiled, compilerError } = await compile(inputs);
   const uploaded = uploads.flatMap(({ contracts }) => contracts);
@@ -44,7 +37,9 @@ export async function contractInFiles(
     list.includes(nearest as T) ? (nearest as T) : list.find((each) => each.name === name);
   const [own, made] = [named(uploaded), named(compiled)];
   const contract = {
-    ...{ name, abi, match: own === undefined ? ("no code" as const) : matchOf(own) },
+    name,
+    abi,
+    match: own === undefined ? ("no code" as const) : matchOf(own),
     recompiled: made && { match: matchOf(made), compiler: made.compiler },
     sources: inputs.map((input) => sourcesOf(input, name))[0] ?? {},
   };
@@ -63,9 +58,7 @@ async function compile(inputs: readonly SolcInput[]): Promise<{
   const compilers = await callIfOpen<readonly string[]>("eth_getCompilers");
   if (!compilers?.includes("solidity")) return none;
   try {
-    const outputs = await Promise.all(
-      inputs.map((input) => call<Compiled>("eth_compileStandardJson", input)),
-    );
+    const outputs = await Promise.all(inputs.map((input) => call<Compiled>("eth_compileStandardJson", input)));
     const compiled = outputs.flatMap(({ compilerVersion: compiler, ...output }) =>
       contractsOfBuild({}, output).map((contract) => ({ ...contract, compiler })),
     );

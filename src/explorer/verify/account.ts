@@ -1,13 +1,15 @@
 import type { Address } from "../../primitives/address.ts";
 import { leftPad } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
-import { keccak256OfHex } from "../../primitives/keccak.ts";
-import { decodeRlp, InvalidRlpError } from "../../primitives/rlp.ts";
+import { bytesToHex, type Hex } from "../../primitives/hex.ts";
+import { keccak256, keccak256OfHex } from "../../primitives/keccak.ts";
+import { decodeRlp, encodeRlp, InvalidRlpError } from "../../primitives/rlp.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
 import { decodeTrieAccount, type TrieAccount } from "../../state/trie-account.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../trie/empty-root.ts";
-import { verifyProof } from "../../trie/proof.ts";
-import { bytesOf, type Json, listOf } from "./json.ts";
+import { decodeNode } from "../../trie/node.ts";
+import { descend, verifyProof } from "../../trie/proof.ts";
+import { bytesOf, type Json, listOf } from "./verdict.ts";
 
 const WORD_LENGTH = 32;
 
@@ -24,9 +26,7 @@ export function nodesOf(proof: unknown): readonly Uint8Array[] {
 export function provenAccount(stateRoot: Hash, address: Address, answer: Json): TrieAccount {
   const key = keccak256OfHex(address);
   const leaf = verifyProof(hashToBytes(stateRoot), key, nodesOf(answer["accountProof"]));
-  return leaf === undefined
-    ? { ...EMPTY_ACCOUNT, storageRoot: EMPTY_TRIE_ROOT_BYTES }
-    : decodeTrieAccount(leaf);
+  return leaf === undefined ? { ...EMPTY_ACCOUNT, storageRoot: EMPTY_TRIE_ROOT_BYTES } : decodeTrieAccount(leaf);
 }
 
 /**
@@ -42,4 +42,56 @@ export function provenSlot(storageRoot: Uint8Array, slot: Hash, proof: Json): Ha
     throw new InvalidRlpError("leaf is not a storage value");
   }
   return hashFromBytes(leftPad(value, WORD_LENGTH));
+}
+
+/** One node of a proof, for people who follow it. */
+export type ProofStep = {
+  readonly kind: "branch" | "extension" | "leaf";
+  /** recomputed from `rlp` */
+  readonly hash: Hash;
+  /** what the node before it, or the root, calls for */
+  readonly expected: Hash;
+  /** nibbles of the key before this node, and those it consumes, as hex digits */
+  readonly before: string;
+  readonly consumed: string;
+  readonly rlp: Hex;
+};
+
+/** The nodes of `proof` on the way of `key` from `root` down, as far as it goes. @throws InvalidRlpError */
+export function proofSteps(root: Uint8Array, key: Uint8Array, proof: readonly Uint8Array[]): readonly ProofStep[] {
+  const path = bytesToHex(key).slice(2);
+  const steps: ProofStep[] = [];
+  descend(root, key, (expected, _path, depth) => {
+    const rlp = proof[steps.length];
+    // Ends the descent: an empty branch has no child.
+    if (rlp === undefined) return EMPTY_BRANCH;
+    const node = decodeNode(rlp);
+    const length = node.kind === "branch" ? 1 : node.path.length;
+    steps.push({
+      kind: node.kind,
+      hash: hashFromBytes(keccak256(rlp)),
+      expected: hashFromBytes(expected),
+      before: path.slice(0, depth),
+      consumed: path.slice(depth, depth + length),
+      rlp: bytesToHex(rlp),
+    });
+    return rlp;
+  });
+  return steps;
+}
+
+/** RLP of 17 empty strings. */
+const EMPTY_BRANCH = Uint8Array.of(0xd1, ...new Array<number>(17).fill(0x80));
+
+const HASH_LENGTH = 32;
+const BRANCH = encodeRlp([...Array(16).fill(new Uint8Array(HASH_LENGTH)), new Uint8Array(0)]);
+/** After so many a browser has compiled what it runs. */
+const NODES = 8;
+
+/** Hashes and decodes trie nodes while the node computes an answer: what checks a proof is then compiled. */
+export function warmUp(): void {
+  for (let i = 0; i < NODES; i++) {
+    keccak256(BRANCH);
+    decodeRlp(BRANCH);
+  }
 }

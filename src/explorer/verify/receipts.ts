@@ -5,21 +5,38 @@ import { logsBloom } from "../../types/bloom.ts";
 import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import { encodeReceipt } from "../../types/receipt-codec.ts";
-import { addressOf, bigintOf, bytesOf, hashOf, type Json, listOf, numberOf } from "./json.ts";
-import { compare, type Verdict, verdictOf } from "./verdict.ts";
+import {
+  addressOf,
+  bigintOf,
+  bytesOf,
+  compare,
+  hashOf,
+  type Json,
+  listOf,
+  numberOf,
+  type Verdict,
+  verdictOf,
+} from "./verdict.ts";
 
 /** Members of a receipt and of its logs that pages show. */
 const SHOWN: ReadonlySet<string> = new Set([
-  ...["transactionHash", "blockNumber", "status", "gasUsed", "effectiveGasPrice"],
-  ...["contractAddress", "logs", "address", "topics", "data", "logIndex"],
+  "transactionHash",
+  "blockNumber",
+  "status",
+  "gasUsed",
+  "effectiveGasPrice",
+  "contractAddress",
+  "logs",
+  "address",
+  "topics",
+  "data",
+  "logIndex",
 ]);
 
 /** What consensus holds of a receipt, from its JSON; its bloom from its logs. @throws InvalidHexError */
 function receiptOf(json: Json): Parameters<typeof encodeReceipt>[0] {
   const outcome =
-    json["root"] === undefined
-      ? { status: numberOf(json["status"]) as 0 | 1 }
-      : { postState: hashOf(json["root"]) };
+    json["root"] === undefined ? { status: numberOf(json["status"]) as 0 | 1 } : { postState: hashOf(json["root"]) };
   const logs = listOf(json["logs"]).map((log) => {
     const { address, topics, data } = log as Json;
     return { address: addressOf(address), topics: listOf(topics).map(hashOf), data: bytesOf(data) };
@@ -34,10 +51,7 @@ function receiptOf(json: Json): Parameters<typeof encodeReceipt>[0] {
 }
 
 /** Whether `receipts`, all of a block, are those its header commits to. */
-export function checkReceiptsRoot(
-  header: Pick<Header, "receiptsRoot">,
-  receipts: readonly Json[],
-): Verdict {
+export function checkReceiptsRoot(header: Pick<Header, "receiptsRoot">, receipts: readonly Json[]): Verdict {
   return verdictOf(() => {
     const root = orderedTrieRoot(receipts.map((json) => encodeReceipt(receiptOf(json))));
     return compare("receipts root", header.receiptsRoot, root);
@@ -51,12 +65,7 @@ export function checkReceiptsRoot(
  * @param receipts all of the block, verified by `checkReceiptsRoot`
  * @param transaction verified, as `eth_getTransactionByHash` answers it
  */
-export function checkReceipt(
-  receipts: readonly Json[],
-  index: number,
-  transaction: Json,
-  header: Header,
-): Verdict {
+export function checkReceipt(receipts: readonly Json[], index: number, transaction: Json, header: Header): Verdict {
   return verdictOf(() => {
     const claimed = receipts[index]!;
     const earlier = receipts.slice(0, index);
@@ -72,7 +81,8 @@ export function checkReceipt(
         effectiveGasPrice: bigintOf(transaction["gasPrice"]),
       },
       transactionHash: hashOf(transaction["hash"]),
-      ...{ from, to },
+      from,
+      to,
       position: {
         index,
         blockHash: hashOf(transaction["blockHash"]),

@@ -1,22 +1,101 @@
+import { publicKey, timestamp } from "../../consensus/cometbft/abci/messages.ts";
+import { encodeMessage, encodeVarint, message, optional, single } from "../../consensus/cometbft/abci/protobuf.ts";
+import { blockId, engineHeaderHash, hashedBytesOf, merkleRoot } from "../../consensus/cometbft/rpc/block.ts";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { recoverAddress } from "../../crypto/secp256k1.ts";
 import type { Address } from "../../primitives/address.ts";
-import { bytesToBigint } from "../../primitives/bytes.ts";
-import type { Hash } from "../../primitives/hash.ts";
+import { bytesToBigint, concatBytes } from "../../primitives/bytes.ts";
+import { type Hash, hashFromBytes } from "../../primitives/hash.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
 import { InvalidProofError } from "../../trie/proof.ts";
-import { cometHeaderHash, signedBytes, validatorsHash } from "./comet-hashes.ts";
 import {
   addressOf,
   bytesOf,
+  compare,
   hashOf,
   int64Of,
   type Json,
   listOf,
+  numberOf,
   objectOf,
   textOf,
-} from "./json.ts";
-import { compare, unverified, VERIFIED, type Verdict, verdictOf, worstOf } from "./verdict.ts";
+  unverified,
+  VERIFIED,
+  type Verdict,
+  verdictOf,
+  worstOf,
+} from "./verdict.ts";
+
+const validator = message({ publicKey: optional(1, publicKey), power: single(2, "int64") });
+/** What a validator signs: `CanonicalVote`. */
+const vote = message({
+  type: single(1, "int32"),
+  height: single(2, "sfixed64"),
+  round: single(3, "sfixed64"),
+  blockId: single(4, blockId),
+  time: single(5, timestamp),
+  chainId: single(6, "string"),
+});
+const PRECOMMIT = 2;
+
+/** CometBFT's hash of a header, from the 14 fields of a `LightBlock`'s. @throws InvalidHexError */
+export function cometHeaderHash(header: Json): Hash {
+  const { block, app } = objectOf(header["version"]);
+  return engineHeaderHash({
+    version: { block: int64Of(block), app: int64Of(app) },
+    chainId: textOf(header["chainId"]),
+    height: int64Of(header["height"]),
+    time: timeOf(header["time"]),
+    lastBlockId: blockIdOf(header["lastBlockId"]),
+    ...hashedBytesOf((name) => bytesOf(header[name])),
+  });
+}
+
+/** The hash of a validator set, which covers its keys and powers. @throws InvalidHexError */
+export function validatorsHash(validators: readonly Json[]): Hash {
+  return hashFromBytes(
+    merkleRoot(
+      validators.map((each) =>
+        encodeMessage(validator, {
+          publicKey: keyOf(bytesOf(each["publicKey"])),
+          power: int64Of(each["power"]),
+        }),
+      ),
+    ),
+  );
+}
+
+/** What a validator signs who votes for the block of `commit` at `time`. @throws InvalidHexError */
+function signedBytes(commit: Json, chainId: string, time: unknown): Uint8Array {
+  const signed = encodeMessage(vote, {
+    type: PRECOMMIT,
+    height: int64Of(commit["height"]),
+    round: int64Of(commit["round"]),
+    blockId: blockIdOf(commit["blockId"]),
+    time: timeOf(time),
+    chainId,
+  });
+  return concatBytes(encodeVarint(BigInt(signed.length)), signed);
+}
+
+function keyOf(secp256k1eth: Uint8Array) {
+  const none = undefined;
+  return { ed25519: none, secp256k1: none, bls12381: none, mldsa65: none, secp256k1eth };
+}
+
+function blockIdOf(value: unknown) {
+  const id = objectOf(value);
+  const parts = objectOf(id["parts"]);
+  return {
+    hash: bytesOf(id["hash"]),
+    parts: { total: numberOf(parts["total"]), hash: bytesOf(parts["hash"]) },
+  };
+}
+
+function timeOf(value: unknown) {
+  const { seconds, nanos } = objectOf(value);
+  return { seconds: int64Of(seconds), nanos: numberOf(nanos) };
+}
 
 /** Validators that this browser trusts: of the newest signed header it has verified. Plain JSON. */
 export type TrustedValidators = {
@@ -73,9 +152,7 @@ export function checkSignatures(
   const { power, total } = shareOf(set, signers);
   const verdict = worstOf([
     own,
-    3n * power > 2n * total
-      ? VERIFIED
-      : unverified("signatures of two thirds or less of the power"),
+    3n * power > 2n * total ? VERIFIED : unverified("signatures of two thirds or less of the power"),
     trusted === undefined || follows(signed, trusted)
       ? VERIFIED
       : unverified(`a third or less of the power trusted at height ${trusted.height} signed`),
@@ -101,9 +178,7 @@ function shareOf({ powers }: TrustedValidators, signers: readonly Address[]) {
   const sum = (list: readonly string[]) => list.reduce((total, each) => total + BigInt(each), 0n);
   const signed = new Set(signers);
   return {
-    power: sum(
-      Object.entries(powers).flatMap(([who, power]) => (signed.has(who as Address) ? power : [])),
-    ),
+    power: sum(Object.entries(powers).flatMap(([who, power]) => (signed.has(who as Address) ? power : []))),
     total: sum(Object.values(powers)),
   };
 }

@@ -9,10 +9,8 @@ import type { Address } from "../../primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
 import { SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { UnlockForbiddenError } from "../errors.ts";
-import { KeyDerivation } from "../key-derivation.ts";
-import { PassphraseTries } from "../passphrase-tries.ts";
-import { parseDerivationPath } from "./derivation-path.ts";
-import { childOf, phraseOf, rootOf } from "./hd-key.ts";
+import { KeyDerivation, PassphraseTries } from "../passphrases.ts";
+import { childOf, parseDerivationPath, phraseOf, rootOf } from "./hd-key.ts";
 import { HdWallets } from "./hd-wallets.ts";
 import { WalletDirectory } from "./wallet-file.ts";
 
@@ -69,19 +67,7 @@ test("parseDerivationPath reads absolute and relative paths", () => {
   ] as const) {
     assert.equal(parseDerivationPath(text), path);
   }
-  for (const text of [
-    "",
-    " ",
-    "m",
-    "/1",
-    "m/",
-    "m//1",
-    "m/x",
-    "m/-1",
-    "m/1''",
-    "m/2147483648",
-    "1.5",
-  ]) {
+  for (const text of ["", " ", "m", "/1", "m/", "m//1", "m/x", "m/-1", "m/1''", "m/2147483648", "1.5"]) {
     assert.throws(() => parseDerivationPath(text), { code: "WALLET_REQUEST" }, text);
   }
 });
@@ -95,10 +81,7 @@ test("initialize makes a wallet that signs, and tells the first account's key on
   ]);
   const { r, s, yParity } = wallets.sign(address, digest)!;
   assert.equal(recoverAddress(digest, r, s, yParity), address);
-  await assert.rejects(
-    wallets.initialize(url),
-    wants("card is already initialized, cowardly refusing to proceed"),
-  );
+  await assert.rejects(wallets.initialize(url), wants("card is already initialized, cowardly refusing to proceed"));
   for (const name of readdirSync(join(home, "hd"))) {
     assert.equal(statSync(join(home, "hd", name)).mode & 0o777, 0o600, name);
     const text = readFileSync(join(home, "hd", name), "utf8");

@@ -4,21 +4,14 @@ import { type Signature, sign } from "../../crypto/secp256k1.ts";
 import type { Address } from "../../primitives/address.ts";
 import { bytesToHex, type Hex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
-import type { KeyStrength } from "../encryption.ts";
-import {
-  UnknownKeyError,
-  UnknownWalletError,
-  WalletRequestError,
-  WrongPassphraseError,
-} from "../errors.ts";
-import type { WalletAccount, WalletStatus } from "../wallet.ts";
-import { BASE_PATH, parseDerivationPath } from "./derivation-path.ts";
-import { childOf, phraseOf, rootOf } from "./hd-key.ts";
-import { closeBox, openBox } from "./sealed.ts";
-import { isWalletId, type WalletDirectory, type WalletFile } from "./wallet-file.ts";
+import type { WalletAccount, WalletStatus } from "../accounts.ts";
+import { UnknownKeyError, UnknownWalletError, WalletRequestError, WrongPassphraseError } from "../errors.ts";
+import type { KeyStrength } from "../key-file.ts";
+import { BASE_PATH, childOf, parseDerivationPath, phraseOf, rootOf } from "./hd-key.ts";
+import { closeBox, isWalletId, openBox, type WalletDirectory, type WalletFile } from "./wallet-file.ts";
 import { WalletVault, type WalletVaultModules } from "./wallet-vault.ts";
 
-export type HdWalletsModules = WalletVaultModules & {
+type HdWalletsModules = WalletVaultModules & {
   /** @throws UnlockForbiddenError while strangers could use the accounts of an open wallet */
   readonly assertUnlockAllowed: () => void;
 };
@@ -77,9 +70,7 @@ export class HdWallets {
   /** Accounts that sign without a PIN now. */
   onlineAccounts(): Address[] {
     return [...this.#open].flatMap(([id, { root }]) =>
-      root === undefined
-        ? []
-        : this.#accountsOf(id, this.#directory.read(id)!).map(({ address }) => address),
+      root === undefined ? [] : this.#accountsOf(id, this.#directory.read(id)!).map(({ address }) => address),
     );
   }
 
@@ -162,9 +153,7 @@ export class HdWallets {
       if (!PIN.test(passphrase ?? "")) throw new WalletRequestError("smartcard: pin needed");
       this.#modules.assertUnlockAllowed();
       const masterKey =
-        file.pin === null
-          ? await this.#vault.setPin(id, passphrase!)
-          : await this.#vault.openByPin(id, passphrase!);
+        file.pin === null ? await this.#vault.setPin(id, passphrase!) : await this.#vault.openByPin(id, passphrase!);
       this.#keepOpen(id, masterKey);
     }
     const open = this.#open.get(id)!;
@@ -282,9 +271,10 @@ export class HdWallets {
 
   #accountsOf(id: string, file: WalletFile): WalletAccount[] {
     const ephemeral = this.#open.get(id)?.ephemeral ?? [];
-    return [...(Object.entries(file.accounts) as [Address, string][]), ...ephemeral].map(
-      ([address, path]) => ({ address, url: `${urlOf(id)}/${path}` }),
-    );
+    return [...(Object.entries(file.accounts) as [Address, string][]), ...ephemeral].map(([address, path]) => ({
+      address,
+      url: `${urlOf(id)}/${path}`,
+    }));
   }
 
   #statusOf(id: string, file: WalletFile): string {

@@ -1,10 +1,73 @@
+import { randomBytes } from "node:crypto";
 import { chmodSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { AES_GCM_OVERHEAD, decryptAesGcm, encryptAesGcm } from "../../crypto/aes-gcm.ts";
 import type { Address } from "../../primitives/address.ts";
+import { hexDigits } from "../../primitives/hex.ts";
+import { ifPresent } from "../../storage/if-present.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
-import { InvalidKeyFileError, LooseKeyFileError } from "../errors.ts";
-import type { Box, Seal } from "./sealed.ts";
+import { InvalidKeyFileError, LooseKeyFileError, WrongPassphraseError } from "../errors.ts";
+import { type KeyStrength, SCRYPT } from "../key-file.ts";
+import type { KeyDerivation } from "../passphrases.ts";
+
+/** Bytes under AES-256-GCM: nonce ‖ ciphertext ‖ tag, as hex. */
+type Box = string;
+
+/** A box whose key is a passphrase under scrypt. */
+export type Seal = {
+  readonly n: number;
+  readonly r: number;
+  readonly p: number;
+  /** hex */
+  readonly salt: string;
+  readonly box: Box;
+};
+
+export function closeBox(secret: Uint8Array, key: Uint8Array): Box {
+  return hexDigits(encryptAesGcm(secret, key));
+}
+
+/** The bytes in `box`; undefined when `key` does not fit. The caller owns and wipes them. */
+export function openBox(box: Box, key: Uint8Array): Uint8Array | undefined {
+  const bytes = Buffer.from(box, "hex");
+  if (bytes.length < AES_GCM_OVERHEAD) throw new InvalidKeyFileError("box too short");
+  return decryptAesGcm(bytes, key);
+}
+
+/** @throws KeyDerivationBusyError */
+export async function seal(
+  secret: Uint8Array,
+  passphrase: string,
+  strength: KeyStrength,
+  derivation: KeyDerivation,
+): Promise<Seal> {
+  const cost = SCRYPT[strength];
+  const salt = randomBytes(32);
+  const key = await derivation.derive(passphrase, { kdf: "scrypt", ...cost, dklen: 32, salt });
+  try {
+    return { ...cost, salt: salt.toString("hex"), box: closeBox(secret, key) };
+  } finally {
+    key.fill(0);
+  }
+}
+
+/** @throws WrongPassphraseError, KeyDerivationBusyError */
+export async function unseal(
+  { n, r, p, salt, box }: Seal,
+  passphrase: string,
+  derivation: KeyDerivation,
+): Promise<Uint8Array> {
+  const params = { kdf: "scrypt", n, r, p, dklen: 32, salt: Buffer.from(salt, "hex") } as const;
+  const key = await derivation.derive(passphrase, params);
+  try {
+    const secret = openBox(box, key);
+    if (secret === undefined) throw new WrongPassphraseError();
+    return secret;
+  } finally {
+    key.fill(0);
+  }
+}
 
 /** A wallet on disk. The master key opens `entropy`; it is sealed twice, with the PIN and with the PUK. */
 export type WalletFile = {
@@ -38,16 +101,12 @@ export class WalletDirectory {
 
   /** Ids of all wallets, ascending. */
   ids(): string[] {
-    try {
-      return readdirSync(this.#path)
-        .filter((name) => name.endsWith(".json"))
-        .map((name) => name.slice(0, -".json".length))
-        .filter((id) => isWalletId(id) && id !== PAIRINGS)
-        .sort();
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-      throw error;
-    }
+    const names = ifPresent(() => readdirSync(this.#path)) ?? [];
+    return names
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => name.slice(0, -".json".length))
+      .filter((id) => isWalletId(id) && id !== PAIRINGS)
+      .sort();
   }
 
   /** @throws InvalidKeyFileError, LooseKeyFileError */
@@ -81,15 +140,9 @@ export class WalletDirectory {
 
   #readJson(name: string): unknown {
     const path = join(this.#path, name);
-    let text: string;
-    let mode: number;
-    try {
-      mode = lstatSync(path).mode & 0o777;
-      text = readFileSync(path, "utf8");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw error;
-    }
+    const mode = ifPresent(() => lstatSync(path).mode & 0o777);
+    const text = ifPresent(() => readFileSync(path, "utf8"));
+    if (mode === undefined || text === undefined) return undefined;
     const isLoose = process.platform !== "win32" && (mode & 0o077) !== 0;
     if (isLoose && !this.#allowReadableByOthers) throw new LooseKeyFileError(path, mode);
     try {

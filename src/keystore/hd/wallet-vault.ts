@@ -1,12 +1,10 @@
 import { randomBytes, randomInt } from "node:crypto";
 import type { Logger } from "../../telemetry/logger.ts";
-import type { KeyStrength } from "../encryption.ts";
+import type { KeyObserver } from "../accounts.ts";
 import { WalletRequestError, WrongPassphraseError } from "../errors.ts";
-import type { KeyDerivation } from "../key-derivation.ts";
-import type { PassphraseTries } from "../passphrase-tries.ts";
-import type { KeyObserver } from "../wallet.ts";
-import { type Seal, seal, unseal } from "./sealed.ts";
-import type { WalletDirectory, WalletFile } from "./wallet-file.ts";
+import type { KeyStrength } from "../key-file.ts";
+import type { KeyDerivation, PassphraseTries } from "../passphrases.ts";
+import { type Seal, seal, unseal, type WalletDirectory, type WalletFile } from "./wallet-file.ts";
 
 export type WalletVaultModules = {
   readonly directory: WalletDirectory;
@@ -74,10 +72,7 @@ export class WalletVault {
       pin: await this.#seal(masterKey, this.#passphrase(id, chosen)),
       puk: await this.#seal(masterKey, this.#passphrase(id, puk)),
     };
-    const generated =
-      pin === undefined
-        ? [`pairing password ${this.#directory.pairings()[id]}`, `PIN ${chosen}`]
-        : [];
+    const generated = pin === undefined ? [`pairing password ${this.#directory.pairings()[id]}`, `PIN ${chosen}`] : [];
     const lines = [`wallet hd://${id}`, ...generated, `PUK ${puk}`, ""];
     // First what the owner needs, then what needs it.
     const path = this.#directory.writeSecrets(id, lines.join("\n"));
@@ -116,12 +111,7 @@ export class WalletVault {
   }
 
   /** A try is taken before it is made and given back when it was not: a crash must not gain one. */
-  async #try(
-    id: string,
-    sealed: Seal,
-    secret: string,
-    counter: "pinTriesLeft" | "pukTriesLeft",
-  ): Promise<Uint8Array> {
+  async #try(id: string, sealed: Seal, secret: string, counter: "pinTriesLeft" | "pukTriesLeft"): Promise<Uint8Array> {
     const left = this.#directory.read(id)![counter];
     this.#update(id, { [counter]: left - 1 });
     try {

@@ -1,4 +1,4 @@
-import type { MonotonicClock } from "../clock.ts";
+import type { MonotonicClock } from "../unlocked-keys.ts";
 
 /** A clock that only moves when advanced, and then runs due timers in order. */
 export class FakeClock implements MonotonicClock {

@@ -1,6 +1,8 @@
 import { addressFromPrivateKey, type Signature, sign } from "../../crypto/secp256k1.ts";
 import type { Address } from "../../primitives/address.ts";
-import type { AccountSigner } from "../account-signer.ts";
+import { hexToBytes } from "../../primitives/hex.ts";
+import type { AccountSigner } from "../accounts.ts";
+import { devAccounts } from "../dev-accounts.ts";
 import { UnknownAccountError } from "../errors.ts";
 
 /** Signs with keys that are public or held in memory by intent; they stay unlocked, in the order given. */
@@ -18,4 +20,9 @@ export function createUnlockedSigner(privateKeys: readonly Uint8Array[]) {
       return sign(digest, key);
     },
   } satisfies AccountSigner;
+}
+
+/** Keys of the first `count` accounts of a dev chain, 32 bytes each. */
+export function devPrivateKeys(count = 10): Uint8Array[] {
+  return devAccounts(count).map(({ privateKey }) => hexToBytes(privateKey));
 }

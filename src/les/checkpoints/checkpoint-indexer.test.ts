@@ -9,15 +9,15 @@ import { EMPTY_TRIE_ROOT_BYTES } from "../../trie/empty-root.ts";
 import { updateTrie } from "../../trie/in-place-update.ts";
 import { NodeBatch } from "../../trie/node-batch.ts";
 import { InvalidProofError } from "../../trie/proof.ts";
-import { BLOOM_BITS } from "./bloom-bits.ts";
+import { BLOOM_BITS, compressBits } from "./bloom-bits.ts";
 import {
   canonicalHashKey,
+  checkpointHash,
   encodeCanonicalBlock,
+  uint64Bytes,
   verifyCanonicalBlock,
-} from "./canonical-hash-trie.ts";
-import { checkpointHash, uint64Bytes } from "./checkpoint.ts";
+} from "./checkpoint.ts";
 import { CheckpointIndexer, type CheckpointOptions } from "./checkpoint-indexer.ts";
-import { compressBits } from "./compress-bits.ts";
 
 type TestBlock = {
   readonly hash: Hash;
@@ -40,8 +40,7 @@ function rootOf(keys: readonly Uint8Array[], values: readonly Uint8Array[]): Has
     changes: { keys, valueOf: (index: number) => values[index] },
     sink: {
       add: (path, depth, rlp, length) => batch.add(EMPTY_BYTES, path, depth, rlp, length),
-      addHashed: (bytes, start, depth, length) =>
-        batch.addHashed(EMPTY_BYTES, bytes, start, depth, length),
+      addHashed: (bytes, start, depth, length) => batch.addHashed(EMPTY_BYTES, bytes, start, depth, length),
       replace() {},
     },
   });
@@ -70,8 +69,7 @@ function bloomRootOf(blocks: readonly TestBlock[], sectionSize: number): Hash {
       const vector = new Uint8Array(sectionSize / 8);
       for (let j = 0; j < sectionSize; j++) {
         const { logsBloom } = blocks[section * sectionSize + j]!;
-        if (((logsBloom[255 - (bit >> 3)]! >> (bit & 7)) & 1) === 1)
-          vector[j >> 3]! |= 1 << (7 - (j & 7));
+        if (((logsBloom[255 - (bit >> 3)]! >> (bit & 7)) & 1) === 1) vector[j >> 3]! |= 1 << (7 - (j & 7));
       }
       const value = compressBits(vector);
       if (value.length === 0) continue;
@@ -183,10 +181,7 @@ describe("vectors", () => {
       chtRoot: "0xb893fddc2b2b5dc8601ac61dfa5c283427a9d4f86244fdbd2d6ac563151e8cd5",
       bloomRoot: "0x7a9b1ac4ba261b71d78e1122a7a6107dbdb1806fe27eabb7aaecbcc150d70c33",
     });
-    assert.equal(
-      checkpointHash(checkpoint),
-      "0x4a92ab54d78ace0a493cf0d5ffdc549f7638e73c59229a984eff70aa91154c6a",
-    );
+    assert.equal(checkpointHash(checkpoint), "0x4a92ab54d78ace0a493cf0d5ffdc549f7638e73c59229a984eff70aa91154c6a");
   });
 
   test("blocks without a bloom leave the bloom trie empty", () => {

@@ -3,9 +3,9 @@ import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../../primitiv
 import type { Kv } from "../../storage/kv.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../trie/empty-root.ts";
 import { NodeBatch } from "../../trie/node-batch.ts";
-import { BLOOM_BITS, BloomBits } from "./bloom-bits.ts";
-import { canonicalHashKey, encodeCanonicalBlock } from "./canonical-hash-trie.ts";
-import { type Checkpoint, uint64Bytes } from "./checkpoint.ts";
+import { CheckpointBlockMissingError, CheckpointLayoutError, NoCheckpointError } from "../errors.ts";
+import { BLOOM_BITS, BloomBits, compressBits } from "./bloom-bits.ts";
+import { type Checkpoint, canonicalHashKey, encodeCanonicalBlock, uint64Bytes } from "./checkpoint.ts";
 import {
   bitKey,
   countSections,
@@ -27,8 +27,6 @@ import {
   writeSection,
   writeVector,
 } from "./checkpoint-rows.ts";
-import { compressBits } from "./compress-bits.ts";
-import { CheckpointBlockMissingError, CheckpointLayoutError, NoCheckpointError } from "./errors.ts";
 
 export type CheckpointOptions = SectionLayout & {
   /** Blocks that must follow the last one of a section before it is indexed, itself counted. */
@@ -36,7 +34,7 @@ export type CheckpointOptions = SectionLayout & {
 };
 
 /** What the indexer needs of a header. */
-export type IndexedHeader = { readonly difficulty: bigint; readonly logsBloom: Uint8Array };
+type IndexedHeader = { readonly difficulty: bigint; readonly logsBloom: Uint8Array };
 
 /** Where the indexer reads the canonical chain. */
 export type CheckpointSource = {
@@ -71,10 +69,7 @@ export class CheckpointIndexer {
   #steps: Iterator<void> | undefined;
 
   /** @throws CheckpointLayoutError when `kv` holds sections of another size */
-  constructor(
-    options: CheckpointOptions,
-    { kv, source }: { readonly kv: Kv; readonly source: CheckpointSource },
-  ) {
+  constructor(options: CheckpointOptions, { kv, source }: { readonly kv: Kv; readonly source: CheckpointSource }) {
     this.#options = options;
     this.#kv = kv;
     this.#source = source;
@@ -183,7 +178,11 @@ export class CheckpointIndexer {
     const { hash, chtRoot, totalDifficulty } = progress;
     this.#kv.transaction((writer) => {
       writeSection(writer, {
-        ...{ sectionIndex: index, sectionHead: hash, chtRoot, bloomRoot, totalDifficulty },
+        sectionIndex: index,
+        sectionHead: hash,
+        chtRoot,
+        bloomRoot,
+        totalDifficulty,
       });
     });
     this.#sections = index + 1;
@@ -195,9 +194,7 @@ export class CheckpointIndexer {
     let progress = from;
     for (let done = 0; done < bloomSectionSize; done += BLOCKS_PER_STEP) {
       const count = Math.min(BLOCKS_PER_STEP, bloomSectionSize - done);
-      progress = this.#indexBlocks(progress, count, (offset, bloom) =>
-        bits.add(done + offset, bloom),
-      );
+      progress = this.#indexBlocks(progress, count, (offset, bloom) => bits.add(done + offset, bloom));
       yield;
     }
     const bloomSection = from.next / bloomSectionSize;
@@ -227,8 +224,7 @@ export class CheckpointIndexer {
       const number = first + offset;
       const header = this.#source.headerAt(number);
       const found = this.#source.hashAt(number);
-      if (header === undefined || found === undefined)
-        throw new CheckpointBlockMissingError(number);
+      if (header === undefined || found === undefined) throw new CheckpointBlockMissingError(number);
       hash = found;
       totalDifficulty += header.difficulty;
       keys.push(canonicalHashKey(number));

@@ -139,12 +139,7 @@ export function removeProgress(writer: KvWriter): void {
   writer.remove(tableKey(TABLE.progress));
 }
 
-export function writeVector(
-  writer: KvWriter,
-  bit: number,
-  bloomSection: number,
-  vector: Uint8Array,
-): void {
+export function writeVector(writer: KvWriter, bit: number, bloomSection: number, vector: Uint8Array): void {
   writer.put(tableKey(TABLE.bloomVector, bitKey(bit), numberKey(bloomSection)), vector);
 }
 

@@ -1,6 +1,8 @@
-import { concatBytes } from "../../primitives/bytes.ts";
-import { type Hash, hashToBytes } from "../../primitives/hash.ts";
+import { bigintToBytes, bytesToBigint, concatBytes } from "../../primitives/bytes.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
+import { decodeRlp, encodeRlp } from "../../primitives/rlp.ts";
+import { InvalidProofError, verifyProof } from "../../trie/proof.ts";
 
 /** Blocks of checkpoints; mainnet's sizes and geth's confirmations, so that the numbers of sections agree with other clients'. */
 export const CHECKPOINT_LIMITS = {
@@ -35,11 +37,33 @@ export function uint64Bytes(value: number): Uint8Array {
 export function checkpointHash(checkpoint: Checkpoint): Hash {
   const { sectionIndex, sectionHead, chtRoot, bloomRoot } = checkpoint;
   return keccak256Hash(
-    concatBytes(
-      uint64Bytes(sectionIndex),
-      hashToBytes(sectionHead),
-      hashToBytes(chtRoot),
-      hashToBytes(bloomRoot),
-    ),
+    concatBytes(uint64Bytes(sectionIndex), hashToBytes(sectionHead), hashToBytes(chtRoot), hashToBytes(bloomRoot)),
   );
+}
+
+/** What the canonical hash trie stores of a block. */
+type CanonicalBlock = {
+  readonly hash: Hash;
+  /** Sum of the difficulties from genesis to this block; 0 on a chain that began with proof of stake. */
+  readonly totalDifficulty: bigint;
+};
+
+/** The key of block `number`; keys are not hashed. */
+export function canonicalHashKey(number: number): Uint8Array {
+  return uint64Bytes(number);
+}
+
+export function encodeCanonicalBlock({ hash, totalDifficulty }: CanonicalBlock): Uint8Array {
+  return encodeRlp([hashToBytes(hash), bigintToBytes(totalDifficulty)]);
+}
+
+/**
+ * What `proof` shows of block `number` to a client that trusts `chtRoot`.
+ * @throws InvalidProofError, also when the trie has no such block
+ */
+export function verifyCanonicalBlock(chtRoot: Hash, number: number, proof: readonly Uint8Array[]): CanonicalBlock {
+  const value = verifyProof(hashToBytes(chtRoot), canonicalHashKey(number), proof);
+  if (value === undefined) throw new InvalidProofError(`block ${number} is not in the trie`);
+  const [hash, totalDifficulty] = decodeRlp(value) as [Uint8Array, Uint8Array];
+  return { hash: hashFromBytes(hash), totalDifficulty: bytesToBigint(totalDifficulty) };
 }

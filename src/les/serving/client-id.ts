@@ -1,5 +1,8 @@
 import { hexDigits } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
+import { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
+import { type Kv, prefixRange } from "../../storage/kv.ts";
+import { tableKey } from "../../storage/schema.ts";
 
 /** 64 lower-case hex digits without prefix, as node ids are written. */
 export type ClientId = string & { readonly __clientId: never };
@@ -21,4 +24,41 @@ export function parseClientId(text: string): ClientId | undefined {
   }
   const digits = lower.startsWith("0x") ? lower.slice(2) : lower;
   return DIGITS.test(digits) ? (digits as ClientId) : undefined;
+}
+
+/** The on-disk format of the store of balances: client id, 32 bytes → balance ‖ meta. Nothing else has them. */
+const BALANCE_TABLE = 0x01;
+
+export type StoredBalance = {
+  /** From 0 to 2^63 − 1 */
+  readonly positive: bigint;
+  /** What the operator noted with it. */
+  readonly meta: string;
+};
+
+/** Stored balances; positive ones and those with a note. */
+export function readBalances(kv: Kv): Map<ClientId, StoredBalance> {
+  const found = new Map<ClientId, StoredBalance>();
+  for (const [key, value] of kv.range(prefixRange(tableKey(BALANCE_TABLE)))) {
+    const row = new ByteReader(value);
+    const positive = row.bigint();
+    found.set(hexDigits(key.subarray(1)) as ClientId, { positive, meta: row.block().toString() });
+  }
+  return found;
+}
+
+export function writeBalances(kv: Kv, changes: Iterable<readonly [ClientId, StoredBalance]>): void {
+  kv.transaction((writer) => {
+    for (const [id, { positive, meta }] of changes) {
+      const key = tableKey(BALANCE_TABLE, Buffer.from(id, "hex"));
+      if (positive === 0n && meta === "") {
+        writer.remove(key);
+        continue;
+      }
+      const row = new ByteWriter(64);
+      row.bigint(positive);
+      row.block(Buffer.from(meta));
+      writer.put(key, row.finish());
+    }
+  });
 }

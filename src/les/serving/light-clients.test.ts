@@ -2,11 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
-import { readBalances, writeBalances } from "./balance-rows.ts";
-import { ClientBalance } from "./client-balance.ts";
-import { type ClientId, clientIdOf, parseClientId } from "./client-id.ts";
+import { ClientBalance, connectionPrice, DEFAULT_PRICES, PRICE_SCALE, requestPrice } from "./client-balance.ts";
+import { type ClientId, clientIdOf, parseClientId, readBalances, writeBalances } from "./client-id.ts";
 import { CAPACITY_MIN, LightClients } from "./light-clients.ts";
-import { connectionPrice, DEFAULT_PRICES, PRICE_SCALE, requestPrice } from "./price-factors.ts";
 
 const ALICE = clientIdOf("key", "alice");
 const BOB = clientIdOf("ip", "10.0.0.2");
@@ -63,9 +61,7 @@ describe("ClientBalance", () => {
           let total = 0n;
           for (const part of parts) {
             total += BigInt(part);
-            pieces.charge(DEFAULT_PRICES, (factors) =>
-              connectionPrice(factors, capacity, BigInt(part)),
-            );
+            pieces.charge(DEFAULT_PRICES, (factors) => connectionPrice(factors, capacity, BigInt(part)));
           }
           whole.charge(DEFAULT_PRICES, (factors) => connectionPrice(factors, capacity, total));
           assert.equal(pieces.positive, whole.positive);
@@ -87,10 +83,7 @@ describe("ClientBalance", () => {
   });
 
   test("the default price of a second of connection with the minimum capacity is 16 million", () => {
-    assert.equal(
-      connectionPrice(DEFAULT_PRICES.positive, CAPACITY_MIN, 10n ** 9n) / PRICE_SCALE,
-      16_000_000n,
-    );
+    assert.equal(connectionPrice(DEFAULT_PRICES.positive, CAPACITY_MIN, 10n ** 9n) / PRICE_SCALE, 16_000_000n);
     assert.equal(requestPrice(DEFAULT_PRICES.positive, 12_345n) / PRICE_SCALE, 12_345n);
   });
 });
@@ -297,14 +290,7 @@ test("parseClientId reads ids with and without prefix and enode URLs, and nothin
   assert.equal(parseClientId(`0x${ALICE.toUpperCase()}`), ALICE);
   assert.equal(parseClientId(ALICE), ALICE);
   assert.match(parseClientId(`enode://${"ab".repeat(64)}@1.2.3.4:30303`)!, /^[0-9a-f]{64}$/);
-  for (const text of [
-    "",
-    "0x",
-    ALICE.slice(1),
-    `${ALICE}0`,
-    "enode://12@1.2.3.4:1",
-    "zz".repeat(32),
-  ]) {
+  for (const text of ["", "0x", ALICE.slice(1), `${ALICE}0`, "enode://12@1.2.3.4:1", "zz".repeat(32)]) {
     assert.equal(parseClientId(text), undefined);
   }
 });

@@ -1,20 +1,71 @@
-import type { StoredBalance } from "./balance-rows.ts";
-import { CapacityBucket } from "./capacity-bucket.ts";
-import { ClientBalance } from "./client-balance.ts";
-import type { ClientId } from "./client-id.ts";
 import {
   CapacityExceededError,
   ClientNotConnectedError,
   ClientParameterError,
   PriorityTooLowError,
-} from "./errors.ts";
+} from "../errors.ts";
 import {
+  ClientBalance,
   type ClientPrices,
   connectionPrice,
   DEFAULT_PRICES,
   type PriceFactors,
   requestPrice,
-} from "./price-factors.ts";
+} from "./client-balance.ts";
+import type { ClientId, StoredBalance } from "./client-id.ts";
+
+/** Milliseconds of recharge that a bucket holds. */
+const BUFFER_MS = 6000;
+
+/** A token bucket of cost units (1 ≈ 1 ns of one thread) that `capacity` units flow into each millisecond. */
+class CapacityBucket {
+  #capacity: number;
+  #level: number;
+  #updatedMs: number;
+
+  constructor(capacity: number, nowMs: number) {
+    this.#capacity = capacity;
+    this.#level = capacity * BUFFER_MS;
+    this.#updatedMs = nowMs;
+  }
+
+  get capacity(): number {
+    return this.#capacity;
+  }
+
+  setCapacity(capacity: number, nowMs: number): void {
+    this.#recharge(nowMs);
+    this.#capacity = capacity;
+    this.#level = Math.min(this.#level, capacity * BUFFER_MS);
+  }
+
+  /**
+   * A cost is known once it is paid, so a bucket can go below empty.
+   * @param cost below 0: that much is returned
+   */
+  take(cost: number, nowMs: number): void {
+    this.#recharge(nowMs);
+    this.#level = Math.min(this.#level - cost, this.#capacity * BUFFER_MS);
+  }
+
+  /** Milliseconds until the bucket is not below empty; 0 when it is not. */
+  waitMs(nowMs: number): number {
+    this.#recharge(nowMs);
+    return this.#level >= 0 ? 0 : -this.#level / this.#capacity;
+  }
+
+  /** From 0 to 1; below 0 when it is below empty. */
+  fill(nowMs: number): number {
+    this.#recharge(nowMs);
+    return this.#level / (this.#capacity * BUFFER_MS);
+  }
+
+  #recharge(nowMs: number): void {
+    const elapsed = Math.max(0, nowMs - this.#updatedMs);
+    this.#updatedMs = nowMs;
+    this.#level = Math.min(this.#level + elapsed * this.#capacity, this.#capacity * BUFFER_MS);
+  }
+}
 
 /** geth's capacity of a free client: three times the most expensive request in the buffer of six seconds. */
 export const CAPACITY_MIN = 16_000;
@@ -40,13 +91,13 @@ const FREEZE_MS = { min: 700, max: 1300 };
 /** A client that was frozen goes on above this part of its buffer. */
 const THAW_FILL = 1 / 8;
 
-export type LightClientsOptions = {
+type LightClientsOptions = {
   /** Cost units a millisecond of all clients together. */
   readonly totalCapacity: number;
 };
 
 /** Where a balance is stored when it changes. */
-export type LightClientsModules = {
+type LightClientsModules = {
   /** Monotonic, milliseconds with a fraction. */
   readonly nowMs: () => number;
   readonly random: () => number;
@@ -249,9 +300,7 @@ export class LightClients {
       .filter((id) => id >= start && (stop === undefined || id < stop))
       .filter((id) => this.#account(id).balance.positive > 0n)
       .sort();
-    return ids
-      .slice(0, maxCount + 1)
-      .map((id, index) => [id, index < maxCount ? this.#infoOf(id, now) : undefined]);
+    return ids.slice(0, maxCount + 1).map((id, index) => [id, index < maxCount ? this.#infoOf(id, now) : undefined]);
   }
 
   /** @throws BalanceOverflowError */
@@ -467,16 +516,13 @@ function readParameters(
   };
   let capacity: number | undefined;
   for (const [name, value] of Object.entries(parameters)) {
-    const factor = FACTOR_NAMES.find(
-      (each) => name === `pricing/${each}` || name === `pricing/negative/${each}`,
-    );
+    const factor = FACTOR_NAMES.find((each) => name === `pricing/${each}` || name === `pricing/negative/${each}`);
     const isCapacity = name === "capacity" && kind === "client";
     if (factor === undefined && !isCapacity) {
       throw new ClientParameterError(`invalid ${kind} parameter '${name}'`, { name });
     }
     const isNumber = typeof value === "number" && Number.isFinite(value) && value >= 0;
-    const isValid =
-      isNumber && (!isCapacity || (Number.isSafeInteger(value) && value >= CAPACITY_MIN));
+    const isValid = isNumber && (!isCapacity || (Number.isSafeInteger(value) && value >= CAPACITY_MIN));
     if (!isValid) throw new ClientParameterError(`invalid value for parameter '${name}'`, { name });
     if (factor === undefined) capacity = value;
     else prices[name.includes("/negative/") ? "negative" : "positive"][factor] = value;

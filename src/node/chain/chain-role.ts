@@ -123,9 +123,7 @@ export class ChainRole implements ChainParts {
         setMode: (mode) => solo.setMode(mode),
         produceBlock: () => production.produceBlock(),
       },
-      journal: isInMemory(config)
-        ? NO_DEV_JOURNAL
-        : openDevJournal(openLogDirectory(devJournalPath(config.home))),
+      journal: isInMemory(config) ? NO_DEV_JOURNAL : openDevJournal(openLogDirectory(devJournalPath(config.home))),
       now: wallClock,
     });
   }

@@ -12,10 +12,7 @@ let engine: Evm | undefined;
  * What executes blocks on `chain`. All chains of a thread share an engine, made at the first execution; with a compiler a
  * chain has one of its own.
  */
-export function executionModules(
-  { config, stateTrie }: Chain,
-  compiler?: ContractCompiler,
-): ExecutionModules {
+export function executionModules({ config, stateTrie }: Chain, compiler?: ContractCompiler): ExecutionModules {
   let own: Evm | undefined;
   return {
     config,

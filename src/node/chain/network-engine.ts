@@ -1,18 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Chain } from "../../chain/chain.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
-import { setAsideBlocks } from "../../chain-files/set-aside-blocks.ts";
+import { setAsideBlocks } from "../../chain-files/transfer-chain-file.ts";
 import type { Config } from "../../config/config.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
-import {
-  abciSocketPath,
-  cometbftPath,
-  dataPath,
-  genesisPath,
-  setAsidePath,
-} from "../../config/home.ts";
+import { abciSocketPath, cometbftPath, dataPath, genesisPath, setAsidePath } from "../../config/home.ts";
+import { clientVersion } from "../../config/package.ts";
 import { formatHostPort } from "../../config/value-types.ts";
-import { clientVersion } from "../../config/version.ts";
 import type { Application } from "../../consensus/application.ts";
 import { engineChainId } from "../../consensus/chain-start.ts";
 import { createCometBftEngine } from "../../consensus/cometbft/cometbft-engine.ts";
@@ -27,17 +21,10 @@ import {
   validatorPublicKey,
   writeEngineConfig,
 } from "../../consensus/cometbft/home/home.ts";
-import {
-  findProgram,
-  startEngineProcess,
-} from "../../consensus/cometbft/process/engine-process.ts";
+import { findProgram, startEngineProcess } from "../../consensus/cometbft/process/engine-process.ts";
 import { readStoreHeight, StoreRollback } from "../../consensus/cometbft/process/store-rollback.ts";
 import { type EngineRpcAddress, parseRpcAddress } from "../../consensus/cometbft/rpc/client.ts";
-import {
-  StateSyncServers,
-  type SyncedEngine,
-  syncState,
-} from "../../consensus/cometbft/state-sync.ts";
+import { StateSyncServers, type SyncedEngine, syncState } from "../../consensus/cometbft/state-sync.ts";
 import type { Engine } from "../../consensus/engine.ts";
 import { SnapshotRestore } from "../../consensus/state-sync/restore.ts";
 import type { StartingSet } from "../../consensus/voting/starting-set.ts";
@@ -83,7 +70,8 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
   return createCometBftEngine(
     {
       ...parts,
-      ...{ nodeId, initialHeight },
+      nodeId,
+      initialHeight,
       retainBlocks: config.chain.retainBlocks,
       version: clientVersion(),
     },
@@ -95,8 +83,7 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
         {
           height: () => chain.head().block.header.number,
           storeHeight: () => readStoreHeight(parts),
-          setAside: (first, last) =>
-            setAsideBlocks(setAsidePath(config.home), chain, { first, last }),
+          setAside: (first, last) => setAsideBlocks(setAsidePath(config.home), chain, { first, last }),
           rollbackTo: (height) => chain.rollbackTo(height),
           log,
         },
@@ -140,10 +127,7 @@ function enginePartsOf({ consensus, cometbft, home }: Config) {
  * @returns CometBFT, which waits for the engine; undefined where nothing was to be restored
  * @throws StateSyncError, EngineHomeError, InvalidConfigError
  */
-export async function syncFromPeers(
-  config: Config,
-  log: Logger,
-): Promise<SyncedEngine | undefined> {
+export async function syncFromPeers(config: Config, log: Logger): Promise<SyncedEngine | undefined> {
   const { cometbft, home } = config;
   const data = dataPath(home);
   const directory = cometbftPath(home);
@@ -184,10 +168,9 @@ export async function syncFromPeers(
 function stateSyncServer(text: string): EngineRpcAddress {
   const address = parseRpcAddress(text);
   if (address !== undefined) return address;
-  throw new InvalidConfigError(
-    "cometbft.state-sync-servers: each server is host:port or unix:///path",
-    { key: "cometbft.state-sync-servers" },
-  );
+  throw new InvalidConfigError("cometbft.state-sync-servers: each server is host:port or unix:///path", {
+    key: "cometbft.state-sync-servers",
+  });
 }
 
 function readGenesis(home: string) {

@@ -84,11 +84,7 @@ export class HomeNotInitialisedError extends NodeError {
  * Opens the chain under `config.home`; an empty store gets the genesis block.
  * @throws GenesisMismatchError, ForkScheduleError, and HomeNotInitialisedError, InvalidGenesisError, and what the store throws
  */
-export function openChain(
-  config: Config,
-  log: Logger,
-  { fork, isBulk, ...options }: OpenChainOptions = {},
-): OpenChain {
+export function openChain(config: Config, log: Logger, { fork, isBulk, ...options }: OpenChainOptions = {}): OpenChain {
   if (fork === undefined && holdsFork(config)) {
     throw new ForkUnsupportedError("this home holds a forked chain, which only start can open", {
       home: config.home,
@@ -185,10 +181,7 @@ function followChanges({ state, base }: Fork, chain: Chain, store: LogBlockStore
 }
 
 /** undefined: nothing is pruned. */
-function retentionOf(
-  { chain, state }: Config,
-  { pruneAtOnce }: OpenChainOptions,
-): RetentionOptions | undefined {
+function retentionOf({ chain, state }: Config, { pruneAtOnce }: OpenChainOptions): RetentionOptions | undefined {
   if (chain.retainBlocks === null && state.history === null && state.proofs === null) {
     return undefined;
   }

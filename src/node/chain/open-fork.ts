@@ -6,22 +6,12 @@ import type { Config } from "../../config/config.ts";
 import { DEFAULTS } from "../../config/defaults.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
 import { renderGenesis } from "../../config/genesis/genesis.ts";
-import { SYSTEM_CONTRACTS } from "../../config/genesis/system-contracts.ts";
-import {
-  devGenesisPath,
-  forkCacheDirectory,
-  forkPointPath,
-  isInMemory,
-} from "../../config/home.ts";
+import { SYSTEM_CONTRACTS } from "../../config/genesis/predeploys.ts";
+import { devGenesisPath, forkCacheDirectory, forkPointPath, isInMemory } from "../../config/home.ts";
 import { DevControlError } from "../../dev/dev-settings.ts";
 import { chooseForkPoint, planReadsOf } from "../../dev/fork/choose-fork-point.ts";
 import { fetchRemoteCalls } from "../../dev/fork/fetch-remote-calls.ts";
-import {
-  FORK_CACHE_LIMITS,
-  ForkCache,
-  forkCacheName,
-  removeUnboundCaches,
-} from "../../dev/fork/fork-cache.ts";
+import { FORK_CACHE_LIMITS, ForkCache, forkCacheName, removeUnboundCaches } from "../../dev/fork/fork-cache.ts";
 import {
   type ForkAccounts,
   type ForkChoice,
@@ -80,11 +70,7 @@ export type Fork = {
  * @returns undefined where the chain forks nothing
  * @throws InvalidConfigError, ForkFileError, and what `chooseForkPoint` throws
  */
-export async function openFork(
-  config: Config,
-  log: Logger,
-  choice?: ForkChoice,
-): Promise<Fork | undefined> {
+export async function openFork(config: Config, log: Logger, choice?: ForkChoice): Promise<Fork | undefined> {
   const stored = choice === undefined ? storedChoice(config) : undefined;
   const isNew = stored === undefined;
   const chosen = isNew ? (choice === undefined ? await newChoice(config, log) : choice) : stored;
@@ -268,9 +254,7 @@ function accountsOf({ devChain }: Config): ForkAccounts {
   const accounts = devAccounts(devChain.accounts ?? DEFAULTS.devAccounts);
   return {
     funded: new Map(accounts.map(({ address }) => [address, DEV_BALANCE])),
-    contracts: new Map(
-      SYSTEM_CONTRACTS.map(({ address, code }) => [parseAddress(address), hexToBytes(code)]),
-    ),
+    contracts: new Map(SYSTEM_CONTRACTS.map(({ address, code }) => [parseAddress(address), hexToBytes(code)])),
   };
 }
 

@@ -1,21 +1,11 @@
 import { submissionRulesOf } from "../../adapters/rpc-settings.ts";
 import type { Config } from "../../config/config.ts";
 import { isInMemory, poolPath, quarantinePath } from "../../config/home.ts";
-import {
-  openQuarantine,
-  QUARANTINE_LIMITS,
-  type Quarantine,
-  type SetAside,
-} from "../../consensus/quarantine.ts";
+import { openQuarantine, QUARANTINE_LIMITS, type Quarantine, type SetAside } from "../../consensus/quarantine.ts";
 import { type JournaledPool, journalPool } from "../../mempool/journaled-pool.ts";
 import { Mempool } from "../../mempool/mempool.ts";
 import { PeerSubmissions } from "../../mempool/peer-submissions.ts";
-import {
-  BLOB_QUEUE_LIMITS,
-  MEMPOOL_DEFAULTS,
-  QUEUE_LIMITS,
-  type Submission,
-} from "../../mempool/pool.ts";
+import { BLOB_QUEUE_LIMITS, MEMPOOL_DEFAULTS, QUEUE_LIMITS, type Submission } from "../../mempool/pool.ts";
 import { createSubmit, type Submit } from "../../mempool/submission.ts";
 import { type BlobWorkers, createBlobWorkers } from "../../services/blob-workers.ts";
 import { openLogDirectory } from "../../storage/log-file.ts";
@@ -118,9 +108,8 @@ export class PoolRole {
       failures.guard("pool sweep", () => this.mempool.removeStale()),
       STALE_SWEEP_MS,
     );
-    metrics.gaugeOf(
-      { name: "quarantined_transactions", help: "Transactions that crashed the executor." },
-      () => this.quarantine.size(),
+    metrics.gaugeOf({ name: "quarantined_transactions", help: "Transactions that crashed the executor." }, () =>
+      this.quarantine.size(),
     );
   }
 

@@ -131,10 +131,7 @@ export class ProductionRole implements ProductionParts {
     const network = this.#createNetworkEngine();
     this.solo = network === undefined ? this.#createSoloEngine() : undefined;
     this.engine = network ?? this.solo!;
-    this.blockTester = createBlockTester(
-      { ...building, assertCanCommit: () => this.#assertCanCommit() },
-      shared,
-    );
+    this.blockTester = createBlockTester({ ...building, assertCanCommit: () => this.#assertCanCommit() }, shared);
     this.#snapshots = createSnapshots(config.snapshot, {
       chain,
       failures,

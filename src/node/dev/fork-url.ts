@@ -12,11 +12,7 @@ import type { Fork } from "../chain/open-fork.ts";
  * `DevPort.setForkUrl`: the node at `url` is asked from now on, also after a restart.
  * @throws DevControlError where nothing is forked, or the node has another chain; ForkRemoteError where it does not answer
  */
-export async function setForkUrl(
-  config: Config,
-  fork: Fork | undefined,
-  url: string,
-): Promise<void> {
+export async function setForkUrl(config: Config, fork: Fork | undefined, url: string): Promise<void> {
   if (fork === undefined) throw new DevControlError("the chain continues no other chain");
   const { point, choice } = fork;
   const { number } = point.header;

@@ -1,7 +1,7 @@
 import { assertDevChain } from "../../adapters/dev-port.ts";
 import type { Config } from "../../config/config.ts";
 import { isInMemory } from "../../config/home.ts";
-import type { InstanceId } from "../../config/instance-id.ts";
+import type { InstanceId } from "../../config/secrets.ts";
 import type { ForkChoice } from "../../dev/fork/fork-point.ts";
 import type { Forking } from "../../rpc/ports/dev.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -53,11 +53,7 @@ export function createReset(
  * Opens the chain of `choice` in memory, so that one which cannot be opened fails while the old one is still there.
  * @returns what it continues, open; undefined: nothing
  */
-async function rehearse(
-  config: Config,
-  choice: ForkChoice,
-  log: Logger,
-): Promise<Fork | undefined> {
+async function rehearse(config: Config, choice: ForkChoice, log: Logger): Promise<Fork | undefined> {
   const fork = await openFork(config, log, choice);
   if (fork === undefined) return undefined;
   const inMemory = { ...config, devChain: { ...config.devChain, inMemory: true } };

@@ -15,7 +15,7 @@ import { admittedExecution } from "../../calls/admission.ts";
 import type { ExecutionThreads } from "../../calls/execution-threads.ts";
 import { createExecutionThreads } from "../../calls/execution-threads.ts";
 import type { Config } from "../../config/config.ts";
-import type { InstanceId } from "../../config/instance-id.ts";
+import type { InstanceId } from "../../config/secrets.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
 import type { Checkpoint } from "../../les/checkpoints/checkpoint.ts";
 import { type ForkedBlocks, forkedMethods } from "../../rpc/methods/dev/forked-methods.ts";
@@ -31,11 +31,7 @@ import type { RuntimePort } from "../../rpc/ports/runtime.ts";
 import type { Registry } from "../../rpc/transport/dispatch/method.ts";
 import type { EndpointOptions, TcpKind } from "../../rpc/transport/server/listener.ts";
 import type { RpcServer } from "../../rpc/transport/server/server.ts";
-import {
-  type CheckpointService,
-  createCheckpointService,
-} from "../../services/checkpoint-service.ts";
-import { voteForCheckpoint } from "../../services/checkpoint-signer.ts";
+import { CheckpointService, voteForCheckpoint } from "../../services/checkpoint-service.ts";
 import type { LightClientService } from "../../services/light-client-service.ts";
 import { createSolidityCompiler } from "../../services/solidity-compiler.ts";
 import type { WhisperService } from "../../services/whisper-service.ts";
@@ -95,19 +91,10 @@ export class ChainRpc implements RpcTarget {
     // Other threads follow the store, which has only a part of a forked chain's state.
     this.#threads = fork
       ? undefined
-      : createExecutionThreads(
-          config,
-          services.log.child("rpc"),
-          role,
-          services.metrics,
-          role.compiler,
-        );
+      : createExecutionThreads(config, services.log.child("rpc"), role, services.metrics, role.compiler);
     this.ports = this.#createPorts();
     const { filters } = this.ports.sessions;
-    services.metrics.gaugeOf(
-      { name: "rpc_filters", help: "Installed filters." },
-      () => filters.size,
-    );
+    services.metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => filters.size);
   }
 
   /** Afterwards nothing of it reads the store. */
@@ -126,7 +113,7 @@ export class ChainRpc implements RpcTarget {
       if (caller === undefined) return undefined;
       return voteForCheckpoint(this.#config, checkpoint, { chain, keys, provider: caller, log });
     });
-    return createCheckpointService(
+    return new CheckpointService(
       this.#config,
       { chain, log, failures, metrics, onCheckpoint },
       namespacesOf(this.#config.jsonRpc.api, known).includes("les"),
@@ -164,7 +151,7 @@ export class ChainRpc implements RpcTarget {
         setForkUrl: ({ url }) => setForkUrl(config, opened.fork, url),
       },
       node: this.#createNodePort(chain),
-      les: { ...this.#checkpoints, ...lightClients.control },
+      les: { ...this.#checkpoints.port, ...lightClients.control },
       shh: whisper.port,
       runtime,
       tools: {

@@ -6,19 +6,12 @@ import { callLimitsOf, rpcLimitsOf, rpcSettings } from "../../adapters/rpc-setti
 import { createConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
 import { admittedExecution } from "../../calls/admission.ts";
 import { createExecutionThreads } from "../../calls/execution-threads.ts";
-import {
-  createContractCompiler,
-  type ThreadedCompiler,
-} from "../../compiled-contracts/threaded-compiler.ts";
+import { createContractCompiler, type ThreadedCompiler } from "../../compiled-contracts/threaded-compiler.ts";
 import type { Config } from "../../config/config.ts";
 import { createOtherRequests } from "../../observe/other-requests.ts";
 import { FollowedChain } from "../../processes/followed-chain.ts";
 import { ForwardedAdmission, ForwardedCalls } from "../../processes/forwarded-calls.ts";
-import type {
-  ChainHandlers,
-  RpcProcessData,
-  RpcProcessHandlers,
-} from "../../processes/protocol.ts";
+import type { ChainHandlers, RpcProcessData, RpcProcessHandlers } from "../../processes/protocol.ts";
 import { sharedConfig, sharedLimits } from "../../processes/shared-limits.ts";
 import { createClientAdmission } from "../../rpc/methods/les/client-admission.ts";
 import { createMethodRegistry } from "../../rpc/methods/methods.ts";
@@ -87,7 +80,8 @@ export async function composeRpcProcess(
       ...(config.les.serve > 0 && { admission: createClientAdmission({ serving, nowMs }) }),
       authenticate: authentication.authenticate,
       otherRequest: createOtherRequests(config, log, () => remote.node.readiness(), {
-        ...{ node: ports.node, settings },
+        node: ports.node,
+        settings,
       }),
     },
   );
@@ -137,13 +131,7 @@ function createExecution(
     },
   };
   const identity = { config: reader.config, genesisHash: reader.genesisHash };
-  const threads = createExecutionThreads(
-    config,
-    log,
-    { chain: identity, store },
-    metrics,
-    compiler,
-  );
+  const threads = createExecutionThreads(config, log, { chain: identity, store }, metrics, compiler);
   const limits = callLimitsOf(config);
   const core = { reader, execution };
   const here: Followed<"execution"> =

@@ -1,13 +1,12 @@
 import type { Config } from "../../config/config.ts";
 import { keystorePath, walletsPath } from "../../config/home.ts";
 import { AccountManager } from "../../keystore/account-manager.ts";
+import type { KeyObserver } from "../../keystore/accounts.ts";
 import { HdWallets } from "../../keystore/hd/hd-wallets.ts";
 import { WalletDirectory } from "../../keystore/hd/wallet-file.ts";
-import { KeyDerivation, PASSPHRASE_LIMITS } from "../../keystore/key-derivation.ts";
 import { KeyStore } from "../../keystore/keystore.ts";
-import { PassphraseTries } from "../../keystore/passphrase-tries.ts";
+import { KeyDerivation, PASSPHRASE_LIMITS, PassphraseTries } from "../../keystore/passphrases.ts";
 import { UnlockedKeys } from "../../keystore/unlocked-keys.ts";
-import type { KeyObserver } from "../../keystore/wallet.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";

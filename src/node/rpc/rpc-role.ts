@@ -17,8 +17,13 @@ import { rpcLimitsOf } from "../../adapters/rpc-settings.ts";
 import { lastingConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
 import type { Config } from "../../config/config.ts";
 import { dataPath, isInMemory } from "../../config/home.ts";
-import { type InstanceId, openInstanceId } from "../../config/instance-id.ts";
-import { createJwtSecret, createNodeKey, readJwtSecret } from "../../config/secrets.ts";
+import {
+  createJwtSecret,
+  createNodeKey,
+  type InstanceId,
+  openInstanceId,
+  readJwtSecret,
+} from "../../config/secrets.ts";
 import { invariant } from "../../errors.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
 import { UnlockForbiddenError } from "../../keystore/errors.ts";
@@ -35,8 +40,8 @@ import type { Readiness } from "../../rpc/ports/node.ts";
 import { createAuthenticator } from "../../rpc/transport/auth/authenticator.ts";
 import { namespaceOf } from "../../rpc/transport/dispatch/method.ts";
 import { type RpcServer, startRpcServer } from "../../rpc/transport/server/server.ts";
-import { createLightClientService } from "../../services/light-client-service.ts";
-import { startWhisperService, type WhisperService } from "../../services/whisper-service.ts";
+import { LightClientService } from "../../services/light-client-service.ts";
+import { WhisperService } from "../../services/whisper-service.ts";
 import { DappDb } from "../../storage/dapp-db.ts";
 import { openDurableLmdbKv } from "../../storage/lmdb-kv.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
@@ -202,9 +207,9 @@ export class RpcRole {
     const files = createCallerFiles(config);
     const runtime = createRuntimePort({ log, files });
     resources.add(() => runtime.close());
-    const lightClients = createLightClientService(config, { failures, metrics });
+    const lightClients = new LightClientService(config, { failures, metrics });
     resources.add(() => lightClients.close());
-    const whisper: WhisperService = await startWhisperService(
+    const whisper = await WhisperService.start(
       config,
       {
         log: log.child("shh"),
@@ -244,9 +249,7 @@ export class RpcRole {
     const { role, log, metrics } = this.#modules;
     return openKeys(this.#config, log.child("keystore"), {
       metrics,
-      publicKeys: new Map(
-        role.opened.devAccounts.map(({ address, privateKey }) => [address, hexToBytes(privateKey)]),
-      ),
+      publicKeys: new Map(role.opened.devAccounts.map(({ address, privateKey }) => [address, hexToBytes(privateKey)])),
       assertUnlockAllowed: () => {
         const exposed = exposedUrl(this.#server?.urls ?? {});
         if (exposed !== undefined && !this.#config.jsonRpc.allowInsecureUnlock) {

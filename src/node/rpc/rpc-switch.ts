@@ -77,5 +77,4 @@ export class RpcSwitch {
   }
 }
 
-type RunArguments =
-  Parameters<Method<RpcPorts>["run"]> extends [unknown, ...infer Rest] ? Rest : never;
+type RunArguments = Parameters<Method<RpcPorts>["run"]> extends [unknown, ...infer Rest] ? Rest : never;

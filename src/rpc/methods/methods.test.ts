@@ -19,8 +19,7 @@ test("the methods of dev chains are on dev chains only", () => {
 });
 
 test("two methods of one name, or one without namespace, stop the start", () => {
-  const named = (name: string) =>
-    defineMethod({ name, params: {}, result: string, handle: () => "" });
+  const named = (name: string) => defineMethod({ name, params: {}, result: string, handle: () => "" });
   assert.throws(() => createRegistry([named("a_b"), named("a_b")]));
   assert.throws(() => createRegistry([named("ab")]));
 });

@@ -32,11 +32,7 @@ for (const method of METHODS) {
   test(`${method.name} answers its example over a channel as it does directly`, async () => {
     const outcomeOf = async (modules: unknown) => {
       try {
-        const result = await method.run(
-          modules as RpcPorts,
-          method.example ?? [],
-          inProcessContext(),
-        );
+        const result = await method.run(modules as RpcPorts, method.example ?? [], inProcessContext());
         return { result: String(plainData(result)) };
       } catch (error) {
         return { error: toErrorObject(error) };

@@ -41,10 +41,7 @@ const PRIVATE = [
 ];
 
 const names = METHODS.map(({ name }) => name);
-const { deniedMethods } = createAccessPolicy(
-  { namespaces: [], methods: { allow: ["*"], deny: PRIVATE } },
-  names,
-);
+const { deniedMethods } = createAccessPolicy({ namespaces: [], methods: { allow: ["*"], deny: PRIVATE } }, names);
 
 test("every method that reaches keys, files, peers, the process or the chain is private", () => {
   const open = METHODS.filter(({ name, isPrivate }) => deniedMethods?.has(name) && !isPrivate);
@@ -55,9 +52,7 @@ test("every method that reaches keys, files, peers, the process or the chain is 
 });
 
 test("the methods a wallet or a contract needs are not private", () => {
-  const closed = METHODS.filter(
-    ({ name, isPrivate }) => /^(eth|net|web3)_/.test(name) && isPrivate,
-  );
+  const closed = METHODS.filter(({ name, isPrivate }) => /^(eth|net|web3)_/.test(name) && isPrivate);
   assert.deepEqual(
     closed.map(({ name }) => name),
     [],

@@ -18,10 +18,7 @@ export type Sessions = {
 };
 
 /** Those of the connections of one process; the others are in the chain's process for all. */
-export type ConnectionSessions = Pick<
-  Sessions,
-  "subscriptions" | "feeds" | "traceChains" | "blockJson"
->;
+export type ConnectionSessions = Pick<Sessions, "subscriptions" | "feeds" | "traceChains" | "blockJson">;
 
 /** Runs tasks of one key one after the other, tasks of different keys at the same time. */
 export class KeyedLock {

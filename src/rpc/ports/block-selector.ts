@@ -18,22 +18,14 @@ export type BlockTag = "earliest" | "latest" | "pending" | "safe" | "finalized";
 export type BlockNumberOrTag = number | BlockTag;
 
 /** A block by position or, as EIP-1898 has it, by hash. */
-export type BlockSelector =
-  | BlockNumberOrTag
-  | { readonly blockHash: Hash; readonly requireCanonical: boolean };
+export type BlockSelector = BlockNumberOrTag | { readonly blockHash: Hash; readonly requireCanonical: boolean };
 
 /** Any block with this hash, as methods select one that take a plain hash. */
 export function byHash(blockHash: Hash): BlockSelector {
   return { blockHash, requireCanonical: false };
 }
 
-const TAGS: ReadonlySet<unknown> = new Set<BlockTag>([
-  "earliest",
-  "latest",
-  "pending",
-  "safe",
-  "finalized",
-]);
+const TAGS: ReadonlySet<unknown> = new Set<BlockTag>(["earliest", "latest", "pending", "safe", "finalized"]);
 
 const NUMBER_MAX = 2n ** 63n - 1n;
 
@@ -74,9 +66,7 @@ export const blockSelector: ParamCodec<BlockSelector> = {
     }
     const { blockNumber, blockHash, requireCanonical = false } = decodeObject(value, field);
     if (blockNumber !== undefined && blockHash !== undefined) {
-      throw new InvalidValueError(
-        "cannot specify both BlockHash and BlockNumber, choose one or the other",
-      );
+      throw new InvalidValueError("cannot specify both BlockHash and BlockNumber, choose one or the other");
     }
     if (blockNumber !== undefined) return blockNumber;
     if (blockHash !== undefined) return { blockHash, requireCanonical };

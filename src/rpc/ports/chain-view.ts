@@ -21,7 +21,7 @@ import type { BlockSelector } from "./block-selector.ts";
  * The chain and its pool as JSON-RPC sees them: head, reads at a block, pool, fees, submit, subscribe.
  *
  * Every argument and every result is plain data that a structured clone preserves, and every read names its block by a selector, so
- * that a chain in another thread or process can answer. In the chain's own thread the answer is there at once (docs/adr/0011).
+ * that a chain in another thread or process can answer. In the chain's own thread the answer is there at once (ADR 11).
  */
 export interface ChainView
   extends ChainConstants,
@@ -89,10 +89,7 @@ export interface BlockReads {
   header(input: { readonly at: BlockSelector }): MaybePromise<SealedHeader | undefined>;
   block(input: { readonly at: BlockSelector }): MaybePromise<ExecutedBlock | undefined>;
   /** Hashes of the canonical chain from block `first` to the head, at most `countMax`; empty when `first` is after the head. */
-  blockHashes(input: {
-    readonly first: number;
-    readonly countMax: number;
-  }): MaybePromise<readonly Hash[]>;
+  blockHashes(input: { readonly first: number; readonly countMax: number }): MaybePromise<readonly Hash[]>;
   transaction(input: { readonly hash: Hash }): MaybePromise<MinedTransaction | undefined>;
   transactionAt(input: {
     readonly at: BlockSelector;
@@ -109,10 +106,7 @@ export interface BlockReads {
 /** The state after a block. Each throws UnknownBlockError, BlockNotCanonicalError or PendingUnavailableError for the selector. */
 export interface StateReads {
   /** undefined: no such account */
-  account(input: {
-    readonly address: Address;
-    readonly at: BlockSelector;
-  }): MaybePromise<Account | undefined>;
+  account(input: { readonly address: Address; readonly at: BlockSelector }): MaybePromise<Account | undefined>;
   /** Empty where there is no account or no code. */
   code(input: { readonly address: Address; readonly at: BlockSelector }): MaybePromise<Uint8Array>;
   /** Account and code of one and the same state. */
@@ -121,11 +115,7 @@ export interface StateReads {
     readonly at: BlockSelector;
   }): MaybePromise<{ readonly account: Account | undefined; readonly code: Uint8Array }>;
   /** 0n where nothing was stored */
-  storage(input: {
-    readonly address: Address;
-    readonly slot: Hash;
-    readonly at: BlockSelector;
-  }): MaybePromise<bigint>;
+  storage(input: { readonly address: Address; readonly slot: Hash; readonly at: BlockSelector }): MaybePromise<bigint>;
   /** One list per account, in the order asked. */
   storageValues(input: {
     readonly slots: readonly (readonly [Address, readonly Hash[]])[];

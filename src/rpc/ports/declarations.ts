@@ -31,9 +31,7 @@ type FlagOf<Input, Name extends "at" | "cancel"> = Name extends keyof Input
 type DeclarationsOf<Port> = {
   readonly [Name in keyof Port as Port[Name] extends (...args: never[]) => unknown
     ? Exclude<Name, "subscribe">
-    : never]: Port[Name] extends (...args: infer Parameters) => unknown
-    ? DeclarationOf<Parameters>
-    : never;
+    : never]: Port[Name] extends (...args: infer Parameters) => unknown ? DeclarationOf<Parameters> : never;
 };
 
 const STAYS = {};

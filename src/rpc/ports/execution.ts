@@ -46,13 +46,9 @@ export interface ExecutionPort {
    * One trace per transaction of a block of the chain.
    * @throws NotTraceableError for genesis and for a block that is unknown
    */
-  traceBlock(
-    input: TraceInput & { readonly at: number | Hash },
-  ): MaybePromise<readonly TransactionTrace[]>;
+  traceBlock(input: TraceInput & { readonly at: number | Hash }): MaybePromise<readonly TransactionTrace[]>;
   /** As `traceBlock`, of a block given as RLP whose parent is in the chain. */
-  traceRawBlock(
-    input: TraceInput & { readonly rlp: Uint8Array },
-  ): MaybePromise<readonly TransactionTrace[]>;
+  traceRawBlock(input: TraceInput & { readonly rlp: Uint8Array }): MaybePromise<readonly TransactionTrace[]>;
   traceCall(input: StateTraceInput & { readonly args: CallArguments }): MaybePromise<TraceText>;
   /** Traces of the calls of each bundle; calls and bundles follow each other as in `callMany`. */
   traceBundles(

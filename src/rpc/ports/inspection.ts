@@ -46,10 +46,7 @@ export interface StateInspection {
    * Accounts of block `last` that differ from those of `first`; both are in the chain.
    * @throws TraceTooLargeError, TracingTimeoutError
    */
-  modifiedAccounts(input: {
-    readonly first: number;
-    readonly last: number;
-  }): MaybePromise<readonly Address[]>;
+  modifiedAccounts(input: { readonly first: number; readonly last: number }): MaybePromise<readonly Address[]>;
 }
 
 export interface StoreInspection {

@@ -15,10 +15,7 @@ export interface KeysPort {
    */
   sign(input: { readonly address: Address; readonly digest: Uint8Array }): MaybePromise<Signature>;
   /** As `sign`, for a transaction: on a dev chain also for an account that is impersonated, with `impersonatingSignature`. */
-  signTransaction(input: {
-    readonly address: Address;
-    readonly digest: Uint8Array;
-  }): MaybePromise<Signature>;
+  signTransaction(input: { readonly address: Address; readonly digest: Uint8Array }): MaybePromise<Signature>;
   /** Signs with a key that is decrypted for this one signature; the account stays locked. */
   signWithPassphrase(input: {
     readonly address: Address;
@@ -26,31 +23,17 @@ export interface KeysPort {
     readonly digest: Uint8Array;
   }): Promise<Signature>;
   /** @param seconds 0: until the node stops */
-  unlock(input: {
-    readonly address: Address;
-    readonly passphrase: string;
-    readonly seconds: number;
-  }): Promise<void>;
+  unlock(input: { readonly address: Address; readonly passphrase: string; readonly seconds: number }): Promise<void>;
   lock(input: { readonly address: Address }): MaybePromise<void>;
   /** The address of a new key, encrypted with `passphrase`. */
   create(input: { readonly passphrase: string }): Promise<Address>;
-  importKey(input: {
-    readonly privateKey: Uint8Array;
-    readonly passphrase: string;
-  }): Promise<Address>;
+  importKey(input: { readonly privateKey: Uint8Array; readonly passphrase: string }): Promise<Address>;
   /** As `personal_listWallets` shows them. */
   wallets(): Promise<readonly unknown[]>;
   /** Does nothing for a key file. @throws WalletRequestError naming what the wallet needs next */
-  openWallet(input: {
-    readonly url: string;
-    readonly passphrase: string | undefined;
-  }): Promise<void>;
+  openWallet(input: { readonly url: string; readonly passphrase: string | undefined }): Promise<void>;
   /** As `personal_deriveAccount` shows it. */
-  deriveAccount(input: {
-    readonly url: string;
-    readonly path: string;
-    readonly isPinned: boolean;
-  }): Promise<unknown>;
+  deriveAccount(input: { readonly url: string; readonly path: string; readonly isPinned: boolean }): Promise<unknown>;
   /** The private key of the new wallet's first account. */
   initializeWallet(input: { readonly url: string }): Promise<string>;
   unpairWallet(input: { readonly url: string; readonly password: string }): Promise<void>;

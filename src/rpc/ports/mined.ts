@@ -10,10 +10,7 @@ export function minedTransaction(included: IncludedTransaction, header: Header):
 }
 
 /** The transaction at `index`, which the block has. */
-export function minedTransactionOf(
-  { block, senders }: ExecutedBlock,
-  index: number,
-): MinedTransaction {
+export function minedTransactionOf({ block, senders }: ExecutedBlock, index: number): MinedTransaction {
   const position = { index, blockHash: block.hash, blockNumber: block.header.number };
   return {
     tx: block.transactions[index]!,
@@ -55,11 +52,7 @@ export function minedReceipts({ block, senders, receipts }: ExecutedBlock): Mine
 }
 
 function positionOf(
-  {
-    index,
-    blockHash,
-    blockNumber,
-  }: Pick<IncludedTransaction, "index" | "blockHash" | "blockNumber">,
+  { index, blockHash, blockNumber }: Pick<IncludedTransaction, "index" | "blockHash" | "blockNumber">,
   { timestamp, baseFeePerGas }: Header,
 ): TransactionPosition {
   return { blockHash, blockNumber, blockTimestamp: timestamp, index, baseFeePerGas };

@@ -17,8 +17,15 @@ function connected(replace: Partial<ChainView> = {}, execution: ServedPorts["exe
   const failures: unknown[] = [];
   const server = connectPorts(
     {
-      ...{ inspection, keys, node, tools, execution },
-      ...{ dev: {}, les: {}, shh: {}, runtime: {} },
+      inspection,
+      keys,
+      node,
+      tools,
+      execution,
+      dev: {},
+      les: {},
+      shh: {},
+      runtime: {},
       chain: { ...direct.chain, ...replace },
     },
     (error) => failures.push(error),
@@ -37,9 +44,7 @@ test("a rejection crosses with its name, code, details and cause, and keeps its 
       },
     },
   );
-  const received = await Promise.resolve(
-    client.execution.call({ args: {}, at: "latest", overrides: {} }),
-  ).then(
+  const received = await Promise.resolve(client.execution.call({ args: {}, at: "latest", overrides: {} })).then(
     () => assert.fail("must be rejected"),
     (error: unknown) => error,
   );

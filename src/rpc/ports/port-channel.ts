@@ -19,11 +19,7 @@ export type ServedPorts = {
 /** What the side that asks offers, for the events it subscribes to. */
 type ClientHandlers = {
   /** @param event.id of the subscription */
-  "chain.event"(event: {
-    readonly id: number;
-    readonly name: EventName;
-    readonly value: unknown;
-  }): void;
+  "chain.event"(event: { readonly id: number; readonly name: EventName; readonly value: unknown }): void;
 };
 
 /** What the side of the ports offers besides their methods. */
@@ -87,11 +83,7 @@ export class PortClient {
   #nextId = 1;
 
   /** @param onListenerError called with what a listener of events throws */
-  constructor(
-    channel: Channel,
-    constants: ChainConstants,
-    onListenerError: (error: unknown) => void,
-  ) {
+  constructor(channel: Channel, constants: ChainConstants, onListenerError: (error: unknown) => void) {
     this.#channel = channel;
     const ports = PORTS.map((port) => [port, this.#port(port)]);
     const { chain, ...others } = Object.fromEntries(ports) as RemotePorts;

@@ -44,9 +44,7 @@ type InputOf<Method> = Method extends () => unknown
 /** An input of every method of every port; one that is missing does not compile. */
 const INPUTS: {
   readonly [P in PortName]: {
-    readonly [M in keyof (typeof PORT_METHODS)[P]]: M extends keyof RemotePorts[P]
-      ? InputOf<RemotePorts[P][M]>
-      : never;
+    readonly [M in keyof (typeof PORT_METHODS)[P]]: M extends keyof RemotePorts[P] ? InputOf<RemotePorts[P][M]> : never;
   };
 } = {
   chain: {
@@ -139,8 +137,11 @@ const INPUTS: {
     startListener: {
       kind: "ws",
       request: {
-        ...{ host: "127.0.0.1", port: 0, origins: ["*"] },
-        ...{ namespaces: undefined, hosts: undefined },
+        host: "127.0.0.1",
+        port: 0,
+        origins: ["*"],
+        namespaces: undefined,
+        hosts: undefined,
       },
     },
     stopListener: { kind: "http" },
@@ -268,8 +269,7 @@ for (const port of Object.keys(PORT_METHODS) as PortName[]) {
   describe(`port ${port} over a MessageChannel`, () => {
     for (const [name, { cancel, at }] of methodsOf(port)) {
       const input = (INPUTS[port] as Record<string, object | undefined>)[name];
-      const methodOf = (served: unknown) =>
-        (served as Record<string, Record<string, AnyMethod>>)[port]![name]!;
+      const methodOf = (served: unknown) => (served as Record<string, Record<string, AnyMethod>>)[port]![name]!;
 
       test(`${name} answers as it does directly, and its rejections cross`, async () => {
         const direct = ports();
@@ -285,12 +285,13 @@ for (const port of Object.keys(PORT_METHODS) as PortName[]) {
           }),
         );
         assert.deepEqual(await outcomeOf(() => methodOf(rejecting.ports)(input)), {
-          ...{ name: "TestRejection", message: "no", code: "DEV_CONTROL" },
+          name: "TestRejection",
+          message: "no",
+          code: "DEV_CONTROL",
           details: { bytes, amount: 1n },
         });
         rejecting.close();
-        if (at)
-          assert.ok(input && "at" in input, "a method that reads at a state is tested with one");
+        if (at) assert.ok(input && "at" in input, "a method that reads at a state is tested with one");
       });
 
       if (cancel) {

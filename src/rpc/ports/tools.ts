@@ -23,10 +23,7 @@ export interface Compiler {
 /** Computes and verifies commitments and proofs of blobs (EIP-4844, EIP-7594). */
 export interface BlobProver {
   /** @throws TransactionFieldsError for bytes that are not a blob */
-  proveBlobs(input: {
-    readonly blobs: readonly Uint8Array[];
-    readonly wrapperVersion: 0 | 1;
-  }): Promise<{
+  proveBlobs(input: { readonly blobs: readonly Uint8Array[]; readonly wrapperVersion: 0 | 1 }): Promise<{
     readonly commitments: readonly Uint8Array[];
     readonly proofs: readonly Uint8Array[];
   }>;

@@ -44,9 +44,7 @@ export type CliqueSnapshot = {
     readonly address: Address;
     readonly authorize: boolean;
   }[];
-  readonly tally: Readonly<
-    Record<Address, { readonly authorize: boolean; readonly votes: number }>
-  >;
+  readonly tally: Readonly<Record<Address, { readonly authorize: boolean; readonly votes: number }>>;
 };
 
 export type CliqueStatus = {

@@ -161,7 +161,10 @@ export function createTestModules(
   const signer = createUnlockedSigner([ALICE_KEY]);
   const ports = connect({
     chain: createLocalChainView({
-      ...{ ...backend, logs, subscribe, addresses },
+      ...backend,
+      logs,
+      subscribe,
+      addresses,
       logTexts: new LogTextCache(1 << 20),
     }),
     execution: { ...executionOf(first), ...replace.execution },
@@ -183,7 +186,12 @@ export function createTestModules(
   });
   return {
     ...ports,
-    ...{ settings, blocks, pooled, submitted, backend, logs },
+    settings,
+    blocks,
+    pooled,
+    submitted,
+    backend,
+    logs,
     sessions: sessionsOf(ports, settings, backend),
     emitter: settlingEmitter(emitter, ports.chain),
   };
@@ -192,11 +200,7 @@ export function createTestModules(
 function sessionsOf(
   { chain, node }: TestPorts,
   { logLimits }: RpcSettings,
-  {
-    filterOptions,
-    subscriptionsMax,
-    now,
-  }: Pick<TestBackend, "filterOptions" | "subscriptionsMax" | "now">,
+  { filterOptions, subscriptionsMax, now }: Pick<TestBackend, "filterOptions" | "subscriptionsMax" | "now">,
 ): Sessions {
   const blockJson = new BlockJsonCache({ bytesMax: 1 << 20, nullPowFields: false });
   const notifier = new Notifier({
@@ -220,7 +224,10 @@ function sessionsOf(
     ),
     subscriptions: new Subscriptions({ maxPerConnection: subscriptionsMax, max: 1000 }),
     feeds: new EthFeeds({
-      ...{ chain, node, blockJson, notifier },
+      chain,
+      node,
+      blockJson,
+      notifier,
       logs: new LogFeed({ termsMax: 1000 }, notifier),
     }),
     traceChains: new TraceChains({
@@ -261,8 +268,13 @@ const TEST_INSPECTION: InspectionPort = {
   stateSize: () => {
     const none = { count: 0, bytes: 0 };
     return {
-      ...{ number: 0, root: ZERO_HASH, accounts: none, slots: none, codes: none },
-      ...{ accountNodes: none, storageNodes: none },
+      number: 0,
+      root: ZERO_HASH,
+      accounts: none,
+      slots: none,
+      codes: none,
+      accountNodes: none,
+      storageNodes: none,
     };
   },
   modifiedAccounts: () => [],
@@ -282,8 +294,7 @@ const TEST_INSPECTION: InspectionPort = {
 function executionOf(executed: ExecutedBlock): ExecutionPort {
   return {
     call: ({ args }) => calldataOf(args),
-    callMany: ({ bundles }) =>
-      bundles.map(({ calls }) => calls.map((args) => ({ value: calldataOf(args) }))),
+    callMany: ({ bundles }) => bundles.map(({ calls }) => calls.map((args) => ({ value: calldataOf(args) }))),
     estimateGas: () => 21_000n,
     createAccessList: () => ({
       accessList: [{ address: CONTRACT, storageKeys: [SLOT_ONE] }],
@@ -377,17 +388,11 @@ const plain = { to: BOB, value: 1n, data: EMPTY_BYTES, gasLimit: 21_000n, chainI
 const fees = { maxFeePerGas: 3n * BASE_FEE, maxPriorityFeePerGas: BASE_FEE, accessList: [] };
 
 function transactions(): Transaction[] {
-  const authorization = signAuthorization(
-    { chainId: CHAIN_ID, address: CONTRACT, nonce: 1n },
-    ALICE_KEY,
-  );
+  const authorization = signAuthorization({ chainId: CHAIN_ID, address: CONTRACT, nonce: 1n }, ALICE_KEY);
   const accessList = [{ address: CONTRACT, storageKeys: [SLOT_ONE] }];
   return [
     signTransaction({ type: 0, ...plain, nonce: 0n, gasPrice: 2n * BASE_FEE }, ALICE_KEY),
-    signTransaction(
-      { type: 1, ...plain, nonce: 1n, gasPrice: 2n * BASE_FEE, accessList },
-      ALICE_KEY,
-    ),
+    signTransaction({ type: 1, ...plain, nonce: 1n, gasPrice: 2n * BASE_FEE, accessList }, ALICE_KEY),
     signTransaction({ type: 2, ...plain, ...fees, nonce: 2n, to: null, data: CODE }, ALICE_KEY),
     signTransaction(
       {
@@ -400,10 +405,7 @@ function transactions(): Transaction[] {
       },
       ALICE_KEY,
     ),
-    signTransaction(
-      { type: 4, ...plain, ...fees, nonce: 4n, authorizationList: [authorization] },
-      ALICE_KEY,
-    ),
+    signTransaction({ type: 4, ...plain, ...fees, nonce: 4n, authorizationList: [authorization] }, ALICE_KEY),
   ];
 }
 
@@ -414,11 +416,7 @@ function pooledTransactions(): PooledTransaction[] {
   }));
 }
 
-function blockOf(
-  number: number,
-  parentHash: Hash,
-  transactions: readonly Transaction[],
-): ExecutedBlock {
+function blockOf(number: number, parentHash: Hash, transactions: readonly Transaction[]): ExecutedBlock {
   const header: Header = {
     parentHash,
     sha3Uncles: EMPTY_UNCLES_HASH,

@@ -1,10 +1,5 @@
 import type { ExecutedBlock } from "../../types/block.ts";
-import type {
-  BlockReads,
-  ChainEvents,
-  ChainListener,
-  PendingTransaction,
-} from "../ports/chain-view.ts";
+import type { BlockReads, ChainEvents, ChainListener, PendingTransaction } from "../ports/chain-view.ts";
 import { type JsonText, jsonString } from "../transport/codec.ts";
 import { type Connection, RequestContext } from "../transport/dispatch/context.ts";
 

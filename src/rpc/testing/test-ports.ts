@@ -14,10 +14,7 @@ export type TestPorts = {
   readonly chain: ChainView;
   readonly execution: ExecutionPort;
   readonly inspection: InspectionPort;
-  readonly keys: Pick<
-    KeysPort,
-    "accounts" | "assertKnown" | "sign" | "signTransaction" | "signWithPassphrase"
-  >;
+  readonly keys: Pick<KeysPort, "accounts" | "assertKnown" | "sign" | "signTransaction" | "signWithPassphrase">;
   readonly dev: Partial<DevPort>;
   readonly node: Pick<NodePort, "info">;
   readonly les: Partial<LesPort>;

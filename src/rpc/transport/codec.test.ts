@@ -17,8 +17,7 @@ const reasonOf = (decode: () => unknown): string | undefined => {
   }
 };
 const ADDRESS = `0x${"11".repeat(20)}`;
-const into = (reason: string, type: string) =>
-  `json: cannot unmarshal ${reason} into Go value of type ${type}`;
+const into = (reason: string, type: string) => `json: cannot unmarshal ${reason} into Go value of type ${type}`;
 
 test("an unsigned JSON integer is 0 to 2^53 - 1, and null is 0", () => {
   assert.equal(jsonUnsigned.decode(Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);

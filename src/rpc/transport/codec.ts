@@ -75,11 +75,7 @@ export const data: Codec<Uint8Array> = {
       if (short !== undefined) return short;
       if (value === "" || DATA.test(value)) return hexToOwnBytes(value);
     }
-    throw typeFault(
-      typeof value === "string" ? dataFault(value) : "non-string",
-      "hexutil.Bytes",
-      field,
-    );
+    throw typeFault(typeof value === "string" ? dataFault(value) : "non-string", "hexutil.Bytes", field);
   },
   encode: (bytes) => `"0x${hexDigits(bytes)}"`,
 };
@@ -166,8 +162,7 @@ function integerOf(goType: string, minimum: number): Codec<number> {
   return {
     schema: { type: "integer", ...(minimum === 0 && { minimum }) },
     decode(value, field) {
-      if (typeof value === "number" && Number.isSafeInteger(value) && value >= minimum)
-        return value;
+      if (typeof value === "number" && Number.isSafeInteger(value) && value >= minimum) return value;
       // Go leaves an integer at 0 where JSON has null.
       if (value === null) return 0;
       const kind = typeof value === "number" ? `number ${value}` : jsonKind(value);
@@ -311,9 +306,7 @@ export function schemaOf({ schema }: { readonly schema?: JsonSchema }): {
 /** geth's error for a value of the wrong JSON type or spelling. */
 export function typeFault(reason: string, goType: string, field?: string): InvalidValueError {
   const into = field === undefined ? "value" : `struct field ${field}`;
-  return new InvalidValueError(
-    `json: cannot unmarshal ${reason} into Go ${into} of type ${goType}`,
-  );
+  return new InvalidValueError(`json: cannot unmarshal ${reason} into Go ${into} of type ${goType}`);
 }
 
 /** Go's word for the JSON type of `value`. */
@@ -351,12 +344,7 @@ export function hexToOwnBytes(text: string): Uint8Array {
   return bytes;
 }
 
-function decodeQuantity(
-  value: unknown,
-  bits: number,
-  goType: string,
-  field: string | undefined,
-): bigint {
+function decodeQuantity(value: unknown, bits: number, goType: string, field: string | undefined): bigint {
   if (typeof value !== "string") throw typeFault("non-string", goType, field);
   if (value === "") return 0n;
   const fault = quantityFault(value, bits);
@@ -364,12 +352,7 @@ function decodeQuantity(
   return BigInt(value);
 }
 
-function fixedDataFault(
-  value: unknown,
-  digits: number,
-  goType: string,
-  field: string | undefined,
-): InvalidValueError {
+function fixedDataFault(value: unknown, digits: number, goType: string, field: string | undefined): InvalidValueError {
   if (typeof value !== "string") return typeFault("non-string", goType, field);
   const length = Math.max(0, value.length - 2);
   const fault = value === "" ? undefined : dataFault(value);

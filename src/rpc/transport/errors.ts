@@ -142,10 +142,7 @@ export class LogLimitError extends NodeError {
     readonly to: number;
   }) {
     const data = { from: `0x${part.from.toString(16)}`, to: `0x${part.to.toString(16)}` };
-    super(
-      `${LOG_LIMIT_REASONS[part.limit]}. Try with this block range [${data.from}, ${data.to}].`,
-      { data },
-    );
+    super(`${LOG_LIMIT_REASONS[part.limit]}. Try with this block range [${data.from}, ${data.to}].`, { data });
   }
 }
 
@@ -229,10 +226,9 @@ export class NoMiningWorkError extends NodeError {
 export class ReceiptTimeoutError extends NodeError {
   readonly code = "RPC_RECEIPT_TIMEOUT";
   constructor(hash: Hash, timeoutMs: number) {
-    super(
-      `The transaction was added to the transaction pool but wasn't processed in ${durationText(timeoutMs)}`,
-      { data: hash },
-    );
+    super(`The transaction was added to the transaction pool but wasn't processed in ${durationText(timeoutMs)}`, {
+      data: hash,
+    });
   }
 }
 

@@ -1,7 +1,8 @@
+import { fileURLToPath } from "node:url";
+import { constants, Script } from "node:vm";
 import type { Connection, Libp2p, Stream } from "@libp2p/interface";
 import type { Failures } from "../../telemetry/failures.ts";
-import { PeerAddressError } from "../errors.ts";
-import { loadLibp2p } from "./load-libp2p.ts";
+import { PeerAddressError, TransportMissingError } from "../errors.ts";
 import type { PeerSet } from "./peer-set.ts";
 
 /** The protocol of the stream; each of two peers opens one, the first one counts. */
@@ -13,7 +14,7 @@ const REDIAL_MS = 5_000;
 const FLUSH_MS = 50;
 const CHECK_MS = 1_000;
 
-export type TransportOptions = {
+type TransportOptions = {
   /** undefined: nobody can connect to this node */
   readonly listen: { readonly host: string; readonly port: number } | undefined;
   /** Addresses to stay connected to. */
@@ -25,7 +26,7 @@ export type TransportOptions = {
   readonly privateKey: Uint8Array;
 };
 
-export type TransportModules = {
+type TransportModules = {
   readonly peers: PeerSet;
   readonly failures: Pick<Failures, "guard">;
   readonly onDialFailed: (address: string, error: unknown) => void;
@@ -81,9 +82,7 @@ export async function startTransport(
     }
     stream.inactivityTimeout = Number.POSITIVE_INFINITY;
     stream.addEventListener("message", ({ data }) => {
-      failures.guard("whisper peer", () =>
-        peer.received(data instanceof Uint8Array ? data : data.subarray()),
-      )();
+      failures.guard("whisper peer", () => peer.received(data instanceof Uint8Array ? data : data.subarray()))();
     });
     stream.addEventListener("drain", () => failures.guard("whisper peer", () => peer.drained())());
     stream.addEventListener("close", () => peers.disconnected(id, peer));
@@ -102,8 +101,7 @@ export async function startTransport(
 
   /** Ids of the peers at addresses that do not name one, once they were reached. */
   const idsByAddress = new Map<string, string>();
-  const idAt = (address: string) =>
-    hasId(address) ? idOf(address) : (idsByAddress.get(address) ?? "");
+  const idAt = (address: string) => (hasId(address) ? idOf(address) : (idsByAddress.get(address) ?? ""));
   const networkAddresses = () => {
     const port = listen && (listen.port || portOf(node.getMultiaddrs()[0]));
     return port ? options.networkHosts().map((host) => addressOf(host, port)) : [];
@@ -184,8 +182,58 @@ function assertAddress(address: string, parse: (text: string) => unknown): void 
   } catch (cause) {
     throw new PeerAddressError(`invalid peer address ${address}`, { address }, { cause });
   }
-  throw new PeerAddressError(
-    `invalid peer address ${address}: /ip4/HOST/tcp/PORT/p2p/ID is needed`,
-    { address },
-  );
+  throw new PeerAddressError(`invalid peer address ${address}: /ip4/HOST/tcp/PORT/p2p/ID is needed`, { address });
+}
+
+/** The parts of libp2p that the transport uses. It takes a fifth of a second and 30 MB. @throws TransportMissingError */
+async function loadLibp2p() {
+  defineWithResolvers();
+  const load = importer();
+  try {
+    const [{ createLibp2p }, { tcp }, { noise }, { yamux }, { privateKeyFromRaw }, { multiaddr }] = await Promise.all([
+      load("libp2p") as Promise<typeof import("libp2p")>,
+      load("@libp2p/tcp") as Promise<typeof import("@libp2p/tcp")>,
+      load("@chainsafe/libp2p-noise") as Promise<typeof import("@chainsafe/libp2p-noise")>,
+      load("@libp2p/yamux") as Promise<typeof import("@libp2p/yamux")>,
+      load("@libp2p/crypto/keys") as Promise<typeof import("@libp2p/crypto/keys")>,
+      load("@multiformats/multiaddr") as Promise<typeof import("@multiformats/multiaddr")>,
+    ]);
+    return { createLibp2p, tcp, noise, yamux, privateKeyFromRaw, multiaddr };
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    const name = /package '([^']+)'/.exec(message)?.[1] ?? "libp2p";
+    throw new TransportMissingError(
+      `package ${name} is needed for shh.address and shh.peers and was left out: install with optional packages`,
+      { name },
+      { cause },
+    );
+  }
+}
+
+/**
+ * What imports a package. The bundle is run from V8's code cache, and code from there cannot import: there a script that is compiled now
+ * does it.
+ */
+function importer(): (name: string) => Promise<unknown> {
+  if (import.meta.url.endsWith(".ts")) return (name) => import(name);
+  const script = new Script("(name) => import(name)", {
+    filename: fileURLToPath(import.meta.url),
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+  return script.runInThisContext() as (name: string) => Promise<unknown>;
+}
+
+/** ECMAScript 2024's `Promise.withResolvers`, which libp2p uses and Node 20 lacks. */
+function defineWithResolvers(): void {
+  const target = Promise as { withResolvers?: unknown };
+  target.withResolvers ??= function withResolvers<T>(this: PromiseConstructor) {
+    let resolve!: (value: T | PromiseLike<T>) => void;
+    let reject!: (reason?: unknown) => void;
+    const promise = new this<T>((onResolve, onReject) => {
+      resolve = onResolve;
+      reject = onReject;
+    });
+    return { promise, resolve, reject };
+  };
 }

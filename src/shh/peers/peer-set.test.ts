@@ -6,8 +6,7 @@ import { type SealedEnvelope, sealEnvelope } from "../envelope.ts";
 import { EnvelopePool } from "../envelope-pool.ts";
 import { Identities } from "../identities.ts";
 import { Whisper } from "../whisper.ts";
-import { encodePacket, PACKET, PACKET_BYTES_MAX, PacketReader } from "./frame.ts";
-import type { Peer } from "./peer.ts";
+import { encodePacket, PACKET, PACKET_BYTES_MAX, PacketReader, type Peer } from "./peer.ts";
 import { PeerSet } from "./peer-set.ts";
 
 const NOW_S = 1_000_000;
@@ -57,7 +56,10 @@ function connect({ peers }: Node, id: string) {
 
 const envelope = (index: number, changes: Partial<SealedEnvelope> = {}) =>
   sealEnvelope({
-    ...{ expiry: NOW_S + 100, ttl: 100, topics: [], nonce: 0n },
+    expiry: NOW_S + 100,
+    ttl: 100,
+    topics: [],
+    nonce: 0n,
     data: Buffer.from(`message ${index}`),
     ...changes,
   });
@@ -156,33 +158,13 @@ describe("PeerSet", () => {
     ["messages before its status", [messages(envelope(1))], "packet"],
     ["another version", [encodePacket({ code: 0, payload: Uint8Array.of(6) })], "version"],
     ["no list", [status, encodePacket({ code: 1, payload: Uint8Array.of(1) })], "envelope"],
-    [
-      "a list that is cut",
-      [status, encodePacket({ code: 1, payload: Uint8Array.of(0xc5, 1) })],
-      "envelope",
-    ],
-    [
-      "bytes after the list",
-      [status, encodePacket({ code: 1, payload: Uint8Array.of(0xc0, 1) })],
-      "envelope",
-    ],
-    [
-      "no envelope",
-      [status, encodePacket({ code: 1, payload: Uint8Array.of(0xc1, 1) })],
-      "envelope",
-    ],
-    [
-      "an envelope of the future",
-      [status, messages(envelope(1, { expiry: NOW_S + 121 }))],
-      "envelope",
-    ],
+    ["a list that is cut", [status, encodePacket({ code: 1, payload: Uint8Array.of(0xc5, 1) })], "envelope"],
+    ["bytes after the list", [status, encodePacket({ code: 1, payload: Uint8Array.of(0xc0, 1) })], "envelope"],
+    ["no envelope", [status, encodePacket({ code: 1, payload: Uint8Array.of(0xc1, 1) })], "envelope"],
+    ["an envelope of the future", [status, messages(envelope(1, { expiry: NOW_S + 121 }))], "envelope"],
     ["a ttl of 0", [status, messages(envelope(1, { ttl: 0 }))], "envelope"],
     ["a ttl above a week", [status, messages(envelope(1, { ttl: 604_801 }))], "envelope"],
-    [
-      "too much data",
-      [status, messages(envelope(1, { data: new Uint8Array(70_000) }))],
-      "envelope",
-    ],
+    ["too much data", [status, messages(envelope(1, { data: new Uint8Array(70_000) }))], "envelope"],
   ];
   for (const [name, chunks, reason] of bad) {
     test(`a peer that sends ${name} is dropped and banned for a while; others are not`, () => {
@@ -243,9 +225,7 @@ describe("PeerSet", () => {
     const { peer, end } = connect(node, "flood");
     const steady = connect(node, "steady");
     for (const { peer: each } of [{ peer }, steady]) each.received(status);
-    const chunk = messages(
-      ...Array.from({ length: 200 }, (_, i) => envelope(i, { data: Buffer.alloc(1000, i) })),
-    );
+    const chunk = messages(...Array.from({ length: 200 }, (_, i) => envelope(i, { data: Buffer.alloc(1000, i) })));
     let sent = 0;
     while (!end.isClosed) {
       peer.received(chunk);
@@ -254,8 +234,7 @@ describe("PeerSet", () => {
     assert.ok(sent > 10 * RATE && sent < 11 * RATE);
     for (let s = 0; s < 60; s++) {
       node.clock.ms += 1_000;
-      for (let bytes = chunk.length; bytes < RATE; bytes += chunk.length)
-        steady.peer.received(chunk);
+      for (let bytes = chunk.length; bytes < RATE; bytes += chunk.length) steady.peer.received(chunk);
     }
     assert.deepEqual(node.offences, ["flood flood"]);
   });

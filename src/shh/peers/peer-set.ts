@@ -2,13 +2,13 @@ import type { SealedEnvelope } from "../envelope.ts";
 import type { Whisper } from "../whisper.ts";
 import { type Offence, Peer, type PeerOptions, type PeerStream } from "./peer.ts";
 
-export type PeerSetOptions = PeerOptions & {
+type PeerSetOptions = PeerOptions & {
   readonly peersMax: number;
   /** How long a peer that broke the protocol is rejected. */
   readonly banMs: number;
 };
 
-export type PeerSetModules = {
+type PeerSetModules = {
   readonly whisper: Pick<Whisper, "receive" | "pool" | "onEnvelope">;
   readonly nowMs: () => number;
   readonly onOffence: (id: string, reason: Offence) => void;

@@ -2,13 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEvm } from "../../evm/engine.ts";
 import type { CallArguments } from "../../execution/call/call-arguments.ts";
-import {
-  account,
-  alice,
-  allocWith,
-  contract,
-  testChain,
-} from "../../execution/testing/factories.ts";
+import { account, alice, allocWith, contract, testChain } from "../../execution/testing/factories.ts";
 import type { Address } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
@@ -70,11 +64,7 @@ test("step sees the opcode, its gas and the stack", () => {
   ]);
   assert.deepEqual(trace(collect("log.getGas()"), "0x5f5f"), [49_979_000, 49_978_998, 49_978_996]);
   const words = collect("log.stack.length() ? log.stack.peek(0) : null");
-  assert.deepEqual(trace(words, `0x7f${"ff".repeat(32)}6007`), [
-    null,
-    (2n ** 256n - 1n).toString(),
-    "7",
-  ]);
+  assert.deepEqual(trace(words, `0x7f${"ff".repeat(32)}6007`), [null, (2n ** 256n - 1n).toString(), "7"]);
 });
 
 test("step sees memory, the contract and the state as they are", () => {
@@ -87,10 +77,7 @@ test("step sees memory, the contract and the state as they are", () => {
   assert.equal(atEnd("toHex(log.contract.getAddress())"), contract);
   assert.equal(atEnd("toHex(log.contract.getCaller())"), alice);
   const key = `toWord("0x1")`;
-  assert.equal(
-    atEnd(`toHex(db.getState(log.contract.getAddress(), ${key}))`, "0x60076001555f"),
-    hashFromBigint(7n),
-  );
+  assert.equal(atEnd(`toHex(db.getState(log.contract.getAddress(), ${key}))`, "0x60076001555f"), hashFromBigint(7n));
   assert.equal(atEnd(`db.getBalance(toAddress("${caller}"))`), "9");
   assert.equal(atEnd(`db.getNonce(toAddress("${caller}"))`), 1);
   assert.equal(atEnd(`toHex(db.getCode(toAddress("${caller}")))`), CALLS_CONTRACT);
@@ -113,9 +100,7 @@ test("fault sees the opcode that failed, also in a frame inside, and a REVERT", 
   const tracer = `{ seen: [], fault(log) { this.seen.push([log.op.toString(), log.getError(), log.getDepth(), log.stack.length()]) },
     result() { return this.seen } }`;
   assert.deepEqual(trace(tracer, "0xfe"), [["INVALID", "invalid opcode: INVALID", 1, 0]]);
-  assert.deepEqual(trace(tracer, "0x5f5ffd", { args: { to: caller } }), [
-    ["REVERT", "execution reverted", 2, 2],
-  ]);
+  assert.deepEqual(trace(tracer, "0x5f5ffd", { args: { to: caller } }), [["REVERT", "execution reverted", 2, 2]]);
   // What cannot be paid is a step with an error instead.
   assert.deepEqual(trace(tracer, "0x50"), []);
   assert.equal(trace(collect("log.getError()"), "0x50")[0], "stack underflow (0 <=> 1)");
@@ -155,10 +140,7 @@ test("the functions of geth's tracers are there", () => {
     value(`toHex(toContract("0x6ac7ea33f8831ea9dcc53393aaa88b25a785dbf0", 0))`),
     "0xcd234a471b72ba2f1ccf0a70fcaba648a5eecd8d",
   );
-  assert.deepEqual(value(`[isPrecompiled(toAddress("0x1")), isPrecompiled(toAddress("0xffff"))]`), [
-    true,
-    false,
-  ]);
+  assert.deepEqual(value(`[isPrecompiled(toAddress("0x1")), isPrecompiled(toAddress("0xffff"))]`), [true, false]);
   assert.equal(value("toHex(slice([1, 2, 3, 4], 1, 3))"), "0x0203");
 });
 
@@ -221,11 +203,7 @@ test("a script that throws, or reaches outside what it may read, fails whatever 
     "slice([1], 0, 2)",
     "(() => { try { log.stack.peek(0) } catch (e) {} })()",
   ]) {
-    assert.throws(
-      () => trace(collect(expression), "0x00"),
-      { code: "TRACE_SCRIPT_FAILED" },
-      expression,
-    );
+    assert.throws(() => trace(collect(expression), "0x00"), { code: "TRACE_SCRIPT_FAILED" }, expression);
   }
 });
 
@@ -233,9 +211,7 @@ test("a script sees nothing of the process, nor of the script before it", () => 
   const names = ["process", "require", "global", "fetch", "console", "std", "os", "setTimeout"];
   for (const name of names) assert.equal(trace(result(`typeof ${name}`)), "undefined");
   assert.equal(trace(result(`[].constructor.constructor("return typeof process")()`)), "undefined");
-  trace(
-    result("(globalThis.left = 1, Array.prototype.push = null, JSON.stringify = () => '}', 0)"),
-  );
+  trace(result("(globalThis.left = 1, Array.prototype.push = null, JSON.stringify = () => '}', 0)"));
   assert.deepEqual(trace(result("[typeof left, typeof [].push]")), ["undefined", "function"]);
 });
 
@@ -268,8 +244,7 @@ test("a hostile script costs its caller an error within the budget, and the next
       const begin = process.cpuUsage();
       assert.throws(
         () => trace(where(expression), "0x00", { timeoutMs: BUDGET_MS }),
-        (error: { code?: string }) =>
-          error.code === "TRACE_TIMEOUT" || error.code === "TRACE_SCRIPT_FAILED",
+        (error: { code?: string }) => error.code === "TRACE_TIMEOUT" || error.code === "TRACE_SCRIPT_FAILED",
         name,
       );
       const { user, system } = process.cpuUsage(begin);
@@ -300,9 +275,7 @@ test("a step that loops ends at the deadline of the request", () => {
 test("muxTracer takes scripts, and not without end", () => {
   const config = { opcountTracer: {}, noopTracer: null };
   assert.deepEqual(trace("muxTracer", "0x5f", { config }), { opcountTracer: 2, noopTracer: {} });
-  const many = Object.fromEntries(
-    Array.from({ length: 9 }, (_, i) => [result(String(i)), {}] as const),
-  );
+  const many = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [result(String(i)), {}] as const));
   assert.throws(() => trace("muxTracer", "0x", { config: many }), { code: "TRACE_INVALID_TRACER" });
   assert.equal(trace("opcountTracer", "0x5f"), 2);
 });

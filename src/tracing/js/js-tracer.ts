@@ -72,9 +72,7 @@ export function createJsTracer(code: string, engines: ScriptEngines): TracerFact
       const [result, fault] = [required("result"), required("fault")];
       const [step, enter, exit, setup] = ["step", "enter", "exit", "setup"].map(method);
       if ((enter === undefined) !== (exit === undefined)) {
-        throw new ScriptFailedError(
-          "trace object must expose either both or none of enter() and exit()",
-        );
+        throw new ScriptFailedError("trace object must expose either both or none of enter() and exit()");
       }
       if (setup !== undefined) {
         inScript(() => quickJs.call(setup, tracer, [quickJs.string(JSON.stringify(config))]));
@@ -161,19 +159,13 @@ function isFaultOf(last: Step, end: FrameEnd, depth: number): boolean {
 
 const REVERT = 0xfd;
 
-function errorOf({
-  outcome,
-  halt,
-}: Pick<FrameEnd, "outcome"> & { readonly halt?: Halt | undefined }) {
+function errorOf({ outcome, halt }: Pick<FrameEnd, "outcome"> & { readonly halt?: Halt | undefined }) {
   if (halt) return haltText(halt);
   return outcome === "revert" ? "execution reverted" : undefined;
 }
 
 /** Members of `ctx` as JSON: addresses and hashes as hex, big numbers in decimal. */
-function contextOf(
-  { message, block, place }: Omit<TracedTransaction, "budget">,
-  { result }: TracedOutcome,
-) {
+function contextOf({ message, block, place }: Omit<TracedTransaction, "budget">, { result }: TracedOutcome) {
   const { from, to, value, gasLimit, gasPrice } = message;
   const error = errorOf(result);
   return {

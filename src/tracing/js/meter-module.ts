@@ -33,12 +33,7 @@ export function meterModule(module: Uint8Array, check: string): Uint8Array {
 type Section = { readonly id: number; readonly body: Uint8Array };
 type Inserted = { readonly call: Uint8Array; readonly turn: Uint8Array };
 
-function meteredSection(
-  id: number,
-  body: Uint8Array,
-  meter: number,
-  inserted: Inserted,
-): Uint8Array {
+function meteredSection(id: number, body: Uint8Array, meter: number, inserted: Inserted): Uint8Array {
   if (id === SECTION.global) return appended(body, [...MUTABLE_I32, 0x41, 0x00, 0x0b]);
   if (id === SECTION.export) {
     const name = new TextEncoder().encode(METER);

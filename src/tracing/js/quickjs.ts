@@ -28,24 +28,11 @@ type Exports = {
   readonly $: (context: number, value: number) => number;
   readonly ha: (context: number, object: number, key: number) => number;
   readonly _: (context: number, text: number) => number;
-  readonly Da: (
-    context: number,
-    name: number,
-    arity: number,
-    isClass: number,
-    id: number,
-  ) => number;
+  readonly Da: (context: number, name: number, arity: number, isClass: number, id: number) => number;
   readonly ma: (context: number, fn: number, self: number, argc: number, argv: number) => number;
   readonly na: (context: number, value: number) => number;
   readonly pa: (
-    ...[context, code, size, file, isModule, flags]: [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ]
+    ...[context, code, size, file, isModule, flags]: [number, number, number, number, number, number]
   ) => number;
   readonly Ma: (pointer: number) => void;
   readonly Oa: () => number;
@@ -101,10 +88,7 @@ export class QuickJs {
   #snapshot: Uint8Array | undefined;
 
   /** @param options.windowSize bytes of the window; `memoryBytesMax`: most memory of engine and script together */
-  constructor(
-    module: WebAssembly.Module,
-    options: { readonly windowSize: number; readonly memoryBytesMax: number },
-  ) {
+  constructor(module: WebAssembly.Module, options: { readonly windowSize: number; readonly memoryBytesMax: number }) {
     const { windowSize, memoryBytesMax } = options;
     const memory = new WebAssembly.Memory({
       initial: INITIAL_PAGES,

@@ -29,10 +29,7 @@ export class ScriptHost {
   #resting: StateReader;
   #output: Uint8Array = EMPTY_BYTES;
 
-  constructor(
-    { quickJs }: ScriptEngine,
-    { message, state }: Pick<TracedTransaction, "message" | "state">,
-  ) {
+  constructor({ quickJs }: ScriptEngine, { message, state }: Pick<TracedTransaction, "message" | "state">) {
     this.#quickJs = quickJs;
     this.#message = message;
     this.#resting = state;
@@ -104,9 +101,7 @@ export class ScriptHost {
     [ask.frameTo]: () => this.#load(bytesOf(this.#start?.to)),
     [ask.frameInput]: () => this.#load(this.#start?.input ?? EMPTY_BYTES),
     [ask.frameValue]: () =>
-      this.#start === undefined || this.#start.type === "STATICCALL"
-        ? 0
-        : this.#word(this.#start.value),
+      this.#start === undefined || this.#start.type === "STATICCALL" ? 0 : this.#word(this.#start.value),
     [ask.frameOutput]: () => this.#load(this.#end?.output ?? EMPTY_BYTES),
     [ask.balance]: () => this.#word(this.#account()?.balance ?? 0n),
     [ask.nonce]: () => Number(this.#account()?.nonce ?? 0n),
@@ -114,17 +109,11 @@ export class ScriptHost {
     [ask.state]: () => this.#load(hashToBytes(hashFromBigint(this.#storage()))),
     [ask.exists]: () => (this.#account() === undefined ? 0 : 1),
     [ask.contractAddress]: (nonce) =>
-      this.#load(
-        addressToBytes(createAddress(this.#sentAddress(), BigInt.asUintN(64, BigInt(nonce)))),
-      ),
+      this.#load(addressToBytes(createAddress(this.#sentAddress(), BigInt.asUintN(64, BigInt(nonce))))),
     [ask.contractAddress2]: () =>
       this.#load(
         addressToBytes(
-          create2Address(
-            this.#sentAddress(),
-            hashFromBytes(this.#sent.subarray(20, 52)),
-            this.#sent.subarray(52),
-          ),
+          create2Address(this.#sentAddress(), hashFromBytes(this.#sent.subarray(20, 52)), this.#sent.subarray(52)),
         ),
       ),
     [ask.input]: () => this.#load(this.#message.data),

@@ -55,8 +55,7 @@ export const parityTracer: TracerFactory = (config, traced) => {
     },
     result(outcome) {
       if (!types) return traces();
-      const output =
-        outcome.result.outcome === "halt" ? "0x" : bytesToHex(outcome.result.returnData);
+      const output = outcome.result.outcome === "halt" ? "0x" : bytesToHex(outcome.result.returnData);
       const diff = types.has("stateDiff") ? stateDiffText(outcome.changes(), traced.state) : "null";
       return (
         `{"output":"${output}","stateDiff":${diff},"trace":${types.has("trace") ? traces() : "[]"}` +

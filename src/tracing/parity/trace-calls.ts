@@ -1,11 +1,6 @@
 import { precompilesAt } from "../../evm/precompiles/index.ts";
 import { blockContextOf } from "../../execution/block/block-context.ts";
-import {
-  type CallModules,
-  type CallOptions,
-  type CallTarget,
-  prepareCall,
-} from "../../execution/call/call.ts";
+import { type CallModules, type CallOptions, type CallTarget, prepareCall } from "../../execution/call/call.ts";
 import type { CallArguments } from "../../execution/call/call-arguments.ts";
 import { applyMessage } from "../../execution/transaction/apply-message.ts";
 import { messageFromTransaction } from "../../execution/transaction/message.ts";
@@ -60,7 +55,10 @@ export function traceRawTransaction(
   const sender = orTracingFailed(() => recoverSender(tx, block.hardfork));
   const message = messageFromTransaction(tx, sender, block.baseFeePerGas);
   const traced = {
-    ...{ message, block, state, logsBefore: 0 },
+    message,
+    block,
+    state,
+    logsBefore: 0,
     precompiles: precompilesAt(block.hardfork),
   };
   const gasPool = { gas: header.gasLimit, blobGas: 2n ** 64n };
@@ -70,7 +68,8 @@ export function traceRawTransaction(
         message,
         { evm, block, state: own, gasPool },
         {
-          ...{ tracer, deadlineMs: budget.deadlineMs },
+          tracer,
+          deadlineMs: budget.deadlineMs,
           ...(memoryBytesMax !== undefined && { memoryBytesMax }),
         },
       ),

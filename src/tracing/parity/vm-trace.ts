@@ -79,9 +79,7 @@ export function createVmTraceRecorder(traced: TracedTransaction): VmTraceRecorde
     const pushed = next && op.pushes > 0 ? next.stack().slice(-op.pushes) : [];
     const push = pushed.map((word) => `"0x${word.toString(16)}"`).join(",");
     const memory = next && op.memory ? writtenText(op.memory, next.memory()) : "null";
-    const effects = hasFailed
-      ? "null"
-      : `{"used":${used},"push":[${push}],"mem":${memory},"store":${op.store}}`;
+    const effects = hasFailed ? "null" : `{"used":${used},"push":[${push}],"mem":${memory},"store":${op.store}}`;
     const head = `{"pc":${pc},"cost":${gasCost},"ex":${effects},"sub":`;
     const tail = `,"op":"${opcodeName(opcode)}"}`;
     traced.budget.take(head.length + tail.length);
@@ -149,9 +147,7 @@ function storeText(stack: readonly bigint[]): string {
 
 function frameText({ code, ops }: VmFrame, codeOf: (address: Address) => Uint8Array): string {
   const bytes = typeof code === "string" ? codeOf(code) : code;
-  const texts = ops.map(
-    ({ head, sub, tail }) => `${head}${sub ? frameText(sub, codeOf) : "null"}${tail}`,
-  );
+  const texts = ops.map(({ head, sub, tail }) => `${head}${sub ? frameText(sub, codeOf) : "null"}${tail}`);
   return `{"code":"${bytesToHex(bytes)}","ops":[${texts.join(",")}]}`;
 }
 

@@ -15,8 +15,7 @@ export function createMemoryNodes(): TrieNodeReader & {
     },
     node: (owner, path, hash) => kept.get(keyOf(owner, path, hash)),
     keep(nodes) {
-      for (const { owner, path, hash, rlp } of nodes)
-        kept.set(keyOf(owner, path, hash), rlp.slice());
+      for (const { owner, path, hash, rlp } of nodes) kept.set(keyOf(owner, path, hash), rlp.slice());
     },
   };
 }

@@ -15,10 +15,7 @@ function record<T extends object>(model: { [K in keyof T]: fc.Arbitrary<T[K]> })
 }
 
 const uint64s = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
-const uint256s = fc.oneof(
-  fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
-  fc.bigInt({ min: 0n, max: 1000n }),
-);
+const uint256s = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.bigInt({ min: 0n, max: 1000n }));
 const safeUints = fc.maxSafeNat();
 const fixed = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 const addresses = fixed(20).map(addressFromBytes);
@@ -27,10 +24,9 @@ const data = fc.uint8Array({ maxLength: 80 });
 
 const base = { nonce: uint64s, gasLimit: uint64s, value: uint256s, data };
 const anyTo = { to: fc.option(addresses) };
-const accessList = fc.array(
-  record({ address: addresses, storageKeys: fc.array(hashes, { maxLength: 3 }) }),
-  { maxLength: 3 },
-);
+const accessList = fc.array(record({ address: addresses, storageKeys: fc.array(hashes, { maxLength: 3 }) }), {
+  maxLength: 3,
+});
 const feeMarket = {
   ...base,
   chainId: uint256s,

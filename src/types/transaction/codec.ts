@@ -7,9 +7,7 @@ import type { StructReader } from "../rlp-struct.ts";
 import type { AccessList, Transaction } from "./transaction.ts";
 
 /** A transaction without signature, hash and encoding. */
-export type FieldsOf<T extends Transaction> = T extends Transaction
-  ? Omit<T, "v" | "r" | "s" | "hash" | "raw">
-  : never;
+export type FieldsOf<T extends Transaction> = T extends Transaction ? Omit<T, "v" | "r" | "s" | "hash" | "raw"> : never;
 
 /** The fields of any type of transaction. */
 export type TransactionFields = FieldsOf<Transaction>;
@@ -49,10 +47,7 @@ export function readAccessList(reader: StructReader): AccessList {
 }
 
 export function accessListItem(accessList: AccessList): RlpItem {
-  return accessList.map(({ address, storageKeys }) => [
-    addressToBytes(address),
-    storageKeys.map(hashToBytes),
-  ]);
+  return accessList.map(({ address, storageKeys }) => [addressToBytes(address), storageKeys.map(hashToBytes)]);
 }
 
 export function optionalAddressItem(address: Address | null): Uint8Array {

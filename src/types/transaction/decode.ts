@@ -104,8 +104,7 @@ function readSigned<Fields extends object>(
   integer?: "*uint256.Int",
   field?: Field,
 ): Fields & WireSignature {
-  const read = (reader: StructReader) =>
-    Object.assign(codec.readFields(reader), readSignature(reader, integer));
+  const read = (reader: StructReader) => Object.assign(codec.readFields(reader), readSignature(reader, integer));
   return decodeStruct(body, codec.name, read, field);
 }
 

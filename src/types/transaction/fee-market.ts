@@ -3,12 +3,7 @@ import { bigintToBytes } from "../../primitives/bytes.ts";
 import { hashToBytes } from "../../primitives/hash.ts";
 import type { RlpItem } from "../../primitives/rlp.ts";
 import type { StructReader } from "../rlp-struct.ts";
-import {
-  accessListItem,
-  optionalAddressItem,
-  readAccessList,
-  type TransactionCodec,
-} from "./codec.ts";
+import { accessListItem, optionalAddressItem, readAccessList, type TransactionCodec } from "./codec.ts";
 import type {
   AccessList,
   AccessListTransaction,
@@ -33,10 +28,7 @@ type FeeMarketFields<Type extends 2 | 3 | 4> = {
 };
 
 /** Types 3 and 4 cannot create a contract: their `to` always has 20 bytes. */
-export function readFeeMarketFields<Type extends 2 | 3 | 4>(
-  reader: StructReader,
-  type: Type,
-): FeeMarketFields<Type> {
+export function readFeeMarketFields<Type extends 2 | 3 | 4>(reader: StructReader, type: Type): FeeMarketFields<Type> {
   const integer = type === 2 ? "*big.Int" : "*uint256.Int";
   return {
     type,
@@ -130,10 +122,7 @@ export const setCodeCodec = {
     ...readFeeMarketFields(reader, 4),
     authorizationList: reader.structs("AuthList", "types.SetCodeAuthorization", readAuthorization),
   }),
-  fieldItems: (fields) => [
-    ...feeMarketItems(fields),
-    fields.authorizationList.map(authorizationItem),
-  ],
+  fieldItems: (fields) => [...feeMarketItems(fields), fields.authorizationList.map(authorizationItem)],
 } as const satisfies TransactionCodec<SetCodeTransaction>;
 
 function readAuthorization(reader: StructReader): Authorization {

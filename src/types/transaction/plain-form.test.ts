@@ -17,9 +17,7 @@ const word = fc.oneof(
   fc.nat(255).map((bits) => 2n ** BigInt(bits)),
 );
 const gas = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.nat(300).map(BigInt));
-const to = fc.option(
-  fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => bytesToHex(bytes) as Address),
-);
+const to = fc.option(fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => bytesToHex(bytes) as Address));
 const data = fc.oneof(
   fc.uint8Array({ maxLength: 70 }),
   fc.nat(70_000).map((length) => new Uint8Array(length).fill(7)),
@@ -55,22 +53,12 @@ test("decodePlainForm reads what decodeAnyForm reads", () => {
 
 test("decodePlainForm accepts nothing that decodeAnyForm rejects, and reads the rest alike", () => {
   fc.assert(
-    fc.property(
-      fields,
-      signature,
-      fc.nat(),
-      fc.nat(255),
-      fc.nat(3),
-      (fields, signature, at, value, kind) => {
-        const { raw } = buildTransaction(
-          { ...fields, data: fields.data.subarray(0, 60) },
-          signature,
-        );
-        const bytes = damaged(raw, at % raw.length, value, kind);
-        const plain = decodePlainForm(bytes);
-        if (plain !== undefined) assert.deepEqual(plain, decodeAnyForm(bytes));
-      },
-    ),
+    fc.property(fields, signature, fc.nat(), fc.nat(255), fc.nat(3), (fields, signature, at, value, kind) => {
+      const { raw } = buildTransaction({ ...fields, data: fields.data.subarray(0, 60) }, signature);
+      const bytes = damaged(raw, at % raw.length, value, kind);
+      const plain = decodePlainForm(bytes);
+      if (plain !== undefined) assert.deepEqual(plain, decodeAnyForm(bytes));
+    }),
     { numRuns: 5_000 },
   );
 });
@@ -100,8 +88,11 @@ test("signedHash of a transaction is the signingHash of its fields", () => {
     { ...fc.sample(feeMarket, 1)[0]!, accessList: [{ address: ALICE, storageKeys: [] }] },
     { ...fc.sample(feeMarket, 1)[0]!, type: 1, gasPrice: 7n },
     {
-      ...{ ...fc.sample(feeMarket, 1)[0]!, type: 3, to: ALICE },
-      ...{ maxFeePerBlobGas: 1n, blobVersionedHashes: [] },
+      ...fc.sample(feeMarket, 1)[0]!,
+      type: 3,
+      to: ALICE,
+      maxFeePerBlobGas: 1n,
+      blobVersionedHashes: [],
     },
     { ...fc.sample(feeMarket, 1)[0]!, type: 4, to: ALICE, authorizationList: [] },
   ];

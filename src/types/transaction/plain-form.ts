@@ -11,9 +11,7 @@ const NO_ACCESS_LIST: AccessList = [];
  * A transaction of type 0, or of type 2 with an empty access list, read in one pass: half the time of the reader of structures.
  * undefined for every other type and for every fault, however small, so that `decodeTransaction` decodes or names the fault.
  */
-export function decodePlainForm(
-  bytes: Uint8Array,
-): LegacyTransaction | FeeMarketTransaction | undefined {
+export function decodePlainForm(bytes: Uint8Array): LegacyTransaction | FeeMarketTransaction | undefined {
   if (bytes[0] === 2) return readFeeMarket(bytes);
   return bytes[0]! >= 0xc0 ? readLegacy(bytes) : undefined;
 }

@@ -9,11 +9,7 @@ import type { SignedDigest } from "../../crypto/secp256k1-backend.ts";
 import { NodeError } from "../../errors.ts";
 import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
-import {
-  InvalidSignatureError,
-  SenderRecoveryError,
-  TransactionTypeNotSupportedError,
-} from "./codec.ts";
+import { InvalidSignatureError, SenderRecoveryError, TransactionTypeNotSupportedError } from "./codec.ts";
 import { authorizationHash, signedHash } from "./sign.ts";
 import { type Authorization, isTransactionTypeSupported, type Transaction } from "./transaction.ts";
 
@@ -30,10 +26,7 @@ export function recoverSender(tx: Transaction, hardfork: Hardfork = "osaka"): Ad
  * The accounts that signed the first of `transactions`, up to one for which `recoverSender` throws: that tells why. A batch takes
  * less time than its transactions one after the other.
  */
-export function recoverSenders(
-  transactions: readonly Transaction[],
-  hardfork: Hardfork = "osaka",
-): Address[] {
+export function recoverSenders(transactions: readonly Transaction[], hardfork: Hardfork = "osaka"): Address[] {
   const signed: SignedDigest[] = [];
   try {
     for (const tx of transactions) signed.push(signedDigest(tx, hardfork));

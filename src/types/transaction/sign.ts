@@ -72,9 +72,7 @@ export function signedHash({ type, chainId, raw }: Transaction): Uint8Array {
 const EMPTY_STRINGS = Uint8Array.of(0x80, 0x80);
 
 /** The 32 bytes an authority signs: keccak256(0x05 ‖ rlp([chainId, address, nonce])), EIP-7702. */
-export function authorizationHash(
-  authorization: Pick<Authorization, "chainId" | "address" | "nonce">,
-): Uint8Array {
+export function authorizationHash(authorization: Pick<Authorization, "chainId" | "address" | "nonce">): Uint8Array {
   const { chainId, address, nonce } = authorization;
   const body = encodeRlp([bigintToBytes(chainId), addressToBytes(address), bigintToBytes(nonce)]);
   return keccak256(concatBytes(Uint8Array.of(AUTHORIZATION_MAGIC), body));

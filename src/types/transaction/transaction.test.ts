@@ -4,11 +4,7 @@ import { test } from "node:test";
 import { Transaction as EthersTransaction } from "ethers";
 import fc from "../../../test/support/fast-check.ts";
 import { fixture, skipWithout } from "../../../test/support/fixtures.ts";
-import {
-  addressFromPrivateKey,
-  SECP256K1_HALF_ORDER,
-  SECP256K1_ORDER,
-} from "../../crypto/secp256k1.ts";
+import { addressFromPrivateKey, SECP256K1_HALF_ORDER, SECP256K1_ORDER } from "../../crypto/secp256k1.ts";
 import { NodeError } from "../../errors.ts";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import { bigintToFixedBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
@@ -18,25 +14,12 @@ import { transactionFields, transactions } from "../testing/arbitraries.ts";
 import type { TransactionFields } from "./codec.ts";
 import { decodePooledTransaction, decodeTransaction } from "./decode.ts";
 import { buildTransaction, encodePooledTransaction } from "./encode.ts";
-import {
-  costOf,
-  effectiveGasPrice,
-  effectiveTip,
-  maxFeePerGasOf,
-  maxPriorityFeeOf,
-} from "./fees.ts";
+import { costOf, effectiveGasPrice, effectiveTip, maxFeePerGasOf, maxPriorityFeeOf } from "./fees.ts";
 import { recoverAuthority, recoverSender, recoverSenders } from "./sender.ts";
 import { signAuthorization, signTransaction } from "./sign.ts";
-import {
-  type BlobTransaction,
-  isTransactionTypeSupported,
-  type Transaction,
-} from "./transaction.ts";
+import { type BlobTransaction, isTransactionTypeSupported, type Transaction } from "./transaction.ts";
 
-const key = bigintToFixedBytes(
-  0x4646464646464646464646464646464646464646464646464646464646464646n,
-  32,
-);
+const key = bigintToFixedBytes(0x4646464646464646464646464646464646464646464646464646464646464646n, 32);
 const account = addressFromPrivateKey(key);
 
 const transfer = {
@@ -197,12 +180,7 @@ for (const [name, index, item, code] of [
   ["an address of 21 bytes", 5, new Uint8Array(21), "RLP_STRING_TOO_LONG"],
   ["an access list that is a string", 8, EMPTY_BYTES, "RLP_EXPECTED_LIST"],
   ["an access list entry without keys", 8, [[new Uint8Array(20)]], "RLP_TOO_FEW_ELEMENTS"],
-  [
-    "a storage key of 31 bytes",
-    8,
-    [[new Uint8Array(20), [new Uint8Array(31)]]],
-    "RLP_STRING_TOO_SHORT",
-  ],
+  ["a storage key of 31 bytes", 8, [[new Uint8Array(20), [new Uint8Array(31)]]], "RLP_STRING_TOO_SHORT"],
   ["a thirteenth item", 12, EMPTY_BYTES, "RLP_TOO_MANY_ELEMENTS"],
 ] as const) {
   test(`decodeTransaction rejects ${name}`, () => {
@@ -224,12 +202,7 @@ test("decodeTransaction names the first fault in wire order, whatever follows it
       0x00,
       "non-canonical integer (leading zero bytes) for *big.Int, decoding into (types.DynamicFeeTx).ChainID",
     ],
-    [
-      "nonce",
-      4,
-      0xc0,
-      "expected input string or byte for uint64, decoding into (types.DynamicFeeTx).Nonce",
-    ],
+    ["nonce", 4, 0xc0, "expected input string or byte for uint64, decoding into (types.DynamicFeeTx).Nonce"],
   ] as const) {
     const bytes = Uint8Array.from(broken);
     bytes[at] = byte;
@@ -240,13 +213,10 @@ test("decodeTransaction names the first fault in wire order, whatever follows it
 });
 
 test("decodeTransaction names the place inside a transaction as geth does", () => {
-  assert.throws(
-    () => decodeTransaction(withItem(8, [[new Uint8Array(20), [new Uint8Array(31)]]])),
-    {
-      message:
-        "rlp: input string too short for common.Hash, decoding into (types.DynamicFeeTx).AccessList[0].StorageKeys[0]",
-    },
-  );
+  assert.throws(() => decodeTransaction(withItem(8, [[new Uint8Array(20), [new Uint8Array(31)]]])), {
+    message:
+      "rlp: input string too short for common.Hash, decoding into (types.DynamicFeeTx).AccessList[0].StorageKeys[0]",
+  });
 });
 
 const blobTransfer: TransactionFields = {
@@ -365,8 +335,7 @@ for (const name of ["send-blob-tx", "send-dynamic-fee-access-list-transaction"])
     skip: skipWithout(file, `${name}.io`),
   }, () => {
     const lines = readFileSync(file!, "utf8").split("\n");
-    const message = (mark: string) =>
-      JSON.parse(lines.find((line) => line.startsWith(mark))!.slice(mark.length));
+    const message = (mark: string) => JSON.parse(lines.find((line) => line.startsWith(mark))!.slice(mark.length));
     const bytes = hexToBytes(message(">>").params[0]);
     const { tx, sidecar } = decodePooledTransaction(bytes);
     assert.equal(tx.hash, message("<<").result);

@@ -8,9 +8,7 @@ const CALLS = 200_000;
 
 const builder = new ModuleBuilder();
 const increment = builder.define(["i64"], ["i64"], (f, x) => f.return(i64.add(x!, i64.of(1n))));
-const twice = builder.define(["i64"], ["i64"], (f, x) =>
-  f.return(call(increment, call(increment, x!))),
-);
+const twice = builder.define(["i64"], ["i64"], (f, x) => f.return(call(increment, call(increment, x!))));
 builder.export("twice", twice);
 const bytes = builder.bytes();
 

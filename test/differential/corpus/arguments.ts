@@ -2,29 +2,26 @@ import { PROGRAMS } from "../programs.ts";
 import type { ChainFacts, DifferentialCase } from "./request.ts";
 
 const QUANTITIES = [
-  ...[null, "", "0x", "0x0", "0x00", "0x1", "0x01", 5, "5", true, [], {}, "0xg"],
-  ...[
-    "0xffffffffffffffff",
-    "0x10000000000000000",
-    `0x${"f".repeat(64)}`,
-    `0x1${"0".repeat(64)}`,
-    "0x20000000000000",
-  ],
-];
-const DATA = [
   null,
   "",
   "0x",
   "0x0",
   "0x00",
-  "00",
+  "0x1",
+  "0x01",
   5,
+  "5",
   true,
   [],
   {},
-  "0xzz",
-  `0x${"ff".repeat(100)}`,
+  "0xg",
+  "0xffffffffffffffff",
+  "0x10000000000000000",
+  `0x${"f".repeat(64)}`,
+  `0x1${"0".repeat(64)}`,
+  "0x20000000000000",
 ];
+const DATA = [null, "", "0x", "0x0", "0x00", "00", 5, true, [], {}, "0xzz", `0x${"ff".repeat(100)}`];
 const ADDRESSES = [
   null,
   "",
@@ -37,17 +34,7 @@ const ADDRESSES = [
   `0x${"zz".repeat(20)}`,
   `0x${"11".repeat(20)}`,
 ];
-const HASHES = [
-  null,
-  "",
-  "0x",
-  "0x12",
-  5,
-  {},
-  [],
-  `0x${"11".repeat(32)}`,
-  `0x01${"11".repeat(31)}`,
-];
+const HASHES = [null, "", "0x", "0x12", 5, {}, [], `0x${"11".repeat(32)}`, `0x01${"11".repeat(31)}`];
 
 const blob = `0x${"00".repeat(131_072)}`;
 const bytes48 = `0x${"c0".padEnd(96, "0")}`;
@@ -75,7 +62,15 @@ const FIELDS: Readonly<Record<string, readonly unknown[]>> = {
   chainId: QUANTITIES,
   maxFeePerBlobGas: QUANTITIES,
   accessList: [
-    ...[null, [], {}, "x", 5, [5], [{}], [null], [{ address: "0x1" }]],
+    null,
+    [],
+    {},
+    "x",
+    5,
+    [5],
+    [{}],
+    [null],
+    [{ address: "0x1" }],
     [{ address: `0x${"11".repeat(20)}` }],
     [{ storageKeys: [] }],
     [{ address: `0x${"11".repeat(20)}`, storageKeys: null }],
@@ -92,27 +87,27 @@ const FIELDS: Readonly<Record<string, readonly unknown[]>> = {
     ],
   ],
   blobVersionedHashes: [
-    ...[null, [], {}, "x", [null], ["0x1"], HASHES],
-    ...HASHES.map((hash) => [hash]),
-    new Array(6).fill(`0x01${"11".repeat(31)}`),
-    new Array(7).fill(`0x01${"11".repeat(31)}`),
-  ],
-  blobs: [
     null,
     [],
     {},
     "x",
     [null],
-    ["0x"],
-    ["0x00"],
-    [`0x${"00".repeat(131_071)}`],
-    [blob],
-    [`${blob}00`],
+    ["0x1"],
+    HASHES,
+    ...HASHES.map((hash) => [hash]),
+    new Array(6).fill(`0x01${"11".repeat(31)}`),
+    new Array(7).fill(`0x01${"11".repeat(31)}`),
   ],
+  blobs: [null, [], {}, "x", [null], ["0x"], ["0x00"], [`0x${"00".repeat(131_071)}`], [blob], [`${blob}00`]],
   commitments: [null, [], {}, "x", [null], ["0x"], ["0x00"], [`0x${"00".repeat(49)}`], [bytes48]],
   proofs: [null, [], {}, "x", [null], ["0x"], ["0x00"], [`0x${"00".repeat(49)}`], [bytes48]],
   authorizationList: [
-    ...[null, [], {}, "x", [null], [{}]],
+    null,
+    [],
+    {},
+    "x",
+    [null],
+    [{}],
     [AUTHORIZATION],
     ...Object.keys(AUTHORIZATION).map((name) => [{ ...AUTHORIZATION, [name]: undefined }]),
     ...Object.keys(AUTHORIZATION).flatMap((name) =>
@@ -146,7 +141,12 @@ export function* argumentCases({ sender, chainId }: ChainFacts): Generator<Diffe
     }
   }
   const calls: readonly unknown[] = [
-    ...[null, {}, [], "x", 5, true],
+    null,
+    {},
+    [],
+    "x",
+    5,
+    true,
     { from: sender },
     { gasPrice: "0x1", maxFeePerGas: "0x1" },
     { to: target, gasPrice: "0x1", maxPriorityFeePerGas: "0x1" },
@@ -210,12 +210,7 @@ export function* overrideCases({ sender, head }: ChainFacts): Generator<Differen
     [environment.address]: { code: environment.code },
     [hashes.address]: { code: hashes.code },
   };
-  const methods = (
-    name: string,
-    request: object,
-    state: unknown,
-    block: unknown,
-  ): readonly DifferentialCase[] => [
+  const methods = (name: string, request: object, state: unknown, block: unknown): readonly DifferentialCase[] => [
     { name, method: "eth_call", params: [request, "latest", state, block] },
     { name, method: "eth_estimateGas", params: [request, "latest", state, block] },
     { name, method: "eth_createAccessList", params: [request, "latest", state] },
@@ -227,10 +222,7 @@ export function* overrideCases({ sender, head }: ChainFacts): Generator<Differen
     {
       name,
       method: "eth_simulateV1",
-      params: [
-        { blockStateCalls: [{ blockOverrides: block, stateOverrides: state, calls: [request] }] },
-        "latest",
-      ],
+      params: [{ blockStateCalls: [{ blockOverrides: block, stateOverrides: state, calls: [request] }] }, "latest"],
     },
   ];
   const blockFields: Readonly<Record<string, readonly unknown[]>> = {
@@ -243,14 +235,7 @@ export function* overrideCases({ sender, head }: ChainFacts): Generator<Differen
     baseFeePerGas: QUANTITIES,
     blobBaseFee: QUANTITIES,
     beaconRoot: HASHES,
-    withdrawals: [
-      null,
-      [],
-      {},
-      "x",
-      [{}],
-      [{ index: "0x1", validatorIndex: "0x2", address: sender, amount: "0x3" }],
-    ],
+    withdrawals: [null, [], {}, "x", [{}], [{ index: "0x1", validatorIndex: "0x2", address: sender, amount: "0x3" }]],
     unknown: [1],
     random: [HASHES[7]],
     NUMBER: ["0x1"],
@@ -282,15 +267,7 @@ export function* overrideCases({ sender, head }: ChainFacts): Generator<Differen
       { [`0x${"00".repeat(32)}`]: `0x${"00".repeat(31)}05` },
       { [`0x${"00".repeat(32)}`]: "0x5" },
     ],
-    stateDiff: [
-      null,
-      {},
-      [],
-      "x",
-      5,
-      { "0x1": "0x2" },
-      { [`0x${"00".repeat(32)}`]: `0x${"00".repeat(31)}05` },
-    ],
+    stateDiff: [null, {}, [], "x", 5, { "0x1": "0x2" }, { [`0x${"00".repeat(32)}`]: `0x${"00".repeat(31)}05` }],
     movePrecompileToAddress: ADDRESSES,
     unknown: [1],
   };
@@ -299,18 +276,21 @@ export function* overrideCases({ sender, head }: ChainFacts): Generator<Differen
     for (const value of values) {
       for (const address of [sender, environment.address, precompile]) {
         const name = `account override ${field} ${JSON.stringify(value)?.slice(0, 50)}`;
-        yield* methods(
-          name,
-          { from: sender, to: address, input: "0x01" },
-          { [address]: { [field]: value } },
-          null,
-        );
+        yield* methods(name, { from: sender, to: address, input: "0x01" }, { [address]: { [field]: value } }, null);
       }
     }
   }
   const moved = `0x${"33".repeat(20)}`;
   for (const overrides of [
-    ...[null, {}, [], "x", 5, { "0x1": {} }, { [sender]: null }, { [sender]: 5 }, { [sender]: [] }],
+    null,
+    {},
+    [],
+    "x",
+    5,
+    { "0x1": {} },
+    { [sender]: null },
+    { [sender]: 5 },
+    { [sender]: [] },
     { [sender]: { state: {}, stateDiff: {} } },
     { [precompile]: { movePrecompileToAddress: moved }, [moved]: { code: "0x00" } },
     { [precompile]: { movePrecompileToAddress: moved } },
@@ -354,24 +334,10 @@ export function* traceOptionCases({ sender, blocks }: ChainFacts): Generator<Dif
     unknown: [1],
   };
   const tracerOptions: Readonly<Record<string, readonly unknown[]>> = {
-    callTracer: [
-      { onlyTopCall: 1 },
-      { withLog: "x" },
-      { unknown: 1 },
-      { onlyTopCall: null },
-      [],
-      "x",
-    ],
+    callTracer: [{ onlyTopCall: 1 }, { withLog: "x" }, { unknown: 1 }, { onlyTopCall: null }, [], "x"],
     prestateTracer: [{ diffMode: "x" }, { diffMode: true, includeEmpty: true }, { unknown: 1 }, 5],
     flatCallTracer: [{ convertParityErrors: 1 }, { includePrecompiles: true }],
-    muxTracer: [
-      {},
-      { none: {} },
-      { callTracer: 5 },
-      { callTracer: null },
-      [],
-      { callTracer: { withLog: 5 } },
-    ],
+    muxTracer: [{}, { none: {} }, { callTracer: 5 }, { callTracer: null }, [], { callTracer: { withLog: 5 } }],
     "4byteTracer": [{}, { unknown: 1 }],
     noopTracer: [{}],
   };
@@ -383,16 +349,14 @@ export function* traceOptionCases({ sender, blocks }: ChainFacts): Generator<Dif
     yield { name, method: "debug_traceBlockByHash", params: [last.hash, config] };
   };
   for (const [field, values] of Object.entries(options)) {
-    for (const value of values)
-      yield* each(`trace option ${field} ${JSON.stringify(value)}`, { [field]: value });
+    for (const value of values) yield* each(`trace option ${field} ${JSON.stringify(value)}`, { [field]: value });
   }
   for (const [tracer, configs] of Object.entries(tracerOptions)) {
     for (const tracerConfig of configs) {
       yield* each(`${tracer} ${JSON.stringify(tracerConfig)}`, { tracer, tracerConfig });
     }
   }
-  for (const config of [null, {}, [], "x", 5])
-    yield* each(`trace config ${JSON.stringify(config)}`, config);
+  for (const config of [null, {}, [], "x", 5]) yield* each(`trace config ${JSON.stringify(config)}`, config);
   for (const block of [
     "pending",
     "0x0",

@@ -7,12 +7,7 @@ import type { ChainFacts, DifferentialCase } from "./request.ts";
  */
 
 const addressOf = (index: number) => `0x${(0xb0d1e000 + index).toString(16).padStart(40, "0")}`;
-const [SIMULATOR, ENTRY_POINT, VALIDATION, ACCOUNT] = [1, 2, 3, 4].map(addressOf) as [
-  string,
-  string,
-  string,
-  string,
-];
+const [SIMULATOR, ENTRY_POINT, VALIDATION, ACCOUNT] = [1, 2, 3, 4].map(addressOf) as [string, string, string, string];
 
 /** `DelegateAndRevert(bool,bytes)` with the return data of the delegated call. */
 const DELEGATE_AND_REVERT = `CALLDATASIZE PUSH0 PUSH0 CALLDATACOPY
@@ -92,7 +87,9 @@ const COLLECTOR = `{
 
 export function* bundlerCases({ sender }: ChainFacts): Generator<DifferentialCase> {
   const of = (name: string, method: string, ...params: readonly unknown[]) => ({
-    ...{ name: `bundler: ${name}`, method, params },
+    name: `bundler: ${name}`,
+    method,
+    params,
   });
   const from = `0x${"00".repeat(20)}`;
   const simulation = { from, to: SIMULATOR, data: "0x00112233" };
@@ -113,6 +110,7 @@ export function* bundlerCases({ sender }: ChainFacts): Generator<DifferentialCas
   yield of("answer in a revert", "eth_call", creation, "latest", OVERRIDES);
   yield of("answer in a revert", "eth_estimateGas", creation, "latest", OVERRIDES);
   yield of("answer in a revert", "debug_traceCall", creation, "latest", {
-    ...{ tracer: COLLECTOR, stateOverrides: OVERRIDES },
+    tracer: COLLECTOR,
+    stateOverrides: OVERRIDES,
   });
 }

@@ -38,11 +38,7 @@ export function* programCases(
       yield of("eth_createAccessList", call, block, overrides ?? null);
       const blockStateCalls = [{ calls: [call], ...(overrides && { stateOverrides: overrides }) }];
       for (const traceTransfers of [true, false]) {
-        yield of(
-          "eth_simulateV1",
-          { blockStateCalls, traceTransfers, returnFullTransactions: true },
-          block,
-        );
+        yield of("eth_simulateV1", { blockStateCalls, traceTransfers, returnFullTransactions: true }, block);
       }
       if (kind === "priced") continue;
       for (const config of TRACERS) {
@@ -54,19 +50,33 @@ export function* programCases(
 }
 
 const FORK_PROGRAMS = [
-  ...["selfDestruct", "selfDestructSelf", "selfDestructNew", "callSelfDestruct"],
-  ...["createSelfDestruct", "create2Twice", "sstoreClear", "sstoreThrice", "callNewValue"],
-  ...["callTooMuchValue", "callGasHuge", "staticSstore", "exp", "extcode", "deeper"],
-  ...["callcodeSstore", "precompileModexp", "precompileBnAdd", "createEf", "createDeposit"],
+  "selfDestruct",
+  "selfDestructSelf",
+  "selfDestructNew",
+  "callSelfDestruct",
+  "createSelfDestruct",
+  "create2Twice",
+  "sstoreClear",
+  "sstoreThrice",
+  "callNewValue",
+  "callTooMuchValue",
+  "callGasHuge",
+  "staticSstore",
+  "exp",
+  "extcode",
+  "deeper",
+  "callcodeSstore",
+  "precompileModexp",
+  "precompileBnAdd",
+  "createEf",
+  "createDeposit",
 ];
 
 /** What forks changed, under every tracer on blocks of all forks. */
 export function* forkCases({ sender, head }: ChainFacts): Generator<DifferentialCase> {
   const programs = PROGRAMS.filter(({ name }) => FORK_PROGRAMS.includes(name));
   const called = /^(?:sstoreNew|deep|callRevertString|revertString)$/;
-  const overrides = programOverrides(
-    PROGRAMS.filter((each) => programs.includes(each) || called.test(each.name)),
-  );
+  const overrides = programOverrides(PROGRAMS.filter((each) => programs.includes(each) || called.test(each.name)));
   for (let number = 1; number <= head; number += 3) {
     for (const { name, address } of programs) {
       for (const [i, config] of TRACERS.entries()) {
@@ -96,9 +106,8 @@ function* starvedCases(options: {
 }): Generator<DifferentialCase> {
   const { sender, address, name, block, overrides } = options;
   const extras = [
-    0, 1, 2, 3, 5, 8, 12, 20, 50, 100, 101, 200, 375, 700, 800, 2100, 2102, 2300, 2302, 2305, 2600,
-    2700, 5000, 5100, 9000, 9100, 11000, 20000, 22000, 22105, 25000, 32000, 32010, 34000, 43000,
-    60000,
+    0, 1, 2, 3, 5, 8, 12, 20, 50, 100, 101, 200, 375, 700, 800, 2100, 2102, 2300, 2302, 2305, 2600, 2700, 5000, 5100,
+    9000, 9100, 11000, 20000, 22000, 22105, 25000, 32000, 32010, 34000, 43000, 60000,
   ];
   for (const extra of extras) {
     const gas = `0x${(21_000 + extra).toString(16)}`;
@@ -128,16 +137,17 @@ function* starvedCases(options: {
 /** Creations by a transaction itself. */
 export function* creationCases({ sender }: ChainFacts, block: string): Generator<DifferentialCase> {
   const codes = [
-    ...[
-      "0x",
-      "0x00",
-      "0x60016000f3",
-      "0x60006000fd",
-      "0xfe",
-      "0x60ef60005360016000f3",
-      "0x6160016000f3",
-    ],
-    ...["0x6120006000f3", "0x33ff", "0x600a600d600039600a6000f3602a60005260206000f3", "0x5b600056"],
+    "0x",
+    "0x00",
+    "0x60016000f3",
+    "0x60006000fd",
+    "0xfe",
+    "0x60ef60005360016000f3",
+    "0x6160016000f3",
+    "0x6120006000f3",
+    "0x33ff",
+    "0x600a600d600039600a6000f3602a60005260206000f3",
+    "0x5b600056",
     `0x${"00".repeat(49_152)}`,
     `0x${"00".repeat(49_153)}`,
     "0x7f08c379a000000000000000000000000000000000000000000000000000000000600052600460006000fd",

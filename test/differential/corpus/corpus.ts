@@ -34,9 +34,7 @@ export async function corpusOf(
     return [...everywhere, ...own.flatMap((cases) => [...cases(facts)]), ...programs, ...fuzzed];
   }
   // Before Shanghai, between London and the merge, and before London.
-  const old = ["0x24", "0x1c", "0x19", "0x13"].flatMap((block) => [
-    ...programCases(facts, block, programOverrides()),
-  ]);
+  const old = ["0x24", "0x1c", "0x19", "0x13"].flatMap((block) => [...programCases(facts, block, programOverrides())]);
   return [...everywhere, ...forkCases(facts), ...old.filter((_, i) => i % 7 === 0)];
 }
 

@@ -18,9 +18,7 @@ export function* fuzzedCases(
     const stateOverrides = overridesOf(fuzzed);
     const call = {
       from: CALLER,
-      ...(fuzzed.to
-        ? { to: fuzzed.to, input: fuzzed.data }
-        : { input: bytesToHex(assemble(fuzzed.initCode)) }),
+      ...(fuzzed.to ? { to: fuzzed.to, input: fuzzed.data } : { input: bytesToHex(assemble(fuzzed.initCode)) }),
       gas: quantity(`${Math.min(Number(fuzzed.gas) + 53_000, 2_000_000)}`),
       value: quantity(fuzzed.value),
       accessList: fuzzed.accessList.map(({ address, slots }) => ({
@@ -58,9 +56,7 @@ function overridesOf({ accounts }: FuzzCase): Readonly<Record<string, unknown>> 
       nonce: quantity(nonce),
       ...(code.length > 0 && { code: bytesToHex(assemble(code)) }),
       ...(Object.keys(storage).length > 0 && {
-        stateDiff: Object.fromEntries(
-          Object.entries(storage).map(([slot, value]) => [word(slot), word(value)]),
-        ),
+        stateDiff: Object.fromEntries(Object.entries(storage).map(([slot, value]) => [word(slot), word(value)])),
       }),
     },
   ]);

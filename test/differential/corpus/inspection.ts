@@ -7,11 +7,7 @@ const UNKNOWN_HASH = `0x${"5a".repeat(32)}`;
 const word = (value: number) => `0x${value.toString(16).padStart(64, "0")}`;
 
 /** The methods of `debug` that look into the chain and the state. */
-export function* inspectionCases({
-  head,
-  blocks,
-  sender,
-}: ChainFacts): Generator<DifferentialCase> {
+export function* inspectionCases({ head, blocks, sender }: ChainFacts): Generator<DifferentialCase> {
   const of = (method: string, ...params: unknown[]) => ({ name: "inspection", method, params });
   const storing = PROGRAMS.filter(({ name }) => /^(sstore|token|sload)/.test(name));
   for (const { number, hash, transactions } of blocks) {
@@ -49,11 +45,7 @@ export function* inspectionCases({
   yield* wrongCases({ sender, blocks, head });
 }
 
-function* wrongCases({
-  sender,
-  blocks,
-  head,
-}: Omit<ChainFacts, "chainId">): Generator<DifferentialCase> {
+function* wrongCases({ sender, blocks, head }: Omit<ChainFacts, "chainId">): Generator<DifferentialCase> {
   const of = (method: string, ...params: unknown[]) => ({ name: "inspection", method, params });
   const { hash } = blocks[1]!;
   for (const block of ["latest", "pending", "0xffff", UNKNOWN_HASH, null]) {

@@ -3,10 +3,7 @@ import { send } from "../geth.ts";
 import type { ChainFacts, DifferentialCase } from "./request.ts";
 
 /** Bytes that are no good transaction: every prefix, good ones cut, lengthened, and with single bytes changed. */
-export async function rawTransactionCases(
-  url: string,
-  { blocks }: ChainFacts,
-): Promise<readonly DifferentialCase[]> {
+export async function rawTransactionCases(url: string, { blocks }: ChainFacts): Promise<readonly DifferentialCase[]> {
   const random = createRandom(7);
   const cases: DifferentialCase[] = [];
   const add = (name: string, raw: string) =>
@@ -22,8 +19,7 @@ export async function rawTransactionCases(
       const { result } = await send(url, "eth_getRawTransactionByHash", [hash]);
       const raw = result as string;
       const type = Number.parseInt(raw.slice(2, 4), 16) >= 0xc0 ? "legacy" : raw.slice(2, 4);
-      if ((byType.get(type)?.length ?? Number.POSITIVE_INFINITY) > raw.length)
-        byType.set(type, raw);
+      if ((byType.get(type)?.length ?? Number.POSITIVE_INFINITY) > raw.length) byType.set(type, raw);
     }
   }
   for (const [type, raw] of byType) {
@@ -42,10 +38,7 @@ export async function rawTransactionCases(
         "ff",
         random.int(256).toString(16).padStart(2, "0"),
       ]) {
-        add(
-          `${type} with ${byte} at ${at}`,
-          `${raw.slice(0, 2 + 2 * at)}${byte}${raw.slice(4 + 2 * at)}`,
-        );
+        add(`${type} with ${byte} at ${at}`, `${raw.slice(0, 2 + 2 * at)}${byte}${raw.slice(4 + 2 * at)}`);
       }
     }
     add(`${type} with a byte more`, `${raw}00`);

@@ -4,21 +4,29 @@ import type { ChainFacts, DifferentialCase } from "./request.ts";
 const TAGS = ["latest", "earliest", "safe", "finalized"];
 const UNKNOWN_HASH = `0x${"5a".repeat(32)}`;
 const NUMBER_JUNK = [
-  ...[null, "", "0x", "0x00", "0x01", "1", 1, true, [], {}, "Latest", "latest ", "0xg", "-0x1"],
-  ...["0x7fffffffffffffff", "0x8000000000000000", "0xffffffffffffffffff", "0X1", 1.5, "0x1 "],
-];
-const ADDRESS_JUNK = [null, "", "0x", "0x12", 5, {}, [], `0x${"zz".repeat(20)}`, "11".repeat(20)];
-const HASH_JUNK = [
   null,
   "",
   "0x",
-  "0x12",
-  5,
-  {},
+  "0x00",
+  "0x01",
+  "1",
+  1,
+  true,
   [],
-  `0x${"zz".repeat(32)}`,
-  `0x${"11".repeat(33)}`,
+  {},
+  "Latest",
+  "latest ",
+  "0xg",
+  "-0x1",
+  "0x7fffffffffffffff",
+  "0x8000000000000000",
+  "0xffffffffffffffffff",
+  "0X1",
+  1.5,
+  "0x1 ",
 ];
+const ADDRESS_JUNK = [null, "", "0x", "0x12", 5, {}, [], `0x${"zz".repeat(20)}`, "11".repeat(20)];
+const HASH_JUNK = [null, "", "0x", "0x12", 5, {}, [], `0x${"zz".repeat(32)}`, `0x${"11".repeat(33)}`];
 
 /** Every method that only reads the chain, with good, boundary and wrong parameters. */
 export function* readCases(chain: ChainFacts): Generator<DifferentialCase> {
@@ -29,10 +37,21 @@ export function* readCases(chain: ChainFacts): Generator<DifferentialCase> {
   const junk = (method: string, ...params: unknown[]) => ({ name: "junk", method, params });
 
   for (const method of [
-    ...["eth_blockNumber", "eth_chainId", "eth_syncing", "eth_accounts", "net_version"],
-    ...["net_listening", "eth_blobBaseFee", "eth_baseFee", "eth_config"],
-    ...["eth_gasPrice", "eth_maxPriorityFeePerGas", "txpool_status", "txpool_content"],
-    ...["txpool_inspect", "eth_pendingTransactions"],
+    "eth_blockNumber",
+    "eth_chainId",
+    "eth_syncing",
+    "eth_accounts",
+    "net_version",
+    "net_listening",
+    "eth_blobBaseFee",
+    "eth_baseFee",
+    "eth_config",
+    "eth_gasPrice",
+    "eth_maxPriorityFeePerGas",
+    "txpool_status",
+    "txpool_content",
+    "txpool_inspect",
+    "eth_pendingTransactions",
   ]) {
     yield one(method);
     yield junk(method, 1);
@@ -41,9 +60,13 @@ export function* readCases(chain: ChainFacts): Generator<DifferentialCase> {
   for (const number of numbers) {
     for (const full of [true, false]) yield one("eth_getBlockByNumber", number, full);
     for (const method of [
-      ...["eth_getHeaderByNumber", "eth_getBlockReceipts", "eth_getBlockTransactionCountByNumber"],
-      ...["debug_getRawBlock", "debug_getRawHeader", "debug_getRawReceipts"],
-      ...["eth_getUncleCountByBlockNumber"],
+      "eth_getHeaderByNumber",
+      "eth_getBlockReceipts",
+      "eth_getBlockTransactionCountByNumber",
+      "debug_getRawBlock",
+      "debug_getRawHeader",
+      "debug_getRawReceipts",
+      "eth_getUncleCountByBlockNumber",
     ]) {
       yield one(method, number);
     }
@@ -56,9 +79,13 @@ export function* readCases(chain: ChainFacts): Generator<DifferentialCase> {
   for (const hash of [...blocks.map((block) => block.hash), UNKNOWN_HASH]) {
     for (const full of [true, false]) yield one("eth_getBlockByHash", hash, full);
     for (const method of [
-      ...["eth_getHeaderByHash", "eth_getBlockReceipts", "eth_getBlockTransactionCountByHash"],
-      ...["debug_getRawBlock", "debug_getRawHeader", "debug_getRawReceipts"],
-      ...["eth_getUncleCountByBlockHash"],
+      "eth_getHeaderByHash",
+      "eth_getBlockReceipts",
+      "eth_getBlockTransactionCountByHash",
+      "debug_getRawBlock",
+      "debug_getRawHeader",
+      "debug_getRawReceipts",
+      "eth_getUncleCountByBlockHash",
     ]) {
       yield one(method, hash);
     }
@@ -77,11 +104,7 @@ export function* readCases(chain: ChainFacts): Generator<DifferentialCase> {
       yield one("debug_getRawTransaction", hash);
     }
   }
-  const holders = [
-    sender,
-    ...PROGRAMS.slice(0, 40).map(({ address }) => address),
-    `0x${"77".repeat(20)}`,
-  ];
+  const holders = [sender, ...PROGRAMS.slice(0, 40).map(({ address }) => address), `0x${"77".repeat(20)}`];
   for (const address of holders) {
     for (const at of ["latest", "earliest", "0x3", beyond]) {
       yield one("eth_getBalance", address, at);
@@ -118,9 +141,14 @@ export function* readCases(chain: ChainFacts): Generator<DifferentialCase> {
   }
   for (const bad of NUMBER_JUNK) {
     for (const method of [
-      ...["eth_getHeaderByNumber", "eth_getBlockReceipts", "eth_getBlockTransactionCountByNumber"],
-      ...["debug_getRawBlock", "debug_getRawHeader", "debug_getRawReceipts"],
-      ...["debug_traceBlockByNumber", "eth_getUncleCountByBlockNumber"],
+      "eth_getHeaderByNumber",
+      "eth_getBlockReceipts",
+      "eth_getBlockTransactionCountByNumber",
+      "debug_getRawBlock",
+      "debug_getRawHeader",
+      "debug_getRawReceipts",
+      "debug_traceBlockByNumber",
+      "eth_getUncleCountByBlockNumber",
     ]) {
       yield junk(method, bad);
     }
@@ -145,9 +173,15 @@ export function* readCases(chain: ChainFacts): Generator<DifferentialCase> {
   }
   for (const bad of HASH_JUNK) {
     for (const method of [
-      ...["eth_getTransactionByHash", "eth_getTransactionReceipt", "eth_getRawTransactionByHash"],
-      ...["eth_getHeaderByHash", "eth_getBlockTransactionCountByHash", "debug_traceBlockByHash"],
-      ...["debug_traceTransaction", "debug_getRawTransaction", "eth_getUncleCountByBlockHash"],
+      "eth_getTransactionByHash",
+      "eth_getTransactionReceipt",
+      "eth_getRawTransactionByHash",
+      "eth_getHeaderByHash",
+      "eth_getBlockTransactionCountByHash",
+      "debug_traceBlockByHash",
+      "debug_traceTransaction",
+      "debug_getRawTransaction",
+      "eth_getUncleCountByBlockHash",
     ]) {
       yield junk(method, bad);
       yield junk(method);
@@ -186,18 +220,7 @@ function* feeCases(head: number): Generator<DifferentialCase> {
     for (const newest of ["latest", last]) yield of(count, newest, []);
     yield of(count, "0x2", [50]);
   }
-  for (const newest of [
-    "earliest",
-    "safe",
-    "finalized",
-    "0x0",
-    "0x1",
-    "0x7fffffff",
-    "0x",
-    null,
-    1,
-    "foo",
-  ]) {
+  for (const newest of ["earliest", "safe", "finalized", "0x0", "0x1", "0x7fffffff", "0x", null, 1, "foo"]) {
     yield of("0x3", newest, [0, 25, 50, 99.9, 100]);
   }
   for (const percentiles of [

@@ -25,8 +25,7 @@ export type BlockFacts = {
 
 /** Reads blocks and transactions of the chain from a node. */
 export async function readChain(url: string, sender: string): Promise<ChainFacts> {
-  const ask = async (method: string, ...params: unknown[]) =>
-    (await send(url, method, params)).result;
+  const ask = async (method: string, ...params: unknown[]) => (await send(url, method, params)).result;
   const head = Number(await ask("eth_blockNumber"));
   const blocks: BlockFacts[] = [];
   for (let number = 0; number <= head; number++) {

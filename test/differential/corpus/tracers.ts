@@ -40,8 +40,15 @@ export const TRACERS: readonly TraceConfig[] = [
 ];
 
 const SCRIPT_NAMES = [
-  ...["bigramTracer", "unigramTracer", "trigramTracer", "evmdisTracer", "opcountTracer"],
-  ...["4byteTracerLegacy", "callTracerLegacy", "noopTracerLegacy", "prestateTracerLegacy"],
+  "bigramTracer",
+  "unigramTracer",
+  "trigramTracer",
+  "evmdisTracer",
+  "opcountTracer",
+  "4byteTracerLegacy",
+  "callTracerLegacy",
+  "noopTracerLegacy",
+  "prestateTracerLegacy",
 ];
 
 /** A script that shows what each of its arguments offers. */

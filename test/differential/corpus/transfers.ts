@@ -39,10 +39,7 @@ export function* transferCases({ sender }: ChainFacts): Generator<DifferentialCa
   const blockStateCalls = [
     {
       stateOverrides: OVERRIDES,
-      calls: [
-        ...[call(CALLER, "0x3"), call(CREATOR), call(LOGGER, "0x1")],
-        ...[call(REVERTER, "0x2"), call(BORROWER)],
-      ],
+      calls: [call(CALLER, "0x3"), call(CREATOR), call(LOGGER, "0x1"), call(REVERTER, "0x2"), call(BORROWER)],
     },
     { calls: [call(CALLER), { from: CALLER, to: LOGGER, value: "0x1" }] },
   ];

@@ -59,10 +59,9 @@ test("checkpoints are computed while blocks are made, prove old headers, and sur
   const header = await verifiedHeader({ url: node.url, section: 1, chtRoot, number: 77 });
   assert.equal(headerHash(header), chain.blockHash(77));
   const wrongRoot = sectionHead;
-  await assert.rejects(
-    verifiedHeader({ url: node.url, section: 1, chtRoot: wrongRoot, number: 77 }),
-    { code: "INVALID_TRIE_PROOF" },
-  );
+  await assert.rejects(verifiedHeader({ url: node.url, section: 1, chtRoot: wrongRoot, number: 77 }), {
+    code: "INVALID_TRIE_PROOF",
+  });
   for (const params of [[2], ["0x2"], [1e9]]) {
     assert.equal((await overHttp(node.url, "les_getCheckpoint", params)).error?.code, -32000);
   }

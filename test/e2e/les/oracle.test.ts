@@ -9,7 +9,7 @@ import { renderGenesis } from "../../../src/config/genesis/genesis.ts";
 import { sign } from "../../../src/crypto/secp256k1.ts";
 import { DEV_BALANCE } from "../../../src/keystore/dev-accounts.ts";
 import { checkpointHash } from "../../../src/les/checkpoints/checkpoint.ts";
-import { setCheckpointData, voteDigest } from "../../../src/les/oracle/oracle-calls.ts";
+import { setCheckpointData, voteDigest } from "../../../src/les/oracle.ts";
 import { parseAddress } from "../../../src/primitives/address.ts";
 import type { Hash } from "../../../src/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../../src/primitives/hex.ts";
@@ -92,9 +92,7 @@ test("with a threshold of two the vote of one is counted, and that of another se
     const recentNumber = number - 1;
     const data = setCheckpointData({ recentNumber, recentHash, hash, sectionIndex: 0, signature });
     const from = DEV_ADDRESSES[index];
-    const { error } = await overHttp(url, "eth_sendTransaction", [
-      { from, to: ORACLE, data: bytesToHex(data) },
-    ]);
+    const { error } = await overHttp(url, "eth_sendTransaction", [{ from, to: ORACLE, data: bytesToHex(data) }]);
     produceBlock();
     return error?.code;
   };

@@ -35,11 +35,7 @@ const LOOP = {
   to: `0x${"aa".repeat(20)}`,
   override: { [`0x${"aa".repeat(20)}`]: { code: "0x5b5f56" } },
 };
-const heavyCall = request("eth_call", [
-  { to: LOOP.to, gas: "0xffffffffffff" },
-  "latest",
-  LOOP.override,
-]);
+const heavyCall = request("eth_call", [{ to: LOOP.to, gas: "0xffffffffffff" }, "latest", LOOP.override]);
 const freeze = { "pricing/timeFactor": 0, "pricing/capacityFactor": 0 };
 
 for (const processes of [0, 2]) {
@@ -101,11 +97,7 @@ for (const processes of [0, 2]) {
 
   test(`balances survive a restart${where}`, async () => {
     const { url } = await start(0);
-    const { result } = await overHttp(url, "les_priorityClientInfo", [
-      "0".repeat(64),
-      "0".repeat(64),
-      10,
-    ]);
+    const { result } = await overHttp(url, "les_priorityClientInfo", ["0".repeat(64), "0".repeat(64), 10]);
     const info = (result as Record<string, Record<string, unknown>>)[PAYER]!;
     assert.equal(info["isConnected"], false);
     assert.equal(info["pricing/balanceMeta"], "qwerty");

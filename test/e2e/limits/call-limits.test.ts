@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { LimitChanges } from "../../../src/config/limits.ts";
+import type { LimitChanges } from "../../../src/config/config.ts";
 import { sendHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { request } from "../../support/clients.ts";
 import { metricOf, rejections, WITH_METRICS } from "../../support/metrics.ts";
@@ -34,8 +34,7 @@ before(async () => {
 after(() => node.stop());
 
 const ask = async (body: string) => (await sendHttp(node.url, body)).json;
-const addresses = (count: number) =>
-  Array.from({ length: count }, (_, n) => `0x${n.toString(16).padStart(40, "0")}`);
+const addresses = (count: number) => Array.from({ length: count }, (_, n) => `0x${n.toString(16).padStart(40, "0")}`);
 const newFilter = request("eth_newFilter", [{ address: addresses(8) }]);
 const newBlockFilter = request("eth_newBlockFilter");
 

@@ -85,11 +85,7 @@ const encoded = (from: number, to: number) => blocks.slice(from - 1, to).map(enc
 test("import of a file that is no chain, or not all of it, keeps the good blocks and tells where it stops", async () => {
   const ten = Buffer.concat(encoded(1, 10));
   const bad = { ...blocks[4]!.header, stateRoot: blocks[9]!.header.stateRoot };
-  const badRoot = Buffer.concat([
-    ...encoded(1, 4),
-    encodeBlock({ ...blocks[4]!, header: bad }),
-    ...encoded(6, 10),
-  ]);
+  const badRoot = Buffer.concat([...encoded(1, 4), encodeBlock({ ...blocks[4]!, header: bad }), ...encoded(6, 10)]);
   const cases: readonly (readonly [string, Buffer, number, RegExp])[] = [
     ["empty.rlp", Buffer.alloc(0), 0, /^$/],
     ["text.rlp", Buffer.from("# not a chain\n"), 0, /not a block/],
@@ -116,12 +112,7 @@ test("import of a file that is no chain, or not all of it, keeps the good blocks
 test("an import that fails ends with 1 and one line", async () => {
   const file = path("cut-short.rlp");
   writeFileSync(file, Buffer.concat(encoded(1, 10)).subarray(0, -7));
-  const { code, stderr, stdout } = await runEvmintd([
-    "import",
-    file,
-    "--home",
-    newHome(GENESIS_TIME),
-  ]);
+  const { code, stderr, stdout } = await runEvmintd(["import", file, "--home", newHome(GENESIS_TIME)]);
   assert.deepEqual([code, stdout], [1, ""]);
   assert.match(lastLine(stderr), /ends inside block 9/);
   assert.ok(!stderr.includes("    at "), "a stack is shown");
@@ -175,14 +166,7 @@ test("export never replaces a file, and what it wrote comes in again, gzipped or
   writeFileSync(file, "precious");
   const refused = await runEvmintd(["export", file, "--home", source]);
   assert.deepEqual([refused.code, readFileSync(file, "utf8")], [2, "precious"]);
-  const beyond = await runEvmintd([
-    "export",
-    path("beyond.rlp"),
-    "1",
-    String(BLOCKS + 1),
-    "--home",
-    source,
-  ]);
+  const beyond = await runEvmintd(["export", path("beyond.rlp"), "1", String(BLOCKS + 1), "--home", source]);
   assert.equal(beyond.code, 1);
   assert.equal(existsSync(path("beyond.rlp")), false);
   const zipped = path("some.rlp.gz");

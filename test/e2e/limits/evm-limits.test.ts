@@ -108,8 +108,7 @@ const G2 = [
 /** Base and exponent of all ones, and an odd modulus. */
 const modexp = (base: number, exponent: number) =>
   `0x${word(base)}${word(exponent)}${word(base)}${"ff".repeat(base + exponent + base)}`;
-const blake2f = (rounds: number) =>
-  `0x${rounds.toString(16).padStart(8, "0")}${"00".repeat(208)}01`;
+const blake2f = (rounds: number) => `0x${rounds.toString(16).padStart(8, "0")}${"00".repeat(208)}01`;
 
 test("the worst precompiles end by gas or within the time limit", async (t) => {
   const loops: readonly (readonly [string, string, string])[] = [
@@ -175,10 +174,9 @@ test("a megabyte of overrides is one call's affair", async (t) => {
       { code: `0x${"5b".repeat(1_000_000)}` },
     ]),
   );
-  const refused = await sendHttp(
-    node.url,
-    request("eth_call", [{ to: TARGET }, "latest", much]),
-  ).catch((error: Error) => error);
+  const refused = await sendHttp(node.url, request("eth_call", [{ to: TARGET }, "latest", much])).catch(
+    (error: Error) => error,
+  );
   // The client may still be sending its 200 MB when it is told.
   if (!(refused instanceof Error)) assert.equal(refused.status, 413);
   assert.equal((await callHttp(node.url, "eth_chainId")).result, "0x7a69");

@@ -12,7 +12,10 @@ const RETAINED = { "chain.retain-blocks": "200", "state.history": "150", "state.
 const SEGMENT_BYTES_MAX = 16 << 10;
 /** A merge every forty blocks: blocks are removed that are merged. */
 const MERGE_LIMITS = {
-  ...{ versionsMin: 200, nodeBytesMin: 1 << 20, blocksMin: 40, keysMax: 500 },
+  versionsMin: 200,
+  nodeBytesMin: 1 << 20,
+  blocksMin: 40,
+  keysMax: 500,
   logs: { blocksMin: 40, postingsMin: 1_000, logBytesMin: 1 << 20, rowsMax: 500 },
 };
 const BLOCKS = 900;
@@ -98,8 +101,7 @@ describe("followers of a chain with retention", { skip: NEEDS_SOLO }, () => {
       const block = `0x${number.toString(16)}`;
       for (let i = 0; i < 6; i++) {
         assert.equal(
-          ((await call(node, "eth_getBlockByNumber", ["latest", false])) as { number: string })
-            .number,
+          ((await call(node, "eth_getBlockByNumber", ["latest", false])) as { number: string }).number,
           block,
         );
         await call(node, "eth_call", [{ from, to }, "latest"]);

@@ -4,12 +4,7 @@ import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { callHttp, sendHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { request } from "../../support/clients.ts";
-import {
-  assertRejectionCounted,
-  metricOf,
-  rejections,
-  WITH_METRICS,
-} from "../../support/metrics.ts";
+import { assertRejectionCounted, metricOf, rejections, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw, rawPost } from "../../support/raw-socket.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
@@ -38,8 +33,7 @@ before(async () => {
 });
 after(() => node.stop());
 
-const assertCounted = (reason: string, work: () => Promise<void>) =>
-  assertRejectionCounted(node, "http", reason, work);
+const assertCounted = (reason: string, work: () => Promise<void>) => assertRejectionCounted(node, "http", reason, work);
 
 async function assertServes(): Promise<void> {
   assert.equal((await callHttp(node.url, "eth_chainId")).result, "0x7a69");
@@ -109,9 +103,7 @@ test("a hundred megabytes are refused after a little, announced or not", () =>
   assertCounted("body", async () => {
     for (const headers of ["Content-Length: 100000000", "Transfer-Encoding: chunked"]) {
       const { socket, received, closed } = await openRaw(node.url);
-      socket.write(
-        `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`,
-      );
+      socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`);
       const chunk = `10000\r\n${" ".repeat(0x10000)}\r\n`;
       let sent = 0;
       while (!socket.destroyed && received() === "" && sent < 100_000_000) {
@@ -128,10 +120,7 @@ test("a hundred megabytes are refused after a little, announced or not", () =>
 
 test("header blocks beyond 16 KiB are 431, two thousand headers too", () =>
   assertCounted("headers", async () => {
-    const floods = [
-      Array.from({ length: 2000 }, (_, i) => `X-${i}: ${i}`).join("\r\n"),
-      `X: ${"x".repeat(100_000)}`,
-    ];
+    const floods = [Array.from({ length: 2000 }, (_, i) => `X-${i}: ${i}`).join("\r\n"), `X: ${"x".repeat(100_000)}`];
     for (const headers of floods) {
       const { socket, closed } = await openRaw(node.url);
       socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n`);
@@ -146,9 +135,7 @@ test("connections beyond the limit are told so with 503, beyond twice the limit 
     const { status, headers } = await sendHttp(node.url, CHAIN_ID);
     assert.deepEqual([status, headers["retry-after"]], [503, "1"]);
     assert.ok((await metricOf(node, "rpc_connections", 'transport="http"')) >= CONNECTIONS);
-    const more = await Promise.all(
-      Array.from({ length: CONNECTIONS + 5 }, () => openRaw(node.url)),
-    );
+    const more = await Promise.all(Array.from({ length: CONNECTIONS + 5 }, () => openRaw(node.url)));
     assert.equal(await more.at(-1)!.closed, "");
     for (const { socket } of [...held, ...more]) socket.destroy();
     await setTimeout(50);
@@ -177,10 +164,7 @@ test("requests that two servers could read in two ways are refused and the conne
     }
     const h2c = await openRaw(node.url);
     h2c.socket.write(
-      rawPost(
-        CHAIN_ID,
-        "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n",
-      ),
+      rawPost(CHAIN_ID, "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n"),
     );
     assert.doesNotMatch(await h2c.closed, / 101 /);
   }));

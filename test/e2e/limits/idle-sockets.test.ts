@@ -21,8 +21,12 @@ test(`${SOCKETS} idle WebSockets cost the node little, and hold up neither calls
 }, async (t) => {
   const home = makeHome();
   const { child, output, exited, url } = await startEvmintd(home, [
-    ...["--consensus.block-time", "instant"],
-    ...["--metrics.enable", "true", "--metrics.address", "127.0.0.1:0"],
+    "--consensus.block-time",
+    "instant",
+    "--metrics.enable",
+    "true",
+    "--metrics.address",
+    "127.0.0.1:0",
   ]);
   const metricsUrl = /http:\/\/127\.0\.0\.1:\d+\/metrics/.exec(output.stdout)![0];
   const memory = async () => {

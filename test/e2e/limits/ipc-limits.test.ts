@@ -2,13 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { overIpc, request } from "../../support/clients.ts";
-import {
-  assertRejectionCounted,
-  awaitRejection,
-  metricOf,
-  rejections,
-  WITH_METRICS,
-} from "../../support/metrics.ts";
+import { assertRejectionCounted, awaitRejection, metricOf, rejections, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw } from "../../support/raw-socket.ts";
 import { NEEDS_SOLO } from "../../support/test-engine.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
@@ -33,8 +27,7 @@ after(() => node.stop());
 
 const BLOCKS_MAX = 2000;
 
-const assertCounted = (reason: string, work: () => Promise<void>) =>
-  assertRejectionCounted(node, "ipc", reason, work);
+const assertCounted = (reason: string, work: () => Promise<void>) => assertRejectionCounted(node, "ipc", reason, work);
 
 const open = () => metricOf(node, "rpc_connections", 'transport="ipc"');
 
@@ -89,11 +82,7 @@ test("a subscriber that does not read is cut", { skip: NEEDS_SOLO }, () =>
     const before = await rejections(node, "ipc", "notifications");
     socket.pause();
     // A hundred heads a block: how much of them the system stores differs.
-    for (
-      let i = 0;
-      i < BLOCKS_MAX && (await rejections(node, "ipc", "notifications")) === before;
-      i++
-    )
+    for (let i = 0; i < BLOCKS_MAX && (await rejections(node, "ipc", "notifications")) === before; i++)
       node.produceBlock();
     socket.resume();
     await closed;

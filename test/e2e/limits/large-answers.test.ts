@@ -66,10 +66,7 @@ test("a trace of 60 MiB arrives over WebSocket, and what is asked meanwhile afte
   assertWholeTrace(await large.then((text) => (text.length > 1000 ? text : nextMessage(ws))));
   ws.send(largeTrace);
   ws.ping();
-  const [text] = await Promise.all([
-    nextMessage(ws),
-    new Promise((resolve) => ws.once("pong", resolve)),
-  ]);
+  const [text] = await Promise.all([nextMessage(ws), new Promise((resolve) => ws.once("pong", resolve))]);
   assertWholeTrace(text);
   const head = nextMessage(ws);
   node.produceBlock();
@@ -97,9 +94,7 @@ test("a trace of 60 MiB arrives over IPC, and the next answer after it", async (
 test("clients that stop reading hold no more than the memory of all connections, and those that read get their answers", () =>
   assertRejectionCounted(node, "ipc", "outputMemory", async () => {
     const before = await answered();
-    const deaf = Array.from({ length: 4 * SHARES }, () =>
-      connect(node.ipcPath).on("error", () => {}),
-    );
+    const deaf = Array.from({ length: 4 * SHARES }, () => connect(node.ipcPath).on("error", () => {}));
     for (const socket of deaf) socket.pause().write(largeTrace);
     let peak = 0;
     while ((await answered()) < before + deaf.length) {

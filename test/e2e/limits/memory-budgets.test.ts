@@ -33,8 +33,7 @@ after(() => node.stop());
 const UPGRADE =
   "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
   "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-const POST =
-  "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 900000\r\n\r\n";
+const POST = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 900000\r\n\r\n";
 
 async function openFrames(): Promise<RawSocket> {
   const raw = await openRaw(node.wsUrl.replace("ws:", "http:"));
@@ -133,9 +132,7 @@ test("unsent output: the slowest readers are cut when all together are too slow"
       );
       readers.push(raw);
     }
-    while (
-      (await metricOf(node, "rpc_rejected_total", 'transport="http",reason="outputMemory"')) === 0
-    ) {
+    while ((await metricOf(node, "rpc_rejected_total", 'transport="http",reason="outputMemory"')) === 0) {
       await new Promise(setImmediate);
     }
     assert.ok((await metricOf(node, "rpc_memory_bytes", 'budget="output"')) <= OUTPUT_BYTES);
@@ -165,8 +162,7 @@ test("subscriptions of all connections together are limited, and so are the term
   const beyond = await ask(["newHeads"]);
   assert.match(beyond.text, /-32005/);
   first.socket.destroy();
-  while ((await metricOf(node, "rpc_subscriptions")) === SUBSCRIPTIONS)
-    await new Promise(setImmediate);
+  while ((await metricOf(node, "rpc_subscriptions")) === SUBSCRIPTIONS) await new Promise(setImmediate);
   const next = await ask(["newHeads"]);
   assert.match(next.text, /"result"/);
   for (const { socket } of [...open, beyond, next, ...others]) socket.destroy();

@@ -24,8 +24,7 @@ after(() => {
 });
 
 const send = (node: TestNode, raw: string) => overHttp(node.url, "eth_sendRawTransaction", [raw]);
-const blockNumber = async (node: TestNode) =>
-  Number((await overHttp(node.url, "eth_blockNumber")).result);
+const blockNumber = async (node: TestNode) => Number((await overHttp(node.url, "eth_blockNumber")).result);
 
 test("a transaction that crashes the executor is quarantined for good, and the chain goes on", async () => {
   const home = newHome();

@@ -23,8 +23,7 @@ const G2 = [x2.c0, x2.c1, y2.c0, y2.c1].map(element).join("");
 
 /** An opening of the polynomial X: its commitment is [τ] of the ceremony, its value at z is z, its proof the generator. */
 function opening(): string {
-  const tau =
-    "ad3eb50121139aa34db1d545093ac9374ab7bca2c0f3bf28e27c8dcd8fc7cb42d25926fc0c97b336e9f0fb35e5a04c81";
+  const tau = "ad3eb50121139aa34db1d545093ac9374ab7bca2c0f3bf28e27c8dcd8fc7cb42d25926fc0c97b336e9f0fb35e5a04c81";
   const hash = blobVersionedHash(new Uint8Array(Buffer.from(tau, "hex")));
   return hash.slice(2) + word(12_345) + word(12_345) + tau + bls12_381.G1.Point.BASE.toHex(true);
 }
@@ -91,9 +90,7 @@ after(async () => {
 });
 
 function genesisBeforeOsaka(): string {
-  const genesis = JSON.parse(
-    renderGenesis({ chainId: DEFAULT_CHAIN_ID, timestamp: 1_700_000_000, alloc: new Map() }),
-  );
+  const genesis = JSON.parse(renderGenesis({ chainId: DEFAULT_CHAIN_ID, timestamp: 1_700_000_000, alloc: new Map() }));
   for (const fork of ["osaka", "bpo1", "bpo2", "bpo3", "bpo4", "bpo5"]) {
     delete genesis.config[`${fork}Time`];
     delete genesis.config.blobSchedule?.[fork];

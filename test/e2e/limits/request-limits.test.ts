@@ -97,8 +97,7 @@ test("of a member given twice the last counts, wherever it stands", async () => 
 });
 
 test("a request that would fill the memory is refused while it is still text", async (t) => {
-  const call = (params: string) =>
-    `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":${params}}`;
+  const call = (params: string) => `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":${params}}`;
   const cases: readonly (readonly [string, string, number])[] = [
     ["65 levels", call(`${"[".repeat(64)}${"]".repeat(64)}`), -32600],
     ["100,000 levels", call("[".repeat(100_000)), -32600],
@@ -122,11 +121,7 @@ test("a batch beyond its limit runs nothing, one whose answer grows too large st
   assert.deepEqual([many.json.length, many.json[0].error.code], [1, -32600]);
   assert.equal((await ask(batch(1000, request("eth_chainId")))).json.length, 1000);
   const target = `0x${"aa".repeat(20)}`;
-  const large = request("eth_call", [
-    { to: target },
-    "latest",
-    { [target]: { code: "0x620fffff5ff3" } },
-  ]);
+  const large = request("eth_call", [{ to: target }, "latest", { [target]: { code: "0x620fffff5ff3" } }]);
   const { json, text } = await ask(batch(50, large));
   assert.equal(json.length, 50);
   assert.equal(json.at(-1).error.code, -32003);
@@ -178,11 +173,7 @@ test("requests with bytes changed anywhere are answered, over HTTP and WebSocket
       let bytes = seed;
       for (const { at, remove, insert } of changes) {
         const place = at % (bytes.length + 1);
-        bytes = Buffer.concat([
-          bytes.subarray(0, place),
-          Buffer.from(insert),
-          bytes.subarray(place + remove),
-        ]);
+        bytes = Buffer.concat([bytes.subarray(0, place), Buffer.from(insert), bytes.subarray(place + remove)]);
       }
       return bytes;
     });

@@ -57,8 +57,7 @@ test("on a full disk the blocks stop and are told to have; reads and the pool go
   });
   const send = async (nonce: bigint) =>
     (await overHttp(node.url, "eth_sendRawTransaction", [transfer(nonce)])).result as string;
-  const receipt = async (hash: string) =>
-    (await overHttp(node.url, "eth_getTransactionReceipt", [hash])).result;
+  const receipt = async (hash: string) => (await overHttp(node.url, "eth_getTransactionReceipt", [hash])).result;
   const first = await send(0n);
   while ((await receipt(first)) === null) await setTimeout(5);
 
@@ -115,9 +114,7 @@ test("SIGTERM under load: exit code 0 within five seconds, and no block that was
   timeout: 60_000,
 }, async () => {
   const home = newHome();
-  const { child, url, exited, output } = await startEvmintd(home, [
-    ...["--consensus.block-time", "instant"],
-  ]);
+  const { child, url, exited, output } = await startEvmintd(home, ["--consensus.block-time", "instant"]);
   const target = `0x${"aa".repeat(20)}`;
   const loop = [{ to: target }, "latest", { [target]: { code: "0x5b600056" } }];
   let isStopped = false;
@@ -175,7 +172,13 @@ test("a taken port ends the start with 1, says which, and lets go of the home", 
   const address = `127.0.0.1:${(taken.address() as { port: number }).port}`;
   for (const key of ["json-rpc.address", "json-rpc.ws-address", "metrics.address"]) {
     const { code, stderr } = await runEvmintd([
-      ...["start", "--home", home, "--json-rpc.enable", "true", "--metrics.enable", "true"],
+      "start",
+      "--home",
+      home,
+      "--json-rpc.enable",
+      "true",
+      "--metrics.enable",
+      "true",
       ...["json-rpc.address", "json-rpc.ws-address", "metrics.address"].flatMap((each) => [
         `--${each}`,
         each === key ? address : "127.0.0.1:0",
@@ -210,12 +213,7 @@ test("damaged settings and genesis files are refused by name, with the place", a
   await refused("config/genesis.json", "", 1, /genesis/);
   await refused("config/genesis.json", '{"config":{"chainId":', 1, /genesis/);
   await refused("config/genesis.json", "[]", 1, /genesis/);
-  await refused(
-    "config/genesis.json",
-    '{"config":{"chainId":1},"alloc":{"xyz":{}}}',
-    1,
-    /genesis|alloc|address/,
-  );
+  await refused("config/genesis.json", '{"config":{"chainId":1},"alloc":{"xyz":{}}}', 1, /genesis|alloc|address/);
   const other = makeHome(1_700_000_001);
   homes.push(other);
   const genesis = readFileSync(join(other, "config/genesis.json"), "utf8");

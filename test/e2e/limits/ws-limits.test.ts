@@ -4,13 +4,7 @@ import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { openWs, request } from "../../support/clients.ts";
-import {
-  assertRejectionCounted,
-  awaitRejection,
-  metricOf,
-  rejections,
-  WITH_METRICS,
-} from "../../support/metrics.ts";
+import { assertRejectionCounted, awaitRejection, metricOf, rejections, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw, type RawSocket } from "../../support/raw-socket.ts";
 import { NEEDS_SOLO } from "../../support/test-engine.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
@@ -39,8 +33,7 @@ before(async () => {
 });
 after(() => node.stop());
 
-const assertCounted = (reason: string, work: () => Promise<void>) =>
-  assertRejectionCounted(node, "ws", reason, work);
+const assertCounted = (reason: string, work: () => Promise<void>) => assertRejectionCounted(node, "ws", reason, work);
 
 async function assertServes(): Promise<void> {
   assert.equal((await callHttp(node.url, "eth_chainId")).result, "0x7a69");
@@ -61,10 +54,7 @@ async function openFrames({ wsUrl } = node): Promise<RawSocket> {
 /** A masked frame with a mask of zeros, RFC 6455 section 5.2. */
 function frame(firstByte: number, payload: Buffer | string = ""): Buffer {
   const bytes = Buffer.from(payload);
-  const length =
-    bytes.length < 126
-      ? [0x80 | bytes.length]
-      : [0x80 | 126, bytes.length >> 8, bytes.length & 0xff];
+  const length = bytes.length < 126 ? [0x80 | bytes.length] : [0x80 | 126, bytes.length >> 8, bytes.length & 0xff];
   return Buffer.concat([Buffer.from([firstByte, ...length, 0, 0, 0, 0]), bytes]);
 }
 
@@ -187,9 +177,7 @@ test("pings whose pongs nobody reads do not pile up", async () => {
 });
 
 test("upgrades with too many headers, two Hosts or no version are refused", async () => {
-  const flood = Array.from({ length: 2000 }, (_, i) => `Sec-WebSocket-Protocol: p${i}`).join(
-    "\r\n",
-  );
+  const flood = Array.from({ length: 2000 }, (_, i) => `Sec-WebSocket-Protocol: p${i}`).join("\r\n");
   for (const [headers, status] of [
     [`${flood}\r\n`, 431],
     ["Host: evil.example\r\n", 400],
@@ -231,11 +219,7 @@ test("a client that asks and does not read: nothing more is read from it, then i
     // Each answer is 500 KB; the system keeps a few MB for the connection.
     for (let i = 0; i < 100; i++) socket.write(frame(0x81, zerosCall(250_000)));
     await untilCounted();
-    const answered = await metricOf(
-      node,
-      "rpc_request_duration_seconds_count",
-      'method="eth_call"',
-    );
+    const answered = await metricOf(node, "rpc_request_duration_seconds_count", 'method="eth_call"');
     socket.resume();
     await closed;
     assert.ok(answered < 100, `${answered} calls were run for a client that reads no answer`);
@@ -263,42 +247,35 @@ test("answers beyond the send buffer end the connection", async () => {
   }
 });
 
-test(
-  "a subscriber that does not read is cut, and the others get every event in order",
-  { skip: NEEDS_SOLO },
-  () =>
-    assertCounted("notifications", async () => {
-      // A hundred heads a block: how much of them the system stores differs.
-      const deaf = await openFrames();
-      for (let i = 0; i < 100; i++) {
-        deaf.socket.write(frame(0x81, request("eth_subscribe", ["newHeads"])));
-      }
-      const attentive = await openWs(node.wsUrl);
-      const numbers: number[] = [];
-      attentive.on("message", (text) => {
-        const { params } = JSON.parse(text.toString());
-        if (params) numbers.push(Number(params.result.number));
-      });
-      attentive.send(request("eth_subscribe", ["newHeads"]));
-      await new Promise((resolve) => attentive.once("message", resolve));
-      deaf.socket.pause();
-      const before = await rejections(node, "ws", "notifications");
-      let count = 0;
-      for (
-        ;
-        count < BLOCKS_MAX && (await rejections(node, "ws", "notifications")) === before;
-        count++
-      )
-        node.produceBlock();
-      while (numbers.length < count) await setTimeout(20);
-      assert.deepEqual(
-        numbers,
-        Array.from({ length: count }, (_, i) => numbers[0]! + i),
-      );
-      attentive.terminate();
-      deaf.socket.resume();
-      await deaf.closed;
-    }),
+test("a subscriber that does not read is cut, and the others get every event in order", { skip: NEEDS_SOLO }, () =>
+  assertCounted("notifications", async () => {
+    // A hundred heads a block: how much of them the system stores differs.
+    const deaf = await openFrames();
+    for (let i = 0; i < 100; i++) {
+      deaf.socket.write(frame(0x81, request("eth_subscribe", ["newHeads"])));
+    }
+    const attentive = await openWs(node.wsUrl);
+    const numbers: number[] = [];
+    attentive.on("message", (text) => {
+      const { params } = JSON.parse(text.toString());
+      if (params) numbers.push(Number(params.result.number));
+    });
+    attentive.send(request("eth_subscribe", ["newHeads"]));
+    await new Promise((resolve) => attentive.once("message", resolve));
+    deaf.socket.pause();
+    const before = await rejections(node, "ws", "notifications");
+    let count = 0;
+    for (; count < BLOCKS_MAX && (await rejections(node, "ws", "notifications")) === before; count++)
+      node.produceBlock();
+    while (numbers.length < count) await setTimeout(20);
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: count }, (_, i) => numbers[0]! + i),
+    );
+    attentive.terminate();
+    deaf.socket.resume();
+    await deaf.closed;
+  }),
 );
 
 async function whenNoneIsOpen(): Promise<void> {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { loadConfig } from "../../../src/config/load.ts";
-import { startWhisperService } from "../../../src/services/whisper-service.ts";
+import { WhisperService } from "../../../src/services/whisper-service.ts";
 import { createFailures } from "../../../src/telemetry/failures.ts";
 import { SILENT_LOGGER } from "../../../src/telemetry/logger.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
@@ -17,7 +17,7 @@ test("a node finds whisper of the chain's peers at its own port on their hosts, 
     const metrics = createMetrics();
     const failures = createFailures(SILENT_LOGGER, metrics);
     const modules = { log: SILENT_LOGGER, failures, metrics, networkHosts: () => hosts };
-    const service = await startWhisperService(config, modules, true);
+    const service = await WhisperService.start(config, modules, true);
     t.after(async () => {
       await service.close();
       rmSync(home, { recursive: true, force: true });

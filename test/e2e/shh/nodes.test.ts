@@ -26,8 +26,7 @@ async function call<T = string>(node: TestNode, method: string, ...params: unkno
 }
 
 type NodeInfo = { protocols: { shh: { addresses: string[]; peers: string[] } } };
-const shhOf = async (node: TestNode) =>
-  (await call<NodeInfo>(node, "admin_nodeInfo")).protocols.shh;
+const shhOf = async (node: TestNode) => (await call<NodeInfo>(node, "admin_nodeInfo")).protocols.shh;
 
 /** Asks again until the answer is good: a message takes as long as it takes. */
 async function eventually<T>(ask: () => Promise<T>, isGood: (answer: T) => boolean): Promise<T> {
@@ -59,9 +58,7 @@ const TOPIC = "0x68656c6c6f20776f726c64";
 const post = { topics: [TOPIC], payload: "0x6869", ttl: "0x64", priority: "0x0" };
 
 test("a message posted on the first is read on the third, once, and expires everywhere", async () => {
-  const ids = await Promise.all(
-    nodes.map((node) => call(node, "shh_newFilter", { topics: [TOPIC] })),
-  );
+  const ids = await Promise.all(nodes.map((node) => call(node, "shh_newFilter", { topics: [TOPIC] })));
   assert.equal(await call(nodes[0]!, "shh_post", { ...post, ttl: "0x8" }), true);
   const arrived = (index: number) =>
     eventually(
@@ -93,8 +90,7 @@ test("a group over three nodes: members read what is sent to it, and a restart f
   const members = await Promise.all([1, 2].map((index) => call(nodes[index]!, "shh_newIdentity")));
   const group = await call(nodes[0]!, "shh_newGroup", null, [members[0]]);
   assert.match(group, /^0x04[0-9a-f]{128}$/);
-  const hasGroup = (index: number) =>
-    eventually(() => call<boolean>(nodes[index]!, "shh_hasIdentity", group), Boolean);
+  const hasGroup = (index: number) => eventually(() => call<boolean>(nodes[index]!, "shh_hasIdentity", group), Boolean);
   await hasGroup(1);
   assert.equal(await call<boolean>(nodes[2]!, "shh_hasIdentity", group), false);
   assert.equal(await call<boolean>(nodes[0]!, "shh_addToGroup", members[1]), true);
@@ -146,11 +142,7 @@ test("bad input is rejected", async () => {
     ["admin_addPeer", ["/ip4/127.0.0.1"], -32000],
   ] as const) {
     const { error } = await overHttp(nodes[0]!.url, method, params);
-    assert.equal(
-      error?.code,
-      code,
-      `${method} ${JSON.stringify(params).slice(0, 80)}: ${error?.message}`,
-    );
+    assert.equal(error?.code, code, `${method} ${JSON.stringify(params).slice(0, 80)}: ${error?.message}`);
   }
   for (const [filter, text] of [
     [{ to: 5 }, "to is not a string"],

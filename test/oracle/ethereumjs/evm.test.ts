@@ -26,7 +26,9 @@ function run(code: `0x${string}`, overrides: Partial<Message> = {}, options?: Ex
   state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash });
   const message = testMessage({
     to: contract,
-    ...{ caller: alice, origin: alice, gasPrice: 7n },
+    caller: alice,
+    origin: alice,
+    gasPrice: 7n,
     ...overrides,
   });
   return { state, result: evm.execute(message, block, state, options) };
@@ -83,9 +85,7 @@ test("execute leaves an endless loop at the deadline and undoes everything", () 
 });
 
 test("execute runs the precompiles it is given in place of the fork's own", () => {
-  const precompiles = new Map([
-    [contract, { name: "ANSWER", gas: () => 100n, run: () => Uint8Array.of(42) }],
-  ]);
+  const precompiles = new Map([[contract, { name: "ANSWER", gas: () => 100n, run: () => Uint8Array.of(42) }]]);
   const { result } = run("0x", {}, { precompiles });
   assert.deepEqual([...result.returnData], [42]);
   assert.equal(result.gasLeft, 1_000_000n - 100n);
@@ -103,8 +103,7 @@ test("a tracer sees frames, steps, accesses and logs", () => {
         onEnter: ({ type, to }, depth) => events.push(`enter ${depth} ${type} ${to.slice(-2)}`),
         onExit: ({ outcome }, depth) => events.push(`exit ${depth} ${outcome}`),
         onLog: ({ topics }) => events.push(`log ${BigInt(topics[0] ?? 0)}`),
-        onAccess: (address, slot) =>
-          events.push(`access ${address.slice(-2)} ${slot && BigInt(slot)}`),
+        onAccess: (address, slot) => events.push(`access ${address.slice(-2)} ${slot && BigInt(slot)}`),
         onStep: ({ opcode, gas, gasCost }) => {
           if (opcode === 0x54) events.push(`SLOAD ${gas > gasCost} ${gasCost}`);
         },

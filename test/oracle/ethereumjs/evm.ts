@@ -1,12 +1,6 @@
 import type { EVM, ExecResult, PrecompileInput } from "@ethereumjs/evm";
 import { invariant } from "../../../src/errors.ts";
-import type {
-  BlockContext,
-  Evm,
-  ExecutionResult,
-  Message,
-  Precompile,
-} from "../../../src/evm/evm.ts";
+import type { BlockContext, Evm, ExecutionResult, Message, Precompile } from "../../../src/evm/evm.ts";
 import type { Halt } from "../../../src/evm/halts.ts";
 import { type Hardfork, isAtLeast } from "../../../src/params/hardforks.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../../../src/primitives/address.ts";
@@ -72,9 +66,7 @@ export function createEthereumjsEvm(options: EthereumjsEvmOptions = {}): Evm {
       if (deadlineMs !== undefined) watchDeadline(library, deadlineMs);
       warmUp(engine, message, block);
       try {
-        const { execResult } = library.realm.run(() =>
-          engine.runCall(callOf(message, block, library)),
-        );
+        const { execResult } = library.realm.run(() => engine.runCall(callOf(message, block, library)));
         return resultOf(execResult, message, block);
       } catch (error) {
         state.revertTo(snapshot);
@@ -164,11 +156,7 @@ function warmUp(engine: EVM, message: Message, { hardfork }: BlockContext): void
   for (const [address, slot] of message.warmSlots) engine.journal.addAlwaysWarmSlot(address, slot);
 }
 
-function resultOf(
-  result: ExecResult,
-  message: Message,
-  { hardfork }: BlockContext,
-): ExecutionResult {
+function resultOf(result: ExecResult, message: Message, { hardfork }: BlockContext): ExecutionResult {
   const failure = failureOf(result.exceptionError, hardfork);
   if (failure && failure.error !== "revert") {
     return haltedResult(
@@ -213,11 +201,7 @@ function haltedResult(halt: Halt): ExecutionResult {
 }
 
 /** A log in our words. */
-export function logOf([address, topics, data]: readonly [
-  Uint8Array,
-  readonly Uint8Array[],
-  Uint8Array,
-]): Log {
+export function logOf([address, topics, data]: readonly [Uint8Array, readonly Uint8Array[], Uint8Array]): Log {
   return {
     address: addressFromBytes(address),
     topics: topics.map(hashFromBytes),
@@ -225,10 +209,7 @@ export function logOf([address, topics, data]: readonly [
   };
 }
 
-function selfDestructsOf(
-  { selfdestruct, createdAddresses }: ExecResult,
-  hardfork: Hardfork,
-): Address[] {
+function selfDestructsOf({ selfdestruct, createdAddresses }: ExecResult, hardfork: Hardfork): Address[] {
   const all = [...(selfdestruct?.keys() ?? [])] as Address[];
   if (!isAtLeast(hardfork, "cancun")) return all;
   return all.filter((address) => createdAddresses?.has(address));
@@ -250,9 +231,7 @@ function precompileFunctions(
       });
       if (cost > gasLimit) return fail("out of gas");
       const output = run(data);
-      return output instanceof Uint8Array
-        ? { executionGasUsed: cost, returnValue: output }
-        : fail(output.reason);
+      return output instanceof Uint8Array ? { executionGasUsed: cost, returnValue: output } : fail(output.reason);
     });
   }
   return functions;

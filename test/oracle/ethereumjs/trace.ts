@@ -116,8 +116,7 @@ export function attachTracer(
     tellHeldStep(halt);
     const frame = frames.pop();
     const depth = frames.length;
-    const isWithoutOutput =
-      halt !== undefined || (error === undefined && execResult.exceptionError);
+    const isWithoutOutput = halt !== undefined || (error === undefined && execResult.exceptionError);
     const output = Uint8Array.from(isWithoutOutput ? EMPTY_BYTES : execResult.returnValue);
     const parent = frames[depth - 1];
     const isCreation = frame?.start.type === "CREATE" || frame?.start.type === "CREATE2";
@@ -142,8 +141,7 @@ export function attachTracer(
 /** What SLOAD and SSTORE are about to read or overwrite. */
 function slotOf({ opcode, stack, address }: InterpreterStep, state: State): HeldStep["slot"] {
   const top = stack.at(-1);
-  if (top === undefined || (opcode.code !== OP.sload && opcode.code !== OP.sstore))
-    return undefined;
+  if (top === undefined || (opcode.code !== OP.sload && opcode.code !== OP.sstore)) return undefined;
   const slot = hashFromBigint(top);
   return [slot, state.storage(address.toString() as Address, slot)];
 }
@@ -203,15 +201,11 @@ function frameStartOf(
     const value = message.delegatecall ? (parent?.value ?? 0n) : message.value;
     return { ...common, to, value };
   }
-  if (message.depth === 0)
-    return { ...common, to: top.createAddress ?? from, value: message.value };
+  if (message.depth === 0) return { ...common, to: top.createAddress ?? from, value: message.value };
   // The creator's nonce is already raised when the frame begins.
   const created = message.salt
     ? util.generateAddress2(message.caller.bytes, message.salt, message.data)
-    : util.generateAddress(
-        message.caller.bytes,
-        util.bigIntToUnpaddedBytes((caller?.account.nonce ?? 1n) - 1n),
-      );
+    : util.generateAddress(message.caller.bytes, util.bigIntToUnpaddedBytes((caller?.account.nonce ?? 1n) - 1n));
   return { ...common, to: addressFromBytes(created), value: message.value };
 }
 

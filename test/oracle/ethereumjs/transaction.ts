@@ -64,10 +64,10 @@ export function createTransactionOracle(): TransactionOracle {
   const { createTxFromRLP } = require("@ethereumjs/tx") as typeof Tx;
   const { runTx } = library.load("@ethereumjs/vm", "runTx.js") as { runTx: RunTx };
   const { VM } = library.load("@ethereumjs/vm", "vm.js") as { VM: typeof Vm.VM };
-  const { SimpleStateManager } = library.load(
-    "@ethereumjs/statemanager",
-    "simpleStateManager.js",
-  ) as Pick<typeof Statemanager, "SimpleStateManager">;
+  const { SimpleStateManager } = library.load("@ethereumjs/statemanager", "simpleStateManager.js") as Pick<
+    typeof Statemanager,
+    "SimpleStateManager"
+  >;
   const machines = new Map<string, Machine>();
 
   const machineFor = ({ hardfork, chainId }: BlockContext): Machine => {

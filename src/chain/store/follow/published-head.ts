@@ -61,9 +61,7 @@ export class PublishedHead implements HeadSource {
   #read: { readonly version: bigint; readonly head: HeadPosition } | undefined;
 
   /** @param buffer of the writer's */
-  constructor(
-    buffer = new SharedArrayBuffer((FIELDS.length + 1) * BigInt64Array.BYTES_PER_ELEMENT),
-  ) {
+  constructor(buffer = new SharedArrayBuffer((FIELDS.length + 1) * BigInt64Array.BYTES_PER_ELEMENT)) {
     this.buffer = buffer;
     this.#values = new BigInt64Array(buffer);
   }

@@ -11,12 +11,7 @@ import { LogFilter } from "../../logs/log-filter.ts";
 import { plain } from "../../testing/plain.ts";
 import { type RandomBlock, RandomChain } from "../../testing/random-chain.ts";
 import type { BlockRecord } from "../block-store.ts";
-import {
-  CACHE_BYTES,
-  type CacheSizes,
-  divideCacheSize,
-  followerCacheSizes,
-} from "../cache-sizes.ts";
+import { CACHE_BYTES, type CacheSizes, divideCacheSize, followerCacheSizes } from "../cache-sizes.ts";
 import type { LogBlockStore } from "../log-block-store.ts";
 import { openDiskBlockStore } from "../open-block-store.ts";
 import { PublishedHead } from "./published-head.ts";
@@ -53,10 +48,7 @@ function assertEqualAt(follower: StoreFollower, store: LogBlockStore, number: nu
       for (const slot of storage.keys()) {
         assert.equal(state.storage(address, slot), expectedState.storage(address, slot));
       }
-      assert.deepEqual(
-        new Map(state.storageEntries(address)),
-        new Map(expectedState.storageEntries(address)),
-      );
+      assert.deepEqual(new Map(state.storageEntries(address)), new Map(expectedState.storageEntries(address)));
     }
   }
 }
@@ -108,12 +100,16 @@ describe("StoreFollower", () => {
         const directory = mkdtempSync(join(tmpdir(), "follower-"));
         const deferred: (() => void)[] = [];
         const store = openDiskBlockStore({
-          ...{ directory, createTrie },
+          directory,
+          createTrie,
           defer: (work) => deferred.push(work),
           ...(seed % 3 !== 0 && { retention: RETENTION }),
           segmentBytesMax: 4_096,
           mergeLimits: {
-            ...{ versionsMin: 20, nodeBytesMin: 4_000, blocksMin: 5, keysMax: 7 },
+            versionsMin: 20,
+            nodeBytesMin: 4_000,
+            blocksMin: 5,
+            keysMax: 7,
             logs: { blocksMin: 5, postingsMin: 50, logBytesMin: 4_000, rowsMax: 5 },
           },
         });
@@ -183,7 +179,8 @@ describe("StoreFollower", () => {
     t.after(() => rmSync(directory, { recursive: true, force: true }));
     let isReadStale: boolean | undefined;
     const store: LogBlockStore = openDiskBlockStore({
-      ...{ directory, createTrie },
+      directory,
+      createTrie,
       failPoint(name) {
         if (name !== "rollback:log") return;
         // The rows of the block are gone, and the rollback is not published.
@@ -199,7 +196,9 @@ describe("StoreFollower", () => {
     const published = new PublishedHead(head as SharedArrayBuffer);
     let pauses = 0;
     const follower = new StoreFollower({
-      ...{ directory, head, createTrie },
+      directory,
+      head,
+      createTrie,
       pause() {
         pauses++;
         const position = published.read();
@@ -230,10 +229,16 @@ describe("StoreFollower", () => {
     const directory = mkdtempSync(join(tmpdir(), "follower-"));
     const deferred: (() => void)[] = [];
     const store = openDiskBlockStore({
-      ...{ directory, createTrie, retention: RETENTION, segmentBytesMax: 1_024 },
+      directory,
+      createTrie,
+      retention: RETENTION,
+      segmentBytesMax: 1_024,
       defer: (work) => deferred.push(work),
       mergeLimits: {
-        ...{ versionsMin: 20, nodeBytesMin: 4_000, blocksMin: 5, keysMax: 7 },
+        versionsMin: 20,
+        nodeBytesMin: 4_000,
+        blocksMin: 5,
+        keysMax: 7,
         logs: { blocksMin: 5, postingsMin: 50, logBytesMin: 4_000, rowsMax: 5 },
       },
     });

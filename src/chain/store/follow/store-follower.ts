@@ -17,12 +17,7 @@ import { LOG_FOLDER } from "../log/replace-log.ts";
 import type { CreateTrie } from "../nodes/computed-trie-nodes.ts";
 import { BlockPrunedError } from "../store-errors.ts";
 import { FollowedView } from "./followed-view.ts";
-import {
-  type FollowedStore,
-  type HeadPosition,
-  type HeadSource,
-  openHeadSource,
-} from "./published-head.ts";
+import { type FollowedStore, type HeadPosition, type HeadSource, openHeadSource } from "./published-head.ts";
 
 /** How long a follower waits for blocks to be removed: thousands take less than a second. */
 const REMOVAL_MS_MAX = 60_000;
@@ -212,9 +207,7 @@ export class StoreFollower implements ReadableBlockStore {
     for (;;) {
       const before = this.#readHead();
       this.#kv.refresh();
-      const log = new LogFollower(
-        openLogDirectoryReadOnly(join(this.#options.directory, LOG_FOLDER)),
-      );
+      const log = new LogFollower(openLogDirectoryReadOnly(join(this.#options.directory, LOG_FOLDER)));
       try {
         const view = this.#viewAt(before.epoch, log);
         if (view !== undefined) return view;

@@ -36,22 +36,8 @@ import {
 } from "../state/hashed-keys.ts";
 import { RecentCodes } from "../state/state-caches.ts";
 import { IndexMismatchError } from "../store-errors.ts";
-import {
-  type Applied,
-  BlockRows,
-  codeKey,
-  metaKey,
-  readApplied,
-  readVarint,
-  writeApplied,
-} from "./block-rows.ts";
-import {
-  IndexMerge,
-  MERGE_LIMITS,
-  type MergedTables,
-  type MergeLimits,
-  UndoMarks,
-} from "./index-merge.ts";
+import { type Applied, BlockRows, codeKey, metaKey, readApplied, readVarint, writeApplied } from "./block-rows.ts";
+import { IndexMerge, MERGE_LIMITS, type MergedTables, type MergeLimits, UndoMarks } from "./index-merge.ts";
 import { loadGenesisState } from "./load-genesis.ts";
 import { rollBackIndex } from "./roll-back-index.ts";
 
@@ -177,11 +163,7 @@ export class BlockIndex implements MergedTables {
    * Writes block 0 with all of its state, and the checkpoint after it, in place of all rows. A process that dies leaves an index without blocks.
    * @param recordOf the record with this state root, which is in the log
    */
-  writeGenesis(
-    entries: StateEntries,
-    recordOf: (stateRoot: Hash) => GenesisRecord,
-    onCommit = () => {},
-  ): void {
+  writeGenesis(entries: StateEntries, recordOf: (stateRoot: Hash) => GenesisRecord, onCommit = () => {}): void {
     const tables = { kv: this.#kv, accounts: this.accounts, slots: this.slots, onCommit };
     let record: GenesisRecord | undefined;
     loadGenesisState(entries, tables, (root) => {

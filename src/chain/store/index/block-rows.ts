@@ -2,14 +2,7 @@ import { type Hash, hashToBytes } from "../../../primitives/hash.ts";
 import { ByteReader, ByteWriter } from "../../../storage/byte-io.ts";
 import type { Kv, KvReader, KvWriter, MissingRow } from "../../../storage/kv.ts";
 import { byPrefix, keyPrefix } from "../../../storage/row-order.ts";
-import {
-  INDEX_FORMAT,
-  META,
-  numberFromKey,
-  numberKey,
-  TABLE,
-  tableKey,
-} from "../../../storage/schema.ts";
+import { INDEX_FORMAT, META, numberFromKey, numberKey, TABLE, tableKey } from "../../../storage/schema.ts";
 import type { IndexedParts } from "../../records/indexed-block.ts";
 
 /** The rows that find blocks, transactions and states: by number, by hash, by state root. */

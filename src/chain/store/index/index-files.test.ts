@@ -22,9 +22,7 @@ function open(directory: string) {
 }
 
 /** A directory with a closed store in which most of the index is free pages. */
-async function withPrunedStore(
-  use: (directory: string, model: ArchiveModel) => Promise<void>,
-): Promise<void> {
+async function withPrunedStore(use: (directory: string, model: ArchiveModel) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "evmint-compact-"));
   try {
     const chain = new RandomChain(17, { accounts: 200, transactionsMax: 20 });

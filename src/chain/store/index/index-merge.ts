@@ -147,10 +147,7 @@ export class IndexMerge {
     slots.beginMerge();
     nodeHistory.beginMerge();
     trieNodes.beginMerge(this.number);
-    this.#keys = [accounts, slots, nodeHistory, trieNodes].reduce(
-      (sum, table) => sum + table.mergingKeys,
-      0,
-    );
+    this.#keys = [accounts, slots, nodeHistory, trieNodes].reduce((sum, table) => sum + table.mergingKeys, 0);
     this.#writtenKeys = 0;
     this.#mergingBlocks = blocks;
     const row = varints(blocks);

@@ -19,10 +19,7 @@ import { StorePoisonedError } from "../store-errors.ts";
 const addressOf = (n: number) => keccak256Hash(Buffer.from(`account ${n}`)).slice(0, 42);
 const slots = (count: number) =>
   Object.fromEntries(
-    Array.from({ length: count }, (_, i) => [
-      `0x${(i * i).toString(16)}`,
-      `0x${(i + 1).toString(16)}`,
-    ]),
+    Array.from({ length: count }, (_, i) => [`0x${(i * i).toString(16)}`, `0x${(i + 1).toString(16)}`]),
   );
 
 /** Accounts with and without nonce, code and storage; one code is longer than a batch of rows. */
@@ -43,9 +40,7 @@ function genesisWith(accounts: number) {
     code: `0x${"5b".repeat(1_100_000)}`,
     storage: slots(2_000),
   };
-  return parseGenesis(
-    JSON.stringify({ config: { chainId: 1 }, alloc, difficulty: "0x0", gasLimit: "0x1" }),
-  );
+  return parseGenesis(JSON.stringify({ config: { chainId: 1 }, alloc, difficulty: "0x0", gasLimit: "0x1" }));
 }
 
 /** All rows once nothing waits for a merge. */
@@ -56,8 +51,7 @@ function rowsOf(index: Kv, store: LogBlockStore): string[] {
 
 function open(failPoint = (_: string) => {}, index = createMemoryKv()) {
   const log = createMemoryLogDirectory();
-  const reopen = (kv = index) =>
-    openLogBlockStore({ log, index: kv, createTrie: createStateTrie, failPoint });
+  const reopen = (kv = index) => openLogBlockStore({ log, index: kv, createTrie: createStateTrie, failPoint });
   return { index, reopen, store: reopen() };
 }
 
@@ -81,10 +75,7 @@ test("the rows of a genesis state are those that a block and its merge write", (
     assert.deepEqual(loaded.store.check().faults, []);
 
     const merged = open();
-    const { root, nodes } = createStateTrie(merged.store.trieNodes).update(
-      EMPTY_TRIE_ROOT,
-      record.changes,
-    );
+    const { root, nodes } = createStateTrie(merged.store.trieNodes).update(EMPTY_TRIE_ROOT, record.changes);
     assert.equal(root, record.block.header.stateRoot);
     merged.store.append(record, nodes);
     assert.deepEqual(rowsOf(loaded.index, loaded.store), rowsOf(merged.index, merged.store));

@@ -62,9 +62,7 @@ function writeRows(
   const order = addressOrder(entries);
   const latest = rows.run();
   for (const i of order) accounts.putLatest(latest, 0, entries.address(i), entries.account(i));
-  forEachSlot(entries, order, (key, slot) =>
-    slots.putLatest(latest, 0, key, entries.slotValue(slot)),
-  );
+  forEachSlot(entries, order, (key, slot) => slots.putLatest(latest, 0, key, entries.slotValue(slot)));
   onCommit();
   // Before the rows of history: that a key has one means to a later merge that it has its hashed key too.
   writeHashedKeys(rows.run(), entries, keys, order);
@@ -73,9 +71,7 @@ function writeRows(
   for (const i of order) {
     accounts.putFirstVersion(history, 0, entries.address(i), at(entries.accountOffset(i)));
   }
-  forEachSlot(entries, order, (key, slot) =>
-    slots.putFirstVersion(history, 0, key, at(entries.slotOffset(slot))),
-  );
+  forEachSlot(entries, order, (key, slot) => slots.putFirstVersion(history, 0, key, at(entries.slotOffset(slot))));
   onCommit();
   writeCodes(rows.run(), entries);
 }
@@ -102,9 +98,7 @@ function writeHashedKeys(
   const hashAt = (hashes: Uint8Array, index: number) =>
     hashes.subarray(index * TRIE_KEY_LENGTH, (index + 1) * TRIE_KEY_LENGTH);
   const { accountCount } = entries;
-  for (const i of hashedOrder(addresses, 0, accountCount, ADDRESS_LENGTH, (i) =>
-    entries.address(i),
-  )) {
+  for (const i of hashedOrder(addresses, 0, accountCount, ADDRESS_LENGTH, (i) => entries.address(i))) {
     writeHashedAddress(rows, entries.address(i), hashAt(addresses, i));
   }
   const slot = new Uint8Array(SLOT_LENGTH);

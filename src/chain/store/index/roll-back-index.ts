@@ -86,11 +86,7 @@ function distinctKeys(
 }
 
 /** Removes the versions of trie nodes that a merge wrote of a block. */
-function removeNodeVersions(
-  writer: KvWriter,
-  nodeHistory: NodeHistory,
-  { executed, rows }: IndexedBlock,
-): void {
+function removeNodeVersions(writer: KvWriter, nodeHistory: NodeHistory, { executed, rows }: IndexedBlock): void {
   const { number } = executed.block.header;
   for (const { key } of rows.accounts) {
     nodeHistory.removeVersions(writer, EMPTY_BYTES, keccak256(key), number);

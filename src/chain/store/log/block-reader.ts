@@ -96,10 +96,7 @@ export class BlockReader {
     const position = this.#positionOf(number);
     const prefix = this.#prefix(number, position);
     if (index >= prefix.transactionCount) return undefined;
-    const offsets = this.#log.read(
-      LogReader.payloadPosition(position, itemOffsetsAt(prefix, index)),
-      8,
-    );
+    const offsets = this.#log.read(LogReader.payloadPosition(position, itemOffsetsAt(prefix, index)), 8);
     if (offsets.length < 8) throw damaged(position, "offsets of a block end early");
     const start = offsets.readUInt32LE(0);
     const end = offsets.readUInt32LE(4);

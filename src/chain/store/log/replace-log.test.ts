@@ -10,19 +10,10 @@ import type { RandomBlock } from "../../testing/random-chain.ts";
 import { openDiskBlockStore } from "../open-block-store.ts";
 
 const BLOCKS = 30;
-const STEPS = [
-  "migrate:record",
-  "migrate:written",
-  "migrate:index",
-  "replace:backup",
-  "migrate:end",
-];
+const STEPS = ["migrate:record", "migrate:written", "migrate:index", "replace:backup", "migrate:end"];
 
 /** A directory as the program of log format 1 left it. */
-function withOldHome(
-  use: (directory: string, blocks: readonly RandomBlock[]) => void,
-  blockCount = BLOCKS,
-): void {
+function withOldHome(use: (directory: string, blocks: readonly RandomBlock[]) => void, blockCount = BLOCKS): void {
   const directory = mkdtempSync(join(tmpdir(), "evmint-migrate-"));
   try {
     const blocks = writeOldHome(directory, blockCount);

@@ -102,11 +102,7 @@ export function migrateLog(directory: string, options: LogMigration = {}): boole
   return true;
 }
 
-function rewrite(
-  old: BlockLog,
-  folder: string,
-  { onProgress = () => {}, failPoint = () => {} }: LogMigration,
-): void {
+function rewrite(old: BlockLog, folder: string, { onProgress = () => {}, failPoint = () => {} }: LogMigration): void {
   const log = openBlockLog({ directory: openLogDirectory(folder) });
   try {
     let reported = 0;
@@ -142,10 +138,7 @@ export const BACKFILL: LogReplacement = {
  * one's. The next opening makes the index. A process that dies at any step leaves the old chain, or the new one.
  * @throws LockedError
  */
-export function adoptBackfilledLog(
-  directory: string,
-  failPoint: (name: string) => void = () => {},
-): void {
+export function adoptBackfilledLog(directory: string, failPoint: (name: string) => void = () => {}): void {
   const lock = lockFile(join(directory, "lock"));
   try {
     // Of the old log; it must not be opened over the new one.

@@ -39,8 +39,7 @@ export function stateKeys(entries: StateEntries): StateKeys {
     addresses,
     order: byKey(addresses, TRIE_KEY_LENGTH, 0, entries.accountCount),
     slots,
-    slotOrder: (index) =>
-      byKey(slots, TRIE_KEY_LENGTH, entries.firstSlot(index), entries.firstSlot(index + 1)),
+    slotOrder: (index) => byKey(slots, TRIE_KEY_LENGTH, entries.firstSlot(index), entries.firstSlot(index + 1)),
   };
 }
 

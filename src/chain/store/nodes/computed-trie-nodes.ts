@@ -12,10 +12,7 @@ import type { BlockRecord } from "../block-store.ts";
 import { StateRootMismatchError } from "../store-errors.ts";
 
 /** The trie that computes nodes again, over those that are there. */
-export type CreateTrie = (
-  nodes: TrieNodeReader,
-  options?: StateTrieOptions,
-) => Pick<StateTrie, "update">;
+export type CreateTrie = (nodes: TrieNodeReader, options?: StateTrieOptions) => Pick<StateTrie, "update">;
 
 /** A rollback makes one update: filling the index of a large cache with zeros would take longer. */
 const ONE_UPDATE: StateTrieOptions = { cacheBytes: NODE_CACHE_BYTES_MIN };
@@ -26,9 +23,7 @@ export class ComputedTrieNodes {
   readonly #recordOf: (number: number) => BlockRecord | undefined;
   readonly #stateAt: (number: number) => StateReader;
   /** The nodes of blocks `first` to `last`, which has this hash. */
-  #computed:
-    | { readonly first: number; readonly last: number; readonly hash: Hash; nodes: TrieNodeOverlay }
-    | undefined;
+  #computed: { readonly first: number; readonly last: number; readonly hash: Hash; nodes: TrieNodeOverlay } | undefined;
 
   constructor(
     createTrie: CreateTrie,
@@ -61,8 +56,7 @@ export class ComputedTrieNodes {
    */
   over(checkpoint: TrieNodeReader, first: number, last: number): TrieNodeReader {
     const known = this.#computed;
-    const isOfChain =
-      known?.first === first && this.#recordOf(known.last)?.block.hash === known.hash;
+    const isOfChain = known?.first === first && this.#recordOf(known.last)?.block.hash === known.hash;
     if (isOfChain && last <= known.last) return known.nodes;
     const nodes = isOfChain ? known.nodes : new TrieNodeOverlay(checkpoint);
     this.compute(isOfChain ? known.last + 1 : first, last, nodes, (made) => nodes.add(made));
@@ -74,12 +68,7 @@ export class ComputedTrieNodes {
    * Computes the nodes of blocks `first` to `last`; `keep` puts them where `known` finds them.
    * @throws StateRootMismatchError
    */
-  compute(
-    first: number,
-    last: number,
-    known: TrieNodeReader,
-    keep: (nodes: NodeBatch) => void,
-  ): void {
+  compute(first: number, last: number, known: TrieNodeReader, keep: (nodes: NodeBatch) => void): void {
     const trie = this.#createTrie(known);
     let root = this.#recordOf(first - 1)?.block.header.stateRoot ?? EMPTY_TRIE_ROOT;
     for (let number = first; number <= last; number++) {

@@ -52,9 +52,7 @@ function createLargeChain(seed: number) {
 
   function changesOf(number: number): AccountChange[] {
     if (number === 0) {
-      const slots = new Map(
-        Array.from({ length: SLOTS }, (_, n) => [slotOf(n), BigInt(n + 1) << 128n] as const),
-      );
+      const slots = new Map(Array.from({ length: SLOTS }, (_, n) => [slotOf(n), BigInt(n + 1) << 128n] as const));
       const accounts = Array.from({ length: ACCOUNTS }, (_, n) => accountChange(n, 0));
       return [...accounts, tokenChange(slots)];
     }
@@ -80,13 +78,18 @@ function createLargeChain(seed: number) {
       nodes.keep(update.nodes);
       const header = {
         ...template.block.header,
-        ...{ number, parentHash: parent.hash, stateRoot: update.root },
+        number,
+        parentHash: parent.hash,
+        stateRoot: update.root,
       };
       const hash = headerHash(header);
       parent = { hash, root: update.root, number };
       const record: BlockRecord = {
         block: { hash, header, transactions: [], uncles: [], withdrawals: [] },
-        ...{ senders: [], receipts: [], changes, consensusData: EMPTY_BYTES },
+        senders: [],
+        receipts: [],
+        changes,
+        consensusData: EMPTY_BYTES,
       };
       return { record, nodes: update.nodes };
     },
@@ -98,7 +101,9 @@ test("proofs at every block of a large state are those of an archive, after merg
   const deferred: (() => void)[] = [];
   const open = () =>
     openLogBlockStore({
-      ...{ log, index, createTrie: createStateTrie },
+      log,
+      index,
+      createTrie: createStateTrie,
       defer: (work) => deferred.push(work),
       mergeLimits: { versionsMin: 60, nodeBytesMin: 100_000, blocksMin: 7, keysMax: 50 },
     });
@@ -111,10 +116,7 @@ test("proofs at every block of a large state are those of an archive, after merg
       assert.equal(store.header(number)?.stateRoot, root);
       const slots = Array.from({ length: 3 }, () => chain.slotOf(chain.below(SLOTS + 200)));
       for (const address of [token, addressOf(chain.below(ACCOUNTS + 200))]) {
-        assert.deepEqual(
-          plain(trie.prove(root, address, slots)),
-          plain(chain.prove(root, address, slots)),
-        );
+        assert.deepEqual(plain(trie.prove(root, address, slots)), plain(chain.prove(root, address, slots)));
       }
     }
     assert.deepEqual(store.check().faults, []);
@@ -154,7 +156,9 @@ test("proofs at every block of a large state are those of an archive, after merg
 test("blocks that change what is there add no rows of trie nodes", () => {
   const index = createMemoryKv();
   const store = openLogBlockStore({
-    ...{ log: createMemoryLogDirectory(), index, createTrie: createStateTrie },
+    log: createMemoryLogDirectory(),
+    index,
+    createTrie: createStateTrie,
     defer: () => {},
   });
   const chain = createLargeChain(8);
@@ -171,7 +175,6 @@ test("blocks that change what is there add no rows of trie nodes", () => {
   const before = rows();
   for (let i = 0; i < 20; i++) append();
   // Some of the touched accounts and slots are new: a leaf each, and now and then the branch above it.
-  for (const [i, count] of rows().entries())
-    assert.ok(count - before[i]! < 20 * 8 * 0.2, `${count}`);
+  for (const [i, count] of rows().entries()) assert.ok(count - before[i]! < 20 * 8 * 0.2, `${count}`);
   store.close();
 });

@@ -41,8 +41,7 @@ export class HistoricNodes implements TrieNodeReader {
 
   node(owner: Uint8Array, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
     const name = bytesToHex(hash);
-    const known =
-      this.#made.get(name) ?? this.#index.nodeHistory.find(owner, path, hash, this.#number);
+    const known = this.#made.get(name) ?? this.#index.nodeHistory.find(owner, path, hash, this.#number);
     if (known !== undefined) return known;
     if (this.#made.size > NODES_MAX) this.#made.clear();
     this.#makeSubtrie(owner, path);
@@ -73,8 +72,7 @@ export class HistoricNodes implements TrieNodeReader {
       changes: { keys, valueOf: (index) => values[index] },
       sink: {
         add: (place, depth, rlp, length) => batch.add(owner, place, depth, rlp, length),
-        addHashed: (bytes, start, depth, length) =>
-          batch.addHashed(owner, bytes, start, depth, length),
+        addHashed: (bytes, start, depth, length) => batch.addHashed(owner, bytes, start, depth, length),
         replace() {},
       },
     });

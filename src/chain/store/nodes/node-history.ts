@@ -175,12 +175,7 @@ export class NodeHistory {
   }
 
   /** The node with `hash` at `path` if its version is the newest after block `number`; undefined where rows do not say. */
-  find(
-    owner: Uint8Array,
-    path: Uint8Array,
-    hash: Uint8Array,
-    number: number,
-  ): Uint8Array | undefined {
+  find(owner: Uint8Array, path: Uint8Array, hash: Uint8Array, number: number): Uint8Array | undefined {
     if (path.length > HISTORY_DEPTH) return undefined;
     const rlp = this.#nodeAt(owner, path, number);
     return rlp !== undefined && equalBytes(keccak256(rlp), hash) ? rlp : undefined;
@@ -298,9 +293,7 @@ function withChildren(
   const node = rlp.length === 0 ? undefined : decodeNode(rlp);
   if (node?.kind !== "branch") return undefined;
   return branchOf(
-    Array.from({ length: CHILDREN }, (_, n) =>
-      (changed >> n) & 1 ? references[n] : childReference(node, n),
-    ),
+    Array.from({ length: CHILDREN }, (_, n) => ((changed >> n) & 1 ? references[n] : childReference(node, n))),
   );
 }
 

@@ -8,10 +8,7 @@ import { PendingNodes } from "./pending-nodes.ts";
 
 /** What becomes of the place number `place` of a trie: another node, or none. */
 const change = fc.record({ place: fc.nat(400), node: fc.option(fc.nat(30), { nil: undefined }) });
-const step = fc.oneof(
-  fc.record({ changes: fc.array(change, { maxLength: 120 }) }),
-  fc.record({ back: fc.nat(6) }),
-);
+const step = fc.oneof(fc.record({ changes: fc.array(change, { maxLength: 120 }) }), fc.record({ back: fc.nat(6) }));
 type Changes = readonly { readonly place: number; readonly node: number | undefined }[];
 
 const rlpOf = (place: number, node: number) => Buffer.from(`node ${node} at ${place}`);

@@ -22,8 +22,7 @@ export class PendingNodes {
   readonly #placeOf: number[] = [];
   readonly #replacedOf: number[] = [];
   /** By block: its number, and what was there before it. */
-  readonly #blocks: { readonly number: number; readonly size: number; readonly bytes: number }[] =
-    [];
+  readonly #blocks: { readonly number: number; readonly size: number; readonly bytes: number }[] = [];
 
   /** @param last whose tables these ones are as large as: a block that makes them larger takes some milliseconds more */
   constructor(last?: PendingNodes) {

@@ -135,19 +135,12 @@ export class TrieNodeTable implements TrieNodeReader {
   }
 
   /** What to write over `row`; undefined where nothing differs from the last checkpoint. */
-  #mergedRow(
-    merging: PendingNodes,
-    place: number,
-    row: Uint8Array | undefined,
-  ): Uint8Array | undefined {
+  #mergedRow(merging: PendingNodes, place: number, row: Uint8Array | undefined): Uint8Array | undefined {
     // Of a row that a crashed try of this merge has written, the last checkpoint has the version before.
     const isWritten = row !== undefined && numberFromKey(row, 0) === this.#mergeNumber;
     const before = row === undefined ? NO_VERSION : versionsOf(row)[isWritten ? 1 : 0];
     const newest = merging.newest(place);
-    if (newest < 0)
-      return row === undefined
-        ? undefined
-        : joinRow(this.#mergeNumber, NO_VERSION, NO_VERSION, before);
+    if (newest < 0) return row === undefined ? undefined : joinRow(this.#mergeNumber, NO_VERSION, NO_VERSION, before);
     const hash = merging.nodes.hash(newest);
     if (!isWritten && isVersion(before, 0, before.length, hash)) return undefined;
     return joinRow(this.#mergeNumber, hash, merging.nodes.rlp(newest), before);
@@ -165,12 +158,7 @@ export function firstNodeRow(
 }
 
 /** @param hash of the newest version; its first bytes are stored */
-function joinRow(
-  mergeNumber: number,
-  hash: Uint8Array,
-  rlp: Uint8Array,
-  before: Uint8Array,
-): Uint8Array {
+function joinRow(mergeNumber: number, hash: Uint8Array, rlp: Uint8Array, before: Uint8Array): Uint8Array {
   const hashLength = Math.min(hash.length, HASH_PART);
   const length = hashLength + rlp.length;
   const row = allocateShared(VERSIONS_OFFSET + length + before.length);
@@ -184,9 +172,7 @@ function joinRow(
 }
 
 /** The nodes in a row, each with the part of its hash that names it. */
-export function nodesInRow(
-  row: Uint8Array,
-): readonly { readonly hashPart: Uint8Array; readonly rlp: Uint8Array }[] {
+export function nodesInRow(row: Uint8Array): readonly { readonly hashPart: Uint8Array; readonly rlp: Uint8Array }[] {
   return versionsOf(row)
     .filter((version) => version.length > 0)
     .map((version) => ({

@@ -5,8 +5,7 @@ import { keccak256 } from "../../../primitives/keccak.ts";
 import { historyPaths } from "../nodes/node-history.ts";
 import { HistoryPlaces } from "./prune-batches.ts";
 
-const textOf = (owner: Uint8Array, path: Uint8Array) =>
-  `${Buffer.from(owner).toString("hex")} ${path.join(",")}`;
+const textOf = (owner: Uint8Array, path: Uint8Array) => `${Buffer.from(owner).toString("hex")} ${path.join(",")}`;
 
 test("the places on the way to keys come once each, whatever keys are added", () => {
   const owners = [EMPTY_BYTES, keccak256(Uint8Array.of(1)), keccak256(Uint8Array.of(2))];

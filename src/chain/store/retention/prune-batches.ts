@@ -152,9 +152,11 @@ class BlocksBatch implements PruneBatch {
   }
 }
 
-export const PRUNE_BATCHES: Readonly<
-  Record<PrunedKind, new (modules: PruneModules) => PruneBatch>
-> = { states: StatesBatch, proofs: ProofsBatch, blocks: BlocksBatch };
+export const PRUNE_BATCHES: Readonly<Record<PrunedKind, new (modules: PruneModules) => PruneBatch>> = {
+  states: StatesBatch,
+  proofs: ProofsBatch,
+  blocks: BlocksBatch,
+};
 
 /** Keys in the order of their rows, without most that come twice. */
 function* distinct(keys: readonly Uint8Array[]): Generator<Uint8Array> {

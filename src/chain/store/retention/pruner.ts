@@ -58,10 +58,7 @@ export class Pruner {
   readonly #batchRows: number;
   #steps: Generator<PruneStep> | undefined;
 
-  constructor(
-    { sliceMs = SLICE_MS, batchRows = BATCH_ROWS }: PrunerOptions,
-    modules: PrunerModules,
-  ) {
+  constructor({ sliceMs = SLICE_MS, batchRows = BATCH_ROWS }: PrunerOptions, modules: PrunerModules) {
     this.#modules = modules;
     this.#sliceMs = sliceMs;
     this.#batchRows = batchRows;

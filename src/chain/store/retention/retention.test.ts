@@ -43,10 +43,7 @@ function clear({ index }: Disk): void {
 /** A genesis file with so many accounts. */
 function genesisOf(accounts: number): string {
   const alloc = Object.fromEntries(
-    Array.from({ length: accounts }, (_, i) => [
-      `0x${(i + 1).toString(16).padStart(40, "0")}`,
-      { balance: "1" },
-    ]),
+    Array.from({ length: accounts }, (_, i) => [`0x${(i + 1).toString(16).padStart(40, "0")}`, { balance: "1" }]),
   );
   return JSON.stringify({ config: { chainId: 1 }, alloc, difficulty: "0x0", gasLimit: "0x1" });
 }
@@ -72,9 +69,7 @@ describe("Retention", () => {
       const merged = 12 + 7;
       const isPruned = (retained: number | undefined, base: number) =>
         assert.ok(
-          retained === undefined
-            ? base === 0
-            : base > 140 - retained - merged && base <= 140 - retained,
+          retained === undefined ? base === 0 : base > 140 - retained - merged && base <= 140 - retained,
           `${base}`,
         );
       isPruned(blocks, store.base()!);
@@ -165,42 +160,37 @@ describe("Retention", () => {
     const limit = fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined });
     const limits = fc.record({ blocks: limit, states: limit, proofs: limit });
     fc.assert(
-      fc.property(
-        fc.array(operation, { maxLength: 40 }),
-        limits,
-        fc.nat(),
-        (operations, retained, seed) => {
-          const disk = createMemoryDisk();
-          const retention = { ...retained, ...SLICES };
-          let store = disk.open({ retention });
-          let model = new ArchiveModel();
-          let chain = new RandomChain(seed);
-          let rollbacks = 0;
-          for (const step of operations) {
-            if ("append" in step) grow(store, chain, model, step.append);
-            else if ("work" in step) runDeferred(disk, step.work);
-            else if ("reopen" in step) store = disk.open({ retention });
-            else if ("reindex" in step) {
-              clear(disk);
-              store = disk.open({ retention });
-            } else if (model.blocks.length > 0) {
-              const first = store.proofBase();
-              const number = first + Math.floor(step.rollback * (store.head()! - first));
-              store.rollbackTo(number);
-              model = model.upTo(number);
-              chain = RandomChain.from(
-                seed + ++rollbacks,
-                model.blocks.map(({ record }) => record),
-              );
-            }
+      fc.property(fc.array(operation, { maxLength: 40 }), limits, fc.nat(), (operations, retained, seed) => {
+        const disk = createMemoryDisk();
+        const retention = { ...retained, ...SLICES };
+        let store = disk.open({ retention });
+        let model = new ArchiveModel();
+        let chain = new RandomChain(seed);
+        let rollbacks = 0;
+        for (const step of operations) {
+          if ("append" in step) grow(store, chain, model, step.append);
+          else if ("work" in step) runDeferred(disk, step.work);
+          else if ("reopen" in step) store = disk.open({ retention });
+          else if ("reindex" in step) {
+            clear(disk);
+            store = disk.open({ retention });
+          } else if (model.blocks.length > 0) {
+            const first = store.proofBase();
+            const number = first + Math.floor(step.rollback * (store.head()! - first));
+            store.rollbackTo(number);
+            model = model.upTo(number);
+            chain = RandomChain.from(
+              seed + ++rollbacks,
+              model.blocks.map(({ record }) => record),
+            );
           }
-          while (store.pruneSome());
-          model.assertEqual(store);
-          const again = disk.open({ retention });
-          while (again.pruneSome());
-          model.assertEqual(again);
-        },
-      ),
+        }
+        while (store.pruneSome());
+        model.assertEqual(store);
+        const again = disk.open({ retention });
+        while (again.pruneSome());
+        model.assertEqual(again);
+      }),
       { numRuns: Number(process.env.EVMINT_RETENTION_RUNS ?? 60) },
     );
   });

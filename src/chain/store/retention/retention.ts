@@ -4,13 +4,7 @@ import type { LogDirectory } from "../../../storage/log-file.ts";
 import type { AddressIndex } from "../../addresses/address-index.ts";
 import type { BlockIndex } from "../index/block-index.ts";
 import type { BlockReader } from "../log/block-reader.ts";
-import {
-  Pruner,
-  type PrunerOptions,
-  type PruneTargets,
-  pruneTargets,
-  type Retention,
-} from "./pruner.ts";
+import { Pruner, type PrunerOptions, type PruneTargets, pruneTargets, type Retention } from "./pruner.ts";
 import { type StateFile, StateFiles, type StateFileWriter } from "./state-file.ts";
 import { type StatePiece, statePieces } from "./state-pieces.ts";
 

@@ -36,11 +36,7 @@ export type StateTables = {
  * for a key without a value. The blocks up to that one must be merged. Ends only where the root of what it gave is `root`.
  * @throws StateRootMismatchError
  */
-export function* statePieces(
-  tables: StateTables,
-  number: number,
-  root: Hash,
-): Generator<StatePiece | undefined> {
+export function* statePieces(tables: StateTables, number: number, root: Hash): Generator<StatePiece | undefined> {
   const trie = new TrieBuilder(HASH_ONLY);
   const owners = new SlotOwners();
   yield* owners.read(tables.kv);

@@ -14,20 +14,12 @@ const ADDRESS_LENGTH = 20;
  *     address   first 8 bytes of keccak256(address) ‖ address → nothing
  *     slot      address ‖ first 8 bytes of keccak256(slot) ‖ slot → nothing
  */
-export function writeHashedAddress(
-  writer: Pick<KvWriter, "put">,
-  address: Uint8Array,
-  hash?: Uint8Array,
-): void {
+export function writeHashedAddress(writer: Pick<KvWriter, "put">, address: Uint8Array, hash?: Uint8Array): void {
   writer.put(hashedAddressKey(address, hash), NOTHING);
 }
 
 /** @param key address ‖ slot @param hash of the slot */
-export function writeHashedSlot(
-  writer: Pick<KvWriter, "put">,
-  key: Uint8Array,
-  hash?: Uint8Array,
-): void {
+export function writeHashedSlot(writer: Pick<KvWriter, "put">, key: Uint8Array, hash?: Uint8Array): void {
   writer.put(hashedSlotKey(key, hash), NOTHING);
 }
 
@@ -44,10 +36,7 @@ function hashedAddressKey(address: Uint8Array, hash = keccak256(address)): Uint8
   return tableKey(TABLE.hashedAddress, hash.subarray(0, HASH_PART), address);
 }
 
-function hashedSlotKey(
-  key: Uint8Array,
-  hash = keccak256(key.subarray(ADDRESS_LENGTH)),
-): Uint8Array {
+function hashedSlotKey(key: Uint8Array, hash = keccak256(key.subarray(ADDRESS_LENGTH))): Uint8Array {
   const [address, slot] = [key.subarray(0, ADDRESS_LENGTH), key.subarray(ADDRESS_LENGTH)];
   return tableKey(TABLE.hashedSlot, address, hash.subarray(0, HASH_PART), slot);
 }
@@ -63,11 +52,7 @@ export function addressesFrom(reader: KvReader, start: Uint8Array): Generator<Ha
 }
 
 /** The same for slots of `address`. */
-export function slotsFrom(
-  reader: KvReader,
-  address: Uint8Array,
-  start: Uint8Array,
-): Generator<Hashed> {
+export function slotsFrom(reader: KvReader, address: Uint8Array, start: Uint8Array): Generator<Hashed> {
   return keysFrom(reader, tableKey(TABLE.hashedSlot, address), start);
 }
 
@@ -91,21 +76,13 @@ export function addressWithHash(reader: KvReader, hash: Uint8Array): Uint8Array 
 }
 
 /** The slot of `address` with this hash. */
-export function slotWithHash(
-  reader: KvReader,
-  address: Uint8Array,
-  hash: Uint8Array,
-): Uint8Array | undefined {
+export function slotWithHash(reader: KvReader, address: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
   for (const { key } of slotsUnder(reader, address, nibblesOf(hash))) return key;
   return undefined;
 }
 
 /** Slots of `address` whose hash begins with the nibbles `path`, with their hashes. */
-export function* slotsUnder(
-  reader: KvReader,
-  address: Uint8Array,
-  path: Uint8Array,
-): Generator<Hashed> {
+export function* slotsUnder(reader: KvReader, address: Uint8Array, path: Uint8Array): Generator<Hashed> {
   yield* keysUnder(reader, tableKey(TABLE.hashedSlot, address), path);
 }
 

@@ -32,11 +32,7 @@ test("values are those of the rows, whatever is written and read and however sma
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 600 }), fc.nat(30_000), (operations, bytesMax) => {
       const rows = createRows();
-      const latest = new LatestValues(
-        rows,
-        { keyLength: KEY_LENGTH, valueMax: VALUE_MAX },
-        bytesMax,
-      );
+      const latest = new LatestValues(rows, { keyLength: KEY_LENGTH, valueMax: VALUE_MAX }, bytesMax);
       for (const { key, write, value } of operations) {
         const bytes = keyOf(key);
         if (write) {

@@ -30,11 +30,7 @@ export class DecodedValues {
 
   /** Memory of what is decoded. */
   get bytes(): number {
-    return (
-      this.#accounts.size * ACCOUNT_BYTES +
-      this.#slotCount * SLOT_BYTES +
-      this.#slots.size * SLOT_MAP_BYTES
-    );
+    return this.#accounts.size * ACCOUNT_BYTES + this.#slotCount * SLOT_BYTES + this.#slots.size * SLOT_MAP_BYTES;
   }
 
   account(address: Address): Account | undefined {
@@ -227,10 +223,7 @@ export class HistoricStates {
         }
       },
     });
-    return new DecodedValues(
-      { accounts: valuesOf(accounts), slots: valuesOf(slots) },
-      this.#bytesMax,
-    );
+    return new DecodedValues({ accounts: valuesOf(accounts), slots: valuesOf(slots) }, this.#bytesMax);
   }
 }
 

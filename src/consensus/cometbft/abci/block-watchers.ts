@@ -82,10 +82,7 @@ export class MisbehaviorReports implements BlockWatcher {
   readonly #log: Logger;
   readonly #proofs: Counter;
 
-  constructor({
-    metrics,
-    log,
-  }: { readonly metrics: Pick<Metrics, "counter">; readonly log: Logger }) {
+  constructor({ metrics, log }: { readonly metrics: Pick<Metrics, "counter">; readonly log: Logger }) {
     this.#log = log;
     this.#proofs = metrics.counter({
       name: "misbehavior_total",

@@ -12,22 +12,8 @@ import {
   replyFrame,
   requestFrame,
 } from "./frames.ts";
-import {
-  CALLS,
-  type CallName,
-  consensusParams,
-  type Request,
-  validatorUpdate,
-} from "./messages.ts";
-import {
-  decodeMessage,
-  encodeMessage,
-  encodeVarint,
-  type MessageType,
-  message,
-  repeated,
-  single,
-} from "./protobuf.ts";
+import { CALLS, type CallName, consensusParams, type Request, validatorUpdate } from "./messages.ts";
+import { decodeMessage, encodeMessage, encodeVarint, type MessageType, message, repeated, single } from "./protobuf.ts";
 
 const hex = (text: string) => hexToBytes(`0x${text}`);
 
@@ -74,8 +60,7 @@ for (const [call, bytes] of Object.entries(recorded)) {
 }
 
 test("the genesis and the first block of four validators are read as CometBFT means them", () => {
-  const read = <Name extends CallName>(name: Name) =>
-    decodeRequest(hex(recorded[name]!)).fields as Request<Name>;
+  const read = <Name extends CallName>(name: Name) => decodeRequest(hex(recorded[name]!)).fields as Request<Name>;
   const { chainId, initialHeight, validators, time } = read("initChain");
   assert.equal(chainId, "evmint-9000");
   assert.equal(initialHeight, 1n);
@@ -141,22 +126,17 @@ test("every message comes back from its bytes, however the stream is cut", () =>
   fc.assert(
     fc.property(
       fc.array(
-        anyCall.chain((call) =>
-          fc.record({ call: fc.constant(call), fields: anyFields(CALLS[call].request[1]) }),
-        ),
+        anyCall.chain((call) => fc.record({ call: fc.constant(call), fields: anyFields(CALLS[call].request[1]) })),
         { maxLength: 5 },
       ),
       fc.infiniteStream(fc.integer({ min: 1, max: 40 })),
       (calls, cuts) => {
-        const stream = Buffer.concat(
-          calls.map(({ call, fields }) => requestFrame(call, fields as never)),
-        );
+        const stream = Buffer.concat(calls.map(({ call, fields }) => requestFrame(call, fields as never)));
         const reader = new FrameReader();
         const decoded: unknown[] = [];
         for (let at = 0; at < stream.length; ) {
           const end = at + cuts.next().value!;
-          for (const body of reader.push(stream.subarray(at, end)))
-            decoded.push(decodeRequest(body));
+          for (const body of reader.push(stream.subarray(at, end))) decoded.push(decodeRequest(body));
           at = end;
         }
         assert.deepEqual(plain(decoded), plain(calls));

@@ -54,18 +54,12 @@ function frame(number: number, type: AnyMessage, fields: object): Uint8Array {
   return Buffer.concat([encodeVarint(BigInt(length)), head, memberLength, member]);
 }
 
-export function requestFrame<Name extends CallName>(
-  name: Name,
-  fields: Partial<Request<Name>>,
-): Uint8Array {
+export function requestFrame<Name extends CallName>(name: Name, fields: Partial<Request<Name>>): Uint8Array {
   const [number, type] = CALLS[name].request;
   return frame(number, type as AnyMessage, fields);
 }
 
-export function replyFrame<Name extends CallName>(
-  name: Name,
-  fields: Partial<Reply<Name>>,
-): Uint8Array {
+export function replyFrame<Name extends CallName>(name: Name, fields: Partial<Reply<Name>>): Uint8Array {
   const [number, type] = CALLS[name].reply;
   return frame(number, type as AnyMessage, fields);
 }
@@ -123,8 +117,7 @@ export class FrameReader {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
     if (this.#length < this.#wanted) return [];
-    let bytes: Uint8Array =
-      this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    let bytes: Uint8Array = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
     const messages: Uint8Array[] = [];
     this.#wanted = 1;
     for (;;) {

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApplicationContract } from "../../testing/application-contract.ts";
-import {
-  inputOf,
-  openTestApplication,
-  proposalOf,
-  withCalls,
-} from "../../testing/test-application.ts";
+import { inputOf, openTestApplication, proposalOf, withCalls } from "../../testing/test-application.ts";
 import { applicationOverAbci } from "../testing/application-over-abci.ts";
 import { createAbciHandlers } from "./handlers.ts";
 

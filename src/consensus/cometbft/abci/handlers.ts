@@ -151,9 +151,7 @@ export function createAbciHandlers(
     },
 
     listSnapshots: () => ({
-      snapshots: application
-        .listSnapshots()
-        .map((snapshot) => ({ ...snapshot, height: BigInt(snapshot.height) })),
+      snapshots: application.listSnapshots().map((snapshot) => ({ ...snapshot, height: BigInt(snapshot.height) })),
     }),
 
     loadSnapshotChunk: ({ height, format, chunk }) => ({
@@ -165,10 +163,7 @@ export function createAbciHandlers(
 }
 
 /** A node that has no chain yet and restores one behind the ABCI socket. */
-export function createRestoreHandlers(
-  version: string,
-  restore: Pick<Application, "info"> & RestoreCalls,
-) {
+export function createRestoreHandlers(version: string, restore: Pick<Application, "info"> & RestoreCalls) {
   return {
     info() {
       const { height, appHash, appVersion } = restore.info();
@@ -190,14 +185,10 @@ export function createRestoreHandlers(
 
 /** What is restored of peers may wait for others that vouch for it. */
 type RestoreCalls = Pick<Application, "offerSnapshot"> & {
-  applySnapshotChunk(
-    ...chunk: Parameters<Application["applySnapshotChunk"]>
-  ): ApplyResult | Promise<ApplyResult>;
+  applySnapshotChunk(...chunk: Parameters<Application["applySnapshotChunk"]>): ApplyResult | Promise<ApplyResult>;
 };
 
-function restoreCalls(
-  application: RestoreCalls,
-): Pick<AbciHandlers, "offerSnapshot" | "applySnapshotChunk"> {
+function restoreCalls(application: RestoreCalls): Pick<AbciHandlers, "offerSnapshot" | "applySnapshotChunk"> {
   return {
     offerSnapshot({ snapshot, appHash }) {
       if (snapshot === undefined) throw new UnexpectedRequestError("an offer without a snapshot");
@@ -260,11 +251,7 @@ function finalizedReply(result: BlockResult, txCount: number): Partial<Reply<"fi
   };
 }
 
-function txResultOf({
-  code,
-  gasWanted,
-  gasUsed,
-}: TxResult): Reply<"finalizeBlock">["txResults"][number] {
+function txResultOf({ code, gasWanted, gasUsed }: TxResult): Reply<"finalizeBlock">["txResults"][number] {
   return {
     code,
     gasWanted,
@@ -295,12 +282,8 @@ export function updateOf({ publicKey, power }: Validator): ValidatorUpdate {
 function assertUpdates(updates: readonly Validator[]): void {
   const seen = new Set<string>();
   for (const { address, publicKey, power } of updates) {
-    const isValid =
-      Number.isSafeInteger(power) && power >= 0 && addressOfCompressedKey(publicKey) === address;
-    invariant(
-      isValid && !seen.has(address),
-      `validator update of ${address} must be valid and single`,
-    );
+    const isValid = Number.isSafeInteger(power) && power >= 0 && addressOfCompressedKey(publicKey) === address;
+    invariant(isValid && !seen.has(address), `validator update of ${address} must be valid and single`);
     seen.add(address);
   }
 }
@@ -308,10 +291,7 @@ function assertUpdates(updates: readonly Validator[]): void {
 /** CometBFT counts each transaction with its tag and length. Proposer data alone always goes out: a block needs it. */
 function assertFits(txs: readonly Uint8Array[], maxTxBytes: number): void {
   if (txs.length === 1) return;
-  const bytes = txs.reduce(
-    (sum, { length }) => sum + 1 + encodeVarint(BigInt(length)).length + length,
-    0,
-  );
+  const bytes = txs.reduce((sum, { length }) => sum + 1 + encodeVarint(BigInt(length)).length + length, 0);
   invariant(bytes <= maxTxBytes, `a proposal of ${bytes} bytes must fit into ${maxTxBytes}`);
 }
 

@@ -3,12 +3,7 @@ import { test } from "node:test";
 import { type Logger, SILENT_LOGGER } from "../../../telemetry/logger.ts";
 import { createMetrics } from "../../../telemetry/metrics.ts";
 import type { Misbehavior } from "../../application.ts";
-import {
-  ACCOUNTS,
-  inputOf,
-  openTestApplication,
-  proposalOf,
-} from "../../testing/test-application.ts";
+import { ACCOUNTS, inputOf, openTestApplication, proposalOf } from "../../testing/test-application.ts";
 import { applicationOverAbci } from "../testing/application-over-abci.ts";
 import { MisbehaviorReports } from "./block-watchers.ts";
 

@@ -80,10 +80,7 @@ const LENGTH_BYTES_MAX = 5;
 const UINT64_MASK = (1n << 64n) - 1n;
 
 /** The wire form of `value` (proto3: fields that are zero are left out, in the order of the table). */
-export function encodeMessage<F extends Fields>(
-  type: MessageType<F>,
-  value: Partial<MessageFields<F>>,
-): Uint8Array {
+export function encodeMessage<F extends Fields>(type: MessageType<F>, value: Partial<MessageFields<F>>): Uint8Array {
   const out: Uint8Array[] = [];
   for (const [name, field] of Object.entries(type.fields)) {
     const fieldValue = (value as Readonly<Record<string, unknown>>)[name];
@@ -103,10 +100,7 @@ export function encodeMessage<F extends Fields>(
  * The message in `bytes`; byte fields are views of it. Unknown fields are skipped, of a repeated single field the last counts.
  * @throws MalformedProtobufError
  */
-export function decodeMessage<F extends Fields>(
-  type: MessageType<F>,
-  bytes: Uint8Array,
-): MessageFields<F> {
+export function decodeMessage<F extends Fields>(type: MessageType<F>, bytes: Uint8Array): MessageFields<F> {
   const result: Record<string, unknown> = {};
   for (const [name, field] of type.byNumber.values()) {
     if (field.label === "repeated") result[name] = [];
@@ -173,9 +167,7 @@ function isPackable(type: FieldType): boolean {
 
 function wireTypeOf(type: FieldType): number {
   if (type === "sfixed64") return FIXED64;
-  return typeof type !== "string" || type === "bytes" || type === "string"
-    ? LENGTH_DELIMITED
-    : VARINT;
+  return typeof type !== "string" || type === "bytes" || type === "string" ? LENGTH_DELIMITED : VARINT;
 }
 
 function zeroOf(type: FieldType): unknown {
@@ -201,10 +193,7 @@ function writeField(out: Uint8Array[], field: Field, value: unknown, evenIfZero:
   if (wireType !== LENGTH_DELIMITED) {
     const encoded = scalarVarint(type as keyof Scalars, value);
     if (encoded === 0n && !evenIfZero) return;
-    out.push(
-      tagOf(number, wireType),
-      wireType === VARINT ? encodeVarint(encoded) : encodeFixed64(encoded),
-    );
+    out.push(tagOf(number, wireType), wireType === VARINT ? encodeVarint(encoded) : encodeFixed64(encoded));
     return;
   }
   const bytes =
@@ -220,9 +209,7 @@ function writeField(out: Uint8Array[], field: Field, value: unknown, evenIfZero:
 
 function writePacked(out: Uint8Array[], { number, type }: Field, items: readonly unknown[]): void {
   if (items.length === 0) return;
-  const payload = Buffer.concat(
-    items.map((item) => encodeVarint(scalarVarint(type as keyof Scalars, item))),
-  );
+  const payload = Buffer.concat(items.map((item) => encodeVarint(scalarVarint(type as keyof Scalars, item))));
   out.push(tagOf(number, LENGTH_DELIMITED), encodeVarint(BigInt(payload.length)), payload);
 }
 

@@ -67,9 +67,7 @@ test("replies keep the order of their requests when an early one takes longer", 
         : { code: tx.length },
   });
   const client = await connect(path);
-  const frames = [1, 2, 3].map((length) =>
-    requestFrame("insertTx", { tx: new Uint8Array(length) }),
-  );
+  const frames = [1, 2, 3].map((length) => requestFrame("insertTx", { tx: new Uint8Array(length) }));
   const replies = client.raw(Buffer.concat(frames), 3);
   const other = await connect(path);
   assert.equal((await other.call("insertTx", { tx: EMPTY_BYTES })).code, 0);
@@ -208,20 +206,16 @@ test("the socket is the user's own, and a stale file gives way to it", async () 
   assert.equal(statSync(first.path).mode & 0o777, 0o600);
   await first.server.close();
   writeFileSync(first.path, "");
-  const again = await listenAbci(
-    { path: first.path, onEngineLost: () => {}, onFailure: () => {} },
-    { info: () => ({}) } as unknown as AbciHandlers,
-  );
+  const again = await listenAbci({ path: first.path, onEngineLost: () => {}, onFailure: () => {} }, {
+    info: () => ({}),
+  } as unknown as AbciHandlers);
   open.push(again);
   await (await connect(first.path)).call("info");
 });
 
 test("a path that no unix socket can have is an error that says so", async () => {
   await assert.rejects(
-    listenAbci(
-      { path: `/tmp/${"x".repeat(110)}`, onEngineLost: () => {}, onFailure: () => {} },
-      {} as AbciHandlers,
-    ),
+    listenAbci({ path: `/tmp/${"x".repeat(110)}`, onEngineLost: () => {}, onFailure: () => {} }, {} as AbciHandlers),
     { code: "ABCI_SOCKET_PATH_TOO_LONG" },
   );
 });

@@ -1,13 +1,7 @@
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { assertSocketPath } from "../home/home.ts";
-import {
-  type AbciRequest,
-  decodeRequest,
-  exceptionFrame,
-  FrameReader,
-  replyFrame,
-} from "./frames.ts";
+import { type AbciRequest, decodeRequest, exceptionFrame, FrameReader, replyFrame } from "./frames.ts";
 import type { CallName, Reply, Request } from "./messages.ts";
 
 /** Answers the calls of ABCI; `echo` and `flush` are the server's own. */
@@ -58,10 +52,7 @@ const CONSENSUS_CALLS: ReadonlySet<CallName> = new Set([
  * CometBFT waits for the reply to the `flush` after each call.
  * @throws SocketPathTooLongError, and what listening throws
  */
-export async function listenAbci(
-  options: AbciServerOptions,
-  handlers: AbciHandlers,
-): Promise<AbciServer> {
+export async function listenAbci(options: AbciServerOptions, handlers: AbciHandlers): Promise<AbciServer> {
   const { path } = options;
   assertSocketPath(path);
   rmSync(path, { force: true });
@@ -205,9 +196,7 @@ class AbciConnection {
     if (CONSENSUS_CALLS.has(call)) this.#events.onConsensusCall();
     const handle = this.#handlers[call] as (fields: unknown) => object | Promise<object>;
     const reply = handle(fields);
-    return reply instanceof Promise
-      ? reply.then((fields) => replyFrame(call, fields))
-      : replyFrame(call, reply);
+    return reply instanceof Promise ? reply.then((fields) => replyFrame(call, fields)) : replyFrame(call, reply);
   }
 
   #write(replies: readonly Uint8Array[]): void {

@@ -122,9 +122,7 @@ function paceOf(blockTimeMs: number): Pace {
 export function commitTimeoutMs(blockTimeMs: number): number {
   // Rounds of votes take some 100 to 300 ms of each block; the commit timeout is what is left of it.
   return Math.round(
-    isFastPace(blockTimeMs)
-      ? Math.max(10, blockTimeMs - 50)
-      : blockTimeMs - Math.min(300, blockTimeMs / 10),
+    isFastPace(blockTimeMs) ? Math.max(10, blockTimeMs - 50) : blockTimeMs - Math.min(300, blockTimeMs / 10),
   );
 }
 

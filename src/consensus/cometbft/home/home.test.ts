@@ -17,8 +17,13 @@ test("CometBFT's RPC has no port: a socket in its home, which only its user can 
   const socket = engineRpcSocket(directory);
   writeFileSync(socket, "left by a run that was killed");
   const toml = engineConfigToml({
-    ...{ abciSocket: "/s", moniker: "m", p2pAddress: "0.0.0.0:1", externalAddress: "" },
-    ...{ isLocalNet: false, blockTimeMs: 1000, doubleSignCheckHeight: 0 },
+    abciSocket: "/s",
+    moniker: "m",
+    p2pAddress: "0.0.0.0:1",
+    externalAddress: "",
+    isLocalNet: false,
+    blockTimeMs: 1000,
+    doubleSignCheckHeight: 0,
     peers: { persistent: [], trusted: [], rejected: [] },
   });
   writeEngineConfig(directory, toml);

@@ -1,24 +1,7 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  type KeyObject,
-  randomBytes,
-} from "node:crypto";
-import {
-  chmodSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomBytes } from "node:crypto";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  addressOfCompressedKey,
-  compressPublicKey,
-} from "../../../crypto/compressed-public-key.ts";
+import { addressOfCompressedKey, compressPublicKey } from "../../../crypto/compressed-public-key.ts";
 import { addressFromPublicKey, isPrivateKey, secp256k1 } from "../../../crypto/secp256k1.ts";
 import { NodeError } from "../../../errors.ts";
 import { type Address, addressToBytes } from "../../../primitives/address.ts";
@@ -51,10 +34,7 @@ type EngineHome = {
  * @param genesisFor `genesis.json` of a chain whose only validator has this compressed key; for a home that has none
  * @throws EngineHomeError for a genesis that cannot be read
  */
-export function prepareEngineHome(
-  directory: string,
-  genesisFor: (publicKey: Uint8Array) => string,
-): EngineHome {
+export function prepareEngineHome(directory: string, genesisFor: (publicKey: Uint8Array) => string): EngineHome {
   createEngineKeys(directory);
   const genesis = genesisPath(directory);
   if (!existsSync(genesis)) createOnce(genesis, genesisFor(validatorPublicKey(directory)), 0o644);
@@ -65,9 +45,7 @@ export function prepareEngineHome(
 export function isEngineStoreEmpty(directory: string): boolean {
   const store = join(directory, "data", "blockstore.db");
   if (!existsSync(store)) return true;
-  return readdirSync(store).every(
-    (name) => !/\.(log|ldb|sst)$/.test(name) || statSync(join(store, name)).size === 0,
-  );
+  return readdirSync(store).every((name) => !/\.(log|ldb|sst)$/.test(name) || statSync(join(store, name)).size === 0);
 }
 
 /** @throws EngineHomeError where the genesis in the home is that of another chain */
@@ -76,8 +54,7 @@ export function assertEngineGenesis(
   chain: { readonly chainId: bigint; readonly genesisHash: Hash },
 ): void {
   const { chain_id, app_state } = readJson(genesisPath(directory)) as GenesisFile;
-  const isOurs =
-    chain_id === engineChainId(chain.chainId) && app_state?.evmGenesis === chain.genesisHash;
+  const isOurs = chain_id === engineChainId(chain.chainId) && app_state?.evmGenesis === chain.genesisHash;
   if (!isOurs) {
     throw new EngineHomeError("the genesis of CometBFT is that of another chain", { directory });
   }
@@ -110,10 +87,7 @@ export function createEngineKeys(directory: string, privateKey?: Uint8Array): vo
   }
   createOnce(nodeKeyPath(directory), json(nodeKeyFile(randomBytes(32))));
   createOnce(validatorKeyPath(directory), json(validatorKeyFile(privateKey ?? randomPrivateKey())));
-  createOnce(
-    join(directory, "data", "priv_validator_state.json"),
-    json({ height: "0", round: 0, step: 0 }),
-  );
+  createOnce(join(directory, "data", "priv_validator_state.json"), json({ height: "0", round: 0, step: 0 }));
 }
 
 /** Peer identity of the node whose home this is: 40 hex digits. */
@@ -257,10 +231,9 @@ const SOCKET_PATH_BYTES_MAX = 107;
 class SocketPathTooLongError extends NodeError {
   readonly code = "ABCI_SOCKET_PATH_TOO_LONG";
   constructor(path: string) {
-    super(
-      `the path of a unix socket has at most ${SOCKET_PATH_BYTES_MAX} bytes, choose a shorter home: ${path}`,
-      { path },
-    );
+    super(`the path of a unix socket has at most ${SOCKET_PATH_BYTES_MAX} bytes, choose a shorter home: ${path}`, {
+      path,
+    });
   }
 }
 

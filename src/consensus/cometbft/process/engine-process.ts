@@ -112,11 +112,7 @@ function isDiskFull(directory: string): boolean {
   }
 }
 
-async function stopChild(
-  child: ChildProcess,
-  exited: Promise<EngineExit>,
-  graceMs: number,
-): Promise<void> {
+async function stopChild(child: ChildProcess, exited: Promise<EngineExit>, graceMs: number): Promise<void> {
   child.kill("SIGTERM");
   const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
   await exited;

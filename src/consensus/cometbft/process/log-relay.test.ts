@@ -5,7 +5,9 @@ import type { LogRecord } from "./output.ts";
 import { LogRelay } from "./output.ts";
 
 const record = (level: LogRecord["level"]): LogRecord => ({
-  ...{ level, module: "p2p", message: "Stopping peer for error" },
+  level,
+  module: "p2p",
+  message: "Stopping peer for error",
   fields: { err: "x" },
 });
 

@@ -20,16 +20,10 @@ async function run(output: { stdout?: string; stderr?: string; status?: number }
   writeFileSync(join(directory, "stdout"), stdout);
   writeFileSync(join(directory, "stderr"), stderr);
   const binary = join(directory, "engine");
-  writeFileSync(
-    binary,
-    `#!/bin/sh\ncd "$(dirname "$0")"; cat stdout; cat stderr >&2; exit ${status}\n`,
-  );
+  writeFileSync(binary, `#!/bin/sh\ncd "$(dirname "$0")"; cat stdout; cat stderr >&2; exit ${status}\n`);
   chmodSync(binary, 0o755);
   const faults: EngineFault[] = [];
-  const process = startEngineProcess(
-    { binary, directory, onFault: (fault) => faults.push(fault) },
-    SILENT_LOGGER,
-  );
+  const process = startEngineProcess({ binary, directory, onFault: (fault) => faults.push(fault) }, SILENT_LOGGER);
   const exit = await process.exited;
   return { faults, exit };
 }
@@ -61,8 +55,7 @@ const DISGUISES: Readonly<Record<string, (text: string) => string>> = {
   "as it is": (text) => text,
   "on a line of its own": (text) => `x\n${text}\n`,
   "after every kind of line break": (text) => `\r\n${text}\u2028${text}\u0085${text}\v${text}`,
-  "beyond the end of a JSON member": (text) =>
-    `","_msg":"${text}","level":"error"}\n{"err":"${text}`,
+  "beyond the end of a JSON member": (text) => `","_msg":"${text}","level":"error"}\n{"err":"${text}`,
   "with escapes": (text) => `\\n${JSON.stringify(text)}\\u000a\u001b[2K\r${text}`,
   "after as much as a peer can send": (text) => `${"x".repeat(10_000)}\n${text}`,
   "beyond the longest line": (text) => `${"x".repeat(64 << 10)}\n${text}\n`,
@@ -72,35 +65,49 @@ const DISGUISES: Readonly<Record<string, (text: string) => string>> = {
 /** The records that quote a peer, by the module and message of CometBFT v0.40; evidence/reactor.go logs the text as the message. */
 const QUOTING: Readonly<Record<string, (text: string) => object>> = {
   moniker: (moniker) => ({
-    ...{ level: "info", module: "main", _msg: "Started node" },
+    level: "info",
+    module: "main",
+    _msg: "Started node",
     nodeInfo: { moniker, network: moniker, other: { rpc_address: moniker } },
   }),
   network: (text) => ({
-    ...{ level: "info", module: "p2p", _msg: "Inbound Peer rejected" },
+    level: "info",
+    module: "p2p",
+    _msg: "Inbound Peer rejected",
     err: `auth failure: peer is on a different network. Got ${text}, expected evmint-1`,
   }),
   err: (err) => ({
-    ...{ level: "error", module: "consensus", _msg: "Stopping peer for error" },
-    ...{ err, peer: err, src: [[err]], error: { err } },
+    level: "error",
+    module: "consensus",
+    _msg: "Stopping peer for error",
+    err,
+    peer: err,
+    src: [[err]],
+    error: { err },
   }),
   "the message of evidence": (_msg) => ({ level: "error", module: "evidence", _msg }),
   "a module of a text": (module) => ({ level: "error", module, _msg: "CONSENSUS FAILURE!!!" }),
   "a stack": (stack) => ({ level: "error", module: "rpc", _msg: "panic in handler", stack }),
   "a record of no level": (err) => ({ module: "consensus", _msg: "CONSENSUS FAILURE!!!", err }),
   "a record of another level": (err) => ({
-    ...{ level: "info", module: "consensus", _msg: "CONSENSUS FAILURE!!!", err },
+    level: "info",
+    module: "consensus",
+    _msg: "CONSENSUS FAILURE!!!",
+    err,
   }),
   "nested records": (text) => ({
-    ...{ level: "error", module: "p2p", _msg: ["CONSENSUS FAILURE!!!"] },
+    level: "error",
+    module: "p2p",
+    _msg: ["CONSENSUS FAILURE!!!"],
     fields: { level: "error", module: "consensus", _msg: "CONSENSUS FAILURE!!!", err: text },
   }),
   "a member of every name": (text) => ({
-    ...{ level: "error", module: "p2p", _msg: "x", __proto__: { level: text } },
+    level: "error",
+    module: "p2p",
+    _msg: "x",
+    __proto__: { level: text },
     ...Object.fromEntries(
-      ["fault", "kind", "text", "constructor", "toString", "ts", "message", "_msg2"].map((name) => [
-        name,
-        text,
-      ]),
+      ["fault", "kind", "text", "constructor", "toString", "ts", "message", "_msg2"].map((name) => [name, text]),
     ),
   }),
 };
@@ -117,9 +124,9 @@ for (const [member, recordOf] of Object.entries(QUOTING)) {
 }
 
 test("lines of the log that are no records are no faults, whatever they say", async () => {
-  const lines = FAULT_TEXTS.flatMap((text) =>
-    Object.values(DISGUISES).map((disguise) => disguise(text)),
-  ).filter((text) => !/^\{/m.test(text));
+  const lines = FAULT_TEXTS.flatMap((text) => Object.values(DISGUISES).map((disguise) => disguise(text))).filter(
+    (text) => !/^\{/m.test(text),
+  );
   const deep = "[".repeat(60_000);
   const stdout = [...lines, deep, '{"level":"error"', "null", "7", '"CONSENSUS FAILURE!!!"'];
   for (const status of [0, 1, 2]) {
@@ -142,8 +149,7 @@ test("what a state sync server puts into the last words is no fault", () => {
 
 test("the words of a process are a fault only at its end, alone, with its status", async () => {
   const words = `ERROR: ${REPLAY}${AHEAD}\n`;
-  const faultOf = async (stderr: string, status: number) =>
-    (await run({ stderr, status })).exit.fault;
+  const faultOf = async (stderr: string, status: number) => (await run({ stderr, status })).exit.fault;
   const fault = { kind: "applicationAhead", storeHeight: 1 };
   assert.deepEqual(await faultOf(words, 1), fault);
   for (const status of [0, 3, 143]) assert.equal(await faultOf(words, status), undefined);
@@ -160,7 +166,8 @@ test("a panic is a fault by its exit status", async () => {
   const stderr = "panic: +2/3 prevoted for an invalid block\n\ngoroutine 7 [running]:\n";
   const text = "panic: +2/3 prevoted for an invalid block";
   assert.deepEqual((await run({ stderr, status: 2 })).exit.fault, {
-    ...{ kind: "consensusFailure", text },
+    kind: "consensusFailure",
+    text,
   });
   assert.equal((await run({ stderr, status: 0 })).exit.fault, undefined);
 });

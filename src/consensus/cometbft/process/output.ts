@@ -5,11 +5,7 @@ import type { Logger } from "../../../telemetry/logger.ts";
 const LINE_CHARS_MAX = 64 << 10;
 
 /** Calls `onLine` for each line of `stream`; of a longer line than `charsMax` only for its beginning. */
-export function readLines(
-  stream: Readable,
-  onLine: (line: string) => void,
-  charsMax = LINE_CHARS_MAX,
-): void {
+export function readLines(stream: Readable, onLine: (line: string) => void, charsMax = LINE_CHARS_MAX): void {
   let line = "";
   const append = (text: string) => {
     if (line.length < charsMax) line += text.slice(0, charsMax - line.length);
@@ -84,8 +80,7 @@ export function parseLogRecord(line: string): LogRecord | undefined {
   }
   if (typeof entry !== "object" || entry === null || Array.isArray(entry)) return undefined;
   const { level, module, _msg: message, ts: _ts, ...rest } = entry as Record<string, unknown>;
-  if (!isLevel(level) || typeof module !== "string" || typeof message !== "string")
-    return undefined;
+  if (!isLevel(level) || typeof module !== "string" || typeof message !== "string") return undefined;
   const fields = Object.entries(rest).map(([name, value]) => [name, fieldOf(value)] as const);
   return {
     level,
@@ -98,9 +93,7 @@ export function parseLogRecord(line: string): LogRecord | undefined {
 /** The fault that `record` is, by level, module and message as a whole. */
 export function faultOfRecord(record: LogRecord): RecordedFault | undefined {
   if (record.level !== "error") return undefined;
-  const fault = FAULTS.find(
-    ({ module, message }) => record.module === module && record.message === message,
-  );
+  const fault = FAULTS.find(({ module, message }) => record.module === module && record.message === message);
   if (fault === undefined) return undefined;
   const { err = fault.message } = record.fields;
   return { kind: fault.kind, text: String(err).slice(0, FAULT_CHARS_MAX) };
@@ -139,12 +132,9 @@ const OPENINGS = [ERROR_PREFIX, "panic: ", "fatal error: "];
 const WORDS_CHARS_MAX = 2_000;
 
 /** state/errors.go of CometBFT v0.40, as consensus/replay.go, node/setup.go and run_node.go wrap it before any peer is connected. */
-const HANDSHAKE =
-  "ERROR: failed to create node: error during handshake: error on replay: app block height";
+const HANDSHAKE = "ERROR: failed to create node: error during handshake: error on replay: app block height";
 const AHEAD = new RegExp(`^${HANDSHAKE} \\((\\d{1,15})\\) is higher than core \\((\\d{1,15})\\)$`);
-const BEHIND = new RegExp(
-  `^${HANDSHAKE} \\((\\d{1,15})\\) is too far below block store base \\((\\d{1,15})\\)$`,
-);
+const BEHIND = new RegExp(`^${HANDSHAKE} \\((\\d{1,15})\\) is too far below block store base \\((\\d{1,15})\\)$`);
 
 /**
  * What CometBFT writes to standard error: nothing while it runs, and the reason when it ends by itself. Its log goes to standard output. The
@@ -216,8 +206,7 @@ export class LogRelay {
     const now = this.#now();
     if (now - this.#windowAt >= WINDOW_MS) {
       const left = this.#errors - ERRORS_MAX;
-      if (left > 0)
-        this.#log.warn("CometBFT logged more errors: log.level = debug has all", { left });
+      if (left > 0) this.#log.warn("CometBFT logged more errors: log.level = debug has all", { left });
       this.#windowAt = now;
       this.#errors = 0;
     }

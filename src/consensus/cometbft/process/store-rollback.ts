@@ -60,19 +60,12 @@ export class StoreRollback {
     this.#modules.rollbackTo(to);
   }
 
-  #assertAllowed(heights: {
-    readonly claimed: number;
-    readonly from: number;
-    readonly to: number;
-  }) {
+  #assertAllowed(heights: { readonly claimed: number; readonly from: number; readonly to: number }) {
     const { claimed, from, to } = heights;
     const { initialHeight, blocksMax } = this.#options;
     const ends = `the chain ends at block ${from} and the store of CometBFT at block ${to}`;
     if (to !== claimed || to >= from) {
-      throw new RollbackRefusedError(
-        `${ends}, which named ${claimed}: nothing was removed`,
-        heights,
-      );
+      throw new RollbackRefusedError(`${ends}, which named ${claimed}: nothing was removed`, heights);
     }
     if (to < initialHeight - 1) {
       throw new RollbackRefusedError(
@@ -107,14 +100,10 @@ export async function readStoreHeight(options: {
   const { binary, directory } = options;
   const path = engineRpcSocket(directory);
   rmSync(path, { force: true });
-  const child = spawn(
-    binary,
-    ["inspect", "--home", directory, "--rpc.laddr", `unix://${ENGINE_RPC_SOCKET}`],
-    {
-      stdio: "ignore",
-      cwd: directory,
-    },
-  );
+  const child = spawn(binary, ["inspect", "--home", directory, "--rpc.laddr", `unix://${ENGINE_RPC_SOCKET}`], {
+    stdio: "ignore",
+    cwd: directory,
+  });
   let isRunning = true;
   const ended = new Promise<void>((resolve) => {
     const end = () => {

@@ -58,9 +58,7 @@ export class Supervisor {
   #cancelWatch: () => void = () => {};
   #restarts = 0;
   #hasRolledBack = false;
-  #lastFault:
-    | { readonly kind: string; readonly height: number; readonly count: number }
-    | undefined;
+  #lastFault: { readonly kind: string; readonly height: number; readonly count: number } | undefined;
   #isStopping = false;
   /** What follows the end of a run; settled while there is nothing to do. */
   #ending: Promise<void> = Promise.resolve();
@@ -168,8 +166,7 @@ export class Supervisor {
 
   /** @returns why the engine has to stay down; undefined where the chain ends with its store now */
   async #rollBack(storeHeight: number): Promise<string | undefined> {
-    if (this.#hasRolledBack)
-      return "the chain is ahead of the engine's store again after a rollback";
+    if (this.#hasRolledBack) return "the chain is ahead of the engine's store again after a rollback";
     this.#hasRolledBack = true;
     try {
       await this.#modules.storeRollback.run(storeHeight);

@@ -45,11 +45,7 @@ export type EngineRound = {
 
 export function statusOf(answer: unknown): EngineStatus {
   const { node_info, sync_info, validator_info } = objectOf(answer);
-  const [node, sync, validator] = [node_info, sync_info, validator_info].map(objectOf) as [
-    Members,
-    Members,
-    Members,
-  ];
+  const [node, sync, validator] = [node_info, sync_info, validator_info].map(objectOf) as [Members, Members, Members];
   return {
     nodeId: textOf(node["id"]),
     moniker: textOf(node["moniker"]),

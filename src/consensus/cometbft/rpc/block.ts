@@ -34,7 +34,11 @@ export function engineBlockOf(answer: unknown): EngineBlock {
   if (!equalBytes(claimed, hashToBytes(hash))) throw malformed();
   if (!equalBytes(header.dataHash, dataHash(txs))) throw malformed();
   return {
-    ...{ chainId: header.chainId, height: Number(header.height), hash, time: header.time, txs },
+    chainId: header.chainId,
+    height: Number(header.height),
+    hash,
+    time: header.time,
+    txs,
     proposer: addressFromBytes(header.proposerAddress),
     parentRound: int32Of(objectOf(last_commit)["round"]),
   };
@@ -53,9 +57,7 @@ function headerOf(header: Members): EngineHeader {
       hash: digitsOf(id["hash"], HASH_LENGTHS),
       parts: { total: int32Of(parts["total"]), hash: digitsOf(parts["hash"], HASH_LENGTHS) },
     },
-    ...hashedBytesOf((name) =>
-      digitsOf(header[snakeCase(name)], name === "proposerAddress" ? [20] : HASH_LENGTHS),
-    ),
+    ...hashedBytesOf((name) => digitsOf(header[snakeCase(name)], name === "proposerAddress" ? [20] : HASH_LENGTHS)),
   };
 }
 
@@ -159,9 +161,7 @@ export function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   if (length === 1) return sha256(concatBytes(LEAF, leaves[0]!));
   // The largest power of two below `length`.
   const split = 1 << (31 - Math.clz32(length - 1));
-  return sha256(
-    concatBytes(INNER, merkleRoot(leaves.slice(0, split)), merkleRoot(leaves.slice(split))),
-  );
+  return sha256(concatBytes(INNER, merkleRoot(leaves.slice(0, split)), merkleRoot(leaves.slice(split))));
 }
 
 /** CometBFT's hash of the transactions of a block, `data_hash` of its header. */

@@ -26,15 +26,19 @@ const ANSWERS: Readonly<Record<string, object>> = {
   status: {
     node_info: NODE,
     sync_info: {
-      ...{ catching_up: false, earliest_block_height: "1" },
-      ...{ latest_block_height: "7", latest_block_hash: "AB" },
+      catching_up: false,
+      earliest_block_height: "1",
+      latest_block_height: "7",
+      latest_block_hash: "AB",
     },
     validator_info: { address: "AA", voting_power: "1" },
   },
   net_info: {
     peers: [
       {
-        ...{ node_info: NODE, remote_ip: "127.0.0.1", is_outbound: false },
+        node_info: NODE,
+        remote_ip: "127.0.0.1",
+        is_outbound: false,
         connection_status: { Duration: "9223372036854775807" },
       },
     ],

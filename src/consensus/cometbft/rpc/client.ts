@@ -67,11 +67,7 @@ export async function callEngine(
   return result;
 }
 
-function post(
-  address: EngineRpcAddress,
-  body: string,
-  { timeoutMs, bytesMax }: EngineCallLimits,
-): Promise<string> {
+function post(address: EngineRpcAddress, body: string, { timeoutMs, bytesMax }: EngineCallLimits): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = {
       method: "POST",
@@ -91,11 +87,7 @@ function post(
     };
     const outgoing =
       "url" in address
-        ? (address.url.protocol === "https:" ? requestHttps : requestHttp)(
-            address.url,
-            options,
-            onAnswer,
-          )
+        ? (address.url.protocol === "https:" ? requestHttps : requestHttp)(address.url, options, onAnswer)
         : requestHttp({ ...options, path: "/", socketPath: address.socketPath }, onAnswer);
     outgoing.on("error", reject);
     outgoing.end(body);
@@ -127,8 +119,7 @@ const ANSWER_BYTES_MAX = 8 << 20;
 /** @param socket path of CometBFT's RPC, a unix socket */
 export function createEngineRpc(socket: string): EngineRpc {
   const limits = { timeoutMs: TIMEOUT_MS, bytesMax: ANSWER_BYTES_MAX };
-  const call = (method: string, params: object = {}) =>
-    callEngine({ socketPath: socket }, { method, params }, limits);
+  const call = (method: string, params: object = {}) => callEngine({ socketPath: socket }, { method, params }, limits);
 
   /** All validators of a height, page by page. */
   async function validatorsAt(height: string): Promise<ValidatorsAnswer["validators"]> {
@@ -148,10 +139,7 @@ export function createEngineRpc(socket: string): EngineRpc {
     async lightBlock(number) {
       if (statusOf(await call("status")).latestHeight < number) return undefined;
       const height = String(number);
-      const [commit, validators] = await Promise.all([
-        call("commit", { height }),
-        validatorsAt(height),
-      ]);
+      const [commit, validators] = await Promise.all([call("commit", { height }), validatorsAt(height)]);
       try {
         return lightBlockOf(commit as CommitAnswer, validators);
       } catch (cause) {

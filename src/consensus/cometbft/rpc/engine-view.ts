@@ -72,11 +72,7 @@ export class EngineView {
     }
   }
 
-  #see(
-    status: EngineStatus | undefined,
-    peers: readonly EnginePeer[],
-    round: EngineRound | undefined,
-  ): void {
+  #see(status: EngineStatus | undefined, peers: readonly EnginePeer[], round: EngineRound | undefined): void {
     this.#status = status;
     this.#peers = peers;
     this.#step = round?.step;

@@ -2,13 +2,7 @@ import type { Address } from "../../../primitives/address.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { bytesToHex, type Hex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
-import type {
-  BlockId,
-  CommitSignature,
-  LightBlock,
-  LightTime,
-  LightValidator,
-} from "../../engine.ts";
+import type { BlockId, CommitSignature, LightBlock, LightTime, LightValidator } from "../../engine.ts";
 import { BLOCK_ID_FLAG } from "../abci/messages.ts";
 
 /** What CometBFT's RPC answers to `commit`: 64-bit integers are decimal, hashes hex digits without prefix. */

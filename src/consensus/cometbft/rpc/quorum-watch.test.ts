@@ -3,7 +3,9 @@ import { test } from "node:test";
 import { QuorumWatch } from "./engine-view.ts";
 
 const voted = (votedPower: number, round = 0, totalPower = 40) => ({
-  ...{ step: { height: 8, round, step: 4 }, votedPower, totalPower },
+  step: { height: 8, round, step: 4 },
+  votedPower,
+  totalPower,
 });
 
 function watchOf(blockTimeMs = 1_000) {

@@ -49,7 +49,8 @@ test("commit tells CometBFT what to keep once the block is stored", async () => 
   const calls: string[] = [];
   const { commit } = createAbciHandlers(
     {
-      ...{ version: "1", initialHeight: 1 },
+      version: "1",
+      initialHeight: 1,
       retainHeight() {
         calls.push("retainHeight");
         return 7;

@@ -14,8 +14,7 @@ export class AbciClient {
     this.socket = socket;
     this.closed = new Promise((resolve) => socket.once("close", () => resolve()));
     socket.on("data", (chunk: Buffer) => {
-      for (const body of this.#frames.push(chunk))
-        this.#waiting.shift()?.resolve(decodeReply(body));
+      for (const body of this.#frames.push(chunk)) this.#waiting.shift()?.resolve(decodeReply(body));
     });
     socket.on("error", () => {});
     socket.on("close", () => {
@@ -33,10 +32,7 @@ export class AbciClient {
   }
 
   /** @throws Error with the text of an exception, or when the connection closes first */
-  async call<Name extends CallName>(
-    name: Name,
-    fields: Partial<Request<Name>> = {},
-  ): Promise<Reply<Name>> {
+  async call<Name extends CallName>(name: Name, fields: Partial<Request<Name>> = {}): Promise<Reply<Name>> {
     const reply = this.#next();
     const flushed = this.#next();
     flushed.catch(() => {});

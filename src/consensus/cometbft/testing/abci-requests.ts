@@ -20,10 +20,7 @@ export function startOf({ time, chainId, initialHeight, validators, appState }: 
 }
 
 /** Fields of `prepareProposal`. */
-export function proposalOf({
-  maxTxBytes,
-  ...proposal
-}: Proposal & { readonly maxTxBytes: number }) {
+export function proposalOf({ maxTxBytes, ...proposal }: Proposal & { readonly maxTxBytes: number }) {
   const { lastCommit, ...fields } = fieldsOf(proposal);
   const votes = lastCommit.votes.map((vote) => ({
     ...vote,
@@ -39,15 +36,13 @@ export function blockOf({ txs, consensusHash, ...proposal }: BlockInput) {
   return { ...fieldsOf(proposal), txs, hash: hashToBytes(consensusHash) };
 }
 
-export function resultOf({
-  appHash,
-  txResults,
-  validatorUpdates,
-}: Reply<"finalizeBlock">): BlockResult {
+export function resultOf({ appHash, txResults, validatorUpdates }: Reply<"finalizeBlock">): BlockResult {
   return {
     appHash: hashFromBytes(appHash),
     results: txResults.map(({ code, gasWanted, gasUsed }) => ({
-      ...{ code: code as 0 | 1, gasWanted, gasUsed },
+      code: code as 0 | 1,
+      gasWanted,
+      gasUsed,
     })),
     validatorUpdates: validatorUpdates.map(({ pubKey, power }) => {
       const publicKey = Uint8Array.from(pubKey.secp256k1eth!);

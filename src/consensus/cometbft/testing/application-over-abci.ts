@@ -1,12 +1,6 @@
 import { hashFromBytes, hashToBytes } from "../../../primitives/hash.ts";
 import type { Application, InsertCode } from "../../application.ts";
-import {
-  decodeReply,
-  decodeRequest,
-  FrameReader,
-  replyFrame,
-  requestFrame,
-} from "../abci/frames.ts";
+import { decodeReply, decodeRequest, FrameReader, replyFrame, requestFrame } from "../abci/frames.ts";
 import { createAbciHandlers, type HandlerOptions } from "../abci/handlers.ts";
 import type { CallName, Reply, Request } from "../abci/messages.ts";
 import { blockOf, proposalOf, resultOf, startOf } from "./abci-requests.ts";
@@ -15,14 +9,8 @@ const OFFERS = ["accept", "abort", "reject", "rejectFormat", "rejectSender"] as 
 const APPLIED = ["accept", "abort", "retry", "retrySnapshot", "rejectSnapshot"] as const;
 
 /** `application` as CometBFT sees it: every call goes through the bytes of its request and of its reply. */
-export function applicationOverAbci(
-  application: Application,
-  options: Partial<HandlerOptions> = {},
-): Application {
-  const handlers = createAbciHandlers(
-    { version: "test", initialHeight: 1, ...options },
-    application,
-  );
+export function applicationOverAbci(application: Application, options: Partial<HandlerOptions> = {}): Application {
+  const handlers = createAbciHandlers({ version: "test", initialHeight: 1, ...options }, application);
 
   function call<Name extends Exclude<CallName, "echo" | "flush">>(
     name: Name,

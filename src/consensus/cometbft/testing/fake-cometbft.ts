@@ -1,11 +1,5 @@
 import { hashFromBigint, hashFromBytes } from "../../../primitives/hash.ts";
-import type {
-  BlockInput,
-  BlockResult,
-  ChainStart,
-  LastCommit,
-  Validator,
-} from "../../application.ts";
+import type { BlockInput, BlockResult, ChainStart, LastCommit, Validator } from "../../application.ts";
 import type { CallName, Reply, Request } from "../abci/messages.ts";
 import { AbciClient } from "./abci-client.ts";
 import { blockOf, proposalOf, resultOf, startOf } from "./abci-requests.ts";
@@ -27,15 +21,7 @@ export class EngineDisk {
  * What CometBFT does at each height; after each step either process may end. A block is decided once it is in the block store, its result is stored
  * before the commit, and the state saved after it.
  */
-export const STEPS = [
-  "prepared",
-  "processed",
-  "decided",
-  "finalized",
-  "stored",
-  "committed",
-  "saved",
-] as const;
+export const STEPS = ["prepared", "processed", "decided", "finalized", "stored", "committed", "saved"] as const;
 export type Step = (typeof STEPS)[number];
 
 /** Something over which CometBFT does not start, or stops its consensus. */
@@ -58,12 +44,7 @@ export class FakeCometBft {
   readonly #connections: readonly AbciClient[];
 
   private constructor(start: ChainStart, disk: EngineDisk, connections: readonly AbciClient[]) {
-    const [query, , mempool, consensus] = connections as [
-      AbciClient,
-      AbciClient,
-      AbciClient,
-      AbciClient,
-    ];
+    const [query, , mempool, consensus] = connections as [AbciClient, AbciClient, AbciClient, AbciClient];
     this.#start = start;
     this.#disk = disk;
     this.#query = query;
@@ -157,9 +138,7 @@ export class FakeCometBft {
       disk.appHash ??= hashFromBytes(appHash);
     }
     if (height < disk.base - 1) {
-      throw new FakeFailure(
-        `app block height (${height}) is too far below block store base (${disk.base})`,
-      );
+      throw new FakeFailure(`app block height (${height}) is too far below block store base (${disk.base})`);
     }
     if (height > stored) {
       throw new FakeFailure(`app block height (${height}) is higher than core (${stored})`);

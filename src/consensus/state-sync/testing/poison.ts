@@ -45,7 +45,10 @@ function* blockPoisons(content: Uint8Array): Generator<readonly [string, Uint8Ar
   const { transactions, ...rest } = block;
   const fields = {
     block: { ...rest, transactions: transactions.map(({ raw }) => ({ raw })) },
-    ...{ senders, receipts, consensusData, changes: { accounts: [], codes: new Map() } },
+    senders,
+    receipts,
+    consensusData,
+    changes: { accounts: [], codes: new Map() },
   };
   const encode = (record: object) => encodeBlockRecord(record as BlockRecord, new Set());
   yield* encoded(variantsOf(fields), encode);
@@ -64,12 +67,13 @@ function* partPoisons(content: Uint8Array): Generator<readonly [string, Uint8Arr
     for (const account of [null, EMPTY_ACCOUNT]) {
       for (const storage of [[], slots, [[slots[0]![0], 0n] as [string, bigint]]]) {
         const accounts = part.accounts.toSpliced(before, 0, {
-          ...{ address: ghost, account, storage, storageCleared: false, isUnchanged: false },
+          address: ghost,
+          account,
+          storage,
+          storageCleared: false,
+          isUnchanged: false,
         });
-        yield [
-          `ghost ${ghost} ${account && "empty"} ${storage.length}`,
-          encodePart({ ...part, accounts }),
-        ];
+        yield [`ghost ${ghost} ${account && "empty"} ${storage.length}`, encodePart({ ...part, accounts })];
       }
     }
     const zeroSlot = entry.storage.toSorted().concat([[`0x${"f".repeat(64)}`, 0n]]);
@@ -77,10 +81,7 @@ function* partPoisons(content: Uint8Array): Generator<readonly [string, Uint8Arr
     yield [`slot of 0 in ${entry.address}`, encodePart({ ...part, accounts })];
   }
   const code = Uint8Array.of(0x5b, 0x00);
-  yield [
-    "a code that nobody has",
-    encodePart({ ...part, codes: [...part.codes, [keccak256Hash(code), code]] }),
-  ];
+  yield ["a code that nobody has", encodePart({ ...part, codes: [...part.codes, [keccak256Hash(code), code]] })];
 }
 
 /** As bytes: each of some hundred places changed, and the content cut and continued. */
@@ -115,12 +116,7 @@ function* orderPoisons(contents: readonly Uint8Array[]): Generator<Poison> {
     if (first.codes.length === 0) continue;
     yield {
       name: `codes of part ${index} in the next`,
-      contents: contents.toSpliced(
-        index,
-        2,
-        encodePart({ ...first, codes: [] }),
-        encodePart(moved),
-      ),
+      contents: contents.toSpliced(index, 2, encodePart({ ...first, codes: [] }), encodePart(moved)),
     };
   }
   yield { name: "the block alone", contents: contents.slice(0, 1) };
@@ -184,21 +180,13 @@ function* untypedVariantsOf(value: unknown, path: string): Generator<readonly [s
       yield [`${path}[${index}] left out`, value.toSpliced(index, 1)];
       yield [`${path}[${index}] twice`, value.toSpliced(index, 0, element)];
       if (index > 0) {
-        yield [
-          `${path}[${index}] first`,
-          value.with(index, value[index - 1]).with(index - 1, element),
-        ];
+        yield [`${path}[${index}] first`, value.with(index, value[index - 1]).with(index - 1, element)];
       }
       for (const [name, other] of untypedVariantsOf(element, `${path}[${index}]`)) {
         yield [name, value.with(index, other)];
       }
     }
-  } else if (
-    typeof value === "object" &&
-    value !== null &&
-    !(value instanceof Uint8Array) &&
-    !(value instanceof Map)
-  ) {
+  } else if (typeof value === "object" && value !== null && !(value instanceof Uint8Array) && !(value instanceof Map)) {
     for (const [key, field] of Object.entries(value)) {
       for (const [name, other] of untypedVariantsOf(field, `${path}.${key}`)) {
         yield [name, { ...value, [key]: other }];
@@ -237,7 +225,6 @@ function otherValues(value: unknown): Readonly<Record<string, unknown>> {
     };
   }
   if (value === null) return { some: `0x${"11".repeat(20)}` };
-  if (typeof value === "object" && "codeHash" in value)
-    return { removed: null, empty: EMPTY_ACCOUNT };
+  if (typeof value === "object" && "codeHash" in value) return { removed: null, empty: EMPTY_ACCOUNT };
   return {};
 }

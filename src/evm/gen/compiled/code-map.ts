@@ -117,11 +117,7 @@ function growthBetween(
 }
 
 /** Writes for each offset of `code` which block begins there; 0 where none does. */
-export function writeBlocks(
-  code: Uint8Array,
-  opcodes: readonly (Opcode | undefined)[],
-  table: Uint16Array,
-): void {
+export function writeBlocks(code: Uint8Array, opcodes: readonly (Opcode | undefined)[], table: Uint16Array): void {
   let block = 0;
   for (const offset of blockStarts(code, opcodes)) {
     block++;
@@ -129,10 +125,7 @@ export function writeBlocks(
   }
 }
 
-function* blockStarts(
-  code: Uint8Array,
-  opcodes: readonly (Opcode | undefined)[],
-): Generator<number> {
+function* blockStarts(code: Uint8Array, opcodes: readonly (Opcode | undefined)[]): Generator<number> {
   let isStart = true;
   for (let pc = 0; pc < code.length; ) {
     const op = code[pc]!;

@@ -48,10 +48,7 @@ export class ContractEmitter {
    *
    * undefined: the module would become too large to be worth it.
    */
-  emit(
-    code: Uint8Array,
-    { leavesAtBorders = false }: ContractOptions = {},
-  ): Uint8Array<ArrayBuffer> | undefined {
+  emit(code: Uint8Array, { leavesAtBorders = false }: ContractOptions = {}): Uint8Array<ArrayBuffer> | undefined {
     const map = mapCode(code, this.#opcodes);
     if (map.starts.length > BLOCKS_MAX) return undefined;
     const module = new ModuleBuilder();

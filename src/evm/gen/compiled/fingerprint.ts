@@ -13,9 +13,7 @@ import type { ContractEmitter } from "./contract.ts";
  */
 export function fingerprintOf(rules: Rules, emitter: ContractEmitter): Hash {
   const contract = emitter.emit(everyOpcode(rules));
-  return keccak256Hash(
-    concatBytes(emitInterpreter(rules, "fast", [0n, 0n, 0n, 0n]), contract ?? new Uint8Array()),
-  );
+  return keccak256Hash(concatBytes(emitInterpreter(rules, "fast", [0n, 0n, 0n, 0n]), contract ?? new Uint8Array()));
 }
 
 /** A JUMPI to each opcode, which finds unknown operands there. */

@@ -41,12 +41,7 @@ function bothKnown(a: Operand, b: Operand): boolean {
 }
 
 export function limbsOf(value: bigint): [bigint, bigint, bigint, bigint] {
-  return [0n, 64n, 128n, 192n].map((shift) => BigInt.asUintN(64, value >> shift)) as [
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-  ];
+  return [0n, 64n, 128n, 192n].map((shift) => BigInt.asUintN(64, value >> shift)) as [bigint, bigint, bigint, bigint];
 }
 
 /** The number that `limbs` are, when all of it is known. */

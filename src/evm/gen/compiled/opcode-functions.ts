@@ -36,9 +36,7 @@ export class OpcodeFunctions {
 
   /** The high half of the 128-bit product of two numbers of 64 bits. */
   get multiplyHigh(): FunctionRef {
-    this.#multiplyHigh ??= this.#module.define(["i64", "i64"], ["i64"], (f, a, b) =>
-      f.return(multiplyHigh(f, a!, b!)),
-    );
+    this.#multiplyHigh ??= this.#module.define(["i64", "i64"], ["i64"], (f, a, b) => f.return(multiplyHigh(f, a!, b!)));
     return this.#multiplyHigh;
   }
 
@@ -68,7 +66,8 @@ export class OpcodeFunctions {
 
   #emitBody(f: FunctionBuilder, { sp, gas }: Pick<Loop, "sp" | "gas">, opcode: Opcode): void {
     const registers = {
-      ...{ sp, gas },
+      sp,
+      gas,
       pc: f.i32(0),
       memory: f.i32(i32.load(frame.memory)),
       memorySize: f.i64(i64.load32(frame.memorySize)),

@@ -18,18 +18,44 @@ const compiled = createEvm({ tier: compileAtOnce() });
 
 /** Words at the borders of limbs, signs, shifts and small offsets. */
 const WORDS = [
-  ...[0n, 1n, 2n, 7n, 31n, 32n, 33n, 63n, 64n, 65n, 127n, 128n, 192n, 255n, 256n, 0x1000n],
-  ...[1n << 31n, 1n << 32n, (1n << 63n) - 1n, 1n << 63n, (1n << 64n) - 1n, 1n << 64n],
-  ...[1n << 127n, 1n << 128n, (1n << 192n) - 1n, (1n << 255n) - 1n, 1n << 255n],
-  ...[
-    (1n << 256n) - 1n,
-    (1n << 256n) - 2n,
-    (1n << 256n) - (1n << 64n),
-    0x0102030405060708n << 100n,
-  ],
+  0n,
+  1n,
+  2n,
+  7n,
+  31n,
+  32n,
+  33n,
+  63n,
+  64n,
+  65n,
+  127n,
+  128n,
+  192n,
+  255n,
+  256n,
+  0x1000n,
+  1n << 31n,
+  1n << 32n,
+  (1n << 63n) - 1n,
+  1n << 63n,
+  (1n << 64n) - 1n,
+  1n << 64n,
+  1n << 127n,
+  1n << 128n,
+  (1n << 192n) - 1n,
+  (1n << 255n) - 1n,
+  1n << 255n,
+  (1n << 256n) - 1n,
+  (1n << 256n) - 2n,
+  (1n << 256n) - (1n << 64n),
+  0x0102030405060708n << 100n,
   // Divisors and factors of real contracts, and words without a 0 among their limbs
-  ...[10_000n, 10n ** 18n, 0xff_f2e5_0f5f_6569_32efn << 64n, (1n << 112n) - 1n, 2n ** 255n - 19n],
-  ...[0xf1e2d3c4b5a697887766554433221100f1e2d3c4b5a6978877665544332211ffn],
+  10_000n,
+  10n ** 18n,
+  0xff_f2e5_0f5f_6569_32efn << 64n,
+  (1n << 112n) - 1n,
+  2n ** 255n - 19n,
+  0xf1e2d3c4b5a697887766554433221100f1e2d3c4b5a6978877665544332211ffn,
 ];
 
 /** How the words come onto the stack: as constants, unknown, or unknown below 2^64. */
@@ -47,18 +73,11 @@ for (const opcode of opcodesOf("osaka")) {
     const random = createRandom(opcode.code + 1);
     for (let round = 0; round < ROUNDS; round++) {
       const words = Array.from({ length: opcode.pops }, () => random.pick(WORDS));
-      const sources = words.map(() =>
-        random.pick(Object.keys(SOURCES) as (keyof typeof SOURCES)[]),
-      );
+      const sources = words.map(() => random.pick(Object.keys(SOURCES) as (keyof typeof SOURCES)[]));
       const pushes = words.map((word, i) => SOURCES[sources[i]!](word, i)).join("");
-      const immediate = "a5".repeat(
-        opcode.code >= 0x60 && opcode.code <= 0x7f ? opcode.code - 0x5f : 0,
-      );
+      const immediate = "a5".repeat(opcode.code >= 0x60 && opcode.code <= 0x7f ? opcode.code - 0x5f : 0);
       // Its results, with the words below them and the memory's size, are what the call returns.
-      const results = Array.from(
-        { length: opcode.pushes + 1 },
-        (_, i) => `61${hex(BigInt(64 * i), 4)}52`,
-      );
+      const results = Array.from({ length: opcode.pushes + 1 }, (_, i) => `61${hex(BigInt(64 * i), 4)}52`);
       const code = hexToBytes(
         `0x60aa60bb${pushes}${hex(BigInt(opcode.code), 2)}${immediate}59${results.join("")}6103c05ff3`,
       );

@@ -129,9 +129,7 @@ export class OperandStack {
     if (known !== undefined) return known;
     const limb = this.#f.allocate("i64");
     const value =
-      word.home === undefined
-        ? i64.extendU(word.flag!)
-        : i64.load(this.#base, this.offset(word.home) + 8 * i);
+      word.home === undefined ? i64.extendU(word.flag!) : i64.load(this.#base, this.offset(word.home) + 8 * i);
     this.#f.set(limb, value);
     this.#refer(limb);
     word.limbs[i] = limb;

@@ -75,11 +75,7 @@ export function emitPart(
   const status = f.i32(exit.halt);
   const base = f.local("i32");
   const saveRegisters = () =>
-    f.do(
-      i32.store(frame.pc, i32.add(code, pc)),
-      i32.store(frame.sp, sp),
-      i64.store(frame.gas, gas),
-    );
+    f.do(i32.store(frame.pc, i32.add(code, pc)), i32.store(frame.sp, sp), i64.store(frame.gas, gas));
   f.block((leave) => {
     f.block((outOfGas) => {
       const registers = { pc, sp, gas, memory, memorySize, status };
@@ -92,17 +88,23 @@ export function emitPart(
             for (const block of [...range.blocks].reverse()) labels.set(block, f.openBlock());
             f.brTable(
               i32.sub(target, range.first),
-              Array.from(
-                { length: range.end - range.first },
-                (_, i) => labels.get(range.first + i) ?? border,
-              ),
+              Array.from({ length: range.end - range.first }, (_, i) => labels.get(range.first + i) ?? border),
               elsewhere,
             );
             const ways = { dispatch, enter: dispatch, leave, outOfGas };
             const loop = new StraightLine(f, shared.runtime, "fast", registers, ways);
             const part: Part = {
               ...shared,
-              ...{ f, loop, base, target, labels, dispatch, elsewhere, border, atHead, jump },
+              f,
+              loop,
+              base,
+              target,
+              labels,
+              dispatch,
+              elsewhere,
+              border,
+              atHead,
+              jump,
               references: new Map(),
             };
             for (const block of range.blocks) {
@@ -130,12 +132,7 @@ export function emitPart(
   f.return(i32.sub(-1, status));
 }
 
-function refill(
-  f: FunctionBuilder,
-  gas: Local,
-  { gas: { refillGas } }: Runtime,
-  outOfGas: Label,
-): void {
+function refill(f: FunctionBuilder, gas: Local, { gas: { refillGas } }: Runtime, outOfGas: Label): void {
   f.if(i64.ltS(gas, 0n), () => {
     f.set(gas, call(refillGas, gas));
     f.brIf(outOfGas, i64.ltS(gas, 0n));

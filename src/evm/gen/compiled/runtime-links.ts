@@ -24,9 +24,7 @@ export function importRuntime(
   module: ModuleBuilder,
   signatures: Runtime,
 ): { readonly runtime: Runtime; readonly direct: Runtime } {
-  const direct = mapFunctions(signatures, "", (name, { params, results }) =>
-    module.import(name, params, results),
-  );
+  const direct = mapFunctions(signatures, "", (name, { params, results }) => module.import(name, params, results));
   return { runtime: forwardFunctions(module, direct), direct };
 }
 
@@ -41,9 +39,7 @@ function forwardFunctions<T extends object>(module: ModuleBuilder, functions: T)
     }
     let forward: FunctionRef | undefined;
     const get = () => {
-      forward ??= module.define(value.params, value.results, (f, ...params) =>
-        f.do(call(value, ...params)),
-      );
+      forward ??= module.define(value.params, value.results, (f, ...params) => f.do(call(value, ...params)));
       return forward;
     };
     Object.defineProperty(forwards, name, { get });
@@ -69,9 +65,7 @@ function mapFunctions<T extends object>(
 /** Not functions, or such as only the interpreter's own functions call. */
 const NOT_LINKED: ReadonlySet<string> = new Set([
   "rules",
-  ...["isOutOfTime", "load", "access", "delegate", "exhausted", "log", "step"].map(
-    (name) => `imports.${name}`,
-  ),
+  ...["isOutOfTime", "load", "access", "delegate", "exhausted", "log", "step"].map((name) => `imports.${name}`),
 ]);
 
 function isFunction(value: object): value is FunctionRef {

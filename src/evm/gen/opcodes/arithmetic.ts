@@ -78,18 +78,12 @@ const mul: Emitter = (loop) => {
 };
 
 /** DIV and MOD: numbers of 64 bits by one instruction, others by long division; x / 0 = 0. */
-function division(
-  short: (a: Operand, b: Operand) => Operand,
-  long: (runtime: Runtime) => FunctionRef,
-): Emitter {
+function division(short: (a: Operand, b: Operand) => Operand, long: (runtime: Runtime) => FunctionRef): Emitter {
   return (loop) => {
     const { f, sp, runtime } = loop;
     f.if(
       i64.eqz(highBits(loop)),
-      () =>
-        f.if(i64.ne(limb(sp, 0, WORD), 0n), () =>
-          f.do(i64.store(sp, short(limb(sp, 0), limb(sp, 0, WORD)), WORD)),
-        ),
+      () => f.if(i64.ne(limb(sp, 0, WORD), 0n), () => f.do(i64.store(sp, short(limb(sp, 0), limb(sp, 0, WORD)), WORD))),
       () => f.do(call(long(runtime), sp)),
     );
     advance(loop);
@@ -97,19 +91,13 @@ function division(
 }
 
 /** SDIV and SMOD: as division, when both are below 2^63 and so positive. */
-function signedDivision(
-  short: (a: Operand, b: Operand) => Operand,
-  long: (runtime: Runtime) => FunctionRef,
-): Emitter {
+function signedDivision(short: (a: Operand, b: Operand) => Operand, long: (runtime: Runtime) => FunctionRef): Emitter {
   return (loop) => {
     const { f, sp, runtime } = loop;
     const signs = i64.shrU(i64.or(limb(sp, 0), limb(sp, 0, WORD)), 63n);
     f.if(
       i64.eqz(i64.or(highBits(loop), signs)),
-      () =>
-        f.if(i64.ne(limb(sp, 0, WORD), 0n), () =>
-          f.do(i64.store(sp, short(limb(sp, 0), limb(sp, 0, WORD)), WORD)),
-        ),
+      () => f.if(i64.ne(limb(sp, 0, WORD), 0n), () => f.do(i64.store(sp, short(limb(sp, 0), limb(sp, 0, WORD)), WORD))),
       () => f.do(call(long(runtime), sp)),
     );
     advance(loop);
@@ -127,9 +115,7 @@ const exp: Emitter = (loop) => {
   const { f, sp, runtime } = loop;
   const bits = f.i64(0n);
   for (const i of [0, 1, 2, 3]) {
-    f.if(i64.ne(limb(sp, i, WORD), 0n), () =>
-      f.set(bits, i64.sub(64n * BigInt(i + 1), i64.clz(limb(sp, i, WORD)))),
-    );
+    f.if(i64.ne(limb(sp, i, WORD), 0n), () => f.set(bits, i64.sub(64n * BigInt(i + 1), i64.clz(limb(sp, i, WORD)))));
   }
   const bytes = i64.shrU(i64.add(bits, 7n), 3n);
   loop.charge(i64.mul(bytes, runtime.rules.expByteGas));
@@ -144,9 +130,7 @@ const clz: Emitter = (loop) => {
   const zeros = f.i64(256n);
   const limbs = loadWord(f, sp);
   for (const i of [0, 1, 2, 3]) {
-    f.if(i64.ne(limbs[i]!, 0n), () =>
-      f.set(zeros, i64.add(64n * BigInt(3 - i), i64.clz(limbs[i]!))),
-    );
+    f.if(i64.ne(limbs[i]!, 0n), () => f.set(zeros, i64.add(64n * BigInt(3 - i), i64.clz(limbs[i]!))));
   }
   storeSmall(f, sp, zeros);
   loop.next();

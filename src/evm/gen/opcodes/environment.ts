@@ -1,14 +1,6 @@
 import { i32, i64, type Operand } from "../../../wasm/code.ts";
 import { call } from "../../../wasm/function.ts";
-import {
-  ADDRESS_KEY,
-  BLOB_HASHES,
-  environment,
-  frame,
-  globals,
-  record,
-  WORD,
-} from "../../memory/layout.ts";
+import { ADDRESS_KEY, BLOB_HASHES, environment, frame, globals, record, WORD } from "../../memory/layout.ts";
 import { copyWord, isSmall, limb, storeSmall, storeZero, wordFromBytes } from "../words.ts";
 import type { Emitter, Emitters } from "./emitter.ts";
 

@@ -59,9 +59,7 @@ export function jumpAfterPush2(loop: Loop): void {
 }
 
 function isNonZero({ f, sp }: Loop): Local {
-  return f.i32(
-    i64.ne(i64.or(i64.or(limb(sp, 0), limb(sp, 1)), i64.or(limb(sp, 2), limb(sp, 3))), 0n),
-  );
+  return f.i32(i64.ne(i64.or(i64.or(limb(sp, 0), limb(sp, 1)), i64.or(limb(sp, 2), limb(sp, 3))), 0n));
 }
 
 /** PUSH2 at `push` and the JUMPI after it. */

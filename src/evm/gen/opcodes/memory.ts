@@ -19,9 +19,7 @@ function memoryAt(loop: Loop, size: number) {
   f.if(i32.or(i64.ne(beyond, 0n), i64.gtU(end, loop.memorySize)), () => {
     // Rounded up to words it must fit 64 bits.
     const fits = i32.and(isSmall(sp), i64.leU(offset, BigInt(-WORD - size)));
-    loop.setGas(
-      call(runtime.gas.expand, loop.gas, i64.select(fits, i64.add(offset, BigInt(size)), -1n)),
-    );
+    loop.setGas(call(runtime.gas.expand, loop.gas, i64.select(fits, i64.add(offset, BigInt(size)), -1n)));
     loop.reloadMemorySize();
   });
   loop.charged();
@@ -69,16 +67,7 @@ function copyFrom(source: number, sourceSize: number): Emitter {
     loop.charged();
     const size = f.i32(i32.load(loop.sp, 2 * WORD));
     f.if(size, () =>
-      f.do(
-        call(
-          copyPadded,
-          addressOf(loop, 0),
-          i32.load(source),
-          i32.load(sourceSize),
-          loop.operand(1),
-          size,
-        ),
-      ),
+      f.do(call(copyPadded, addressOf(loop, 0), i32.load(source), i32.load(sourceSize), loop.operand(1), size)),
     );
     loop.drop(3);
     loop.next();

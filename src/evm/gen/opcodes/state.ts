@@ -51,9 +51,7 @@ const extcodecopy: Emitter = (loop) => {
   loop.charged();
   const target = i32.add(loop.memory, i32.load(sp, WORD));
   f.if(i32.load(sp, 3 * WORD), () =>
-    f.do(
-      call(runtime.imports.extCodeCopy, account, target, loop.operand(2), i32.load(sp, 3 * WORD)),
-    ),
+    f.do(call(runtime.imports.extCodeCopy, account, target, loop.operand(2), i32.load(sp, 3 * WORD))),
   );
   loop.drop(4);
   loop.nextSegment();

@@ -52,9 +52,7 @@ export function defineCalls(
 
   /** The gas for an access is not there, which geth words in its own way; a deadline that passed stays the reason. */
   const outInAccess = (f: FunctionBuilder) =>
-    f.if(i32.eqz(i32.load(globals.halt)), () =>
-      f.do(i32.store(globals.halt, haltCode.outOfGasInAccess)),
-    );
+    f.if(i32.eqz(i32.load(globals.halt)), () => f.do(i32.store(globals.halt, haltCode.outOfGasInAccess)));
 
   /** What is lent out in slices comes together before it is divided. */
   const takeReserve = (f: FunctionBuilder, gasLeft: Local) => {
@@ -62,18 +60,9 @@ export function defineCalls(
     f.do(i64.store(globals.reserve, 0n));
   };
 
-  const requestRange = (
-    f: FunctionBuilder,
-    offset: number,
-    size: number,
-    begin: number,
-    length: number,
-  ) => {
+  const requestRange = (f: FunctionBuilder, offset: number, size: number, begin: number, length: number) => {
     // An empty range may have any offset, so its address means nothing.
-    f.do(
-      i32.store(begin, i32.add(i32.load(frame.memory), i64Low(offset))),
-      i32.store(length, i64Low(size)),
-    );
+    f.do(i32.store(begin, i32.add(i32.load(frame.memory), i64Low(offset))), i32.store(length, i64Low(size)));
     function i64Low(at: number) {
       return i32.load(f.params[1]!, at);
     }
@@ -97,9 +86,8 @@ export function defineCalls(
       if (name === "call") {
         // As in geth after the price of a warm access, which is static, and before that of a cold one.
         const isForbidden = i32.and(transfers, i32.load(frame.isStatic));
-        f.if(
-          rules.eip2929 ? i32.and(isForbidden, i64.geU(before, WARM_ACCESS_GAS)) : isForbidden,
-          () => failWith(f, haltCode.outOfGasWriteProtection),
+        f.if(rules.eip2929 ? i32.and(isForbidden, i64.geU(before, WARM_ACCESS_GAS)) : isForbidden, () =>
+          failWith(f, haltCode.outOfGasWriteProtection),
         );
       }
       const target = f.i32(call(access.account, i32.add(sp, WORD)));
@@ -179,8 +167,7 @@ export function defineCalls(
       }
       f.set(gasLeft, call(gas.expand, gasLeft, end));
       returnIfOut(f, gasLeft);
-      const wordGas =
-        (rules.eip3860 ? INIT_CODE_WORD_GAS : 0n) + (isCreate2 ? KECCAK_WORD_GAS : 0n);
+      const wordGas = (rules.eip3860 ? INIT_CODE_WORD_GAS : 0n) + (isCreate2 ? KECCAK_WORD_GAS : 0n);
       if (wordGas > 0n) {
         const words = i64.shrU(i64.add(limb(sp, 0, size), 31n), 5n);
         f.set(gasLeft, call(gas.charge, gasLeft, i64.mul(words, wordGas)));
@@ -195,9 +182,7 @@ export function defineCalls(
   const takeChildGas = module.define(["i64"], ["i64"], (f, gasLeft_) => {
     const gasLeft = gasLeft_!;
     takeReserve(f, gasLeft);
-    const child = f.i64(
-      rules.eip150 ? i64.sub(gasLeft, i64.shrU(gasLeft, CALL_GAS_RESERVE_SHIFT)) : i64.of(gasLeft),
-    );
+    const child = f.i64(rules.eip150 ? i64.sub(gasLeft, i64.shrU(gasLeft, CALL_GAS_RESERVE_SHIFT)) : i64.of(gasLeft));
     f.do(i64.store(request.gas, child));
     f.return(i64.sub(gasLeft, child));
   });

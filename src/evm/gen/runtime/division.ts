@@ -55,11 +55,7 @@ export function defineDivide(module: ModuleBuilder): FunctionRef {
       f.if(i32.eq(n, size), () =>
         f.scope(() => {
           const limbs = Array.from({ length: size }, (_, i) =>
-            f.i64(
-              i === 0
-                ? i64.shl(i64.load(denominator), shift)
-                : shiftedPair(denominator, 8 * (i - 1), shift),
-            ),
+            f.i64(i === 0 ? i64.shl(i64.load(denominator), shift) : shiftedPair(denominator, 8 * (i - 1), shift)),
           );
           divideByLimbs(f, m, limbs, shift, call(reciprocal, limbs[size - 1]!, limbs[size - 2]!));
           f.return();
@@ -151,20 +147,13 @@ function divideByLimb(f: FunctionBuilder, m: Local, by: Local, shift: Local, inv
 }
 
 /** Divides the normalised numerator, in place, by two to four limbs. */
-function divideByLimbs(
-  f: FunctionBuilder,
-  m: Local,
-  by: readonly Local[],
-  shift: Local,
-  inverse: Code,
-): void {
+function divideByLimbs(f: FunctionBuilder, m: Local, by: readonly Local[], shift: Local, inverse: Code): void {
   const n = by.length;
   const divisor: Pair = { high: by[n - 1]!, low: by[n - 2]! };
   const reciprocal = f.i64(inverse);
   const at = f.i32(i32.shl(i32.sub(m, n), 3));
   const u = (i: number) => i64.load(at, NORMALISED_NUMERATOR + 8 * i);
-  const setU = (i: number, value: Operand) =>
-    f.do(i64.store(at, value, NORMALISED_NUMERATOR + 8 * i));
+  const setU = (i: number, value: Operand) => f.do(i64.store(at, value, NORMALISED_NUMERATOR + 8 * i));
   const q = f.local("i64");
   const rest: Pair = { high: f.local("i64"), low: f.local("i64") };
   const borrow = f.local("i64");
@@ -180,8 +169,7 @@ function divideByLimbs(
         setU(1, rest.high);
         return;
       }
-      const subtract = (limbs: readonly Local[]) =>
-        subtractProduct(f, { u, setU, q, limbs, borrow });
+      const subtract = (limbs: readonly Local[]) => subtractProduct(f, { u, setU, q, limbs, borrow });
       f.if(
         i32.and(i64.eq(rest.high, divisor.high), i64.eq(rest.low, divisor.low)),
         () => {
@@ -239,19 +227,14 @@ function subtractProduct(
       const old = f.i64(u(i));
       const product = f.i64(i64.mul(q, limb));
       const first = f.i64(i64.sub(old, borrow));
-      const borrows = f.i64(
-        i64.add(i64.extendU(i64.ltU(old, borrow)), i64.extendU(i64.ltU(first, product))),
-      );
+      const borrows = f.i64(i64.add(i64.extendU(i64.ltU(old, borrow)), i64.extendU(i64.ltU(first, product))));
       setU(i, i64.sub(first, product));
       f.set(borrow, i64.add(multiplyHigh(f, q, limb), borrows));
     });
   });
 }
 
-function addBack(
-  f: FunctionBuilder,
-  { u, setU, by }: Window & { readonly by: readonly Local[] },
-): void {
+function addBack(f: FunctionBuilder, { u, setU, by }: Window & { readonly by: readonly Local[] }): void {
   const carry = f.i64(0n);
   by.forEach((limb, i) => {
     f.scope(() => {

@@ -45,26 +45,20 @@ export function defineFrames(module: ModuleBuilder, { copy }: CopyFunctions): Fr
     f.do(i32.store(frame.inputSize, i32.load(request.inputSize)));
     copyWord(f, frame.value, request.value);
     f.if(i32.ne(kind, DELEGATECALL), () => copyWord(f, frame.caller, account, 0, record.key));
-    f.if(isOneOf(kind, CALL, STATICCALL), () =>
-      f.do(i32.store(frame.account, i32.load(request.target))),
-    );
+    f.if(isOneOf(kind, CALL, STATICCALL), () => f.do(i32.store(frame.account, i32.load(request.target))));
     f.if(i32.eq(kind, STATICCALL), () => f.do(i32.store(frame.isStatic, 1)));
   });
 
   const passResult = definePassResult(module, copy);
 
-  const popFrame = module.define(
-    ["i32", "i32", "i32", "i32"],
-    [],
-    (f, saved, outcome, output, outputSize) => {
-      const kind = f.i32(i32.load(frame.kind));
-      const account = f.i32(i32.load(frame.account));
-      const target = f.i32(i32.load(frame.outputTarget));
-      const targetSize = f.i32(i32.load(frame.outputTargetSize));
-      copyRegisters(f, frame.begin, saved!);
-      f.do(call(passResult, kind, account, target, targetSize, outcome!, output!, outputSize!));
-    },
-  );
+  const popFrame = module.define(["i32", "i32", "i32", "i32"], [], (f, saved, outcome, output, outputSize) => {
+    const kind = f.i32(i32.load(frame.kind));
+    const account = f.i32(i32.load(frame.account));
+    const target = f.i32(i32.load(frame.outputTarget));
+    const targetSize = f.i32(i32.load(frame.outputTargetSize));
+    copyRegisters(f, frame.begin, saved!);
+    f.do(call(passResult, kind, account, target, targetSize, outcome!, output!, outputSize!));
+  });
 
   const endRequest = module.define(["i32", "i32", "i32"], [], (f, outcome, output, outputSize) => {
     const { opcode, target, output: to, outputSize: toSize } = request;

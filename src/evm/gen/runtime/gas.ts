@@ -117,20 +117,16 @@ export function defineGas(module: ModuleBuilder, isOutOfTime: FunctionRef): GasF
     f.return(i64.of(gas));
   });
 
-  const expandTo = module.define(
-    ["i64", "i64", "i64", "i64", "i64"],
-    ["i64"],
-    (f, gas, unpaid, low, high, size) => {
-      const paid = f.i64(call(charge, gas!, unpaid!));
-      f.if(i64.ltS(paid, 0n), () => f.return(i64.of(paid)));
-      const end = f.i64(i64.add(low!, size!));
-      // Rounded up to words it must fit 64 bits.
-      const isBeyond = i32.or(i64.ne(high!, 0n), i32.or(i64.ltU(end, low!), i64.gtU(end, -32n)));
-      f.set(paid, call(expand, paid, i64.select(isBeyond, BEYOND, end)));
-      f.if(i64.ltS(paid, 0n), () => f.return(i64.of(paid)));
-      f.return(i64.add(paid, unpaid!));
-    },
-  );
+  const expandTo = module.define(["i64", "i64", "i64", "i64", "i64"], ["i64"], (f, gas, unpaid, low, high, size) => {
+    const paid = f.i64(call(charge, gas!, unpaid!));
+    f.if(i64.ltS(paid, 0n), () => f.return(i64.of(paid)));
+    const end = f.i64(i64.add(low!, size!));
+    // Rounded up to words it must fit 64 bits.
+    const isBeyond = i32.or(i64.ne(high!, 0n), i32.or(i64.ltU(end, low!), i64.gtU(end, -32n)));
+    f.set(paid, call(expand, paid, i64.select(isBeyond, BEYOND, end)));
+    f.if(i64.ltS(paid, 0n), () => f.return(i64.of(paid)));
+    f.return(i64.add(paid, unpaid!));
+  });
 
   return { refillGas, charge, rangeEnd, expand, expandTo };
 }

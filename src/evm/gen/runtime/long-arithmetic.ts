@@ -95,11 +95,7 @@ function defineMultiply(module: ModuleBuilder): FunctionRef {
  * a·b mod 2^256 by the schoolbook, from the ten products of limbs that reach below bit 256. Limbs that are the constant 0
  * have none.
  */
-export function product(
-  f: FunctionBuilder,
-  a: readonly Operand[],
-  b: readonly Operand[],
-): Operand[] {
+export function product(f: FunctionBuilder, a: readonly Operand[], b: readonly Operand[]): Operand[] {
   const isNothing = (i: number, j: number) => a[i] === 0n || b[j] === 0n;
   const low = (i: number, j: number) => i64.mul(a[i]!, b[j]!);
   const r1 = f.i64(isNothing(0, 0) ? 0n : multiplyHigh(f, a[0]!, b[0]!));
@@ -141,10 +137,7 @@ function multiplyWide(f: FunctionBuilder, sp: Local): void {
         const old = i === 0 ? i64.of(0n) : i64.load(NUMERATOR, 8 * (i + j));
         const total = f.i64(i64.add(sum, old));
         f.do(i64.store(NUMERATOR, total, 8 * (i + j)));
-        const carries = i64.add(
-          i64.extendU(i64.ltU(sum, product)),
-          i64.extendU(i64.ltU(total, sum)),
-        );
+        const carries = i64.add(i64.extendU(i64.ltU(sum, product)), i64.extendU(i64.ltU(total, sum)));
         f.set(carry, i64.add(multiplyHigh(f, limbA, limbB), carries));
       });
     });
@@ -158,9 +151,7 @@ function defineExp(module: ModuleBuilder, multiply: FunctionRef): FunctionRef {
     const sp = sp_!;
     const bits = f.i64(0n);
     for (const i of [0, 1, 2, 3]) {
-      f.if(i64.ne(limb(sp, i, WORD), 0n), () =>
-        f.set(bits, i64.sub(64n * BigInt(i + 1), i64.clz(limb(sp, i, WORD)))),
-      );
+      f.if(i64.ne(limb(sp, i, WORD), 0n), () => f.set(bits, i64.sub(64n * BigInt(i + 1), i64.clz(limb(sp, i, WORD)))));
     }
     storeWord(f, POWER, [1n, 0n, 0n, 0n]);
     copyWord(f, BASE, sp);
@@ -170,9 +161,7 @@ function defineExp(module: ModuleBuilder, multiply: FunctionRef): FunctionRef {
       f.loop((again) => {
         f.brIf(done, i64.geU(at, bits));
         const byte = i64.load8(i32.add(sp, i32.wrap(i64.shrU(at, 3n))), WORD);
-        f.if(i32.wrap(i64.and(i64.shrU(byte, i64.and(at, 7n)), 1n)), () =>
-          multiplyTo(POWER, POWER, BASE),
-        );
+        f.if(i32.wrap(i64.and(i64.shrU(byte, i64.and(at, 7n)), 1n)), () => multiplyTo(POWER, POWER, BASE));
         f.set(at, i64.add(at, 1n));
         multiplyTo(BASE, BASE, BASE);
         f.br(again);

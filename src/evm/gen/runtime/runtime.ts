@@ -9,12 +9,7 @@ import { defineJournal, type Journal } from "./journal.ts";
 import { defineAppendLog } from "./logs.ts";
 import { defineLongArithmetic, type LongArithmetic } from "./long-arithmetic.ts";
 import { defineShifts, type Shifts } from "./shifts.ts";
-import {
-  type AccessFunctions,
-  defineAccess,
-  defineStorage,
-  type StorageFunctions,
-} from "./storage.ts";
+import { type AccessFunctions, defineAccess, defineStorage, type StorageFunctions } from "./storage.ts";
 
 /** The functions the opcode emitters call. */
 export type Runtime = {

@@ -54,9 +54,7 @@ export function defineAccess(
     module.define(["i64", "i32"], ["i64"], (f, gasLeft, entry) => {
       const flags = f.i32(i32.load(entry!, record.flags));
       f.if(i32.eq(i32.and(flags, settled), settled), () => {
-        f.return(
-          eip2929 && warmCost > 0n ? call(gas.charge, gasLeft!, warmCost) : i64.of(gasLeft!),
-        );
+        f.return(eip2929 && warmCost > 0n ? call(gas.charge, gasLeft!, warmCost) : i64.of(gasLeft!));
       });
       if (eip2929) {
         f.if(
@@ -130,8 +128,7 @@ export function defineStorage(
       return;
     }
     const originalIsZero = isZeroWord(slot!, record.original);
-    const equals = (offset: number, other: Operand, otherOffset = 0) =>
-      equalWords(slot!, other, offset, otherOffset);
+    const equals = (offset: number, other: Operand, otherOffset = 0) => equalWords(slot!, other, offset, otherOffset);
     f.if(equals(record.value, value!), () => charge(costs.dirty));
     f.if(equals(record.original, slot!, record.value), () => {
       f.if(originalIsZero, () => charge(SSTORE_SET_GAS));

@@ -69,9 +69,7 @@ function repeated(part: fc.Arbitrary<Uint8Array>, maxLength: number): fc.Arbitra
 }
 
 function scalar(order: bigint): fc.Arbitrary<Uint8Array> {
-  return fc
-    .oneof(fc.bigInt(0n, 2n), fc.bigInt(order - 2n, order + 2n), fc.bigInt(0n, 2n ** 256n - 1n))
-    .map(word);
+  return fc.oneof(fc.bigInt(0n, 2n), fc.bigInt(order - 2n, order + 2n), fc.bigInt(0n, 2n ** 256n - 1n)).map(word);
 }
 
 function ecrecInput(): fc.Arbitrary<Uint8Array> {
@@ -106,20 +104,14 @@ function modexpInput(): fc.Arbitrary<Uint8Array> {
   const vast = fc
     .tuple(fc.bigInt(0n, 2n ** 70n), fc.bigInt(0n, 2n ** 70n), fc.bigInt(0n, 2n ** 70n))
     .map((lengths) => joined(lengths.map(word)));
-  return fc.oneof(
-    { weight: 6, arbitrary: body },
-    { weight: 2, arbitrary: small },
-    { weight: 1, arbitrary: vast },
-  );
+  return fc.oneof({ weight: 6, arbitrary: body }, { weight: 2, arbitrary: small }, { weight: 1, arbitrary: vast });
 }
 
 function blakeInput(): fc.Arbitrary<Uint8Array> {
   const rounds = fc.oneof(fc.nat(30), fc.integer({ min: 19_990, max: 60_020 }));
   return fc
     .tuple(rounds, fc.uint8Array({ minLength: 208, maxLength: 208 }), fc.constantFrom(0, 1, 1, 2))
-    .map(([count, body, final]) =>
-      concatBytes(bigintToFixedBytes(BigInt(count), 4), body, Uint8Array.of(final)),
-    );
+    .map(([count, body, final]) => concatBytes(bigintToFixedBytes(BigInt(count), 4), body, Uint8Array.of(final)));
 }
 
 function p256Input(): fc.Arbitrary<Uint8Array> {
@@ -160,9 +152,7 @@ function element(value: bigint): Uint8Array {
 
 function blsElement(): fc.Arbitrary<Uint8Array> {
   const { ORDER } = bls12_381.fields.Fp;
-  return fc
-    .oneof(fc.bigInt(0n, 2n), fc.bigInt(ORDER - 2n, ORDER + 1n), fc.bigInt(0n, ORDER - 1n))
-    .map(element);
+  return fc.oneof(fc.bigInt(0n, 2n), fc.bigInt(ORDER - 2n, ORDER + 1n), fc.bigInt(0n, ORDER - 1n)).map(element);
 }
 
 function blsG1(): fc.Arbitrary<Uint8Array> {
@@ -179,12 +169,8 @@ function blsG1(): fc.Arbitrary<Uint8Array> {
 function blsG2(): fc.Arbitrary<Uint8Array> {
   const encode = ({ x, y }: Affine<Pair>) => joined([x.c0, x.c1, y.c0, y.c1].map(element));
   const { Fp2, Fr } = bls12_381.fields;
-  const points = [1n, 2n, Fr.ORDER - 1n, 98765n].map((k) =>
-    encode(bls12_381.G2.Point.BASE.multiply(k).toAffine()),
-  );
-  const other = pointWithin<Pair>(Fp2, bls12_381.G2.Point.CURVE().b, (i) =>
-    Fp2.fromBigTuple([i, 1n]),
-  );
+  const points = [1n, 2n, Fr.ORDER - 1n, 98765n].map((k) => encode(bls12_381.G2.Point.BASE.multiply(k).toAffine()));
+  const other = pointWithin<Pair>(Fp2, bls12_381.G2.Point.CURVE().b, (i) => Fp2.fromBigTuple([i, 1n]));
   const bad = [encode(other), encode({ x: { c0: 1n, c1: 2n }, y: { c0: 3n, c1: 4n } })];
   return mostly([...points, new Uint8Array(256)], bad);
 }

@@ -1,15 +1,14 @@
 import { useState } from "preact/hooks";
 import type { Address } from "../../../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../../primitives/hash.ts";
-import { contractAt } from "../abi-store.ts";
+import type { ProofStep } from "../../verify/account.ts";
 import { type CheckedAccount, checkAccount, checkBlock, checkSlot } from "../checked.ts";
+import { contractAt } from "../contracts.ts";
 import { age, bytesOfHex, count, decimal, ether } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
 import { AddressText, Failure, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
-import { ProofView } from "../proof-view.tsx";
-import { call } from "../rpc.ts";
+import { type Block, call, type Receipt, type Transaction } from "../rpc.ts";
 import { holdingsOf } from "../tokens.ts";
-import type { Block, Receipt, Transaction } from "../types.ts";
 import { Status } from "./block.tsx";
 import { ContractPanel } from "./contract.tsx";
 
@@ -82,10 +81,7 @@ function AccountPanel({ checked }: { checked: CheckedAccount }) {
             </span>,
           ],
           code.value !== "0x" && ["Code hash", <HexText key="" value={codeHash} isWhole />],
-          storageRoot !== undefined && [
-            "Storage root",
-            <HexText key="" value={storageRoot} isWhole />,
-          ],
+          storageRoot !== undefined && ["Storage root", <HexText key="" value={storageRoot} isWhole />],
         ]}
       />
       {steps.length > 0 && (
@@ -120,11 +116,7 @@ function StoragePanel({ address, checked }: { address: Address; checked: Checked
       <form class="inline" onSubmit={read}>
         <label>
           Slot
-          <input
-            value={typed}
-            inputMode="text"
-            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-          />
+          <input value={typed} inputMode="text" onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
         </label>
         <button type="submit">Read</button>
       </form>
@@ -144,9 +136,7 @@ function StoragePanel({ address, checked }: { address: Address; checked: Checked
                 ],
               ]}
             />
-            {steps.length > 0 && (
-              <ProofView label="Proof from the storage root to the slot" steps={steps} />
-            )}
+            {steps.length > 0 && <ProofView label="Proof from the storage root to the slot" steps={steps} />}
           </>
         )}
       />
@@ -220,10 +210,7 @@ function HistoryPanel({ address }: { address: string }) {
                 </button>
               )}
               {!lastPage && (
-                <button
-                  type="button"
-                  onClick={() => setBefore(Number(txs.at(-1)?.blockNumber ?? "0x0"))}
-                >
+                <button type="button" onClick={() => setBefore(Number(txs.at(-1)?.blockNumber ?? "0x0"))}>
                   Older
                 </button>
               )}
@@ -232,5 +219,40 @@ function HistoryPanel({ address }: { address: string }) {
         )}
       />
     </Panel>
+  );
+}
+
+/** The way from a root to a value, node by node: what it has to hash to, what it does, and the nibbles it consumes. */
+export function ProofView({ steps, label }: { steps: readonly ProofStep[]; label: string }) {
+  return (
+    <details class="proof">
+      <summary>
+        {label}: {steps.length} nodes
+      </summary>
+      <ol>
+        {steps.map((step) => (
+          <li key={step.hash + step.before}>
+            <div class="line">
+              <b>{step.kind}</b>
+              <span class="path">
+                <span class="muted">{step.before}</span>
+                <strong>{step.consumed}</strong>
+              </span>
+              <span class="muted">{bytesOfHex(step.rlp)} bytes</span>
+            </div>
+            <div class="line">
+              keccak256 <HexText value={step.hash} />
+              <span class={step.hash === step.expected ? "ok" : "bad"}>
+                {step.hash === step.expected ? "as its parent says" : `expected ${step.expected}`}
+              </span>
+            </div>
+            <details>
+              <summary>RLP</summary>
+              <pre>{step.rlp}</pre>
+            </details>
+          </li>
+        ))}
+      </ol>
+    </details>
   );
 }

@@ -6,10 +6,9 @@ import { type CheckedBody, checkBlock, checkBody, type ShownBody, shownBody } fr
 import { age, bytesOfHex, count, dateTime, ether, gwei, percent } from "../format.ts";
 import { type Loaded, useLoaded } from "../hooks.ts";
 import { AddressText, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
-import { call } from "../rpc.ts";
+import { type Block, call } from "../rpc.ts";
 import { isHash } from "../search.ts";
-import { checkDecision, type Decision } from "../signatures.ts";
-import type { Block } from "../types.ts";
+import { checkDecision, type Decision } from "../trust.ts";
 
 async function loadBlock(id: string): Promise<Block> {
   const block = isHash(id)
@@ -22,19 +21,14 @@ async function loadBlock(id: string): Promise<Block> {
 /** A block by number or hash: its header, its transactions, and what of them is verified. */
 export function BlockPage({ id }: { readonly id: string }) {
   const loaded = useLoaded(() => loadBlock(id), [id]);
-  return (
-    <When loaded={loaded} show={(block) => <BlockView key={block.hash} block={block} id={id} />} />
-  );
+  return <When loaded={loaded} show={(block) => <BlockView key={block.hash} block={block} id={id} />} />;
 }
 
 function BlockView({ block, id }: { block: Block; id: string }) {
   const asked = isHash(id) ? { hash: id.toLowerCase() as Hash } : { number: Number(id) };
   const checked = useLoaded(() => checkBlock(block, asked), [block.hash]);
   const isChecked = checked.kind === "ready";
-  const body = useLoaded(
-    async () => (isChecked ? checkBody(checked.value) : undefined),
-    [block.hash, isChecked],
-  );
+  const body = useLoaded(async () => (isChecked ? checkBody(checked.value) : undefined), [block.hash, isChecked]);
   const decision = useLoaded(
     async () => (isChecked ? checkDecision(block, checked.value.verdict) : undefined),
     [block.hash, isChecked],
@@ -58,10 +52,7 @@ function BlockView({ block, id }: { block: Block; id: string }) {
         <Fields
           rows={[
             ["Hash", <HexText key="" value={block.hash} isWhole />],
-            [
-              "Parent",
-              <HexText key="" value={block.parentHash} to={`/block/${block.parentHash}`} isWhole />,
-            ],
+            ["Parent", <HexText key="" value={block.parentHash} to={`/block/${block.parentHash}`} isWhole />],
             ["Time", `${dateTime(block.timestamp)} (${age(block.timestamp)})`],
             ["Proposer", <AddressText key="" value={block.miner} isWhole />],
             [
@@ -78,14 +69,8 @@ function BlockView({ block, id }: { block: Block; id: string }) {
               </code>,
             ],
             ["State root", <HexText key="" value={block.stateRoot} isWhole />],
-            [
-              "Transactions root",
-              <RootText key="" root={block.transactionsRoot} body={body} of="transactions" />,
-            ],
-            [
-              "Receipts root",
-              <RootText key="" root={block.receiptsRoot} body={body} of="receiptsVerdict" />,
-            ],
+            ["Transactions root", <RootText key="" root={block.transactionsRoot} body={body} of="transactions" />],
+            ["Receipts root", <RootText key="" root={block.receiptsRoot} body={body} of="receiptsVerdict" />],
           ]}
         />
       </Panel>
@@ -133,9 +118,7 @@ function sizeText(shown: Loaded<ShownBody | undefined>): string {
   return shown.kind === "ready" && shown.value ? "not known: the node did not give all parts" : "…";
 }
 
-function decidedRow(
-  decision: Loaded<Decision | undefined>,
-): readonly [string, ComponentChildren] | false {
+function decidedRow(decision: Loaded<Decision | undefined>): readonly [string, ComponentChildren] | false {
   const verdict = verdictIn(decision, (value) => value?.verdict);
   if (decision.kind === "loading" || (decision.kind === "ready" && !decision.value)) return false;
   const text = decision.kind === "ready" ? decision.value?.text : "";
@@ -168,10 +151,7 @@ function RootText(props: {
 }
 
 /** The verdict in a loaded value; unverified where it could not be loaded. */
-export function verdictIn<T>(
-  loaded: Loaded<T>,
-  verdictOf: (value: T) => Verdict | undefined,
-): Verdict | undefined {
+export function verdictIn<T>(loaded: Loaded<T>, verdictOf: (value: T) => Verdict | undefined): Verdict | undefined {
   if (loaded.kind === "loading") return undefined;
   if (loaded.kind === "ready") return verdictOf(loaded.value);
   return { kind: "unverified", reason: String((loaded.error as Error).message) };

@@ -1,12 +1,11 @@
 import { useState } from "preact/hooks";
 import type { AbiFunction } from "viem";
 import type { Hex } from "../../../primitives/hex.ts";
-import type { CodeMatch } from "../../contracts/compare-code.ts";
-import { functionsOf } from "../abi.ts";
-import { contractAt, type KnownContract, storeContract } from "../abi-store.ts";
+import type { CodeMatch } from "../../contracts/artifact.ts";
+import { contractAt, functionsOf, type KnownContract, storeContract } from "../contracts.ts";
+import { hasWallet } from "../hooks.ts";
 import { Failure, Panel } from "../parts.tsx";
 import { contractInFiles } from "../upload.ts";
-import { hasWallet } from "../wallet.ts";
 import { FunctionForm } from "./function-form.tsx";
 
 const MATCHES: Readonly<Record<CodeMatch, string>> = {
@@ -73,8 +72,8 @@ function Matches({ contract: { name, match, recompiled } }: { contract: KnownCon
     <>
       {recompiled && (
         <p class={classOf(recompiled.match)} data-recompiled={recompiled.match}>
-          <b>{name}</b>: the code that this node's solc {recompiled.compiler} makes of the uploaded
-          source {MATCHES[recompiled.match]}
+          <b>{name}</b>: the code that this node's solc {recompiled.compiler} makes of the uploaded source{" "}
+          {MATCHES[recompiled.match]}
         </p>
       )}
       {(match !== "no code" || recompiled === undefined) && (
@@ -112,9 +111,7 @@ function Functions({ contract }: { contract: KnownContract }) {
         <FunctionForm key={signature(item)} item={item} address={contract.address} isRead />
       ))}
       <h3>Write</h3>
-      {!hasWallet() && (
-        <p class="empty">No wallet: install one in this browser to send transactions.</p>
-      )}
+      {!hasWallet() && <p class="empty">No wallet: install one in this browser to send transactions.</p>}
       {writes.map((item) => (
         <FunctionForm key={signature(item)} item={item} address={contract.address} isRead={false} />
       ))}

@@ -2,12 +2,11 @@ import { useEffect, useState } from "preact/hooks";
 import type { AbiFunction } from "viem";
 import type { Hash } from "../../../primitives/hash.ts";
 import type { Hex } from "../../../primitives/hex.ts";
-import { decodeResult, encodeCall } from "../abi.ts";
+import { decodeResult, encodeCall } from "../contracts.ts";
 import { count } from "../format.ts";
+import { hasWallet, sendByWallet } from "../hooks.ts";
 import { Failure, HexText } from "../parts.tsx";
-import { call } from "../rpc.ts";
-import type { Receipt } from "../types.ts";
-import { hasWallet, sendByWallet } from "../wallet.ts";
+import { call, type Receipt } from "../rpc.ts";
 import { Status } from "./block.tsx";
 
 /** A function of a contract with a field for each argument: called by the node, or sent as a transaction by a wallet. */
@@ -39,10 +38,7 @@ export function FunctionForm(props: { item: AbiFunction; address: string; isRead
       {item.inputs.map((input, at) => (
         <label key={`${at} ${input.name}`}>
           {input.name || `argument ${at}`} <span class="muted">{input.type}</span>
-          <input
-            value={typed[at]}
-            onInput={({ currentTarget }) => setTyped(typed.with(at, currentTarget.value))}
-          />
+          <input value={typed[at]} onInput={({ currentTarget }) => setTyped(typed.with(at, currentTarget.value))} />
         </label>
       ))}
       {item.stateMutability === "payable" && (

@@ -5,8 +5,7 @@ import type { Chart, ChartData } from "../chart.ts";
 import { age, count, ether, gwei, percent } from "../format.ts";
 import { useHead, useLoaded } from "../hooks.ts";
 import { AddressText, HexText, Panel, Table, When } from "../parts.tsx";
-import { call, callIfOpen } from "../rpc.ts";
-import type { Block, Transaction } from "../types.ts";
+import { type Block, call, callIfOpen, type Transaction } from "../rpc.ts";
 
 /** Blocks of the chart. */
 const CHART_BLOCKS = 60;
@@ -19,17 +18,13 @@ const UNCHECKED = <span class="muted">as the node says; open one to check it</sp
 export function HomePage() {
   const { head, isLost } = useHead();
   const blocks = useRecentBlocks(head);
-  const pool = useLoaded(
-    () => callIfOpen<{ pending: string; queued: string }>("txpool_status"),
-    [head?.hash],
-  );
+  const pool = useLoaded(() => callIfOpen<{ pending: string; queued: string }>("txpool_status"), [head?.hash]);
   const newest = [...blocks]
     .reverse()
     .flatMap(({ transactions }) => transactions as readonly Hash[])
     .slice(0, LISTED);
   const transactions = useLoaded(
-    () =>
-      Promise.all(newest.map((hash) => call<Transaction | null>("eth_getTransactionByHash", hash))),
+    () => Promise.all(newest.map((hash) => call<Transaction | null>("eth_getTransactionByHash", hash))),
     [newest.join()],
   );
   if (head === undefined) {
@@ -47,9 +42,7 @@ export function HomePage() {
         <Tile name="Transactions a second" value={throughput(blocks)} />
         <Tile
           name="Pool"
-          value={
-            status ? `${count(status.pending)} pending, ${count(status.queued)} queued` : "not open"
-          }
+          value={status ? `${count(status.pending)} pending, ${count(status.queued)} queued` : "not open"}
         />
       </div>
       <Panel title="Gas and base fee" aside={<Legend />}>
@@ -132,9 +125,7 @@ function useRecentBlocks(head: Block | undefined): readonly Block[] {
       const numbers = Array.from({ length: last - first + 1 }, (_, i) => first + i);
       const filled = await Promise.all(
         numbers.map(
-          (number) =>
-            byNumber.get(number) ??
-            call<Block | null>("eth_getBlockByNumber", toQuantity(number), false),
+          (number) => byNumber.get(number) ?? call<Block | null>("eth_getBlockByNumber", toQuantity(number), false),
         ),
       );
       if (isCurrent) setBlocks(filled.filter((block) => block !== null));

@@ -39,10 +39,7 @@ export function PeersPage() {
           )}
         />
       </Panel>
-      <Panel
-        title="Connections"
-        aside={<span class="muted">admin_peers needs a token on chains of one's own</span>}
-      >
+      <Panel title="Connections" aside={<span class="muted">admin_peers needs a token on chains of one's own</span>}>
         <When
           loaded={peers}
           show={(list) => (

@@ -1,16 +1,12 @@
 import type { Hash } from "../../../primitives/hash.ts";
-import { decodeCall } from "../abi.ts";
-import { contractAt } from "../abi-store.ts";
-import { CallTree, type Frame } from "../call-tree.tsx";
 import { type CheckedTransaction, checkMined } from "../checked.ts";
-import { Arguments, Logs } from "../decoded.tsx";
+import { contractAt, decodeCall } from "../contracts.ts";
 import { age, bytesOfHex, count, dateTime, ether, feeText, gwei, percent } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
 import { AddressText, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
-import { call } from "../rpc.ts";
-import { StateChanges, type StateDiff } from "../state-changes.tsx";
+import { call, type Transaction } from "../rpc.ts";
 import { amountText, type TokenInfo, tokenInfo, transfersIn } from "../tokens.ts";
-import type { Transaction } from "../types.ts";
+import { Arguments, CallTree, type Frame, Logs, StateChanges, type StateDiff } from "../trace-parts.tsx";
 import { Status, verdictIn } from "./block.tsx";
 
 async function loadTransaction(hash: string): Promise<Transaction> {
@@ -22,19 +18,11 @@ async function loadTransaction(hash: string): Promise<Transaction> {
 /** A transaction: what it says, what came of it, its calls, its state changes, and what of that is verified. */
 export function TransactionPage({ hash }: { readonly hash: string }) {
   const loaded = useLoaded(() => loadTransaction(hash), [hash]);
-  return (
-    <When
-      loaded={loaded}
-      show={(tx) => <TransactionView key={hash} tx={tx} hash={hash as Hash} />}
-    />
-  );
+  return <When loaded={loaded} show={(tx) => <TransactionView key={hash} tx={tx} hash={hash as Hash} />} />;
 }
 
 function TransactionView({ tx, hash }: { tx: Transaction; hash: Hash }) {
-  const checked = useLoaded(
-    async () => (tx.blockHash === null ? undefined : checkMined(tx, hash)),
-    [tx.hash],
-  );
+  const checked = useLoaded(async () => (tx.blockHash === null ? undefined : checkMined(tx, hash)), [tx.hash]);
   const mined = checked.kind === "ready" ? checked.value : undefined;
   const txVerdict =
     tx.blockHash === null
@@ -72,16 +60,10 @@ function TransactionView({ tx, hash }: { tx: Transaction; hash: Hash }) {
           ]}
         />
       </Panel>
-      {tx.blockHash !== null && (
-        <When loaded={checked} show={(value) => value && <Receipt {...value} />} />
-      )}
+      {tx.blockHash !== null && <When loaded={checked} show={(value) => value && <Receipt {...value} />} />}
       <Panel
         title="Input"
-        aside={
-          <span class="muted">
-            {decoded ? decoded.name : `${count(bytesOfHex(tx.input))} bytes`}
-          </span>
-        }
+        aside={<span class="muted">{decoded ? decoded.name : `${count(bytesOfHex(tx.input))} bytes`}</span>}
       >
         {decoded && <Arguments args={decoded.args} />}
         <details>
@@ -98,9 +80,7 @@ function Receipt({ tx, block, receipt, receiptVerdict }: CheckedTransaction) {
   const transfers = transfersIn(receipt.logs);
   const infos = useLoaded(async () => {
     const tokens = [...new Set(transfers.map(({ token }) => token))];
-    return new Map(
-      await Promise.all(tokens.map(async (each) => [each, await tokenInfo(each)] as const)),
-    );
+    return new Map(await Promise.all(tokens.map(async (each) => [each, await tokenInfo(each)] as const)));
   }, [tx.hash]);
   const infoOf = (token: string): TokenInfo =>
     (infos.kind === "ready" && infos.value.get(token as never)) || {
@@ -114,10 +94,7 @@ function Receipt({ tx, block, receipt, receiptVerdict }: CheckedTransaction) {
           rows={[
             ["Status", <Status key="" status={receipt.status} />],
             ["Time", `${dateTime(block.timestamp)} (${age(block.timestamp)})`],
-            [
-              "Gas used",
-              `${count(receipt.gasUsed)} (${percent(receipt.gasUsed, tx.gas).toFixed(1)} % of the limit)`,
-            ],
+            ["Gas used", `${count(receipt.gasUsed)} (${percent(receipt.gasUsed, tx.gas).toFixed(1)} % of the limit)`],
             ["Fee", feeText(receipt.gasUsed, receipt.effectiveGasPrice)],
             receipt.contractAddress !== null && [
               "Contract",
@@ -146,10 +123,7 @@ function Receipt({ tx, block, receipt, receiptVerdict }: CheckedTransaction) {
           />
         </Panel>
       )}
-      <Panel
-        title={`Logs (${count(receipt.logs.length)})`}
-        aside={<Mark verdict={receiptVerdict} what="logs" />}
-      >
+      <Panel title={`Logs (${count(receipt.logs.length)})`} aside={<Mark verdict={receiptVerdict} what="logs" />}>
         <Logs logs={receipt.logs} />
       </Panel>
     </>
@@ -158,10 +132,7 @@ function Receipt({ tx, block, receipt, receiptVerdict }: CheckedTransaction) {
 
 /** Calls and state changes; a node may keep the methods for them closed. */
 function Traces({ tx }: { tx: Transaction }) {
-  const calls = useLoaded(
-    () => call<Frame>("debug_traceTransaction", tx.hash, { tracer: "callTracer" }),
-    [tx.hash],
-  );
+  const calls = useLoaded(() => call<Frame>("debug_traceTransaction", tx.hash, { tracer: "callTracer" }), [tx.hash]);
   const changes = useLoaded(
     () =>
       call<StateDiff>("debug_traceTransaction", tx.hash, {
@@ -172,18 +143,12 @@ function Traces({ tx }: { tx: Transaction }) {
   );
   return (
     <>
-      <Panel
-        title="Calls"
-        aside={<span class="muted">executed again by the node, not proven</span>}
-      >
+      <Panel title="Calls" aside={<span class="muted">executed again by the node, not proven</span>}>
         <div class="scroll">
           <When loaded={calls} show={(frame) => <CallTree frame={frame} total={frame.gasUsed} />} />
         </div>
       </Panel>
-      <Panel
-        title="State changes"
-        aside={<span class="muted">executed again by the node, not proven</span>}
-      >
+      <Panel title="State changes" aside={<span class="muted">executed again by the node, not proven</span>}>
         <When loaded={changes} show={(diff) => <StateChanges diff={diff} />} />
       </Panel>
     </>

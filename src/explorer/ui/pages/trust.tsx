@@ -4,9 +4,8 @@ import { type Asked, checkHeader } from "../../verify/header.ts";
 import { count, dateTime } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
 import { AddressText, Failure, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
-import { call } from "../rpc.ts";
+import { type Block, call } from "../rpc.ts";
 import { TRUST } from "../trust.ts";
-import type { Block } from "../types.ts";
 
 /** What the marks mean, and the block they go back to. */
 export function TrustPage() {
@@ -49,29 +48,16 @@ export function TrustPage() {
             ) : current.kind === "refused" ? (
               <p class="empty">
                 <Mark verdict={current.verdict} what="chain" />{" "}
-                {current.verdict.kind === "verified" ? "" : current.verdict.reason}. Nothing of this
-                chain is verified until you pin a block of it.
+                {current.verdict.kind === "verified" ? "" : current.verdict.reason}. Nothing of this chain is verified
+                until you pin a block of it.
               </p>
             ) : (
               <Fields
                 rows={[
                   ["Number", count(current.trust.number)],
-                  [
-                    "Hash",
-                    <HexText
-                      key=""
-                      value={current.trust.hash}
-                      to={`/block/${current.trust.hash}`}
-                      isWhole
-                    />,
-                  ],
+                  ["Hash", <HexText key="" value={current.trust.hash} to={`/block/${current.trust.hash}`} isWhole />],
                   ["Trusted since", dateTime(current.trust.since)],
-                  [
-                    "Because",
-                    current.trust.isPinned
-                      ? "it was pinned here"
-                      : "it was the first one this browser saw",
-                  ],
+                  ["Because", current.trust.isPinned ? "it was pinned here" : "it was the first one this browser saw"],
                 ]}
               />
             )
@@ -83,10 +69,7 @@ export function TrustPage() {
             <input value={typed} onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
           </label>
           <button type="submit">Pin</button>
-          <button
-            type="button"
-            onClick={() => void trust(() => call<Block>("eth_getBlockByNumber", "latest", false))}
-          >
+          <button type="button" onClick={() => void trust(() => call<Block>("eth_getBlockByNumber", "latest", false))}>
             Pin the newest block
           </button>
         </form>
@@ -98,8 +81,8 @@ export function TrustPage() {
           show={(set) =>
             set === undefined ? (
               <p class="empty">
-                None yet: those who signed the first block that a page checks become it. A chain
-                that one process decides has none.
+                None yet: those who signed the first block that a page checks become it. A chain that one process
+                decides has none.
               </p>
             ) : (
               <>
@@ -124,32 +107,31 @@ export function TrustPage() {
           }
         />
       </Panel>
-      <Panel title="What a mark means">
-        <dl class="prose">
-          <dt class="ok">✓ verified</dt>
-          <dd>
-            This page recomputed it: the value from a Merkle proof, the proof's root from a header,
-            the header's hash from its fields, and the way from that hash to the trusted block.
-          </dd>
-          <dt class="bad">✗ false</dt>
-          <dd>
-            What the node answers contradicts its own proof, or its chain does not contain the
-            trusted block.
-          </dd>
-          <dt class="muted">○ not verified</dt>
-          <dd>
-            The node did not give what is needed to check, such as the proof of a state it no longer
-            stores.
-          </dd>
-        </dl>
-        <p class="empty">
-          A chain is followed from the trusted block on by parent hashes and by the hashes of older
-          blocks in its state (EIP-2935). That shows that nothing up to the trusted block was
-          rewritten and that later blocks continue it. Who decided the later ones is shown by the
-          signatures on the page of a block: validators with more than two thirds of the power
-          signed the header that commits to it. A chain that one process decides has no signatures.
-        </p>
-      </Panel>
+      <Meanings />
     </>
+  );
+}
+
+function Meanings() {
+  return (
+    <Panel title="What a mark means">
+      <dl class="prose">
+        <dt class="ok">✓ verified</dt>
+        <dd>
+          This page recomputed it: the value from a Merkle proof, the proof's root from a header, the header's hash from
+          its fields, and the way from that hash to the trusted block.
+        </dd>
+        <dt class="bad">✗ false</dt>
+        <dd>What the node answers contradicts its own proof, or its chain does not contain the trusted block.</dd>
+        <dt class="muted">○ not verified</dt>
+        <dd>The node did not give what is needed to check, such as the proof of a state it no longer stores.</dd>
+      </dl>
+      <p class="empty">
+        A chain is followed from the trusted block on by parent hashes and by the hashes of older blocks in its state
+        (EIP-2935). That shows that nothing up to the trusted block was rewritten and that later blocks continue it. Who
+        decided the later ones is shown by the signatures on the page of a block: validators with more than two thirds
+        of the power signed the header that commits to it. A chain that one process decides has no signatures.
+      </p>
+    </Panel>
   );
 }

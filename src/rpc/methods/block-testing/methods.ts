@@ -40,8 +40,7 @@ type Attributes = typeof payloadAttributes extends ParamCodec<infer T> ? T : nev
 /** null is "fill the block from the pool", which differs from no transactions. */
 export const transactionList: ParamCodec<readonly Uint8Array[] | undefined> = {
   schema: { oneOf: [{ type: "array", items: data.schema }, { type: "null" }] },
-  decode: (value, field) =>
-    value === null ? undefined : array(data, "[]hexutil.Bytes").decode(value, field),
+  decode: (value, field) => (value === null ? undefined : array(data, "[]hexutil.Bytes").decode(value, field)),
 };
 
 /** The attributes of the block to build, what is left out being zero. */
@@ -156,10 +155,8 @@ export const commitBlockV1 = defineMethod({
   },
   result: hash,
   private: true,
-  handle: (
-    { attributes, transactions, extraData },
-    { execution }: { execution: Pick<ExecutionPort, "commitBlock"> },
-  ) => execution.commitBlock(attributesOf(attributes, transactions, extraData)),
+  handle: ({ attributes, transactions, extraData }, { execution }: { execution: Pick<ExecutionPort, "commitBlock"> }) =>
+    execution.commitBlock(attributesOf(attributes, transactions, extraData)),
 });
 
 export const TESTING_METHODS: readonly Method<RpcPorts>[] = [buildBlockV1, commitBlockV1];

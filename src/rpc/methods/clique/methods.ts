@@ -3,24 +3,10 @@ import type { Address } from "../../../primitives/address.ts";
 import { keccak256Hash } from "../../../primitives/keccak.ts";
 import { decodeRlp, encodeRlp } from "../../../primitives/rlp.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
-import {
-  type BlockSelector,
-  blockNumberOrTag,
-  blockSelector,
-  byHash,
-} from "../../ports/block-selector.ts";
+import { type BlockSelector, blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { CliqueSnapshot, ValidatorVoting } from "../../ports/voting.ts";
-import {
-  address,
-  boolean,
-  data,
-  hash,
-  json,
-  nullAs,
-  optional,
-  type ParamCodec,
-} from "../../transport/codec.ts";
+import { address, boolean, data, hash, json, nullAs, optional, type ParamCodec } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
@@ -57,8 +43,7 @@ export const getSigners = defineMethod({
   params: { block },
   example: ["latest"],
   result: json,
-  handle: async ({ block }, modules: SnapshotModules) =>
-    signersOf(await snapshotAt(block, modules)),
+  handle: async ({ block }, modules: SnapshotModules) => signersOf(await snapshotAt(block, modules)),
 });
 
 /** `clique_getSignersAtHash`: the same of the block with this hash. */
@@ -67,14 +52,10 @@ export const getSignersAtHash = defineMethod({
   params: { hash },
   example: [SAMPLE.hash],
   result: json,
-  handle: async ({ hash }, modules: SnapshotModules) =>
-    signersOf(await snapshotAt(byHash(hash), modules)),
+  handle: async ({ hash }, modules: SnapshotModules) => signersOf(await snapshotAt(byHash(hash), modules)),
 });
 
-async function snapshotAt(
-  at: BlockSelector,
-  { chain, node }: SnapshotModules,
-): Promise<CliqueSnapshot> {
+async function snapshotAt(at: BlockSelector, { chain, node }: SnapshotModules): Promise<CliqueSnapshot> {
   // The votes of a pending block are not counted yet.
   const sealed = await chain.header({ at: at === "pending" ? "latest" : at });
   if (sealed === undefined) throw new UnknownBlockError("unknown block");
@@ -121,9 +102,7 @@ export const getSigner = defineMethod({
   async handle({ block }, { chain, node }: SignerModules) {
     const sealed = await chain.header({ at: block === "pending" ? "latest" : block });
     if (sealed === undefined) {
-      throw new UnknownBlockError(
-        `missing block ${typeof block === "object" ? block.blockHash : block}`,
-      );
+      throw new UnknownBlockError(`missing block ${typeof block === "object" ? block.blockHash : block}`);
     }
     return node.cliqueSigner({ number: sealed.header.number });
   },
@@ -147,8 +126,7 @@ export const proposals = defineMethod({
   name: "clique_proposals",
   params: {},
   result: json,
-  handle: (_params, { node }: { node: Pick<ValidatorVoting, "cliqueProposals"> }) =>
-    node.cliqueProposals(),
+  handle: (_params, { node }: { node: Pick<ValidatorVoting, "cliqueProposals"> }) => node.cliqueProposals(),
 });
 
 /**
@@ -163,10 +141,8 @@ export const propose = defineMethod({
   params: { account: address, authorize: boolean, publicKey: optional(data) },
   result: json,
   private: true,
-  handle: (
-    { account, authorize, publicKey },
-    { node }: { node: Pick<ValidatorVoting, "cliquePropose"> },
-  ) => andThen(node.cliquePropose({ candidate: account, authorize, publicKey }), () => null),
+  handle: ({ account, authorize, publicKey }, { node }: { node: Pick<ValidatorVoting, "cliquePropose"> }) =>
+    andThen(node.cliquePropose({ candidate: account, authorize, publicKey }), () => null),
 });
 
 /** `clique_discard`: casts no more votes about `account`; those in blocks stay. */
@@ -187,8 +163,7 @@ export const status = defineMethod({
   name: "clique_status",
   params: {},
   result: json,
-  handle: (_params, { node }: { node: Pick<ValidatorVoting, "cliqueStatus"> }) =>
-    node.cliqueStatus(),
+  handle: (_params, { node }: { node: Pick<ValidatorVoting, "cliqueStatus"> }) => node.cliqueStatus(),
 });
 
 type LightBlockModules = {

@@ -15,11 +15,7 @@ export class NoValueError extends NodeError {
 }
 
 /** @throws NoValueError, InvalidParamsError */
-export function readValue(
-  node: Pick<DappStore, "getValue">,
-  database: string,
-  key: string,
-): MaybePromise<Uint8Array> {
+export function readValue(node: Pick<DappStore, "getValue">, database: string, key: string): MaybePromise<Uint8Array> {
   assertNamed(database, key);
   return andThen(node.getValue({ database, key }), (value) => {
     if (value === undefined) throw new NoValueError();
@@ -73,8 +69,7 @@ export const getHex = defineMethod({
   params: { database: string, key: string },
   example: ["notes", "greeting"],
   result: data,
-  handle: ({ database, key }, { node }: { node: Pick<DappStore, "getValue"> }) =>
-    readValue(node, database, key),
+  handle: ({ database, key }, { node }: { node: Pick<DappStore, "getValue"> }) => readValue(node, database, key),
 });
 
 export const DB_METHODS: readonly Method<RpcPorts>[] = [putString, getString, putHex, getHex];

@@ -11,15 +11,7 @@ import { storedReceiptItem } from "../../../types/receipt-codec.ts";
 import type { BlockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { InspectionPort } from "../../ports/inspection.ts";
-import {
-  data,
-  hash,
-  json,
-  jsonInteger,
-  lenientInteger,
-  rawJson,
-  string,
-} from "../../transport/codec.ts";
+import { data, hash, json, jsonInteger, lenientInteger, rawJson, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
 import { blockText } from "../json/block-json.ts";
@@ -35,8 +27,7 @@ export const chaindbProperty = defineMethod({
   name: "debug_chaindbProperty",
   params: {},
   result: string,
-  handle: (_params, { inspection }: { inspection: Pick<InspectionPort, "storeStats"> }) =>
-    inspection.storeStats(),
+  handle: (_params, { inspection }: { inspection: Pick<InspectionPort, "storeStats"> }) => inspection.storeStats(),
 });
 
 /** `debug_chaindbCompact`: writes what waits in memory to the index now. */
@@ -70,9 +61,7 @@ export const dbGet = defineMethod({
 });
 
 function keyBytes(key: string): Uint8Array {
-  return /^0x(?:[0-9a-f]{2})*$/i.test(key)
-    ? hexToBytes(key.toLowerCase() as Hex)
-    : new TextEncoder().encode(key);
+  return /^0x(?:[0-9a-f]{2})*$/i.test(key) ? hexToBytes(key.toLowerCase() as Hex) : new TextEncoder().encode(key);
 }
 
 type Modules = { readonly chain: Pick<ChainView, "block" | "head"> };
@@ -179,8 +168,7 @@ export const seedHash = defineMethod({
     andThen(chain.header({ at: number }), (sealed) => {
       assertBlock(sealed, number);
       let seed = hashToBytes(ZERO_HASH);
-      for (let epoch = Math.floor(number / EPOCH_BLOCKS); epoch > 0; epoch--)
-        seed = keccak256(seed);
+      for (let epoch = Math.floor(number / EPOCH_BLOCKS); epoch > 0; epoch--) seed = keccak256(seed);
       return hashFromBytes(seed);
     }),
 });

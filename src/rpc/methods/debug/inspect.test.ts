@@ -9,11 +9,7 @@ import { ALICE, CODE, CONTRACT, createTestModules } from "../../testing/test-cha
 import { seedHash } from "./database.ts";
 import { getBlockRlp, getHeaderRlp, printBlock } from "./raw.ts";
 import { accountRange, dumpBlock, storageRangeAt } from "./state.ts";
-import {
-  getModifiedAccountsByHash,
-  getModifiedAccountsByNumber,
-  stateSize,
-} from "./state-changes.ts";
+import { getModifiedAccountsByHash, getModifiedAccountsByNumber, stateSize } from "./state-changes.ts";
 
 const UNKNOWN_BLOCK = { code: "RPC_UNKNOWN_BLOCK" };
 const INVALID_PARAMS = { code: "RPC_INVALID_PARAMS" };
@@ -99,17 +95,29 @@ test("debug_stateSize names its figures as geth does", async () => {
   const withSize = createTestModules({
     inspection: {
       stateSize: () => ({
-        ...{ number: 16, root: ZERO_HASH, accounts: sizes(1), slots: sizes(2) },
-        ...{ accountNodes: sizes(3), storageNodes: sizes(4), codes: sizes(5) },
+        number: 16,
+        root: ZERO_HASH,
+        accounts: sizes(1),
+        slots: sizes(2),
+        accountNodes: sizes(3),
+        storageNodes: sizes(4),
+        codes: sizes(5),
       }),
     },
   });
   assert.deepEqual(await stateSize.call(withSize, []), {
-    ...{ stateRoot: ZERO_HASH, blockNumber: "0x10" },
-    ...{ accounts: "0x1", accountBytes: "0x64", storages: "0x2", storageBytes: "0xc8" },
-    ...{ accountTrienodes: "0x3", accountTrienodeBytes: "0x12c" },
-    ...{ storageTrienodes: "0x4", storageTrienodeBytes: "0x190" },
-    ...{ contractCodes: "0x5", contractCodeBytes: "0x1f4" },
+    stateRoot: ZERO_HASH,
+    blockNumber: "0x10",
+    accounts: "0x1",
+    accountBytes: "0x64",
+    storages: "0x2",
+    storageBytes: "0xc8",
+    accountTrienodes: "0x3",
+    accountTrienodeBytes: "0x12c",
+    storageTrienodes: "0x4",
+    storageTrienodeBytes: "0x190",
+    contractCodes: "0x5",
+    contractCodeBytes: "0x1f4",
   });
 });
 
@@ -130,13 +138,11 @@ test("debug_accountRange passes its options on, at most 256 accounts", async () 
   const capped = { start: "0x", accountsMax: 256, withCode: true, withStorage: false };
   assert.deepEqual(seen, [
     { start: "0x10", accountsMax: 3, withCode: false, withStorage: true },
-    ...[capped, capped, capped],
+    capped,
+    capped,
+    capped,
   ]);
-  for (const wrong of [
-    [],
-    ["latest", "0x", "3", true, true, true],
-    ["latest", 1, 3, true, true, true],
-  ]) {
+  for (const wrong of [[], ["latest", "0x", "3", true, true, true], ["latest", 1, 3, true, true, true]]) {
     await assert.rejects(accountRange.call(recording, wrong), INVALID_PARAMS);
   }
 });

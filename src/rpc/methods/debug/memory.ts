@@ -1,13 +1,6 @@
 import { andThen } from "../../../threads/maybe-promise.ts";
 import type { RuntimePort } from "../../ports/runtime.ts";
-import {
-  json,
-  jsonInteger,
-  jsonKind,
-  type ParamCodec,
-  rawJson,
-  typeFault,
-} from "../../transport/codec.ts";
+import { json, jsonInteger, jsonKind, type ParamCodec, rawJson, typeFault } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 
 /** `debug_memStats`: memory of the process in the fields of Go's `runtime.MemStats`; what V8 does not count is 0, and `v8` and `process` have the rest. */
@@ -15,8 +8,7 @@ export const memStats = defineMethod({
   name: "debug_memStats",
   params: {},
   result: json,
-  handle: (_params, { runtime }: { runtime: Pick<RuntimePort, "memoryStats"> }) =>
-    runtime.memoryStats(),
+  handle: (_params, { runtime }: { runtime: Pick<RuntimePort, "memoryStats"> }) => runtime.memoryStats(),
 });
 
 /** Go's zero time. */
@@ -72,11 +64,7 @@ const bytes: ParamCodec<number> = {
     if (typeof value === "number" && Number.isInteger(value) && value <= Number(NO_LIMIT)) {
       return value;
     }
-    throw typeFault(
-      typeof value === "number" ? `number ${value}` : jsonKind(value),
-      "int64",
-      field,
-    );
+    throw typeFault(typeof value === "number" ? `number ${value}` : jsonKind(value), "int64", field);
   },
 };
 

@@ -142,7 +142,5 @@ function withHexBytes(value: unknown): unknown {
   if (value instanceof Uint8Array) return bytesToHex(value);
   if (Array.isArray(value)) return value.map(withHexBytes);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, field]) => [name, withHexBytes(field)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withHexBytes(field)]));
 }

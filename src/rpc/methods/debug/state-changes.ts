@@ -47,8 +47,7 @@ export const getModifiedAccountsByNumber = defineMethod({
       throw new UnknownBlockError(`start block ${start.toString(16)} not found`);
     }
     if (end === undefined) return changedIn(start, inspection);
-    if (!(await chain.header({ at: end })))
-      throw new UnknownBlockError(`end block ${end} not found`);
+    if (!(await chain.header({ at: end }))) throw new UnknownBlockError(`end block ${end} not found`);
     return changedBetween(start, end, inspection);
   },
 });
@@ -79,9 +78,7 @@ function changedIn(number: number, inspection: ModifiedModules["inspection"]) {
 
 function changedBetween(first: number, last: number, inspection: ModifiedModules["inspection"]) {
   if (first >= last) {
-    throw new UnknownBlockError(
-      `start block height (${first}) must be less than end block height (${last})`,
-    );
+    throw new UnknownBlockError(`start block height (${first}) must be less than end block height (${last})`);
   }
   return inspection.modifiedAccounts({ first, last });
 }
@@ -117,10 +114,7 @@ export const stateSize = defineMethod({
   example: ["latest"],
   result: json,
   heavy: true,
-  handle: (
-    { block = "latest" },
-    { inspection }: { inspection: Pick<InspectionPort, "stateSize"> },
-  ) =>
+  handle: ({ block = "latest" }, { inspection }: { inspection: Pick<InspectionPort, "stateSize"> }) =>
     andThen(
       inspection.stateSize({ at: block }),
       ({ root, number, accounts, slots, accountNodes, storageNodes, codes }) => ({
@@ -195,9 +189,7 @@ function textOf({ headers, codes, nodes }: ExecutionWitness): JsonText {
 }
 
 function bytesList(items: readonly Uint8Array[]): readonly string[] {
-  const texts = items.map(
-    (item, i) => `${i === 0 ? "" : ","}"0x${Buffer.from(item).toString("hex")}"`,
-  );
+  const texts = items.map((item, i) => `${i === 0 ? "" : ","}"0x${Buffer.from(item).toString("hex")}"`);
   return ["[", ...texts, "]"];
 }
 

@@ -4,22 +4,10 @@ import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import { type Hash, hashFromBigint, hashToBytes } from "../../../primitives/hash.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
-import {
-  type BlockNumberOrTag,
-  blockNumberOrTag,
-  blockSelector,
-} from "../../ports/block-selector.ts";
+import { type BlockNumberOrTag, blockNumberOrTag, blockSelector } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { InspectionPort } from "../../ports/inspection.ts";
-import {
-  address,
-  boolean,
-  data,
-  json,
-  jsonInteger,
-  lenientInteger,
-  type ParamCodec,
-} from "../../transport/codec.ts";
+import { address, boolean, data, json, jsonInteger, lenientInteger, type ParamCodec } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { DebugError } from "./database.ts";
@@ -30,9 +18,7 @@ export const numberOrTag: ParamCodec<BlockNumberOrTag> = {
     schema: { title: "block", oneOf: [{ type: "integer" }, blockNumberOrTag.schema] },
   }),
   decode: (value, field) =>
-    typeof value === "number"
-      ? lenientInteger.decode(value, field)
-      : blockNumberOrTag.decode(value, field),
+    typeof value === "number" ? lenientInteger.decode(value, field) : blockNumberOrTag.decode(value, field),
 };
 
 /** The most accounts of one answer, in geth as well. */
@@ -40,9 +26,7 @@ export const DUMP_ACCOUNTS_MAX = 256;
 
 /** geth's JSON of a dump: keys sorted, hashes of the top without prefix, `next` in base64. */
 export function dumpJson({ root, accounts, next }: StateDump & { readonly root: Hash }): unknown {
-  const entries = accounts.map(
-    (account) => [checksumAddress(account.address), dumpedAccountJson(account)] as const,
-  );
+  const entries = accounts.map((account) => [checksumAddress(account.address), dumpedAccountJson(account)] as const);
   return {
     root: root.slice(2),
     accounts: sortedObject(entries),
@@ -175,12 +159,7 @@ export const storageRangeAt = defineMethod({
     return andThen(range, ({ slots, next = null, isEmpty }) => ({
       storage: isEmpty
         ? null
-        : Object.fromEntries(
-            slots.map(({ hash, slot, value }) => [
-              hash,
-              { key: slot, value: hashFromBigint(value) },
-            ]),
-          ),
+        : Object.fromEntries(slots.map(({ hash, slot, value }) => [hash, { key: slot, value: hashFromBigint(value) }])),
       nextKey: next,
     }));
   },
@@ -200,8 +179,7 @@ export const getAccessibleState = defineMethod({
     const { block, state } = await chain.oldest();
     const head = (await chain.head()).header.number;
     // There is no state of the pending block on disk: it counts as the head.
-    const numberOf = (at: BlockNumberOrTag) =>
-      typeof at === "number" ? at : at === "earliest" ? block : head;
+    const numberOf = (at: BlockNumberOrTag) => (typeof at === "number" ? at : at === "earliest" ? block : head);
     const [first, last] = [numberOf(from), numberOf(to)];
     if (first === last) throw new DebugError("from and to needs to be different");
     if (!(await chain.header({ at: first }))) throw new DebugError(`missing header ${first}`);

@@ -5,15 +5,7 @@ import { blockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort, TraceRequest } from "../../ports/execution.ts";
 import type { InspectionPort } from "../../ports/inspection.ts";
-import {
-  array,
-  data,
-  hash,
-  optional,
-  type ParamCodec,
-  rawJson,
-  string,
-} from "../../transport/codec.ts";
+import { array, data, hash, optional, type ParamCodec, rawJson, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { standardTraceConfig, traceConfig } from "./trace-config.ts";
@@ -30,11 +22,8 @@ export const traceBlock = defineMethod({
   example: ["0xc0"],
   result: rawJson,
   heavy: true,
-  handle: (
-    { rlp, config },
-    { execution }: { execution: Pick<ExecutionPort, "traceRawBlock"> },
-    context,
-  ) => andThen(execution.traceRawBlock({ rlp, request: config, cancel: context }), tracesText),
+  handle: ({ rlp, config }, { execution }: { execution: Pick<ExecutionPort, "traceRawBlock"> }, context) =>
+    andThen(execution.traceRawBlock({ rlp, request: config, cancel: context }), tracesText),
 });
 
 /**
@@ -84,11 +73,7 @@ export const traceBlockByHash = defineMethod({
   example: [SAMPLE.hash, { tracer: "prestateTracer", tracerConfig: { diffMode: true } }],
   result: rawJson,
   heavy: true,
-  handle: (
-    { blockHash, config },
-    { execution }: { execution: Pick<ExecutionPort, "traceBlock"> },
-    context,
-  ) =>
+  handle: ({ blockHash, config }, { execution }: { execution: Pick<ExecutionPort, "traceBlock"> }, context) =>
     andThen(execution.traceBlock({ at: blockHash, request: config, cancel: context }), tracesText),
 });
 
@@ -103,10 +88,8 @@ export const traceBlockFromFile = defineMethod({
   result: rawJson,
   private: true,
   heavy: true,
-  handle: (
-    { file, config },
-    { inspection }: { inspection: Pick<InspectionPort, "traceBlockFile"> },
-  ) => andThen(inspection.traceBlockFile({ file, request: config }), tracesText),
+  handle: ({ file, config }, { inspection }: { inspection: Pick<InspectionPort, "traceBlockFile"> }) =>
+    andThen(inspection.traceBlockFile({ file, request: config }), tracesText),
 });
 
 /**
@@ -120,10 +103,8 @@ export const traceBadBlock = defineMethod({
   example: [SAMPLE.hash],
   result: rawJson,
   heavy: true,
-  handle: (
-    { blockHash, config },
-    { inspection }: { inspection: Pick<InspectionPort, "traceBadBlock"> },
-  ) => andThen(inspection.traceBadBlock({ hash: blockHash, request: config }), tracesText),
+  handle: ({ blockHash, config }, { inspection }: { inspection: Pick<InspectionPort, "traceBadBlock"> }) =>
+    andThen(inspection.traceBadBlock({ hash: blockHash, request: config }), tracesText),
 });
 
 type Modules = { readonly inspection: Pick<InspectionPort, "writeStandardTraces"> };
@@ -165,10 +146,7 @@ export const standardTraceBadBlockToFile = defineMethod({
 });
 
 /** The zero hash names no transaction, as in geth. */
-function withoutZero({
-  txHash,
-  ...request
-}: TraceRequest & { readonly txHash?: typeof ZERO_HASH }) {
+function withoutZero({ txHash, ...request }: TraceRequest & { readonly txHash?: typeof ZERO_HASH }) {
   return txHash === undefined || txHash === ZERO_HASH ? request : { ...request, txHash };
 }
 
@@ -183,8 +161,6 @@ export const intermediateRoots = defineMethod({
   example: [SAMPLE.hash],
   result: array(hash),
   heavy: true,
-  handle: (
-    { blockHash },
-    { inspection }: { inspection: Pick<InspectionPort, "intermediateRoots"> },
-  ) => inspection.intermediateRoots({ hash: blockHash }),
+  handle: ({ blockHash }, { inspection }: { inspection: Pick<InspectionPort, "intermediateRoots"> }) =>
+    inspection.intermediateRoots({ hash: blockHash }),
 });

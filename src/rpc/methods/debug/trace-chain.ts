@@ -32,9 +32,7 @@ const traceChain = defineSubscription({
   async check({ start, end }, { chain }: TraceChainModules) {
     const range = await rangeOf(start, end, chain);
     if (range.start >= range.end) {
-      throw new NotTraceableError(
-        `end block (#${range.end}) needs to come after start block (#${range.start})`,
-      );
+      throw new NotTraceableError(`end block (#${range.end}) needs to come after start block (#${range.start})`);
     }
   },
   start({ start, end, config }, modules: TraceChainModules, subscriber) {
@@ -107,9 +105,7 @@ async function traceBlocks(
     if (executed === undefined) return;
     const { hash, transactions } = executed.block;
     if (transactions.length === 0 && number < end) continue;
-    const traces = await tracesOf(executed, () =>
-      execution.traceBlock({ at: hash, request: config, cancel }),
-    );
+    const traces = await tracesOf(executed, () => execution.traceBlock({ at: hash, request: config, cancel }));
     if (signal.aborted) return;
     const head = `{"block":${quantityText(number)},"hash":"${hash}","traces":`;
     // Where the connection is closed, nothing is delivered any more.

@@ -132,7 +132,8 @@ export const traceCallConfig = {
     const { stateOverrides, blockOverrides, txIndex } = config;
     return {
       ...requestOf(config),
-      ...{ stateOverrides, blockOverrides },
+      stateOverrides,
+      blockOverrides,
       ...(txIndex !== undefined && { txIndex }),
     };
   },

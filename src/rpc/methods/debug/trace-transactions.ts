@@ -53,11 +53,7 @@ export const traceCall = defineMethod({
   example: [SAMPLE.call, "latest", { tracer: "callTracer" }],
   result: rawJson,
   heavy: true,
-  handle(
-    { request, block, config },
-    { execution }: { execution: Pick<ExecutionPort, "traceCall"> },
-    context,
-  ) {
+  handle({ request, block, config }, { execution }: { execution: Pick<ExecutionPort, "traceCall"> }, context) {
     if (block === "pending") {
       throw new NotTraceableError("tracing on top of pending is not supported");
     }
@@ -77,11 +73,7 @@ export const traceCallMany = defineMethod({
     context: optional(stateContext, {}),
     config: optional(traceCallConfig, { stateOverrides: undefined, blockOverrides: undefined }),
   },
-  example: [
-    [{ transactions: [SAMPLE.call, SAMPLE.call] }],
-    { blockNumber: "latest" },
-    { tracer: "callTracer" },
-  ],
+  example: [[{ transactions: [SAMPLE.call, SAMPLE.call] }], { blockNumber: "latest" }, { tracer: "callTracer" }],
   result: rawJson,
   heavy: true,
   async handle(

@@ -12,8 +12,7 @@ import { bothNames, controlMethods, type DevModules, lenientNumber } from "./con
 export const setBalance = controlMethods({
   names: bothNames("setBalance", "evm_setAccountBalance", "tenderly_setBalance"),
   params: { address, balance: lenientNumber },
-  handle: ({ address, balance }, { dev }: DevModules) =>
-    dev.edit({ edits: [{ address, balance }] }),
+  handle: ({ address, balance }, { dev }: DevModules) => dev.edit({ edits: [{ address, balance }] }),
 });
 
 const BALANCE_MAX = 2n ** 256n - 1n;
@@ -22,10 +21,7 @@ const BALANCE_MAX = 2n ** 256n - 1n;
 export const addBalance = controlMethods({
   names: bothNames("addBalance", "tenderly_addBalance"),
   params: { address, amount: lenientNumber },
-  async handle(
-    { address, amount },
-    { dev, chain }: DevModules & { readonly chain: Pick<ChainView, "account"> },
-  ) {
+  async handle({ address, amount }, { dev, chain }: DevModules & { readonly chain: Pick<ChainView, "account"> }) {
     const account = await chain.account({ address, at: "latest" });
     const sum = (account?.balance ?? 0n) + amount;
     await dev.edit({ edits: [{ address, balance: sum < BALANCE_MAX ? sum : BALANCE_MAX }] });
@@ -93,9 +89,7 @@ export async function writeTokenWord(
     at: "latest",
     overrides: { stateOverrides },
   });
-  const slots = accessList.flatMap(({ address, storageKeys }) =>
-    storageKeys.map((slot) => ({ address, slot })),
-  );
+  const slots = accessList.flatMap(({ address, storageKeys }) => storageKeys.map((slot) => ({ address, slot })));
   for (const { address, slot } of slots) {
     if (!(await returnsWith(address, slot))) continue;
     await dev.edit({ edits: [{ address, storage: new Map([[slot, value]]) }] });
@@ -131,11 +125,7 @@ export const dealErc20 = controlMethods({
   names: [...bothNames("dealERC20"), "anvil_dealErc20"],
   params: { account: address, token: address, balance: lenientNumber },
   handle: ({ account, token, balance }, modules: TokenModules) =>
-    writeTokenWord(
-      { token, signature: "balanceOf(address)", accounts: [account] },
-      balance,
-      modules,
-    ),
+    writeTokenWord({ token, signature: "balanceOf(address)", accounts: [account] }, balance, modules),
 });
 
 /**
@@ -147,11 +137,7 @@ export const setErc20Allowance = controlMethods({
   names: [...bothNames("setERC20Allowance"), "anvil_setErc20Allowance"],
   params: { owner: address, spender: address, token: address, amount: lenientNumber },
   handle: ({ owner, spender, token, amount }, modules: TokenModules) =>
-    writeTokenWord(
-      { token, signature: "allowance(address,address)", accounts: [owner, spender] },
-      amount,
-      modules,
-    ),
+    writeTokenWord({ token, signature: "allowance(address,address)", accounts: [owner, spender] }, amount, modules),
 });
 
 /** From now on `eth_sendTransaction` sends for this account without a key, for a contract too. */

@@ -19,13 +19,7 @@ import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
 import type { BlockModules } from "../eth/blocks.ts";
 import { BLOCK, listOf } from "../json/schemas.ts";
-import {
-  bothNames,
-  controlMethods,
-  type DevModules,
-  lenientCount,
-  lenientNumber,
-} from "./control-methods.ts";
+import { bothNames, controlMethods, type DevModules, lenientCount, lenientNumber } from "./control-methods.ts";
 
 /** A time in Unix seconds, or `{timestamp?, blocks?}` as ganache has it. */
 const mineOptions: ParamCodec<MineRequest> = {
@@ -167,8 +161,7 @@ export const setIntervalMining = controlMethods({
 export const setIntervalMiningSeconds = controlMethods({
   names: ["anvil_setIntervalMining"],
   params: { seconds: lenientCount },
-  handle: ({ seconds }, { dev }: DevModules) =>
-    dev.configure({ intervalMs: 1000 * seconds, automine: seconds === 0 }),
+  handle: ({ seconds }, { dev }: DevModules) => dev.configure({ intervalMs: 1000 * seconds, automine: seconds === 0 }),
 });
 
 /** Sets the gas limit of the next and all later blocks; true. */
@@ -196,10 +189,7 @@ export const setCoinbase = controlMethods({
 export const setMinGasPrice = controlMethods({
   names: bothNames("setMinGasPrice"),
   params: { gasPrice: lenientNumber },
-  async handle(
-    { gasPrice },
-    { dev, chain }: DevModules & { readonly chain: Pick<ChainView, "head"> },
-  ) {
+  async handle({ gasPrice }, { dev, chain }: DevModules & { readonly chain: Pick<ChainView, "head"> }) {
     const { header } = await chain.head();
     if (header.baseFeePerGas !== undefined) {
       throw new DevControlError("setMinGasPrice is not supported when EIP-1559 is active");

@@ -8,12 +8,7 @@ import {
   typeFault,
 } from "../../transport/codec.ts";
 import type { CallContext } from "../../transport/dispatch/context.ts";
-import {
-  defineMethod,
-  type Method,
-  type ParamCodecs,
-  type Params,
-} from "../../transport/dispatch/method.ts";
+import { defineMethod, type Method, type ParamCodecs, type Params } from "../../transport/dispatch/method.ts";
 
 /** Port of the methods that bend a dev chain. */
 export type DevModules = { readonly dev: DevPort };
@@ -74,8 +69,7 @@ const NUMBER = /^(?:0[xX][0-9a-fA-F]{1,64}|[0-9]{1,78})$/;
 export const lenientNumber: ParamCodec<bigint> = {
   schema: { type: ["integer", "string"] },
   decode(value, field) {
-    if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0)
-      return BigInt(value);
+    if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
     if (typeof value === "string" && NUMBER.test(value)) return BigInt(value);
     const reason = typeof value === "number" ? `number ${value}` : jsonKind(value);
     throw typeFault(reason, "uint256", field);

@@ -20,10 +20,7 @@ test("an answer with a remote result of any letters has the length of its bytes"
     missedBy: () => [],
   });
   const limits = DEFAULT_RPC_LIMITS;
-  const dispatcher = new Dispatcher(
-    { limits, observer: SILENT_OBSERVER },
-    { registry, modules: {} as RpcPorts },
-  );
+  const dispatcher = new Dispatcher({ limits, observer: SILENT_OBSERVER }, { registry, modules: {} as RpcPorts });
   const context = new RequestContext({
     transport: "http",
     access: { namespaces: new Set(["eth"]), isOpen: true },

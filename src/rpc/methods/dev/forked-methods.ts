@@ -143,10 +143,7 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
     return JSON.stringify(await remote(method.name, withItem(params, at, block)));
   }
 
-  async function runWithTransaction(
-    method: Method<RpcPorts>,
-    [ports, params = [], context]: RunArguments,
-  ) {
+  async function runWithTransaction(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     if (await isOldTransaction(params[0], [ports, params, context])) {
       return JSON.stringify(await remote(method.name, params));
     }
@@ -170,10 +167,7 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
     return isOld ? JSON.stringify(result) : "null";
   }
 
-  async function runInContext(
-    method: Method<RpcPorts>,
-    [ports, params = [], context]: RunArguments,
-  ) {
+  async function runInContext(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const { blockNumber } = (params[1] ?? {}) as Record<string, unknown>;
     const old = await oldBlock(blockNumber, fork.number - 1, ports);
     if (old === undefined) return method.run(ports, params, context);
@@ -181,10 +175,7 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
   }
 
   /** @throws ForkUnsupportedError for traces of both chains */
-  async function runTraceFilter(
-    method: Method<RpcPorts>,
-    [ports, params = [], context]: RunArguments,
-  ) {
+  async function runTraceFilter(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const { fromBlock, toBlock } = (params[0] ?? {}) as Record<string, unknown>;
     const first = await oldBlock(fromBlock ?? "earliest", fork.number, ports);
     if (first === undefined) return method.run(ports, params, context);
@@ -200,10 +191,7 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
   }
 
   /** `eth_newFilter`: one that begins before the fork is remembered, for `eth_getFilterLogs`. */
-  async function runNewFilter(
-    method: Method<RpcPorts>,
-    [ports, params = [], context]: RunArguments,
-  ) {
+  async function runNewFilter(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const { fromBlock } = (params[0] ?? {}) as Record<string, unknown>;
     const id = await method.run(ports, params, context);
     if ((await oldBlock(fromBlock, fork.number, ports)) === undefined) return id;
@@ -213,10 +201,7 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
     return id;
   }
 
-  async function runFilterLogs(
-    method: Method<RpcPorts>,
-    [ports, params = [], context]: RunArguments,
-  ) {
+  async function runFilterLogs(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const logs = await method.run(ports, params, context);
     const filter = oldFilters.get(params[0] as string);
     if (filter === undefined) return logs;
@@ -224,10 +209,7 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
   }
 
   /** Fees of blocks up to the fork, or of those after it: a range over it begins after it. */
-  async function runFeeHistory(
-    method: Method<RpcPorts>,
-    [ports, params = [], context]: RunArguments,
-  ) {
+  async function runFeeHistory(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const [count, newest] = params;
     const old = await oldBlock(newest, fork.number, ports);
     if (old !== undefined) {
@@ -266,8 +248,7 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
   /** The trie has what this chain changed alone: its proofs would show that accounts of the remote chain do not exist. */
   async function runProof(method: Method<RpcPorts>, [ports, params = []]: RunArguments) {
     const block = await oldBlock(params[2], fork.number - 1, ports);
-    if (block !== undefined)
-      return JSON.stringify(await remote(method.name, withItem(params, 2, block)));
+    if (block !== undefined) return JSON.stringify(await remote(method.name, withItem(params, 2, block)));
     throw new ForkUnsupportedError("no node can prove the state of a fork", { fork: fork.number });
   }
 
@@ -281,8 +262,7 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
 
   function runnerOf(name: string): Runner | undefined {
     if (OF_BLOCK[name] !== undefined) {
-      return (method, args) =>
-        runWithBlock(method, { at: OF_BLOCK[name]!, last: fork.number }, args);
+      return (method, args) => runWithBlock(method, { at: OF_BLOCK[name]!, last: fork.number }, args);
     }
     if (OF_STATE[name] !== undefined) {
       const last = fork.number - 1;
@@ -328,11 +308,7 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
 
   return new Map(
     Array.from(methods, ([name, method]): [string, Method<RpcPorts>] => {
-      const runner = PREFETCHED.has(name)
-        ? runPrefetched
-        : READING.has(name)
-          ? runReading
-          : runnerOf(name);
+      const runner = PREFETCHED.has(name) ? runPrefetched : READING.has(name) ? runReading : runnerOf(name);
       if (runner === undefined) return [name, method];
       // What the remote chain answers may hold any letters.
       return [name, { ...method, isAscii: false, run: (...args) => runner(method, args) }];

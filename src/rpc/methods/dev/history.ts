@@ -2,14 +2,7 @@ import { packDump, unpackDump } from "../../../dev/state-dump.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import type { Forking } from "../../ports/dev.ts";
-import {
-  array,
-  boolean,
-  data,
-  optional,
-  type ParamCodec,
-  quantity,
-} from "../../transport/codec.ts";
+import { array, boolean, data, optional, type ParamCodec, quantity } from "../../transport/codec.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
 import { remoteUrl } from "./client.ts";
 import { bothNames, controlMethods, type DevModules, lenientCount } from "./control-methods.ts";
@@ -43,9 +36,7 @@ type PlacedTransaction = { readonly raw: Uint8Array; readonly block: number };
 const placedTransaction: ParamCodec<PlacedTransaction> = {
   decode(value, field) {
     if (!Array.isArray(value) || value.length !== 2) {
-      throw new InvalidValueError(
-        "a pair of a raw transaction and the index of its block is wanted",
-      );
+      throw new InvalidValueError("a pair of a raw transaction and the index of its block is wanted");
     }
     return { raw: data.decode(value[0], field), block: lenientCount.decode(value[1], field) };
   },

@@ -5,8 +5,15 @@ import { assertRemoteResult, assertSameTransaction } from "./remote-result.ts";
 
 const HASH = `0x${"12".repeat(32)}`;
 const RECEIPT = {
-  ...{ blockHash: HASH, blockNumber: "0x1", transactionHash: HASH, transactionIndex: "0x0" },
-  ...{ from: `0x${"34".repeat(20)}`, to: null, gasUsed: "0x5208", status: "0x1", logs: [] },
+  blockHash: HASH,
+  blockNumber: "0x1",
+  transactionHash: HASH,
+  transactionIndex: "0x0",
+  from: `0x${"34".repeat(20)}`,
+  to: null,
+  gasUsed: "0x5208",
+  status: "0x1",
+  logs: [],
 };
 const methods = createMethodRegistry({ dev: false });
 const check = (method: string, result: unknown) =>

@@ -43,9 +43,7 @@ function faultOf(value: unknown, schema: JsonSchema, path = "result"): string | 
   if (value === null || value === undefined) return undefined;
   if (Array.isArray(oneOf)) {
     const faults = oneOf.map((each: JsonSchema) => faultOf(value, each, path));
-    return faults.includes(undefined)
-      ? undefined
-      : (faults.find((fault) => fault !== path) ?? path);
+    return faults.includes(undefined) ? undefined : (faults.find((fault) => fault !== path) ?? path);
   }
   if (typeof type === "string" && !isOfType(value, type)) return path;
   if (typeof value === "string") return matches(value, schema) ? undefined : path;

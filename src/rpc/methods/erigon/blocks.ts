@@ -3,14 +3,7 @@ import { andThen } from "../../../threads/maybe-promise.ts";
 import { blockNumberOrTag, blockSelector } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { InspectionPort } from "../../ports/inspection.ts";
-import {
-  boolean,
-  json,
-  lenientInteger,
-  optional,
-  quantityNumber,
-  rawJson,
-} from "../../transport/codec.ts";
+import { boolean, json, lenientInteger, optional, quantityNumber, rawJson } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
 import { quantityText } from "../json/write.ts";

@@ -5,30 +5,12 @@ import { andThen } from "../../../threads/maybe-promise.ts";
 import { byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { minedReceipts } from "../../ports/mined.ts";
-import {
-  boolean,
-  hash,
-  json,
-  jsonString,
-  lenientInteger,
-  object,
-  optional,
-  rawJson,
-} from "../../transport/codec.ts";
+import { boolean, hash, json, jsonString, lenientInteger, object, optional, rawJson } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
-import {
-  InvalidParamsError,
-  RequestTimeoutError,
-  UnknownBlockError,
-} from "../../transport/errors.ts";
+import { InvalidParamsError, RequestTimeoutError, UnknownBlockError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
 import { receiptText } from "../json/receipt-json.ts";
-import {
-  assertTermCount,
-  type LogCriteria,
-  logCriteria,
-  resolveRange,
-} from "../params/log-criteria.ts";
+import { assertTermCount, type LogCriteria, logCriteria, resolveRange } from "../params/log-criteria.ts";
 import type { RpcSettings } from "../rpc-ports.ts";
 
 /** `erigon_getLogsByHash`: the logs of a block, one list for each transaction; null for an unknown block. */
@@ -90,10 +72,7 @@ export const getLatestLogs = defineMethod({
     }
     for (const [name, count] of Object.entries({ logCount, blockCount })) {
       if (count > logLimits.resultsMax) {
-        throw new InvalidParamsError(
-          `${name}: requested ${count}, maximum ${logLimits.resultsMax}`,
-          "options",
-        );
+        throw new InvalidParamsError(`${name}: requested ${count}, maximum ${logLimits.resultsMax}`, "options");
       }
     }
     const logsMax = logCount > 0 ? logCount : blockCount > 0 ? logLimits.resultsMax : 1;

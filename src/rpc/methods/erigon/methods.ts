@@ -3,13 +3,7 @@ import { getBlockReceipts, getHeaderByHash, getHeaderByNumber } from "../eth/blo
 import { getLogs } from "../eth/filters.ts";
 import { SAMPLE } from "../example-values.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
-import {
-  blockNumber,
-  cacheCheck,
-  forks,
-  getBalanceChangesInBlock,
-  getBlockByTimestamp,
-} from "./blocks.ts";
+import { blockNumber, cacheCheck, forks, getBalanceChangesInBlock, getBlockByTimestamp } from "./blocks.ts";
 import { getLatestLogs, getLogsByHash } from "./logs.ts";
 
 /** Erigon has some methods of `eth` under names of its own. */

@@ -49,9 +49,7 @@ export async function withBlobFields(
     reject("failed to verify blob proof: length");
   }
   const isGiven = commitments && proofs && !isOutdated;
-  const proven = isGiven
-    ? { commitments, proofs }
-    : await tools.proveBlobs({ blobs, wrapperVersion });
+  const proven = isGiven ? { commitments, proofs } : await tools.proveBlobs({ blobs, wrapperVersion });
   const sidecar: BlobSidecar = { wrapperVersion, blobs, ...proven };
   const hashes = sidecar.commitments.map(blobVersionedHash);
   blobVersionedHashes?.forEach((hash, i) => {

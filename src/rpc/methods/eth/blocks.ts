@@ -75,9 +75,7 @@ export const getHeaderByHash = defineMethod({
   example: [SAMPLE.hash],
   result: rawJsonOf(orNull(HEADER)),
   handle: ({ blockHash }, { chain, sessions }: HeaderModules) =>
-    andThen(chain.header({ at: byHash(blockHash) }), (sealed) =>
-      sealed ? sessions.blockJson.header(sealed) : "null",
-    ),
+    andThen(chain.header({ at: byHash(blockHash) }), (sealed) => (sealed ? sessions.blockJson.header(sealed) : "null")),
 });
 
 /**
@@ -114,10 +112,7 @@ export const getBlockTransactionCountByHash = defineMethod({
   example: [SAMPLE.hash],
   result: nullable(quantityNumber),
   handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "block"> }) =>
-    andThen(
-      chain.block({ at: byHash(blockHash) }),
-      (executed) => executed?.block.transactions.length ?? null,
-    ),
+    andThen(chain.block({ at: byHash(blockHash) }), (executed) => executed?.block.transactions.length ?? null),
 });
 
 /** `eth_getUncleCountByBlockHash`: number of uncles, which only imported proof-of-work blocks have; null for an unknown block. */
@@ -127,10 +122,7 @@ export const getUncleCountByBlockHash = defineMethod({
   example: [SAMPLE.hash],
   result: nullable(quantityNumber),
   handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "block"> }) =>
-    andThen(
-      chain.block({ at: byHash(blockHash) }),
-      (executed) => executed?.block.uncles.length ?? null,
-    ),
+    andThen(chain.block({ at: byHash(blockHash) }), (executed) => executed?.block.uncles.length ?? null),
 });
 
 /** `eth_getUncleCountByBlockNumber`: number of uncles, which only imported proof-of-work blocks have; null for an unknown block. */
@@ -162,7 +154,5 @@ export const getUncleByBlockNumberAndIndex = defineMethod({
   example: ["latest", "0x0"],
   result: rawJsonOf(orNull(UNCLE)),
   handle: ({ block, index }, { chain, sessions }: BlockModules) =>
-    andThen(chain.block({ at: block }), (executed) =>
-      uncleTextAt(executed, index, sessions.blockJson.style),
-    ),
+    andThen(chain.block({ at: block }), (executed) => uncleTextAt(executed, index, sessions.blockJson.style)),
 });

@@ -77,10 +77,7 @@ test("eth_call names what it cannot read in geth's words", async () => {
     ],
     [[{ to: "0x00" }], "hex string has length 2, want 40 for common.Address"],
     [["0x"], "json: cannot unmarshal string into Go value of type ethapi.TransactionArgs"],
-    [
-      [{ accessList: [{ address: CONTRACT }] }],
-      "missing required field 'storageKeys' for AccessTuple",
-    ],
+    [[{ accessList: [{ address: CONTRACT }] }], "missing required field 'storageKeys' for AccessTuple"],
     [
       [{ authorizationList: [{ chainId: "0x1", address: CONTRACT, nonce: "0x0" }] }],
       "missing required field 'yParity' for SetCodeAuthorization",

@@ -5,14 +5,7 @@ import { andThen } from "../../../threads/maybe-promise.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { KeysPort } from "../../ports/keys.ts";
 import type { NodePort } from "../../ports/node.ts";
-import {
-  address,
-  array,
-  json,
-  quantity,
-  quantityNumber,
-  rawJsonOf,
-} from "../../transport/codec.ts";
+import { address, array, json, quantity, quantityNumber, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { syncProgressText } from "../json/block-json.ts";
 import { SYNC_STATUS } from "../json/schemas.ts";
@@ -97,9 +90,7 @@ export const syncing = defineMethod({
   params: {},
   result: rawJsonOf(SYNC_STATUS),
   handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
-    andThen(node.info(), ({ syncProgress }) =>
-      syncProgress === undefined ? "false" : syncProgressText(syncProgress),
-    ),
+    andThen(node.info(), ({ syncProgress }) => (syncProgress === undefined ? "false" : syncProgressText(syncProgress))),
 });
 
 /** `eth_coinbase`: who receives the fees of the blocks this node makes. */
@@ -107,8 +98,7 @@ export const coinbase = defineMethod({
   name: "eth_coinbase",
   params: {},
   result: address,
-  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
-    andThen(node.info(), ({ coinbase }) => coinbase),
+  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) => andThen(node.info(), ({ coinbase }) => coinbase),
 });
 
 /** `eth_accounts`: the accounts this node can sign for. */

@@ -7,13 +7,7 @@ import { SAMPLE } from "../example-values.ts";
 import { ACCESS_LIST, QUANTITY, shape } from "../json/schemas.ts";
 import { accessListText } from "../json/transaction-json.ts";
 import { dataText, quantityText } from "../json/write.ts";
-import {
-  blockOverrides,
-  callArguments,
-  callBundles,
-  stateContext,
-  stateOverrides,
-} from "../params/call-arguments.ts";
+import { blockOverrides, callArguments, callBundles, stateContext, stateOverrides } from "../params/call-arguments.ts";
 
 /**
  * `eth_call`: what a message call returns on the state after `block`. Nothing is written.
@@ -77,9 +71,7 @@ export const callMany = defineMethod({
 });
 
 function outcomeText(outcome: CallOutcome): string {
-  return "value" in outcome
-    ? `{"value":${dataText(outcome.value)}}`
-    : `{"error":${JSON.stringify(outcome.error)}}`;
+  return "value" in outcome ? `{"value":${dataText(outcome.value)}}` : `{"error":${JSON.stringify(outcome.error)}}`;
 }
 
 /**
@@ -124,11 +116,7 @@ export const createAccessList = defineMethod({
   },
   example: [SAMPLE.call, "latest"],
   result: rawJsonOf(
-    shape(
-      "AccessListResult",
-      { accessList: ACCESS_LIST, gasUsed: QUANTITY },
-      { error: { type: "string" } },
-    ),
+    shape("AccessListResult", { accessList: ACCESS_LIST, gasUsed: QUANTITY }, { error: { type: "string" } }),
   ),
   heavy: true,
   async handle(

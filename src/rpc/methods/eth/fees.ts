@@ -5,15 +5,7 @@ import { isBlockForkActive } from "../../../params/hardforks.ts";
 import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import { type BlockNumberOrTag, blockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
-import {
-  jsonKind,
-  nullAs,
-  nullable,
-  type ParamCodec,
-  quantity,
-  rawJsonOf,
-  typeFault,
-} from "../../transport/codec.ts";
+import { jsonKind, nullAs, nullable, type ParamCodec, quantity, rawJsonOf, typeFault } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
 import { FEE_HISTORY } from "../json/schemas.ts";
@@ -75,10 +67,7 @@ export const feeHistory = defineMethod({
   example: ["0x5", "latest", [25, 75]],
   result: rawJsonOf(FEE_HISTORY),
   heavy: true,
-  handle(
-    { count, newest, percentiles },
-    { chain }: { chain: Pick<ChainView, "head" | "oldest" | "feeHistory"> },
-  ) {
+  handle({ count, newest, percentiles }, { chain }: { chain: Pick<ChainView, "head" | "oldest" | "feeHistory"> }) {
     if (count === 0) return NO_BLOCKS;
     return andThen(numberOf(newest, chain), (number) =>
       andThen(chain.feeHistory({ blockCount: count, at: number, percentiles }), (history) =>
@@ -133,9 +122,7 @@ export const baseFee = defineMethod({
   result: nullable(quantity),
   handle: (_params, { chain }: { chain: Pick<ChainView, "config" | "head"> }) =>
     andThen(chain.head(), ({ header }) =>
-      isBlockForkActive(chain.config, "londonBlock", header.number + 1)
-        ? nextBaseFee(header)
-        : null,
+      isBlockForkActive(chain.config, "londonBlock", header.number + 1) ? nextBaseFee(header) : null,
     ),
 });
 
@@ -147,8 +134,6 @@ export const blobBaseFee = defineMethod({
   handle: (_params, { chain }: { chain: Pick<ChainView, "config" | "head"> }) =>
     andThen(chain.head(), ({ header: { excessBlobGas, timestamp } }) => {
       const params = blobParamsAt(chain.config, timestamp);
-      return params === undefined || excessBlobGas === undefined
-        ? null
-        : feeAt(excessBlobGas, params);
+      return params === undefined || excessBlobGas === undefined ? null : feeAt(excessBlobGas, params);
     }),
 });

@@ -124,9 +124,7 @@ test("a pending filter gives hashes, or transactions when asked for them", async
   await modules.emitter.pending([second!]);
   assert.deepEqual(await changes(modules, hashes), [first!.tx.hash, second!.tx.hash]);
   assert.deepEqual(await changes(modules, hashes), []);
-  assert.deepEqual(await changes(modules, full), [
-    JSON.parse(transactionText(second!.tx, second!.sender)),
-  ]);
+  assert.deepEqual(await changes(modules, full), [JSON.parse(transactionText(second!.tx, second!.sender))]);
 });
 
 test("logs of removed blocks come again if they were given, then those of the blocks in their place", async () => {
@@ -162,9 +160,7 @@ test("changes that do not fit one answer come with the next", async () => {
     block: { ...withLogs.block, header: { ...withLogs.block.header, number: 2 } },
   });
   const numbers = async () =>
-    ((await changes(modules, id)) as unknown as { blockNumber: string }[]).map(
-      ({ blockNumber }) => blockNumber,
-    );
+    ((await changes(modules, id)) as unknown as { blockNumber: string }[]).map(({ blockNumber }) => blockNumber);
   assert.deepEqual(await numbers(), Array(10).fill("0x1"));
   assert.deepEqual(await numbers(), Array(10).fill("0x2"));
   assert.deepEqual(await numbers(), []);

@@ -69,9 +69,8 @@ export function searchLogs(
   cancel: CancelToken,
 ): MaybePromise<JsonText> {
   return andThen(rangeOf(criteria, chain), (range) =>
-    andThen(
-      chain.logs({ query: { terms: criteria, ...range }, limits: settings.logLimits, cancel }),
-      (found) => completeOf(found, range),
+    andThen(chain.logs({ query: { terms: criteria, ...range }, limits: settings.logLimits, cancel }), (found) =>
+      completeOf(found, range),
     ),
   );
 }
@@ -153,8 +152,7 @@ export const getFilterChanges = defineMethod({
   params: { id: filterId },
   example: ["0x1"],
   result: rawAsciiJsonOf(either(listOf(LOG), listOf(HASH))),
-  handle: ({ id }, { sessions }: { sessions: Pick<Sessions, "filters"> }) =>
-    sessions.filters.changes(id),
+  handle: ({ id }, { sessions }: { sessions: Pick<Sessions, "filters"> }) => sessions.filters.changes(id),
 });
 
 /**
@@ -178,6 +176,5 @@ export const uninstallFilter = defineMethod({
   params: { id: filterId },
   example: ["0x1"],
   result: boolean,
-  handle: ({ id }, { sessions }: { sessions: Pick<Sessions, "filters"> }) =>
-    sessions.filters.remove(id),
+  handle: ({ id }, { sessions }: { sessions: Pick<Sessions, "filters"> }) => sessions.filters.remove(id),
 });

@@ -49,10 +49,9 @@ test("eth_getBalance refuses a known block off the canonical chain only when tol
   });
   const selector = { blockHash: side!.block.hash };
   assert.equal(await getBalance.call({ chain }, [ALICE, selector]), "0x1");
-  await assert.rejects(
-    getBalance.call({ chain }, [ALICE, { ...selector, requireCanonical: true }]),
-    { code: "RPC_BLOCK_NOT_CANONICAL" },
-  );
+  await assert.rejects(getBalance.call({ chain }, [ALICE, { ...selector, requireCanonical: true }]), {
+    code: "RPC_BLOCK_NOT_CANONICAL",
+  });
 });
 
 test("eth_getBalance names the parameter it could not read", async () => {

@@ -57,22 +57,13 @@ test("eth_getBlockByNumber with whole transactions shows each type's own members
   const [legacy, accessList, feeMarket, blob, setCode] = block["transactions"];
   assert.equal(legacy.chainId, "0x539");
   for (const absent of ["accessList", "yParity", "maxFeePerGas"]) assert.ok(!(absent in legacy));
-  assert.deepEqual(accessList.accessList, [
-    { address: CONTRACT, storageKeys: [hashFromBigint(1n)] },
-  ]);
+  assert.deepEqual(accessList.accessList, [{ address: CONTRACT, storageKeys: [hashFromBigint(1n)] }]);
   assert.equal(accessList.yParity, accessList.v);
   assert.equal(feeMarket.gasPrice, `0x${(2n * BASE_FEE).toString(16)}`);
   assert.equal(feeMarket.to, null);
   assert.equal(blob.blobVersionedHashes.length, 1);
   assert.equal(blob.maxFeePerBlobGas, "0xa");
-  assert.deepEqual(Object.keys(setCode.authorizationList[0]), [
-    "chainId",
-    "address",
-    "nonce",
-    "yParity",
-    "r",
-    "s",
-  ]);
+  assert.deepEqual(Object.keys(setCode.authorizationList[0]), ["chainId", "address", "nonce", "yParity", "r", "s"]);
   for (const [index, tx] of block["transactions"].entries()) {
     assert.equal(tx.type, `0x${index}`);
     assert.equal(tx.from, ALICE);
@@ -85,10 +76,7 @@ test("eth_getBlockByNumber with whole transactions shows each type's own members
 test("eth_getBlockByHash gives the same bytes each time, made once", async () => {
   const context = inProcessContext();
   const params = [first!.block.hash, true];
-  assert.equal(
-    await getBlockByHash.run(modules, params, context),
-    await getBlockByHash.run(modules, params, context),
-  );
+  assert.equal(await getBlockByHash.run(modules, params, context), await getBlockByHash.run(modules, params, context));
 });
 
 test("block methods give null for a block that is not there", async () => {

@@ -11,15 +11,12 @@ const OTHER = `0x${"11".repeat(32)}`;
 const [genesis, first] = modules.blocks;
 
 /** Every log of block 1, by way of its receipts. */
-const everyLog = (JSON.parse(receiptsText(first!)) as { logs: unknown[] }[]).flatMap(
-  ({ logs }) => logs,
-);
+const everyLog = (JSON.parse(receiptsText(first!)) as { logs: unknown[] }[]).flatMap(({ logs }) => logs);
 
 const call = (criteria: unknown, limits: Partial<RpcSettings["logLimits"]> = {}) =>
-  getLogs.call(
-    createTestModules({ settings: { logLimits: { ...modules.settings.logLimits, ...limits } } }),
-    [criteria],
-  );
+  getLogs.call(createTestModules({ settings: { logLimits: { ...modules.settings.logLimits, ...limits } } }), [
+    criteria,
+  ]);
 const rejection = async (criteria: unknown): Promise<string> =>
   (await call(criteria).then(() => assert.fail("must be refused"), String)).replace(/^\w+: /, "");
 
@@ -35,8 +32,7 @@ test("eth_getLogs gives the logs as receipts show them, in order, by range and b
 });
 
 test("eth_getLogs selects by address and by topics at their positions", async () => {
-  const count = async (criteria: object) =>
-    ((await call({ fromBlock: "0x0", ...criteria })) as unknown[]).length;
+  const count = async (criteria: object) => ((await call({ fromBlock: "0x0", ...criteria })) as unknown[]).length;
   assert.equal(await count({ address: CONTRACT }), 10);
   assert.equal(await count({ address: [ALICE, CONTRACT.toUpperCase().replace("0X", "0x")] }), 10);
   assert.equal(await count({ address: ALICE }), 0);
@@ -80,10 +76,7 @@ test("eth_getLogs names what it cannot read", async () => {
       { blockHash: OTHER, fromBlock: "0x0" },
       "cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other",
     ],
-    [
-      { address: "0xaa" },
-      "invalid address: hex has invalid length 1 after decoding; expected 20 for address",
-    ],
+    [{ address: "0xaa" }, "invalid address: hex has invalid length 1 after decoding; expected 20 for address"],
     [{ address: "aa" }, "invalid address: hex string without 0x prefix"],
     [{ address: [address, "0xa"] }, "invalid address at index 1: hex string of odd length"],
     [{ address: [address, 1] }, "non-string address at index 1"],
@@ -94,10 +87,7 @@ test("eth_getLogs names what it cannot read", async () => {
     [{ topics: [[1]] }, "invalid topic(s)"],
     [{ topics: ["0x1122"] }, "hex has invalid length 2 after decoding; expected 32 for topic"],
     [{ topics: [["0xzz"]] }, "invalid hex string"],
-    [
-      { topics: OTHER },
-      "json: cannot unmarshal string into Go struct field input.topics of type []interface {}",
-    ],
+    [{ topics: OTHER }, "json: cannot unmarshal string into Go struct field input.topics of type []interface {}"],
     [{ fromBlock: "1" }, "hex string without 0x prefix"],
     ["0x0", "json: cannot unmarshal string into Go value of type filters.input"],
   ];

@@ -21,10 +21,7 @@ test("raw transactions are the canonical encoding, by hash and by place", async 
     assert.equal(await getRawTransactionByBlockNumberAndIndex.call(modules, ["0x1", at]), raw);
   }
   const [pooled] = modules.pooled;
-  assert.equal(
-    await getRawTransactionByHash.call(modules, [pooled!.tx.hash]),
-    bytesToHex(pooled!.tx.raw),
-  );
+  assert.equal(await getRawTransactionByHash.call(modules, [pooled!.tx.hash]), bytesToHex(pooled!.tx.raw));
 });
 
 test("a raw transaction that is not there is 0x", async () => {

@@ -8,9 +8,7 @@ const modules = createTestModules();
 const one = hashFromBigint(1n);
 
 test("eth_getStorageValues reads many slots of many accounts, in the order asked", async () => {
-  const result = await getStorageValues.call(modules, [
-    { [BOB]: [one], [CONTRACT]: [ZERO_HASH, one] },
-  ]);
+  const result = await getStorageValues.call(modules, [{ [BOB]: [one], [CONTRACT]: [ZERO_HASH, one] }]);
   assert.deepEqual(result, {
     [BOB]: [ZERO_HASH],
     [CONTRACT]: [ZERO_HASH, hashFromBigint(0x2an)],

@@ -14,22 +14,8 @@ import {
   getUncleCountByBlockHash,
   getUncleCountByBlockNumber,
 } from "./blocks.ts";
-import {
-  accounts,
-  capabilities,
-  chainId,
-  coinbase,
-  config,
-  protocolVersion,
-  syncing,
-} from "./client.ts";
-import {
-  compileLLL,
-  compileSerpent,
-  compileSolidity,
-  compileStandardJson,
-  getCompilers,
-} from "./compilers.ts";
+import { accounts, capabilities, chainId, coinbase, config, protocolVersion, syncing } from "./client.ts";
+import { compileLLL, compileSerpent, compileSolidity, compileStandardJson, getCompilers } from "./compilers.ts";
 import { call, callMany, createAccessList, estimateGas } from "./execute.ts";
 import { baseFee, blobBaseFee, feeHistory, gasPrice, maxPriorityFeePerGas } from "./fees.ts";
 import {
@@ -54,13 +40,7 @@ import {
   getStorageValues,
   getTransactionCount,
 } from "./state.ts";
-import {
-  fillTransaction,
-  resend,
-  sendRawTransaction,
-  sendRawTransactionSync,
-  sendTransaction,
-} from "./submit.ts";
+import { fillTransaction, resend, sendRawTransaction, sendRawTransactionSync, sendTransaction } from "./submit.ts";
 import { ethSubscriptions } from "./subscriptions.ts";
 import {
   getRawTransactionByBlockHashAndIndex,
@@ -134,14 +114,9 @@ export const ETH_METHODS: readonly Method<ServingPorts>[] = [
   createAccessList,
   simulateV1,
   getLogs,
-  ...[
-    newFilter,
-    newBlockFilter,
-    newPendingTransactionFilter,
-    getFilterChanges,
-    getFilterLogs,
-    uninstallFilter,
-  ].map(forwarded),
+  ...[newFilter, newBlockFilter, newPendingTransactionFilter, getFilterChanges, getFilterLogs, uninstallFilter].map(
+    forwarded,
+  ),
   ...ethSubscriptions,
   sendRawTransaction,
   sendRawTransactionSync,

@@ -1,14 +1,6 @@
 import { andThen } from "../../../threads/maybe-promise.ts";
 import type { NodePort } from "../../ports/node.ts";
-import {
-  boolean,
-  data,
-  hash,
-  type ParamCodec,
-  quantity,
-  string,
-  typeFault,
-} from "../../transport/codec.ts";
+import { boolean, data, hash, type ParamCodec, quantity, string, typeFault } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError, NoMiningWorkError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
@@ -28,8 +20,7 @@ export const hashrate = defineMethod({
   name: "eth_hashrate",
   params: {},
   result: quantity,
-  handle: (_params, { sessions }: { sessions: Pick<Sessions, "hashrates"> }) =>
-    sessions.hashrates.total(),
+  handle: (_params, { sessions }: { sessions: Pick<Sessions, "hashrates"> }) => sessions.hashrates.total(),
 });
 
 const hashrateParam: ParamCodec<bigint> = {
@@ -74,9 +65,7 @@ const blockNonce: ParamCodec<Uint8Array> = {
   decode(value, field) {
     const bytes = data.decode(value, field);
     if (bytes.length === 8) return bytes;
-    throw new InvalidValueError(
-      `hex string has length ${bytes.length * 2}, want 16 for types.BlockNonce`,
-    );
+    throw new InvalidValueError(`hex string has length ${bytes.length * 2}, want 16 for types.BlockNonce`);
   },
 };
 

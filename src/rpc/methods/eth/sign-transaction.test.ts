@@ -37,10 +37,9 @@ test("eth_signTransaction makes up neither gas nor price nor nonce", async () =>
   await assert.rejects(signTransaction.call(modules, [{ ...complete, from: BOB }]), {
     code: "ACCOUNT_UNKNOWN",
   });
-  await assert.rejects(
-    signTransaction.call(modules, [{ ...complete, maxFeePerGas: "0xffffffffffffff" }]),
-    { code: "RPC_FEE_CAP_EXCEEDED" },
-  );
+  await assert.rejects(signTransaction.call(modules, [{ ...complete, maxFeePerGas: "0xffffffffffffff" }]), {
+    code: "RPC_FEE_CAP_EXCEEDED",
+  });
 });
 
 test("eth_fillTransaction gives everything but the signature", async () => {

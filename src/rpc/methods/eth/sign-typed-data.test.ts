@@ -76,9 +76,7 @@ test("typed data of every shape hashes as ethers does", () => {
     { name: "salt", type: "bytes32" },
   ];
   assert.equal(
-    bytesToHex(
-      typedDataHash({ types: { ...types, EIP712Domain }, primaryType: "All", domain, message }),
-    ),
+    bytesToHex(typedDataHash({ types: { ...types, EIP712Domain }, primaryType: "All", domain, message })),
     TypedDataEncoder.hash(domain, types, message),
   );
 });

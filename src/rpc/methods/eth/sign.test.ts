@@ -31,10 +31,7 @@ test("eth_sign and personal_sign sign the prefixed message; v is 27 or 28", asyn
 });
 
 test("the prefix carries the chain's name", async () => {
-  const signature = await sign.call(createTestModules({ settings: { chainName: "Evmint" } }), [
-    ALICE,
-    message,
-  ]);
+  const signature = await sign.call(createTestModules({ settings: { chainName: "Evmint" } }), [ALICE, message]);
   assert.equal(signerOf(signature, "Evmint"), ALICE);
 });
 

@@ -33,11 +33,7 @@ export function messageHash(chainName: string, message: Uint8Array): Uint8Array 
 
 /** r ‖ s ‖ v with v 27 or 28: 65 bytes, as wallets expect a message signature. */
 export function signatureBytes({ r, s, yParity }: Signature): Uint8Array {
-  return concatBytes(
-    bigintToFixedBytes(r, 32),
-    bigintToFixedBytes(s, 32),
-    Uint8Array.of(27 + yParity),
-  );
+  return concatBytes(bigintToFixedBytes(r, 32), bigintToFixedBytes(s, 32), Uint8Array.of(27 + yParity));
 }
 
 /**
@@ -50,13 +46,8 @@ export const sign = defineMethod({
   params: { account: address, message: data },
   example: [SAMPLE.alice, "0x68656c6c6f"],
   result: data,
-  async handle(
-    { account, message },
-    { keys, settings }: SignerModules & { settings: Pick<RpcSettings, "chainName"> },
-  ) {
-    return signatureBytes(
-      await keys.sign({ address: account, digest: messageHash(settings.chainName, message) }),
-    );
+  async handle({ account, message }, { keys, settings }: SignerModules & { settings: Pick<RpcSettings, "chainName"> }) {
+    return signatureBytes(await keys.sign({ address: account, digest: messageHash(settings.chainName, message) }));
   },
 });
 
@@ -90,16 +81,12 @@ export type SignTransactionModules = DefaultsModules & {
 export const signTransaction = defineMethod({
   name: "eth_signTransaction",
   params: { request: callArguments },
-  example: [
-    { ...SAMPLE.call, gas: "0x5208", gasPrice: "0x3b9aca00", nonce: "0x0", chainId: "0x7a69" },
-  ],
+  example: [{ ...SAMPLE.call, gas: "0x5208", gasPrice: "0x3b9aca00", nonce: "0x0", chainId: "0x7a69" }],
   result: rawJsonOf(SIGNED_TRANSACTION),
   heavy: true,
   handle({ request }, modules: SignTransactionModules & SignerModules) {
     const from = request.from ?? ZERO_ADDRESS;
-    return signedTransaction(request, modules, (digest) =>
-      modules.keys.signTransaction({ address: from, digest }),
-    );
+    return signedTransaction(request, modules, (digest) => modules.keys.signTransaction({ address: from, digest }));
   },
 });
 
@@ -135,10 +122,7 @@ export type SignerModules = {
 export type SignDigest = (digest: Uint8Array) => Signature | Promise<Signature>;
 
 /** The transaction with a signature. @throws what `sign` throws */
-export async function signFields(
-  fields: TransactionFields,
-  sign: SignDigest,
-): Promise<Transaction> {
+export async function signFields(fields: TransactionFields, sign: SignDigest): Promise<Transaction> {
   const { r, s, yParity } = await sign(signingHash(fields));
   const v = fields.type === 0 ? legacyV(fields.chainId, yParity) : BigInt(yParity);
   return buildTransaction(fields, { v, r, s });

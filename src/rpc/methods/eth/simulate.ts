@@ -71,11 +71,7 @@ export const simulateV1 = defineMethod({
   },
 });
 
-function simulatedText(
-  { executed, calls }: SimulatedBlock,
-  isFull: boolean,
-  style: HeaderStyle,
-): string {
+function simulatedText({ executed, calls }: SimulatedBlock, isFull: boolean, style: HeaderStyle): string {
   const block = blockText(executed, isFull, style);
   const results = calls.map((call, index) => callText(call, index, executed));
   return `${block.slice(0, -1)},"calls":[${results.join(",")}]}`;

@@ -80,10 +80,7 @@ const slotsByAccount: ParamCodec<readonly (readonly [Address, readonly Hash[]])[
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       throw typeFault(jsonKind(value), "map[common.Address][]common.Hash");
     }
-    return Object.entries(value).map(([account, slots]) => [
-      address.decode(account),
-      slotList.decode(slots),
-    ]);
+    return Object.entries(value).map(([account, slots]) => [address.decode(account), slotList.decode(slots)]);
   },
 };
 
@@ -102,9 +99,7 @@ export const getStorageValues = defineMethod({
     if (count > SLOTS_MAX) throw new LimitExceededError(`too many slots (max ${SLOTS_MAX})`);
     if (count === 0) throw new InvalidParamsError("empty request");
     return andThen(chain.storageValues({ slots, at: block }), (values) => {
-      const members = slots.map(
-        ([account], i) => `"${account}":${plainListText(values[i]!.map(hashFromBigint))}`,
-      );
+      const members = slots.map(([account], i) => `"${account}":${plainListText(values[i]!.map(hashFromBigint))}`);
       return `{${members.join(",")}}`;
     });
   },
@@ -163,28 +158,23 @@ export const getProof = defineMethod({
   heavy: true,
   handle({ account, keys, block }, { chain }: { chain: Pick<ChainView, "proof"> }) {
     if (keys.length > KEYS_MAX) {
-      throw new InvalidParamsError(
-        `too many storage keys requested (max ${KEYS_MAX}, got ${keys.length})`,
-      );
+      throw new InvalidParamsError(`too many storage keys requested (max ${KEYS_MAX}, got ${keys.length})`);
     }
     const slots = keys.map(parseStorageKey);
-    return andThen(
-      chain.proof({ address: account, slots, at: block }),
-      ({ account: found, proof }) => {
-        const storage = proof.storageProofs.map(
-          ({ value, proof: nodes }, i) =>
-            `{"key":${echoedKey(keys[i]!, slots[i]!)},"value":${quantityText(value)},"proof":${nodesText(nodes)}}`,
-        );
-        return (
-          `{"address":"${account}","accountProof":${nodesText(proof.accountProof)}` +
-          `,"balance":${quantityText(found?.balance ?? 0n)}` +
-          `,"codeHash":${plainText(found?.codeHash ?? ZERO_HASH)}` +
-          `,"nonce":${quantityText(found?.nonce ?? 0n)}` +
-          `,"storageHash":${plainText(proof.storageRoot ?? ZERO_HASH)}` +
-          `,"storageProof":[${storage.join(",")}]}`
-        );
-      },
-    );
+    return andThen(chain.proof({ address: account, slots, at: block }), ({ account: found, proof }) => {
+      const storage = proof.storageProofs.map(
+        ({ value, proof: nodes }, i) =>
+          `{"key":${echoedKey(keys[i]!, slots[i]!)},"value":${quantityText(value)},"proof":${nodesText(nodes)}}`,
+      );
+      return (
+        `{"address":"${account}","accountProof":${nodesText(proof.accountProof)}` +
+        `,"balance":${quantityText(found?.balance ?? 0n)}` +
+        `,"codeHash":${plainText(found?.codeHash ?? ZERO_HASH)}` +
+        `,"nonce":${quantityText(found?.nonce ?? 0n)}` +
+        `,"storageHash":${plainText(proof.storageRoot ?? ZERO_HASH)}` +
+        `,"storageProof":[${storage.join(",")}]}`
+      );
+    });
   },
 });
 
@@ -207,24 +197,19 @@ export const getAccount = defineMethod({
   params: { account: address, block: optional(blockSelector, "latest") },
   example: [SAMPLE.alice, "latest"],
   result: rawJsonOf(
-    orNull(
-      shape("Account", { balance: QUANTITY, codeHash: HASH, nonce: QUANTITY, storageRoot: HASH }),
-    ),
+    orNull(shape("Account", { balance: QUANTITY, codeHash: HASH, nonce: QUANTITY, storageRoot: HASH })),
   ),
   heavy: true,
   handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "proof"> }) =>
-    andThen(
-      chain.proof({ address: account, slots: [], at: block }),
-      ({ account: found, proof }) => {
-        if (!found) return "null";
-        const { balance, codeHash, nonce } = found;
-        return (
-          `{"balance":${quantityText(balance)},"codeHash":${plainText(codeHash)}` +
-          `,"nonce":${quantityText(nonce)}` +
-          `,"storageRoot":${plainText(proof.storageRoot ?? EMPTY_TRIE_ROOT)}}`
-        );
-      },
-    ),
+    andThen(chain.proof({ address: account, slots: [], at: block }), ({ account: found, proof }) => {
+      if (!found) return "null";
+      const { balance, codeHash, nonce } = found;
+      return (
+        `{"balance":${quantityText(balance)},"codeHash":${plainText(codeHash)}` +
+        `,"nonce":${quantityText(nonce)}` +
+        `,"storageRoot":${plainText(proof.storageRoot ?? EMPTY_TRIE_ROOT)}}`
+      );
+    }),
 });
 
 /**
@@ -240,9 +225,6 @@ export const getAccountInfo = defineMethod({
   handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "accountWithCode"> }) =>
     andThen(chain.accountWithCode({ address: account, at: block }), ({ account: found, code }) => {
       const { balance, nonce } = found ?? EMPTY_ACCOUNT;
-      return (
-        `{"balance":${quantityText(balance)},"nonce":${quantityText(nonce)}` +
-        `,"code":${dataText(code)}}`
-      );
+      return `{"balance":${quantityText(balance)},"nonce":${quantityText(nonce)}` + `,"code":${dataText(code)}}`;
     }),
 });

@@ -6,15 +6,7 @@ import { buildTransaction, encodePooledTransaction } from "../../../types/transa
 import { signingHash } from "../../../types/transaction/sign.ts";
 import type { ChainView, MinedReceipt } from "../../ports/chain-view.ts";
 import type { BlobProver } from "../../ports/tools.ts";
-import {
-  data,
-  hash,
-  jsonUnsigned,
-  optional,
-  quantity,
-  quantity64,
-  rawJsonOf,
-} from "../../transport/codec.ts";
+import { data, hash, jsonUnsigned, optional, quantity, quantity64, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import {
   ReceiptTimeoutError,
@@ -43,8 +35,7 @@ export const sendRawTransaction = defineMethod({
   params: { raw: data },
   example: [SAMPLE.rawTransaction],
   result: hash,
-  handle: ({ raw }, { chain }: { chain: Pick<ChainView, "submit"> }) =>
-    chain.submit({ transaction: raw }),
+  handle: ({ raw }, { chain }: { chain: Pick<ChainView, "submit"> }) => chain.submit({ transaction: raw }),
 });
 
 /** A waiting call occupies a slot of its connection: twenty seconds where the caller names no time, a minute at most. */
@@ -101,10 +92,7 @@ function receiptOf(
         if (block.transactions.some((tx) => tx.hash === hash)) void look();
       },
     });
-    const timer = setTimeout(
-      () => end(() => reject(new ReceiptTimeoutError(hash, timeoutMs))),
-      timeoutMs,
-    );
+    const timer = setTimeout(() => end(() => reject(new ReceiptTimeoutError(hash, timeoutMs))), timeoutMs);
     signal.addEventListener("abort", onAbort);
     // It may be in a block already; of a later one the event comes after the subscription.
     void look();
@@ -134,9 +122,7 @@ export const sendTransaction = defineMethod({
     const { keys } = modules;
     const from = request.from ?? ZERO_ADDRESS;
     await keys.assertKnown({ address: from });
-    return sendSigned(request, from, modules, (digest) =>
-      keys.signTransaction({ address: from, digest }),
-    );
+    return sendSigned(request, from, modules, (digest) => keys.signTransaction({ address: from, digest }));
   },
 });
 
@@ -201,8 +187,7 @@ export const resend = defineMethod({
   heavy: true,
   async handle(
     { request, gasPrice, gas },
-    modules: DefaultsModules &
-      SignerModules & { readonly chain: Pick<ChainView, "submit" | "poolContentFrom"> },
+    modules: DefaultsModules & SignerModules & { readonly chain: Pick<ChainView, "submit" | "poolContentFrom"> },
   ) {
     const { keys, chain } = modules;
     if (request.nonce === undefined) {
@@ -223,9 +208,7 @@ export const resend = defineMethod({
           ? { ...fields, gasPrice }
           : { ...fields, maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice };
     const replacement = gas === undefined || gas === 0n ? priced : { ...priced, gasLimit: gas };
-    const tx = await signFields(replacement, (digest) =>
-      keys.signTransaction({ address: from, digest }),
-    );
+    const tx = await signFields(replacement, (digest) => keys.signTransaction({ address: from, digest }));
     return chain.submit({ transaction: tx.raw });
   },
 });

@@ -10,10 +10,7 @@ import { receiptText } from "../json/receipt-json.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { ethSubscriptions } from "./subscriptions.ts";
 
-const [subscribe, unsubscribe] = ethSubscriptions as [
-  (typeof ethSubscriptions)[0],
-  (typeof ethSubscriptions)[0],
-];
+const [subscribe, unsubscribe] = ethSubscriptions as [(typeof ethSubscriptions)[0], (typeof ethSubscriptions)[0]];
 const base = createTestModules();
 const block = base.blocks[1]!;
 const style = { nullPowFields: false };
@@ -45,17 +42,10 @@ test("newHeads gives the header of each new block, or the block when asked for i
   ];
   await emitter.block(block);
   const header = JSON.parse(headerText(block.block, style));
-  const byId = new Map(
-    connection.notices.map(({ params }) => [params.subscription, params.result]),
-  );
+  const byId = new Map(connection.notices.map(({ params }) => [params.subscription, params.result]));
   assert.deepEqual(
     ids.map((id) => byId.get(id)),
-    [
-      header,
-      JSON.parse(blockText(block, false, style)),
-      JSON.parse(blockText(block, true, style)),
-      header,
-    ],
+    [header, JSON.parse(blockText(block, false, style)), JSON.parse(blockText(block, true, style)), header],
   );
   assert.deepEqual(
     connection.notices.map(({ jsonrpc, method }) => [jsonrpc, method]),
@@ -201,11 +191,7 @@ test("eth_subscribe names what it cannot do", async () => {
     [[1], "RPC_INVALID_PARAMS", "expected subscription name as first argument"],
     [["newBlocks"], "RPC_UNKNOWN_SUBSCRIPTION", 'no "newBlocks" subscription in eth namespace'],
     [["logs"], "RPC_INVALID_PARAMS", "missing value for required argument 1"],
-    [
-      ["logs", { address: 1 }],
-      "RPC_INVALID_PARAMS",
-      "invalid argument 1: invalid addresses in query",
-    ],
+    [["logs", { address: 1 }], "RPC_INVALID_PARAMS", "invalid argument 1: invalid addresses in query"],
     [["logs", { toBlock: "0x1" }], "RPC_INVALID_PARAMS", "invalid block range params"],
     [["newHeads", {}, 1], "RPC_INVALID_PARAMS", "too many arguments, want at most 2"],
   ];

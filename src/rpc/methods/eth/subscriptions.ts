@@ -21,9 +21,7 @@ const RECEIPT_HASHES_MAX = 200;
 const newHeads = defineSubscription({
   name: "newHeads",
   params: {
-    options: optional(
-      object("newHeads", { includeTransactions: boolean, transactionDetails: boolean }),
-    ),
+    options: optional(object("newHeads", { includeTransactions: boolean, transactionDetails: boolean })),
   },
   start({ options }, { sessions }: SubscriptionModules, subscriber) {
     const { includeTransactions = false, transactionDetails = false } = options ?? {};
@@ -56,9 +54,7 @@ const newPendingTransactions = defineSubscription({
 const transactionReceipts = defineSubscription({
   name: "transactionReceipts",
   params: {
-    query: optional(
-      object("TransactionReceiptsQuery", { transactionHashes: array(hash, "[]common.Hash") }),
-    ),
+    query: optional(object("TransactionReceiptsQuery", { transactionHashes: array(hash, "[]common.Hash") })),
   },
   start({ query }, { sessions }: SubscriptionModules, subscriber) {
     const hashes = query?.transactionHashes ?? [];
@@ -71,8 +67,7 @@ const transactionReceipts = defineSubscription({
 const syncing = defineSubscription({
   name: "syncing",
   params: {},
-  start: (_params, { sessions }: SubscriptionModules, subscriber) =>
-    sessions.feeds.addSyncing(subscriber),
+  start: (_params, { sessions }: SubscriptionModules, subscriber) => sessions.feeds.addSyncing(subscriber),
 });
 
 /** `eth_subscribe` and `eth_unsubscribe`. */

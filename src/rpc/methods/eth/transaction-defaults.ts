@@ -86,10 +86,7 @@ export function toFields(request: CompleteRequest): TransactionFields {
 }
 
 /** The request with every price its type needs, in wei, taken from the head. */
-async function withFees(
-  request: CallArguments,
-  { chain }: DefaultsModules,
-): Promise<CallArguments> {
+async function withFees(request: CallArguments, { chain }: DefaultsModules): Promise<CallArguments> {
   const tip = await chain.suggestTip();
   const { header } = await chain.head();
   return withFeeDefaults(request, header, chain.config, () => tip);
@@ -117,9 +114,7 @@ function assertShape(request: CallArguments): void {
     throw new TransactionFieldsError("contract creation without any data provided");
   }
   if (request.authorizationList) {
-    throw new TransactionFieldsError(
-      'authorizationList provided for contract creation, but "to" field is missing',
-    );
+    throw new TransactionFieldsError('authorizationList provided for contract creation, but "to" field is missing');
   }
 }
 

@@ -4,14 +4,7 @@ import { encodePooledTransaction } from "../../../types/transaction/encode.ts";
 import { blockNumberOrTag, byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { KeysPort } from "../../ports/keys.ts";
-import {
-  address,
-  data,
-  hash,
-  quantity64,
-  quantityNumber,
-  rawJsonOf,
-} from "../../transport/codec.ts";
+import { address, data, hash, quantity64, quantityNumber, rawJsonOf } from "../../transport/codec.ts";
 import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { receiptText } from "../json/receipt-json.ts";
@@ -69,10 +62,7 @@ export const getTransactionBySenderAndNonce = defineMethod({
   params: { sender: address, nonce: quantity64 },
   example: [SAMPLE.alice, "0x0"],
   result: rawJsonOf(orNull(TRANSACTION)),
-  handle: (
-    { sender, nonce },
-    { chain }: { chain: Pick<ChainView, "transactionBySender" | "poolContentFrom"> },
-  ) =>
+  handle: ({ sender, nonce }, { chain }: { chain: Pick<ChainView, "transactionBySender" | "poolContentFrom"> }) =>
     andThen(chain.transactionBySender({ sender, nonce }), ({ isUsed, mined }) => {
       // A nonce is also used up by an authorization (EIP-7702) or by a contract that creates another.
       if (isUsed) return minedTransactionText(mined);
@@ -90,9 +80,7 @@ export const getTransactionReceipt = defineMethod({
   example: [SAMPLE.hash],
   result: rawJsonOf(orNull(RECEIPT)),
   handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "receipt"> }) =>
-    andThen(chain.receipt({ hash: transactionHash }), (mined) =>
-      mined ? receiptText(mined) : "null",
-    ),
+    andThen(chain.receipt({ hash: transactionHash }), (mined) => (mined ? receiptText(mined) : "null")),
 });
 
 /**
@@ -110,10 +98,7 @@ export const getRawTransactionByHash = defineMethod({
       return andThen(chain.pooled({ hash: transactionHash }), (pooled) => {
         if (pooled) return encodePooledTransaction(pooled.tx, pooled.sidecar);
         // Where the pool is in another process, a block may have included it between the two looks.
-        return andThen(
-          chain.transaction({ hash: transactionHash }),
-          (mined) => mined?.tx.raw ?? EMPTY_BYTES,
-        );
+        return andThen(chain.transaction({ hash: transactionHash }), (mined) => mined?.tx.raw ?? EMPTY_BYTES);
       });
     }),
 });
@@ -125,10 +110,7 @@ export const getRawTransactionByBlockHashAndIndex = defineMethod({
   example: [SAMPLE.hash, "0x0"],
   result: data,
   handle: ({ blockHash, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
-    andThen(
-      chain.transactionAt({ at: byHash(blockHash), index }),
-      (mined) => mined?.tx.raw ?? EMPTY_BYTES,
-    ),
+    andThen(chain.transactionAt({ at: byHash(blockHash), index }), (mined) => mined?.tx.raw ?? EMPTY_BYTES),
 });
 
 /** `eth_getRawTransactionByBlockNumberAndIndex`: canonical encoding (EIP-2718); `0x` when block or index does not exist. */
@@ -148,18 +130,11 @@ export const pendingTransactions = defineMethod({
   result: rawJsonOf(listOf(TRANSACTION)),
   async handle(
     _params,
-    {
-      chain,
-      keys,
-    }: { chain: Pick<ChainView, "poolContentFrom">; keys: Pick<KeysPort, "accounts"> },
+    { chain, keys }: { chain: Pick<ChainView, "poolContentFrom">; keys: Pick<KeysPort, "accounts"> },
   ) {
     const accounts = await keys.accounts();
-    const contents = await Promise.all(
-      accounts.map((account) => chain.poolContentFrom({ address: account })),
-    );
-    const texts = contents
-      .flatMap(({ pending }) => pending)
-      .map(({ tx, sender }) => transactionText(tx, sender));
+    const contents = await Promise.all(accounts.map((account) => chain.poolContentFrom({ address: account })));
+    const texts = contents.flatMap(({ pending }) => pending).map(({ tx, sender }) => transactionText(tx, sender));
     return `[${texts.join(",")}]`;
   },
 });

@@ -61,13 +61,7 @@ function collectTypes(type: string, types: Types, found: Set<string>): void {
   for (const field of fields) collectTypes(field.type, types, found);
 }
 
-function encodeValue(
-  type: string,
-  value: unknown,
-  types: Types,
-  depth: number,
-  name: string,
-): Uint8Array {
+function encodeValue(type: string, value: unknown, types: Types, depth: number, name: string): Uint8Array {
   const list = /^(.*)\[(\d*)\]$/.exec(type);
   if (list) {
     const [, item, length] = list;
@@ -101,18 +95,11 @@ function encodeAtomic(type: string, value: unknown, name: string): Uint8Array {
     return concatBytes(bytes, new Uint8Array(32 - bytes.length));
   }
   const integer = /^(u?)int(\d{0,3})$/.exec(type);
-  if (integer)
-    return encodeInteger(value, integer[1] === "", Number(integer[2] || 256), type, name);
+  if (integer) return encodeInteger(value, integer[1] === "", Number(integer[2] || 256), type, name);
   throw mismatch(name, type);
 }
 
-function encodeInteger(
-  value: unknown,
-  isSigned: boolean,
-  bits: number,
-  type: string,
-  name: string,
-): Uint8Array {
+function encodeInteger(value: unknown, isSigned: boolean, bits: number, type: string, name: string): Uint8Array {
   const isInteger =
     (typeof value === "number" && Number.isSafeInteger(value)) ||
     (typeof value === "string" && /^(?:-?\d{1,78}|0[xX][0-9a-fA-F]{1,64})$/.test(value));

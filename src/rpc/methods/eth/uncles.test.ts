@@ -26,10 +26,7 @@ test("an imported block's uncle is its header with the size of a block that hold
   const executed = { ...first!, block: { ...first!.block, uncles: [genesis!.block.header] } };
   const imported = createTestModules({ reader: { block: () => executed } });
   const params = ["0x1", "0x0"];
-  const uncle = (await getUncleByBlockNumberAndIndex.call(imported, params)) as Record<
-    string,
-    unknown
-  >;
+  const uncle = (await getUncleByBlockNumberAndIndex.call(imported, params)) as Record<string, unknown>;
   assert.equal(uncle["hash"], genesis!.block.hash);
   assert.deepEqual(uncle["uncles"], []);
   assert.ok(!("transactions" in uncle) && "size" in uncle);

@@ -105,9 +105,7 @@ export class Filters {
   addLogs(criteria: LogCriteria, connection?: Connection): MaybePromise<string> {
     const range = resolveFutureRange(criteria);
     const filter = new LogFilter(criteria);
-    return andThen(this.#now(), (now) =>
-      this.#add({ kind: "logs", criteria, filter, range, ...now }, connection),
-    );
+    return andThen(this.#now(), (now) => this.#add({ kind: "logs", criteria, filter, range, ...now }, connection));
   }
 
   /** @throws TooManyError */

@@ -20,9 +20,7 @@ export function blockText(executed: ExecutedBlock, isFull: boolean, style: Heade
   const transactions = isFull
     ? `[${block.transactions.map((_, index) => transactionTextAt(executed, index)).join(",")}]`
     : plainListText(block.transactions.map(({ hash }) => hash));
-  const withdrawals = block.withdrawals
-    ? `,"withdrawals":[${block.withdrawals.map(withdrawalText).join(",")}]`
-    : "";
+  const withdrawals = block.withdrawals ? `,"withdrawals":[${block.withdrawals.map(withdrawalText).join(",")}]` : "";
   return (
     `{${headerMembers(block.header, block.hash, style)},"size":${quantityText(blockSize(block))}` +
     `,"transactions":${transactions},"uncles":${plainListText(block.uncles.map(headerHash))}${withdrawals}}`
@@ -36,11 +34,7 @@ function uncleText(uncle: Header, style: HeaderStyle): string {
 }
 
 /** JSON text of the uncle at `index`; null where there is none. */
-export function uncleTextAt(
-  executed: ExecutedBlock | undefined,
-  index: number,
-  style: HeaderStyle,
-): string {
+export function uncleTextAt(executed: ExecutedBlock | undefined, index: number, style: HeaderStyle): string {
   const uncle = executed?.block.uncles[index];
   return uncle ? uncleText(uncle, style) : "null";
 }
@@ -101,8 +95,7 @@ export function headerMembers(header: Header, hash: Hash, style: HeaderStyle): s
   if (header.baseFeePerGas !== undefined) {
     text += `,"baseFeePerGas":${quantityText(header.baseFeePerGas)}`;
   }
-  if (header.withdrawalsRoot !== undefined)
-    text += `,"withdrawalsRoot":"${header.withdrawalsRoot}"`;
+  if (header.withdrawalsRoot !== undefined) text += `,"withdrawalsRoot":"${header.withdrawalsRoot}"`;
   if (header.blobGasUsed !== undefined) {
     text += `,"blobGasUsed":${quantityText(header.blobGasUsed)}`;
   }

@@ -12,8 +12,7 @@ import { jsonString } from "../../transport/codec.ts";
 import { LogListWriter } from "./log-list.ts";
 import { LogTextCache } from "./log-text-cache.ts";
 
-const hexOf = (length: number) =>
-  fc.uint8Array({ minLength: length, maxLength: length }).map(bytesToHex);
+const hexOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(bytesToHex);
 const index = fc.integer({ min: 0, max: 2 ** 32 });
 /** From nothing to more than a part holds. */
 const data = fc.oneof(
@@ -72,11 +71,7 @@ test("LogListWriter writes what JSON.stringify writes, and forgets a block as if
         if (row === undefined) continue;
         const { count, length } = writer;
         const objects = objectsOf(block, isRemoved);
-        const looked = writer.addMatching(
-          new BlockLogs(block.number, row),
-          new LogFilter(),
-          isRemoved,
-        );
+        const looked = writer.addMatching(new BlockLogs(block.number, row), new LogFilter(), isRemoved);
         assert.equal(looked, objects.length);
         if (isForgotten) writer.rewind({ count, length });
         else expected.push(...objects);
@@ -92,17 +87,11 @@ test("LogListWriter writes what JSON.stringify writes, and forgets a block as if
 });
 
 /** The list that a search writes, with what the cache holds of its block. */
-function searched(
-  cache: LogTextCache | undefined,
-  number: number,
-  row: Uint8Array,
-  filter: LogFilter,
-) {
+function searched(cache: LogTextCache | undefined, number: number, row: Uint8Array, filter: LogFilter) {
   const writer = new LogListWriter();
   const logs = new BlockLogs(number, row);
   const texts = cache?.of(logs);
-  const count =
-    texts === undefined ? writer.addMatching(logs, filter) : writer.addKnown(texts, filter);
+  const count = texts === undefined ? writer.addMatching(logs, filter) : writer.addKnown(texts, filter);
   return { json: jsonString(writer.finish()), count, isKnown: texts !== undefined };
 }
 
@@ -147,9 +136,7 @@ test("a block's texts are cached from its second search on, and those of a searc
       header: { timestamp: 5 },
       transactions: [{ hash: `0x${"22".repeat(32)}` }],
     },
-    receipts: [
-      { logs: [{ address: `0x${"33".repeat(20)}`, topics: [], data: new Uint8Array(9) }] },
-    ],
+    receipts: [{ logs: [{ address: `0x${"33".repeat(20)}`, topics: [], data: new Uint8Array(9) }] }],
   } as unknown as ExecutedBlock)!;
   const isKnown = (number: number) => searched(cache, number, row, new LogFilter()).isKnown;
   assert.deepEqual([isKnown(7), isKnown(7), isKnown(7)], [false, true, true]);

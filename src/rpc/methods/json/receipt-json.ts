@@ -38,7 +38,10 @@ export function receiptText(mined: MinedReceipt): string {
   const { blockHash, blockNumber, blockTimestamp, index } = mined.position;
   const logs = receipt.logs.map((log, i) =>
     logText(log, {
-      ...{ blockHash, blockNumber, blockTimestamp, transactionHash },
+      blockHash,
+      blockNumber,
+      blockTimestamp,
+      transactionHash,
       transactionIndex: index,
       logIndex: firstLogIndex + i,
     }),

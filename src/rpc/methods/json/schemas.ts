@@ -30,9 +30,7 @@ export function shape(title: string, members: Members, optional: Members = {}): 
   };
 }
 
-export const ACCESS_LIST = listOf(
-  shape("AccessListEntry", { address: ADDRESS, storageKeys: listOf(HASH) }),
-);
+export const ACCESS_LIST = listOf(shape("AccessListEntry", { address: ADDRESS, storageKeys: listOf(HASH) }));
 
 export const AUTHORIZATION = shape("SignedAuthorization", {
   chainId: QUANTITY,
@@ -145,11 +143,7 @@ export const BLOCK = shape(
   { ...FORK_MEMBERS, withdrawals: listOf(WITHDRAWAL) },
 );
 
-export const UNCLE = shape(
-  "Uncle",
-  { ...HEADER_MEMBERS, size: QUANTITY, uncles: listOf(HASH) },
-  FORK_MEMBERS,
-);
+export const UNCLE = shape("Uncle", { ...HEADER_MEMBERS, size: QUANTITY, uncles: listOf(HASH) }, FORK_MEMBERS);
 
 export const LOG = shape("Log", {
   address: ADDRESS,
@@ -202,9 +196,7 @@ export const PROOF = shape("AccountProof", {
   codeHash: HASH,
   nonce: QUANTITY,
   storageHash: HASH,
-  storageProof: listOf(
-    shape("StorageProof", { key: { type: "string" }, value: QUANTITY, proof: listOf(DATA) }),
-  ),
+  storageProof: listOf(shape("StorageProof", { key: { type: "string" }, value: QUANTITY, proof: listOf(DATA) })),
 });
 
 export const SYNC_STATUS = either(

@@ -1,11 +1,6 @@
 import type { Address } from "../../../primitives/address.ts";
 import { effectiveGasPrice, maxFeePerGasOf } from "../../../types/transaction/fees.ts";
-import type {
-  AccessList,
-  Authorization,
-  BlobSidecar,
-  Transaction,
-} from "../../../types/transaction/transaction.ts";
+import type { AccessList, Authorization, BlobSidecar, Transaction } from "../../../types/transaction/transaction.ts";
 import type { MinedTransaction, TransactionPosition } from "../../ports/chain-view.ts";
 import { dataText, plainListText, plainText, quantityText } from "./write.ts";
 
@@ -15,14 +10,8 @@ export function minedTransactionText(mined: MinedTransaction | undefined): strin
 }
 
 /** JSON text of a transaction. Not mined yet (no `position`): the four members of the position are null, `gasPrice` is the most it pays per gas. */
-export function transactionText(
-  tx: Transaction,
-  from: Address,
-  position?: TransactionPosition,
-): string {
-  const gasPrice = position
-    ? effectiveGasPrice(tx, position.baseFeePerGas ?? 0n)
-    : maxFeePerGasOf(tx);
+export function transactionText(tx: Transaction, from: Address, position?: TransactionPosition): string {
+  const gasPrice = position ? effectiveGasPrice(tx, position.baseFeePerGas ?? 0n) : maxFeePerGasOf(tx);
   let text =
     `{"blockHash":${plainText(position?.blockHash ?? null)}` +
     `,"blockNumber":${position ? quantityText(position.blockNumber) : "null"}` +
@@ -60,8 +49,7 @@ function sidecarMembers({ blobs, commitments, proofs }: BlobSidecar): string {
 /** JSON text of an access list (EIP-2930). */
 export function accessListText(accessList: AccessList): string {
   const entries = accessList.map(
-    ({ address, storageKeys }) =>
-      `{"address":"${address}","storageKeys":${plainListText(storageKeys)}}`,
+    ({ address, storageKeys }) => `{"address":"${address}","storageKeys":${plainListText(storageKeys)}}`,
   );
   return `[${entries.join(",")}]`;
 }
@@ -76,8 +64,7 @@ function feeMembers(tx: Transaction): string {
 }
 
 function typedMembers(tx: Transaction): string {
-  if (tx.type === 0)
-    return tx.chainId === undefined ? "" : `,"chainId":${quantityText(tx.chainId)}`;
+  if (tx.type === 0) return tx.chainId === undefined ? "" : `,"chainId":${quantityText(tx.chainId)}`;
   let text = `,"accessList":${accessListText(tx.accessList)},"chainId":${quantityText(tx.chainId)}`;
   if (tx.type === 3) {
     text +=

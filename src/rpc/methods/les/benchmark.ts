@@ -54,8 +54,14 @@ const REQUESTS: Readonly<Record<string, (target: Target, setup: Setup) => Reques
 function transactionOfNobody(chainId: bigint): string {
   const { raw } = signTransaction(
     {
-      ...{ type: 0, chainId, nonce: 0n, gasPrice: 10n ** 12n, gasLimit: 21_000n },
-      ...{ to: ZERO_ADDRESS, value: 1n, data: new Uint8Array(0) },
+      type: 0,
+      chainId,
+      nonce: 0n,
+      gasPrice: 10n ** 12n,
+      gasLimit: 21_000n,
+      to: ZERO_ADDRESS,
+      value: 1n,
+      data: new Uint8Array(0),
     },
     randomBytes(32),
   );
@@ -87,9 +93,7 @@ export const benchmark = defineMethod({
       return make;
     });
     const target = { ports, head: (await ports.chain.head()).header.number };
-    const results = setups.map(
-      (): Measured => ({ totalCount: 0, totalNs: 0, maxInSize: 0, maxOutSize: 0 }),
-    );
+    const results = setups.map((): Measured => ({ totalCount: 0, totalNs: 0, maxInSize: 0, maxOutSize: 0 }));
     const errors = new Map<number, unknown>();
     const slices = new SharedSlices();
     await slices.enter();
@@ -119,12 +123,7 @@ export const benchmark = defineMethod({
 });
 
 /** Serves one request and counts it. A transaction that the pool rejects is served. */
-async function serve(
-  request: Request,
-  measured: Measured,
-  ports: RpcPorts,
-  context: CallContext,
-): Promise<void> {
+async function serve(request: Request, measured: Measured, ports: RpcPorts, context: CallContext): Promise<void> {
   let inSize = 0;
   let outSize = 0;
   const begin = performance.now();

@@ -24,7 +24,9 @@ export const latestCheckpoint = defineMethod({
   handle: (_params, { les }: { les: Pick<LesPort, "latestCheckpoint"> }) =>
     andThen(les.latestCheckpoint(), ({ sectionIndex, sectionHead, chtRoot, bloomRoot }) => [
       `0x${sectionIndex.toString(16)}`,
-      ...[sectionHead, chtRoot, bloomRoot],
+      sectionHead,
+      chtRoot,
+      bloomRoot,
     ]),
 });
 
@@ -35,9 +37,7 @@ export const getCheckpoint = defineMethod({
   example: [256],
   result: checkpointResult,
   handle: ({ index }, { les }: { les: Pick<LesPort, "checkpoint"> }) =>
-    andThen(les.checkpoint({ index }), ({ sectionHead, chtRoot, bloomRoot }) => [
-      ...[sectionHead, chtRoot, bloomRoot],
-    ]),
+    andThen(les.checkpoint({ index }), ({ sectionHead, chtRoot, bloomRoot }) => [sectionHead, chtRoot, bloomRoot]),
 });
 
 /** `les_getCheckpointContractAddress`: the checkpoint oracle. @throws NoCheckpointOracleError */
@@ -61,8 +61,7 @@ const proofResult: ResultCodec<{
     type: "object",
     properties: { header: data.schema, proof: { type: "array", items: data.schema } },
   },
-  encode: ({ header, proof }) =>
-    `{"header":${data.encode(header)},"proof":${array(data).encode(proof)}}`,
+  encode: ({ header, proof }) => `{"header":${data.encode(header)},"proof":${array(data).encode(proof)}}`,
 };
 
 /**

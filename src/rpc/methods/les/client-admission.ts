@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import type { NodeError } from "../../../errors.ts";
-import type { CapacityExceededError } from "../../../les/serving/errors.ts";
+import type { CapacityExceededError } from "../../../les/errors.ts";
+import type { AdmittedCall, ServingPort } from "../../../les/port.ts";
 import type { ClientConnection } from "../../../les/serving/light-clients.ts";
-import type { AdmittedCall, ServingPort } from "../../../les/serving-port.ts";
 import type { CallAdmission, Meter } from "../../transport/dispatch/call-admission.ts";
 import type { Connection, RequestContext } from "../../transport/dispatch/context.ts";
 import { RequestTimeoutError } from "../../transport/errors.ts";

@@ -1,11 +1,7 @@
 import { NodeError } from "../../../errors.ts";
 import type { LightClientControl } from "../../../les/port.ts";
 import { type ClientId, parseClientId } from "../../../les/serving/client-id.ts";
-import type {
-  ClientInfo,
-  ClientParameters,
-  ServerInfo,
-} from "../../../les/serving/light-clients.ts";
+import type { ClientInfo, ClientParameters, ServerInfo } from "../../../les/serving/light-clients.ts";
 import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import {
   array,
@@ -53,8 +49,7 @@ export const int64: ParamCodec<bigint> = {
       // JSON numbers beyond 2^53 are rounded before they can be read.
       throw typeFault(`number ${value}`, "int64", field);
     }
-    if (typeof value !== "string" || !INT64.test(value))
-      throw typeFault(jsonKind(value), "int64", field);
+    if (typeof value !== "string" || !INT64.test(value)) throw typeFault(jsonKind(value), "int64", field);
     const isNegative = value.startsWith("-");
     const size = BigInt(isNegative ? value.slice(1) : value);
     if (size > INT64_MAX) throw typeFault(`number ${value}`, "int64", field);
@@ -76,8 +71,7 @@ export const clientParameters: ParamCodec<ClientParameters> = {
 /** Clients by id; `{}` marks the first one that did not fit. Balances are JSON numbers of up to 63 bits. */
 export const clientInfos: ResultCodec<readonly (readonly [ClientId, ClientInfo | undefined])[]> = {
   schema: { title: "clients by id", type: "object" },
-  encode: (entries) =>
-    `{${entries.map(([id, info]) => `"${id}":${info ? infoJson(info) : "{}"}`).join(",")}}`,
+  encode: (entries) => `{${entries.map(([id, info]) => `"${id}":${info ? infoJson(info) : "{}"}`).join(",")}}`,
 };
 
 function infoJson({ balance, balanceMeta, connected }: ClientInfo): string {
@@ -143,8 +137,7 @@ export const addBalance = defineMethod({
   params: { id: clientId, value: int64, meta: optional(string) },
   result: balances,
   private: true,
-  handle: ({ id, value, meta }, { les }: Modules<"addBalance">) =>
-    les.addBalance({ id, amount: value, meta }),
+  handle: ({ id, value, meta }, { les }: Modules<"addBalance">) => les.addBalance({ id, amount: value, meta }),
 });
 
 /**
@@ -177,8 +170,7 @@ export const setConnectedBias = defineMethod({
   params: { nanoseconds: lenientInteger },
   result: json,
   private: true,
-  handle: ({ nanoseconds }, { les }: Modules<"setConnectedBias">) =>
-    nothing(les.setConnectedBias({ ns: nanoseconds })),
+  handle: ({ nanoseconds }, { les }: Modules<"setConnectedBias">) => nothing(les.setConnectedBias({ ns: nanoseconds })),
 });
 
 /** `debug_freezeClient`: calls of the client are rejected for about a second, and until its buffer is an eighth full. */

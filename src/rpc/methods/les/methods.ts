@@ -1,12 +1,7 @@
 import type { Method } from "../../transport/dispatch/method.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
 import { benchmark } from "./benchmark.ts";
-import {
-  getCheckpoint,
-  getCheckpointContractAddress,
-  getHeaderProof,
-  latestCheckpoint,
-} from "./checkpoints.ts";
+import { getCheckpoint, getCheckpointContractAddress, getHeaderProof, latestCheckpoint } from "./checkpoints.ts";
 import {
   addBalance,
   clientInfo,

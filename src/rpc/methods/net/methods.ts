@@ -27,8 +27,7 @@ export const peerCount = defineMethod({
   name: "net_peerCount",
   params: {},
   result: jsonInteger,
-  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
-    andThen(node.info(), ({ peerCount }) => peerCount),
+  handle: (_params, { node }: { node: Pick<NodePort, "info"> }) => andThen(node.info(), ({ peerCount }) => peerCount),
 });
 
 export const NET_METHODS: readonly Method<ServingPorts>[] = [version, peerCount, listening];

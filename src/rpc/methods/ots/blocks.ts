@@ -2,12 +2,7 @@ import { blockReward } from "../../../execution/block/rewards.ts";
 import { hardforkAt } from "../../../params/hardforks.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
-import {
-  type BlockNumberOrTag,
-  blockNumberOrTag,
-  blockSelector,
-  byHash,
-} from "../../ports/block-selector.ts";
+import { type BlockNumberOrTag, blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
 import type { ChainConstants, ChainView } from "../../ports/chain-view.ts";
 import { minedReceipts } from "../../ports/mined.ts";
 import {
@@ -59,18 +54,13 @@ export const otsBlockNumber: ParamCodec<Exclude<BlockNumberOrTag, "pending">> = 
   schema: blockNumberOrTag.schema ?? {},
   decode(value, field) {
     const block =
-      typeof value === "number"
-        ? lenientInteger.decode(value, field)
-        : blockNumberOrTag.decode(value, field);
+      typeof value === "number" ? lenientInteger.decode(value, field) : blockNumberOrTag.decode(value, field);
     return block === "pending" ? "latest" : block;
   },
 };
 
 /** @throws InvalidParamsError unless a page of `size` may be asked for */
-export function assertPageSize(
-  size: number,
-  { otsPageSizeMax }: Pick<RpcSettings, "otsPageSizeMax">,
-): void {
+export function assertPageSize(size: number, { otsPageSizeMax }: Pick<RpcSettings, "otsPageSizeMax">): void {
   if (size >= 1 && size <= otsPageSizeMax) return;
   throw new InvalidParamsError(`page size must be 1 to ${otsPageSizeMax}`, "pageSize");
 }
@@ -83,9 +73,7 @@ export function blockObject(
   isFull: boolean,
   { blockJson }: Pick<Sessions, "blockJson">,
 ): BlockObject {
-  const object = JSON.parse(
-    jsonString(blockJson.get(executed, isFull ? "full" : "hashes")),
-  ) as BlockObject;
+  const object = JSON.parse(jsonString(blockJson.get(executed, isFull ? "full" : "hashes"))) as BlockObject;
   const transactionCount = executed.block.transactions.length;
   return { ...object, logsBloom: null, transactionCount };
 }
@@ -100,15 +88,9 @@ export function blockDetails(
   const { header, uncles } = executed.block;
   const reward = header.number === 0 ? 0n : blockReward(hardforkAt(config, header));
   const inclusion = (reward / 32n) * BigInt(uncles.length);
-  const uncleReward = uncles.reduce(
-    (sum, { number }) => sum + (reward * BigInt(number + 8 - header.number)) / 8n,
-    0n,
-  );
+  const uncleReward = uncles.reduce((sum, { number }) => sum + (reward * BigInt(number + 8 - header.number)) / 8n, 0n);
   const minerReward = reward + inclusion;
-  const fees = executed.receipts.reduce(
-    (sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice,
-    0n,
-  );
+  const fees = executed.receipts.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n);
   return (
     `{"block":${JSON.stringify(block)},"issuance":{"blockReward":${quantityText(minerReward)}` +
     `,"uncleReward":${quantityText(uncleReward)},"issuance":${quantityText(minerReward + uncleReward)}}` +
@@ -128,9 +110,7 @@ export const getBlockDetails = defineMethod({
   example: [0],
   result: rawJson,
   handle: ({ block }, { chain, sessions }: BlockDetailsModules) =>
-    andThen(chain.block({ at: block }), (executed) =>
-      executed ? blockDetails(executed, chain, sessions) : "null",
-    ),
+    andThen(chain.block({ at: block }), (executed) => (executed ? blockDetails(executed, chain, sessions) : "null")),
 });
 
 /** `ots_getBlockDetailsByHash`: as `ots_getBlockDetails`, of the block with this hash; null where there is none. */

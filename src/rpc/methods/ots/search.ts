@@ -91,8 +91,7 @@ export async function transactionsOf(
     }
     const last = blocks.at(-1);
     if (!isMore || !last || found.length >= query.transactionsMin) return { found, isMore };
-    const bound =
-      query.order === "newestFirst" ? { to: last.number - 1 } : { from: last.number + 1 };
+    const bound = query.order === "newestFirst" ? { to: last.number - 1 } : { from: last.number + 1 };
     rest = { ...rest, ...bound };
   }
 }
@@ -103,14 +102,11 @@ async function tracedIndexes(
   address: Address,
   execution: Pick<ExecutionPort, "traceBlock">,
 ): Promise<readonly number[]> {
-  const indexes = new Set(
-    entries.map(({ index }) => index).filter((index) => index !== UNKNOWN_INDEX),
-  );
+  const indexes = new Set(entries.map(({ index }) => index).filter((index) => index !== UNKNOWN_INDEX));
   const traces = await execution.traceBlock({ at: number, request: { tracer: "callTracer" } });
   for (const [index, trace] of traces.entries()) {
     const calls = [...flatten(JSON.parse(resultOf(trace)) as TracedCall)];
-    if (calls.some(({ call: { from, to } }) => from === address || to === address))
-      indexes.add(index);
+    if (calls.some(({ call: { from, to } }) => from === address || to === address)) indexes.add(index);
   }
   return [...indexes].sort((a, b) => a - b);
 }
@@ -155,8 +151,11 @@ export const searchTransactionsAfter = defineMethod({
     assertPageSize(pageSize, modules.settings);
     const { found, isMore } = await transactionsOf(
       {
-        ...{ address, from: block === 0 ? 0 : block + 1, to: Number.MAX_SAFE_INTEGER },
-        ...{ order: "oldestFirst", transactionsMin: pageSize },
+        address,
+        from: block === 0 ? 0 : block + 1,
+        to: Number.MAX_SAFE_INTEGER,
+        order: "oldestFirst",
+        transactionsMin: pageSize,
       },
       modules,
       context,
@@ -173,8 +172,5 @@ export const getTransactionBySenderAndNonce = defineMethod({
   example: [SAMPLE.alice, 0],
   result: nullable(hash),
   handle: ({ sender, nonce }, { chain }: { chain: Pick<ChainView, "transactionBySender"> }) =>
-    andThen(
-      chain.transactionBySender({ sender, nonce: BigInt(nonce) }),
-      ({ mined }) => mined?.tx.hash ?? null,
-    ),
+    andThen(chain.transactionBySender({ sender, nonce: BigInt(nonce) }), ({ mined }) => mined?.tx.hash ?? null),
 });

@@ -196,11 +196,7 @@ export const getContractCreator = defineMethod({
 });
 
 /** By halving: the first block after which there is code, where the contract was created once. */
-async function blockThatCreated(
-  address: Address,
-  head: number,
-  chain: Pick<ChainView, "code">,
-): Promise<number> {
+async function blockThatCreated(address: Address, head: number, chain: Pick<ChainView, "code">): Promise<number> {
   let low = -1;
   let high = head;
   while (low + 1 < high) {

@@ -1,18 +1,10 @@
 import type { CallArguments } from "../../../execution/call/call-arguments.ts";
 import type { CallArgumentsBundle } from "../../../execution/call/call-many.ts";
-import type {
-  AccountOverride,
-  BlockOverrides,
-  StateOverrides,
-} from "../../../execution/call/overrides.ts";
+import type { AccountOverride, BlockOverrides, StateOverrides } from "../../../execution/call/overrides.ts";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import type { Withdrawal } from "../../../types/block.ts";
-import type {
-  AccessList,
-  AccessListEntry,
-  Authorization,
-} from "../../../types/transaction/transaction.ts";
+import type { AccessList, AccessListEntry, Authorization } from "../../../types/transaction/transaction.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
 import {
   address,
@@ -32,12 +24,7 @@ import { InvalidValueError, LimitExceededError } from "../../transport/errors.ts
 
 const accessListEntry = required(
   "AccessTuple",
-  object(
-    "AccessTuple",
-    { address, storageKeys: array(hash, "[]common.Hash") },
-    "types.AccessTuple",
-    "own",
-  ),
+  object("AccessTuple", { address, storageKeys: array(hash, "[]common.Hash") }, "types.AccessTuple", "own"),
   ["address", "storageKeys"],
 ) as ParamCodec<AccessListEntry>;
 
@@ -130,9 +117,7 @@ function gasLimitOf(value: unknown): bigint | undefined {
 const storageMap: ParamCodec<ReadonlyMap<Hash, bigint>> = {
   schema: { type: "object", additionalProperties: hash.schema },
   decode: (value, field) =>
-    decodeMap(value, field, "map[common.Hash]common.Hash", hash, "Hash", (word) =>
-      BigInt(hash.decode(word, field)),
-    ),
+    decodeMap(value, field, "map[common.Hash]common.Hash", hash, "Hash", (word) => BigInt(hash.decode(word, field))),
 };
 
 const accountOverrideMembers = {
@@ -170,7 +155,10 @@ const withdrawalMembers = object(
 export const withdrawal: ParamCodec<Withdrawal> = {
   ...schemaOf(withdrawalMembers),
   decode: (value, field) => ({
-    ...{ index: 0n, validatorIndex: 0n, address: ZERO_ADDRESS, amount: 0n },
+    index: 0n,
+    validatorIndex: 0n,
+    address: ZERO_ADDRESS,
+    amount: 0n,
     ...withdrawalMembers.decode(value, field),
   }),
 };
@@ -249,9 +237,7 @@ function required<T extends object>(
 /** Calls of one request, as many as eth_simulateV1 takes. */
 const CALLS_MAX = 10_000;
 
-const bundles = array(
-  object("Bundle", { transactions: array(callArguments), blockOverride: blockOverrides }),
-);
+const bundles = array(object("Bundle", { transactions: array(callArguments), blockOverride: blockOverrides }));
 
 /** Erigon's bundles of calls; @throws LimitExceededError for more calls than one request may hold */
 export const callBundles: ParamCodec<readonly CallArgumentsBundle[]> = {

@@ -11,11 +11,7 @@ import {
   type ParamCodec,
   typeFault,
 } from "../../transport/codec.ts";
-import {
-  InvalidParamsError,
-  InvalidValueError,
-  LogFilterTermsError,
-} from "../../transport/errors.ts";
+import { InvalidParamsError, InvalidValueError, LogFilterTermsError } from "../../transport/errors.ts";
 
 /** The filter object of `eth_getLogs`, `eth_newFilter` and the `logs` subscription. */
 export type LogCriteria = {
@@ -66,9 +62,7 @@ export const logCriteria: ParamCodec<LogCriteria> = {
       throw typeFault(jsonKind(topics), "[]interface {}", "input.topics");
     }
     if (blockHash !== undefined && (fromBlock !== undefined || toBlock !== undefined)) {
-      throw new InvalidValueError(
-        "cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other",
-      );
+      throw new InvalidValueError("cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other");
     }
     return {
       blockHash,
@@ -97,11 +91,7 @@ export type BlockRange = { readonly from: number; readonly to: number };
  * @param head number of the newest block
  * @throws InvalidParamsError
  */
-export function resolveRange(
-  { fromBlock, toBlock }: LogCriteria,
-  oldest: number,
-  head: number,
-): BlockRange {
+export function resolveRange({ fromBlock, toBlock }: LogCriteria, oldest: number, head: number): BlockRange {
   if (fromBlock === "pending" || toBlock === "pending") throw pendingFault();
   // Every block is final, so that the other tags name the head.
   const numberOf = (selector: BlockNumberOrTag | undefined) =>

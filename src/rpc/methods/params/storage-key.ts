@@ -12,9 +12,7 @@ export function parseStorageKey(key: string): Hash {
   if (WORD_PATTERN.test(key)) return key as Hash;
   const digits = /^0[xX]/.test(key) ? key.slice(2) : key;
   if (digits.length > 64) {
-    throw new InvalidParamsError(
-      `storage key too long (want at most 32 bytes): ${JSON.stringify(key)}`,
-    );
+    throw new InvalidParamsError(`storage key too long (want at most 32 bytes): ${JSON.stringify(key)}`);
   }
   if (!/^[0-9a-fA-F]*$/.test(digits)) {
     throw new InvalidParamsError(`invalid hex in storage key: ${JSON.stringify(key)}`);

@@ -2,15 +2,7 @@ import { UNLOCK_SECONDS_DEFAULT } from "../../../keystore/account-manager.ts";
 import { checksumAddress } from "../../../primitives/address.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import type { KeysPort } from "../../ports/keys.ts";
-import {
-  address,
-  array,
-  boolean,
-  json,
-  lenientInteger,
-  optional,
-  string,
-} from "../../transport/codec.ts";
+import { address, array, boolean, json, lenientInteger, optional, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
 
@@ -58,10 +50,7 @@ function readPrivateKey(text: string): Uint8Array {
   const digits = text.replace(/^0[xX]/, "");
   const odd = /[^0-9a-fA-F]/.exec(digits)?.[0];
   if (odd !== undefined) {
-    throw new InvalidParamsError(
-      `invalid hex character ${JSON.stringify(odd)} in private key`,
-      "privateKey",
-    );
+    throw new InvalidParamsError(`invalid hex character ${JSON.stringify(odd)} in private key`, "privateKey");
   }
   if (digits.length !== 64) {
     throw new InvalidParamsError("invalid length, need 256 bits", "privateKey");

@@ -1,13 +1,6 @@
 import type { Method } from "../../transport/dispatch/method.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
-import {
-  deriveAccount,
-  importRawKey,
-  listAccounts,
-  lockAccount,
-  newAccount,
-  unlockAccount,
-} from "./accounts.ts";
+import { deriveAccount, importRawKey, listAccounts, lockAccount, newAccount, unlockAccount } from "./accounts.ts";
 import {
   ecRecover,
   personalSendTransaction,

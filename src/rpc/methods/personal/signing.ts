@@ -6,12 +6,7 @@ import type { KeysPort } from "../../ports/keys.ts";
 import { address, data, hash, json, optional, rawJson, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidSignatureError, TransactionFieldsError } from "../../transport/errors.ts";
-import {
-  messageHash,
-  type SignTransactionModules,
-  signatureBytes,
-  signedTransaction,
-} from "../eth/sign.ts";
+import { messageHash, type SignTransactionModules, signatureBytes, signedTransaction } from "../eth/sign.ts";
 import { type SendModules, sendSigned } from "../eth/submit.ts";
 import { typedDataHash } from "../eth/typed-data.ts";
 import { callArguments } from "../params/call-arguments.ts";
@@ -48,10 +43,7 @@ export const personalSign = defineMethod({
   params: { message: data, account: address, passphrase: optional(string) },
   result: data,
   private: true,
-  async handle(
-    { message, account, passphrase },
-    modules: SigningKeys & { settings: Pick<RpcSettings, "chainName"> },
-  ) {
+  async handle({ message, account, passphrase }, modules: SigningKeys & { settings: Pick<RpcSettings, "chainName"> }) {
     const digest = messageHash(modules.settings.chainName, message);
     return signatureBytes(await signWith(modules, account, passphrase, digest));
   },
@@ -74,10 +66,7 @@ export const personalSignTransaction = defineMethod({
   params: { request: callArguments, passphrase: string },
   result: rawJson,
   private: true,
-  handle(
-    { request, passphrase },
-    modules: SignTransactionModules & { keys: Pick<KeysPort, "signWithPassphrase"> },
-  ) {
+  handle({ request, passphrase }, modules: SignTransactionModules & { keys: Pick<KeysPort, "signWithPassphrase"> }) {
     const from = senderOf(request.from);
     return signedTransaction(request, modules, (digest) =>
       modules.keys.signWithPassphrase({ address: from, passphrase, digest }),

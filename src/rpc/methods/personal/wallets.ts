@@ -36,8 +36,7 @@ export const initializeWallet = defineMethod({
   params: { url: string },
   result: string,
   private: true,
-  handle: ({ url }, { keys }: { keys: Pick<KeysPort, "initializeWallet"> }) =>
-    keys.initializeWallet({ url }),
+  handle: ({ url }, { keys }: { keys: Pick<KeysPort, "initializeWallet"> }) => keys.initializeWallet({ url }),
 });
 
 /** `personal_unpair`: ends the pairing of wallet and node, given the pairing password or the PIN. */

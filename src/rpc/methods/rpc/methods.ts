@@ -2,12 +2,7 @@ import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import type { NodePort } from "../../ports/node.ts";
 import { json } from "../../transport/codec.ts";
 import type { AccessPolicy } from "../../transport/dispatch/context.ts";
-import {
-  defineMethod,
-  type Method,
-  type MethodInfo,
-  namespaceOf,
-} from "../../transport/dispatch/method.ts";
+import { defineMethod, type Method, type MethodInfo, namespaceOf } from "../../transport/dispatch/method.ts";
 import { mapOf } from "../json/schemas.ts";
 import type { RpcSettings, ServingPorts } from "../rpc-ports.ts";
 
@@ -74,9 +69,7 @@ export const modules = defineMethod({
   params: {},
   result: { ...json, schema: mapOf({ type: "string" }) },
   handle: (_params, _modules: unknown, { access }) =>
-    Object.fromEntries(
-      [...new Set([...access.namespaces, "rpc"])].sort().map((name) => [name, "1.0"]),
-    ),
+    Object.fromEntries([...new Set([...access.namespaces, "rpc"])].sort().map((name) => [name, "1.0"])),
 });
 
 export const RPC_METHODS: readonly Method<ServingPorts>[] = [modules, discover];

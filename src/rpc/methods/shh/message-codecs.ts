@@ -1,8 +1,7 @@
 import { concatBytes } from "../../../primitives/bytes.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
-import { isPublicKey } from "../../../shh/ecies.ts";
 import { wireTopic } from "../../../shh/envelope.ts";
-import { type Identity, identityFromBytes } from "../../../shh/message.ts";
+import { type Identity, identityFromBytes, isPublicKey } from "../../../shh/message.ts";
 import type { MessageCriteria } from "../../../shh/message-filters.ts";
 import type { Post, WhisperMessage } from "../../../shh/whisper.ts";
 import {
@@ -65,10 +64,7 @@ export const post: ParamCodec<Post> = {
       from: isAbsent(from) ? undefined : identity.decode(from, "post.from"),
       to: isAbsent(to) ? undefined : recipient.decode(to, "post.to"),
       topics: isAbsent(topics) ? [] : array(data, "[]string").decode(topics, "post.topics"),
-      payload:
-        payload === undefined || payload === null
-          ? new Uint8Array(0)
-          : data.decode(payload, "post.payload"),
+      payload: payload === undefined || payload === null ? new Uint8Array(0) : data.decode(payload, "post.payload"),
       // cpp-ethereum's name of it is workToProve.
       priority: integerOr(priority ?? workToProve, PRIORITY_MS, "post.priority"),
       ttl: integerOr(ttl, TTL, "post.ttl"),
@@ -106,9 +102,7 @@ function decodePosition(value: unknown, index: number): readonly Uint8Array[] {
   return given.map((topic, alternative) => {
     const name = Array.isArray(value) ? `topic[${index}][${alternative}]` : `topic[${index}]`;
     if (typeof topic === "string") return wireTopic(data.decode(topic, name));
-    throw new InvalidValueError(
-      Array.isArray(value) ? `${name} is not a string` : `${name} not a string or array`,
-    );
+    throw new InvalidValueError(Array.isArray(value) ? `${name} is not a string` : `${name} not a string or array`);
   });
 }
 

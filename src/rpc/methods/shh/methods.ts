@@ -1,5 +1,5 @@
 import { identityFromBytes } from "../../../shh/message.ts";
-import { PROTOCOL_VERSION } from "../../../shh/peers/frame.ts";
+import { PROTOCOL_VERSION } from "../../../shh/peers/peer.ts";
 import type { ShhPort } from "../../../shh/port.ts";
 import { array, boolean, optional, string } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
@@ -31,8 +31,7 @@ export const hasIdentity = defineMethod({
   params: { identity },
   example: [SAMPLE.whisperIdentity],
   result: boolean,
-  handle: (params, { shh }: { shh: Pick<ShhPort, "hasIdentity"> }) =>
-    shh.hasIdentity({ identity: params.identity }),
+  handle: (params, { shh }: { shh: Pick<ShhPort, "hasIdentity"> }) => shh.hasIdentity({ identity: params.identity }),
 });
 
 /**
@@ -45,8 +44,7 @@ export const newGroup = defineMethod({
   params: { from: optional(identity), members: optional(array(recipient), []) },
   result: identity,
   private: true,
-  handle: ({ from, members }, { shh }: { shh: Pick<ShhPort, "newGroup"> }) =>
-    shh.newGroup({ from, members }),
+  handle: ({ from, members }, { shh }: { shh: Pick<ShhPort, "newGroup"> }) => shh.newGroup({ from, members }),
 });
 
 /**
@@ -114,8 +112,7 @@ export const uninstallFilter = defineMethod({
   params: { id: string },
   example: ["0x1"],
   result: boolean,
-  handle: ({ id }, { shh }: Modules<"uninstallMessageFilter">) =>
-    shh.uninstallMessageFilter({ id }),
+  handle: ({ id }, { shh }: Modules<"uninstallMessageFilter">) => shh.uninstallMessageFilter({ id }),
 });
 
 /** `shh_getFilterChanges`: messages that came since the last poll; none when there is no filter of this id. */

@@ -54,8 +54,7 @@ const subscriptionName: ParamCodec<string> = { decode: string.decode };
 const subscriptionId: ParamCodec<string> = {
   schema: string.schema ?? {},
   decode(value, field) {
-    if (typeof value !== "string" && value !== null)
-      throw typeFault(jsonKind(value), "rpc.ID", field);
+    if (typeof value !== "string" && value !== null) throw typeFault(jsonKind(value), "rpc.ID", field);
     return string.decode(value, field);
   },
 };

@@ -152,7 +152,5 @@ export class EthFeeds {
 }
 
 function syncText(progress: SyncProgress | undefined): string {
-  return progress === undefined
-    ? "false"
-    : `{"syncing":true,"status":${syncProgressText(progress)}}`;
+  return progress === undefined ? "false" : `{"syncing":true,"status":${syncProgressText(progress)}}`;
 }

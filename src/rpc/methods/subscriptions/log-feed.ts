@@ -62,14 +62,9 @@ export class LogFeed {
   }
 
   #open(key: string, filter: LogFilter, range: BlockRange): Entry {
-    const terms = filter.topics.reduce(
-      (sum, topics) => sum + (topics?.size ?? 0),
-      filter.addresses?.size ?? 0,
-    );
+    const terms = filter.topics.reduce((sum, topics) => sum + (topics?.size ?? 0), filter.addresses?.size ?? 0);
     if (this.#terms + terms > this.#termsMax) {
-      throw new TooManyError(
-        `too many addresses and topics in the filters of all subscriptions: ${this.#termsMax}`,
-      );
+      throw new TooManyError(`too many addresses and topics in the filters of all subscriptions: ${this.#termsMax}`);
     }
     this.#terms += terms;
     const entry = { filter, range, terms, audience: new Audience() };

@@ -1,9 +1,5 @@
 import type { CallContext, Connection } from "../../transport/dispatch/context.ts";
-import {
-  NotificationsUnsupportedError,
-  SubscriptionNotFoundError,
-  TooManyError,
-} from "../../transport/errors.ts";
+import { NotificationsUnsupportedError, SubscriptionNotFoundError, TooManyError } from "../../transport/errors.ts";
 import { randomId } from "../filters/random-id.ts";
 import { Subscriber } from "./subscriber.ts";
 
@@ -37,11 +33,7 @@ export class Subscriptions {
    * @param start registers the subscriber with its feed; returns how to remove it
    * @throws NotificationsUnsupportedError, TooManyError
    */
-  open(
-    namespace: string,
-    context: CallContext,
-    start: (subscriber: Subscriber) => () => void,
-  ): string {
+  open(namespace: string, context: CallContext, start: (subscriber: Subscriber) => () => void): string {
     const { connection } = context;
     if (connection === undefined) throw new NotificationsUnsupportedError();
     const entries = this.#entriesOf(connection);

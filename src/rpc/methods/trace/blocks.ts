@@ -93,10 +93,7 @@ export const replayBlockTransactions = defineMethod({
   heavy: true,
   async handle(
     { block, types },
-    {
-      chain,
-      execution,
-    }: { chain: Pick<ChainView, "block">; execution: Pick<ExecutionPort, "traceBlock"> },
+    { chain, execution }: { chain: Pick<ChainView, "block">; execution: Pick<ExecutionPort, "traceBlock"> },
     context,
   ) {
     const executed = await chain.block({ at: block === "pending" ? "latest" : block });
@@ -108,9 +105,7 @@ export const replayBlockTransactions = defineMethod({
       request: replayRequest(types),
       cancel: context,
     });
-    const texts = traces.map(
-      (trace) => `${resultOf(trace).slice(0, -1)},"transactionHash":"${trace.txHash}"}`,
-    );
+    const texts = traces.map((trace) => `${resultOf(trace).slice(0, -1)},"transactionHash":"${trace.txHash}"}`);
     return `[${texts.join(",")}]`;
   },
 });

@@ -61,21 +61,13 @@ export const traceCallMany = defineMethod({
   example: [[[SAMPLE.call, ["trace"]]], "latest"],
   result: rawJson,
   heavy: true,
-  async handle(
-    { calls, block },
-    { execution }: { execution: Pick<ExecutionPort, "traceCalls"> },
-    context,
-  ) {
+  async handle({ calls, block }, { execution }: { execution: Pick<ExecutionPort, "traceCalls"> }, context) {
     const traces = await execution.traceCalls({
       calls,
       at: block,
       request: replayRequest([]),
       cancel: context,
     });
-    return joinedJson(
-      "[",
-      ...traces.flatMap((trace, i) => (i === 0 ? [trace] : [",", trace])),
-      "]",
-    );
+    return joinedJson("[", ...traces.flatMap((trace, i) => (i === 0 ? [trace] : [",", trace])), "]");
   },
 });

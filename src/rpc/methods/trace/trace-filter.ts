@@ -6,11 +6,7 @@ import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import { address, array, lenientInteger, object, rawJson, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
-import {
-  InvalidParamsError,
-  RequestTimeoutError,
-  TraceRangeError,
-} from "../../transport/errors.ts";
+import { InvalidParamsError, RequestTimeoutError, TraceRangeError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
 import type { RpcSettings } from "../rpc-ports.ts";
 import { blockTraces, type Reward, rewardTraces } from "./blocks.ts";

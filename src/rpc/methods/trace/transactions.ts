@@ -153,11 +153,7 @@ export const traceRawTransaction = defineMethod({
   example: [SAMPLE.rawTransaction, ["trace"], "latest"],
   result: rawJson,
   heavy: true,
-  handle: (
-    { raw, types, block },
-    { execution }: { execution: Pick<ExecutionPort, "traceRawTransaction"> },
-    context,
-  ) =>
+  handle: ({ raw, types, block }, { execution }: { execution: Pick<ExecutionPort, "traceRawTransaction"> }, context) =>
     execution.traceRawTransaction({
       raw,
       at: block,

@@ -24,10 +24,7 @@ export function byNonceText(pooled: readonly PooledTransaction[], text: PooledTe
   return `{${pooled.map((entry) => `"${entry.tx.nonce}":${text(entry)}`).join(",")}}`;
 }
 
-function bySenderText(
-  bySender: ReadonlyMap<Address, readonly PooledTransaction[]>,
-  text: PooledText,
-): string {
+function bySenderText(bySender: ReadonlyMap<Address, readonly PooledTransaction[]>, text: PooledText): string {
   const members: string[] = [];
   for (const [sender, pooled] of bySender) {
     if (pooled.length === 0) continue;
@@ -44,8 +41,7 @@ export const status = defineMethod({
   handle: (_params, { chain }: { chain: Pick<ChainView, "poolCounts"> }) =>
     andThen(
       chain.poolCounts(),
-      ({ pending, queued }) =>
-        `{"pending":${quantityText(pending)},"queued":${quantityText(queued)}}`,
+      ({ pending, queued }) => `{"pending":${quantityText(pending)},"queued":${quantityText(queued)}}`,
     ),
 });
 
@@ -56,9 +52,7 @@ export const content = defineMethod({
   result: rawJsonOf(shape("PoolContent", { pending: POOLED, queued: POOLED })),
   heavy: true,
   handle: (_params, { chain }: { chain: Pick<ChainView, "poolContent"> }) =>
-    andThen(chain.poolContent(), (pool) =>
-      contentText(pool, ({ tx, sender }) => transactionText(tx, sender)),
-    ),
+    andThen(chain.poolContent(), (pool) => contentText(pool, ({ tx, sender }) => transactionText(tx, sender))),
 });
 
 /** `txpool_contentFrom`: the pooled transactions of one sender by nonce. */
@@ -104,9 +98,4 @@ function summaryText({ tx }: PooledTransaction): string {
   return `"${receiver}: ${tx.value} wei + ${tx.gasLimit} gas × ${maxFeePerGasOf(tx)} wei"`;
 }
 
-export const TXPOOL_METHODS: readonly Method<ServingPorts>[] = [
-  content,
-  contentFrom,
-  inspect,
-  status,
-];
+export const TXPOOL_METHODS: readonly Method<ServingPorts>[] = [content, contentFrom, inspect, status];

@@ -105,7 +105,5 @@ export function carriesCredential(url: string | undefined): boolean {
   const query = url?.indexOf("?") ?? -1;
   if (url === undefined || (query === -1 && !url.includes("eyJ"))) return false;
   if (LOOKS_LIKE_JWT.test(url)) return true;
-  return [...new URLSearchParams(url.slice(query + 1)).keys()].some((name) =>
-    CREDENTIAL_PARAMETER.test(name),
-  );
+  return [...new URLSearchParams(url.slice(query + 1)).keys()].some((name) => CREDENTIAL_PARAMETER.test(name));
 }

@@ -71,8 +71,7 @@ function areClaims(value: Readonly<Record<string, unknown>>): value is JwtClaims
     // A claim that narrows the token and that we do not weigh must not be passed over.
     nbf === undefined &&
     (sub === undefined || typeof sub === "string") &&
-    (namespaces === undefined ||
-      (Array.isArray(namespaces) && namespaces.every((name) => typeof name === "string")))
+    (namespaces === undefined || (Array.isArray(namespaces) && namespaces.every((name) => typeof name === "string")))
   );
 }
 

@@ -5,10 +5,7 @@ import { createAccessPolicy } from "./access.ts";
 const METHODS = ["eth_call", "eth_sign", "eth_signTransaction", "debug_setHead", "personal_sign"];
 
 function served(allow: readonly string[], deny: readonly string[]): string[] {
-  const { deniedMethods } = createAccessPolicy(
-    { namespaces: ["eth"], methods: { allow, deny } },
-    METHODS,
-  );
+  const { deniedMethods } = createAccessPolicy({ namespaces: ["eth"], methods: { allow, deny } }, METHODS);
   return METHODS.filter((name) => !deniedMethods?.has(name));
 }
 
@@ -16,10 +13,7 @@ test("createAccessPolicy serves what is allowed and not denied", () => {
   assert.deepEqual(served(["*"], []), METHODS);
   assert.deepEqual(served([], []), []);
   assert.deepEqual(served(["eth_*"], ["*_sign*"]), ["eth_call"]);
-  assert.deepEqual(served(["*"], ["debug_*", "personal_*", "eth_sign"]), [
-    "eth_call",
-    "eth_signTransaction",
-  ]);
+  assert.deepEqual(served(["*"], ["debug_*", "personal_*", "eth_sign"]), ["eth_call", "eth_signTransaction"]);
 });
 
 test("createAccessPolicy takes every character but the star for itself", () => {

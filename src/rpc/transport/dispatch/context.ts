@@ -125,10 +125,7 @@ export class RequestContext implements CallContext {
 }
 
 /** Who sent a body. */
-export type Caller = Pick<
-  CallContext,
-  "transport" | "access" | "credential" | "connection" | "source"
->;
+export type Caller = Pick<CallContext, "transport" | "access" | "credential" | "connection" | "source">;
 
 /** The context of a call that came over no transport: trusted, nothing to notify. */
 export function inProcessContext(namespaces: Iterable<string> = []): RequestContext {

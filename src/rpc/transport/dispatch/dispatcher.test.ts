@@ -130,10 +130,7 @@ test("an id that is an object, an array or very long makes the request invalid",
 
 test("params may be absent, null or a list, and nothing else", async () => {
   assert.equal(await codeOf('{"jsonrpc":"2.0","id":1,"method":"test_crash"}'), -32603);
-  assert.equal(
-    await codeOf('{"jsonrpc":"2.0","id":1,"method":"test_crash","params":null}'),
-    -32603,
-  );
+  assert.equal(await codeOf('{"jsonrpc":"2.0","id":1,"method":"test_crash","params":null}'), -32603);
   assert.equal(await codeOf('{"jsonrpc":"2.0","id":1,"method":"test_crash","params":{}}'), -32602);
   assert.equal(await codeOf('{"jsonrpc":"2.0","id":1,"method":"test_crash","params":[1]}'), -32602);
   assert.equal(await codeOf('{"jsonrpc":"2.0","id":1,"method":"test_echo","params":[]}'), -32602);
@@ -164,10 +161,7 @@ test("what is no call is an invalid request", async () => {
 test("the version may be left out over WebSocket, but not be wrong", async () => {
   const ws = { transport: "ws" } as const;
   assert.equal(await codeOf('{"id":1,"method":"test_echo","params":[1]}', ws), undefined);
-  assert.equal(
-    await codeOf('{"jsonrpc":"1.0","id":1,"method":"test_echo","params":[1]}', ws),
-    -32600,
-  );
+  assert.equal(await codeOf('{"jsonrpc":"1.0","id":1,"method":"test_echo","params":[1]}', ws), -32600);
 });
 
 test("what is no JSON is a parse error", async () => {
@@ -194,21 +188,10 @@ test("nothing is answered to an empty body, a notification or a response", async
 });
 
 test("a method that is unknown, of another namespace or named like a member of Object is not found", async () => {
-  for (const method of [
-    "test_nothing",
-    "test",
-    "_",
-    "__proto__",
-    "constructor",
-    "toString_",
-    "a_b",
-  ]) {
+  for (const method of ["test_nothing", "test", "_", "__proto__", "constructor", "toString_", "a_b"]) {
     assert.equal((await answerJson(call(1, method))).error.code, -32601, method);
   }
-  assert.equal(
-    (await answerJson(call(1, "test_echo", 1), { namespaces: ["eth"] })).error.code,
-    -32601,
-  );
+  assert.equal((await answerJson(call(1, "test_echo", 1), { namespaces: ["eth"] })).error.code, -32601);
   assert.equal((await answerJson(call(1, `test_${"x".repeat(3000)}`))).error.code, -32600);
 });
 
@@ -251,10 +234,7 @@ test("a refused method is not found, whoever asks", async () => {
       assert.equal((await answerJson(call(1, method), setup)).error.code, -32601);
     }
   }
-  assert.equal(
-    (await answerJson(call(1, "test_add", "0x1", "0x2"), { deniedMethods })).result,
-    "0x3",
-  );
+  assert.equal((await answerJson(call(1, "test_add", "0x1", "0x2"), { deniedMethods })).result, "0x3");
 });
 
 test("a private method of a namespace that is off is not found, with or without the credential", async () => {
@@ -279,10 +259,7 @@ test("an empty batch is one error object", async () => {
 });
 
 test("a batch beyond the limit is one error in a list, under the first call's id", async () => {
-  const batch = [
-    { jsonrpc: "2.0", method: "test_echo" },
-    ...Array(3).fill(call(9, "test_echo", 1)),
-  ];
+  const batch = [{ jsonrpc: "2.0", method: "test_echo" }, ...Array(3).fill(call(9, "test_echo", 1))];
   assert.deepEqual(await answerJson(batch, { limits: { batchItemsMax: 3 } }), [
     { jsonrpc: "2.0", id: 9, error: { code: -32600, message: "batch too large" } },
   ]);
@@ -305,8 +282,7 @@ test("answers of batches that still run are bounded together: the largest ends w
     rejected: (_transport: string, reason: string) => void reasons.push(reason),
   };
   const setup = { output, observer };
-  const batch = (items: number) =>
-    Array.from({ length: items }, (_, id) => call(id + 5, "test_big", "0x186a0"));
+  const batch = (items: number) => Array.from({ length: items }, (_, id) => call(id + 5, "test_big", "0x186a0"));
   assert.equal((await answerJson(batch(8), setup)).length, 8);
   assert.deepEqual(reasons, []);
 
@@ -362,10 +338,7 @@ test("large bodies that arrive together are parsed one a turn, and charged once 
 test("calls that take too long over HTTP get -32002, each call of a batch that is still open too", async () => {
   const setup = { limits: { httpCallTimeoutMs: 20 } };
   assert.equal((await answerJson(call(1, "test_never"), setup)).error.code, -32002);
-  const answers = await answerJson(
-    [call(1, "test_echo", 1), call(2, "test_never"), call(3, "test_echo", 1)],
-    setup,
-  );
+  const answers = await answerJson([call(1, "test_echo", 1), call(2, "test_never"), call(3, "test_echo", 1)], setup);
   assert.deepEqual(
     answers.map((item: { error?: { code: number } }) => item.error?.code),
     [undefined, -32002, -32002],
@@ -379,10 +352,8 @@ test("deep nesting and too many items are refused before they are parsed", async
   for (const levels of [64, 100_000, 5_000_000]) assert.equal(await codeOf(deep(levels)), -32600);
   assert.equal(await codeOf("[".repeat(5_000_000)), -32600);
   assert.equal(await codeOf(`[${'{"a":1},'.repeat(500_000)}1]`), -32600);
-  const params = (text: string) =>
-    codeOf(`{"jsonrpc":"2.0","id":1,"method":"test_echo","params":[${text}]}`);
-  const members = (count: number) =>
-    params(`{${Array.from({ length: count }, (_, i) => `"${i}":1`).join(",")}}`);
+  const params = (text: string) => codeOf(`{"jsonrpc":"2.0","id":1,"method":"test_echo","params":[${text}]}`);
+  const members = (count: number) => params(`{${Array.from({ length: count }, (_, i) => `"${i}":1`).join(",")}}`);
   assert.equal(await params(`[${Array(190_000).fill("1").join(",")}]`), undefined);
   assert.equal(await members(49_000), undefined);
   assert.equal(await members(51_000), -32600);
@@ -418,23 +389,16 @@ test("any JSON gets a well-formed answer or none", async () => {
     {
       jsonrpc: fc.oneof({ weight: 5, arbitrary: fc.constant("2.0") }, fc.jsonValue()),
       id: fc.jsonValue(),
-      method: fc.oneof(
-        fc.constantFrom("test_echo", "test_add", "test_private", "rpc_x"),
-        fc.string(),
-      ),
+      method: fc.oneof(fc.constantFrom("test_echo", "test_add", "test_private", "rpc_x"), fc.string()),
       params: fc.oneof(fc.array(fc.jsonValue(), { maxLength: 3 }), fc.jsonValue()),
     },
     { requiredKeys: [] },
   );
   const body = fc.oneof(messageLike, fc.array(messageLike, { maxLength: 5 }), fc.jsonValue());
   await fc.assert(
-    fc.asyncProperty(
-      body,
-      fc.constantFrom<Transport>("http", "ws", "ipc"),
-      async (value, transport) => {
-        assertWellFormed(await answer(JSON.stringify(value), { transport }));
-      },
-    ),
+    fc.asyncProperty(body, fc.constantFrom<Transport>("http", "ws", "ipc"), async (value, transport) => {
+      assertWellFormed(await answer(JSON.stringify(value), { transport }));
+    }),
     { numRuns: 2000 },
   );
 });

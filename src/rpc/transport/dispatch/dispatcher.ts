@@ -132,19 +132,13 @@ export class Dispatcher<Modules> {
 
   #dispatchSingle(message: Message, context: RequestContext) {
     const answer = this.#answerTo(message, context, this.#callTimeoutMs(context));
-    if (answer instanceof Promise)
-      return answer.then((done) => this.#singleReply(message, done, context));
+    if (answer instanceof Promise) return answer.then((done) => this.#singleReply(message, done, context));
     return this.#singleReply(message, answer, context);
   }
 
-  #singleReply(
-    message: Message,
-    answer: Answer | undefined,
-    context: RequestContext,
-  ): Reply | undefined {
+  #singleReply(message: Message, answer: Answer | undefined, context: RequestContext): Reply | undefined {
     if (answer === undefined) return undefined;
-    const isUnauthorized =
-      message.kind === "call" && this.#lacksCredential(message.method, context);
+    const isUnauthorized = message.kind === "call" && this.#lacksCredential(message.method, context);
     const { parts, byteLength } = answer;
     return { parts, byteLength, isParseError: false, isUnauthorized };
   }
@@ -198,9 +192,7 @@ export class Dispatcher<Modules> {
   /** The answer to a call of a batch that is not run any more. */
   #unrun(message: Message, error: Error): Answer | undefined {
     if (message.kind === "call") return errorAnswer(message.id, error);
-    return message.kind === "invalid"
-      ? errorAnswer(message.id, new InvalidRequestError())
-      : undefined;
+    return message.kind === "invalid" ? errorAnswer(message.id, new InvalidRequestError()) : undefined;
   }
 
   #answerTo(
@@ -227,12 +219,7 @@ export class Dispatcher<Modules> {
     }
   }
 
-  #succeeded(
-    message: Runnable,
-    { isAscii }: Method<Modules>,
-    startMs: number,
-    result: JsonText,
-  ): Answer | undefined {
+  #succeeded(message: Runnable, { isAscii }: Method<Modules>, startMs: number, result: JsonText): Answer | undefined {
     this.#ended(message.method, 0, startMs);
     return message.kind === "call" ? resultAnswer(message.id, result, isAscii) : undefined;
   }
@@ -250,11 +237,7 @@ export class Dispatcher<Modules> {
     this.#observer.callEnded(method, errorCode, this.#endedMs - startMs);
   }
 
-  #runMethod(
-    method: Method<Modules>,
-    params: RawParams,
-    context: RequestContext,
-  ): JsonText | Promise<JsonText> {
+  #runMethod(method: Method<Modules>, params: RawParams, context: RequestContext): JsonText | Promise<JsonText> {
     if (this.#admission) {
       return this.#admission.run(context, (meter) =>
         this.#start(method, context, () => meter(() => method.run(this.#modules, params, context))),
@@ -265,20 +248,14 @@ export class Dispatcher<Modules> {
   }
 
   /** Runs `work` at once, or when it is its turn. */
-  #start<T>(
-    { isHeavy }: Method<Modules>,
-    context: RequestContext,
-    work: () => T | Promise<T>,
-  ): T | Promise<T> {
+  #start<T>({ isHeavy }: Method<Modules>, context: RequestContext, work: () => T | Promise<T>): T | Promise<T> {
     return isHeavy ? this.#queue.run(context, work) : work();
   }
 
   /** The method, if this caller may run it. */
   #available(name: string, context: RequestContext): Method<Modules> {
     if (name.length > this.#limits.methodNameCharsMax) {
-      throw new InvalidRequestError(
-        `method name too long: ${name.length} > ${this.#limits.methodNameCharsMax}`,
-      );
+      throw new InvalidRequestError(`method name too long: ${name.length} > ${this.#limits.methodNameCharsMax}`);
     }
     const method = this.#registry.get(name);
     const { namespaces, deniedMethods } = context.access;
@@ -341,11 +318,7 @@ function errorAnswer(id: string, error: unknown): Answer {
   return { parts, size: text.length, byteLength: undefined };
 }
 
-function withTimeout(
-  result: Promise<JsonText>,
-  timeoutMs: number,
-  context: RequestContext,
-): Promise<JsonText> {
+function withTimeout(result: Promise<JsonText>, timeoutMs: number, context: RequestContext): Promise<JsonText> {
   if (timeoutMs === Number.POSITIVE_INFINITY) return result;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {

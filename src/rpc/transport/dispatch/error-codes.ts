@@ -31,7 +31,5 @@ export function toErrorObject(error: unknown): ErrorObject {
 
 /** An error of a call to the operating system: ENOSPC, EIO, EMFILE … */
 function isSystemError(error: unknown): error is Error & { readonly code: string } {
-  return (
-    error instanceof Error && !(error instanceof NodeError) && errorClassOf(error) === "operator"
-  );
+  return error instanceof Error && !(error instanceof NodeError) && errorClassOf(error) === "operator";
 }

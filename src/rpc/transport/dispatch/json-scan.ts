@@ -37,10 +37,7 @@ const SHORT_STRING = 32;
  *
  * @throws InvalidRequestError when the value nests too deep or holds too much
  */
-export function scanJson(
-  body: Buffer,
-  limits: Pick<RpcLimits, "jsonDepthMax" | "jsonItemsMax">,
-): JsonScan {
+export function scanJson(body: Buffer, limits: Pick<RpcLimits, "jsonDepthMax" | "jsonItemsMax">): JsonScan {
   let at = skipBlanks(body, 0);
   const isBatch = body[at] === OPEN_ARRAY;
   const messageDepth = isBatch ? 2 : 1;
@@ -62,8 +59,7 @@ export function scanJson(
       case QUOTE: {
         const end = endOfString(body, at);
         if (keyIsNext && inMessage && depth === messageDepth) {
-          keyIsId =
-            end === at + 3 && (body[at + 1]! | 0x20) === 0x69 && (body[at + 2]! | 0x20) === 0x64;
+          keyIsId = end === at + 3 && (body[at + 1]! | 0x20) === 0x69 && (body[at + 2]! | 0x20) === 0x64;
           keyIsNext = false;
         }
         at = end;
@@ -72,9 +68,7 @@ export function scanJson(
       case OPEN_OBJECT:
       case OPEN_ARRAY:
         if (++depth > limits.jsonDepthMax) {
-          throw new InvalidRequestError(
-            `request is nested deeper than ${limits.jsonDepthMax} levels`,
-          );
+          throw new InvalidRequestError(`request is nested deeper than ${limits.jsonDepthMax} levels`);
         }
         if (++items + nameItems > limits.jsonItemsMax) throw tooManyItems(limits.jsonItemsMax);
         if (depth === messageDepth) {

@@ -1,10 +1,4 @@
-import {
-  type JsonSchema,
-  type JsonText,
-  jsonString,
-  type ParamCodec,
-  type ResultCodec,
-} from "../codec.ts";
+import { type JsonSchema, type JsonText, jsonString, type ParamCodec, type ResultCodec } from "../codec.ts";
 import { InvalidParamsError, InvalidValueError } from "../errors.ts";
 import { type CallContext, inProcessContext } from "./context.ts";
 import type { RawParams } from "./message.ts";
@@ -24,11 +18,7 @@ type MethodSpec<P extends ParamCodecs, Modules, Result> = {
   readonly needsConnection?: true;
   /** How long it takes is up to the caller: it waits for its turn when there is more to do. */
   readonly heavy?: true;
-  handle(
-    params: Params<P>,
-    modules: Modules,
-    context: CallContext,
-  ): NoInfer<Result> | Promise<NoInfer<Result>>;
+  handle(params: Params<P>, modules: Modules, context: CallContext): NoInfer<Result> | Promise<NoInfer<Result>>;
 };
 
 export type ParamCodecs = Readonly<Record<string, ParamCodec<unknown>>>;
@@ -62,17 +52,9 @@ export type Method<Modules> = {
    * Decodes, handles, encodes; synchronous when the handler is.
    * @throws InvalidParamsError and whatever the handler throws
    */
-  readonly run: (
-    modules: Modules,
-    rawParams: RawParams,
-    context: CallContext,
-  ) => JsonText | Promise<JsonText>;
+  readonly run: (modules: Modules, rawParams: RawParams, context: CallContext) => JsonText | Promise<JsonText>;
   /** `run` for tests: the parsed result. */
-  readonly call: (
-    modules: Modules,
-    rawParams?: RawParams,
-    context?: CallContext,
-  ) => Promise<unknown>;
+  readonly call: (modules: Modules, rawParams?: RawParams, context?: CallContext) => Promise<unknown>;
 };
 
 /** What a method says of itself. */
@@ -114,11 +96,7 @@ export function defineMethod<const P extends ParamCodecs, Modules, Result>(
 }
 
 /** The same method under another name. @param example where that of `method` does not fit */
-export function aliasMethod<Modules>(
-  method: Method<Modules>,
-  name: string,
-  example = method.example,
-): Method<Modules> {
+export function aliasMethod<Modules>(method: Method<Modules>, name: string, example = method.example): Method<Modules> {
   return { ...method, name, namespace: namespaceOf(name), example };
 }
 
@@ -147,10 +125,7 @@ export type NamedCodecs = readonly (readonly [name: string, codec: ParamCodec<un
  * The parameters by name.
  * @throws InvalidParamsError
  */
-export function decodeParams(
-  codecs: NamedCodecs,
-  raw: RawParams,
-): Readonly<Record<string, unknown>> {
+export function decodeParams(codecs: NamedCodecs, raw: RawParams): Readonly<Record<string, unknown>> {
   if (raw === undefined) throw new InvalidParamsError("non-array args");
   const params: Record<string, unknown> = {};
   for (let i = 0; i < codecs.length && i < raw.length; i++) {

@@ -119,12 +119,7 @@ class FastConnection {
   #isEnding = false;
   #hasCalled = false;
 
-  constructor(
-    http: HttpConnection,
-    options: FastHttpOptions,
-    modules: FastHttpModules,
-    writing: Writing,
-  ) {
+  constructor(http: HttpConnection, options: FastHttpOptions, modules: FastHttpModules, writing: Writing) {
     const { socket } = http;
     this.#http = http;
     this.#socket = socket;
@@ -152,12 +147,7 @@ class FastConnection {
   };
 
   #isBusy(): boolean {
-    return (
-      this.#running !== undefined ||
-      this.#answer !== undefined ||
-      this.#isDraining ||
-      this.#isYielding
-    );
+    return this.#running !== undefined || this.#answer !== undefined || this.#isDraining || this.#isYielding;
   }
 
   /** As in node:http, a client that ends its side does not wait for a running call. */

@@ -1,18 +1,7 @@
 import { constants } from "node:crypto";
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import {
-  type AddressInfo,
-  createServer as createNetServer,
-  type Server as NetServer,
-  type Socket,
-} from "node:net";
+import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createFastHttp, type FastHttp } from "./fast-http.ts";
 import { HttpConnection } from "./http-connection.ts";
@@ -29,10 +18,7 @@ export type HttpModules = HttpRequestModules & {
 const IDLE_SWEEP_MS = 20;
 
 /** Serves JSON-RPC over HTTP/1.1. */
-export async function listenHttp(
-  options: TcpListenerOptions,
-  modules: HttpModules,
-): Promise<TcpListener> {
+export async function listenHttp(options: TcpListenerOptions, modules: HttpModules): Promise<TcpListener> {
   const { limits, connectionWorkers } = options;
   const { observer, acceptUpgrade } = modules;
   const kind = modules.servesCalls ? "http" : "ws";
@@ -115,9 +101,7 @@ export async function listenHttp(
   if (options.isHanded) server.emit("listening");
   else await listen(listening, options);
   return {
-    url: options.isHanded
-      ? ""
-      : listenerUrl(listening, options.host, `${kind}${options.tls ? "s" : ""}`),
+    url: options.isHanded ? "" : listenerUrl(listening, options.host, `${kind}${options.tls ? "s" : ""}`),
     accept,
     async close(graceMs = 5000) {
       if (listening !== server) listening.close();

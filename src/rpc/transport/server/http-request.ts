@@ -17,11 +17,7 @@ import { MessageBuffer } from "./message-buffer.ts";
 import { type HeaderFields, type Rejection, TOO_MANY_CONNECTIONS } from "./rejection.ts";
 
 /** Serves a request that is no call (health, documents, pages): true when it did. Host and Origin are checked before. */
-export type OtherRequest = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  access: AccessPolicy,
-) => boolean;
+export type OtherRequest = (request: IncomingMessage, response: ServerResponse, access: AccessPolicy) => boolean;
 
 export type HttpRequestModules = ListenerModules & {
   readonly otherRequest?: OtherRequest;
@@ -57,11 +53,7 @@ const METHODS = "POST, GET, HEAD, OPTIONS";
 const PREFLIGHT_MAX_AGE_S = "600";
 
 /** Serves one request. What can be rejected without the body is rejected before it is read. */
-export function serveRequest(
-  options: TcpListenerOptions,
-  modules: HttpRequestModules,
-  exchange: HttpExchange,
-): void {
+export function serveRequest(options: TcpListenerOptions, modules: HttpRequestModules, exchange: HttpExchange): void {
   const { request, response, connection, isHeld } = exchange;
   const { headers, method } = request;
   const reject = (rejection: Rejection) => {
@@ -69,9 +61,7 @@ export function serveRequest(
     sendRejection(request, response, rejection, isHeld);
   };
 
-  const notAdmitted = exchange.isOverLimit
-    ? TOO_MANY_CONNECTIONS
-    : rejectionOfSource(request, options);
+  const notAdmitted = exchange.isOverLimit ? TOO_MANY_CONNECTIONS : rejectionOfSource(request, options);
   if (notAdmitted) {
     reject(notAdmitted);
     return;

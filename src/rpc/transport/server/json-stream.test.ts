@@ -14,9 +14,7 @@ test("JsonStream finds the same values however the bytes are cut", () => {
       fc.array(fc.tuple(value, gap), { maxLength: 6 }),
       fc.array(fc.nat(40), { maxLength: 30 }),
       (values, cuts) => {
-        const bytes = Buffer.from(
-          values.map(([item, after]) => JSON.stringify(item) + after).join(""),
-        );
+        const bytes = Buffer.from(values.map(([item, after]) => JSON.stringify(item) + after).join(""));
         const stream = new JsonStream(10_000);
         const found: unknown[] = [];
         let at = 0;

@@ -63,8 +63,7 @@ export class JsonStream {
       start = -1;
     }
     if (start >= 0) this.#pending.push(chunk.subarray(start));
-    const isTooLarge =
-      this.#pending.length > this.#bytesMax || values.some(({ length }) => length > this.#bytesMax);
+    const isTooLarge = this.#pending.length > this.#bytesMax || values.some(({ length }) => length > this.#bytesMax);
     return isTooLarge ? undefined : values;
   }
 

@@ -1,5 +1,5 @@
 /**
- * What the fast path and the reading in pieces expect of Node.js without its documentation promising it (docs/http.md). A version that changes any of it fails
+ * What the fast path and the reading in pieces expect of Node.js without its documentation promising it (ADR 99). A version that changes any of it fails
  * here, by name, before it fails as a connection that hangs.
  */
 import assert from "node:assert/strict";
@@ -42,21 +42,17 @@ function detachedServer() {
   return { server, listeners };
 }
 
-test(
-  "node:http has one listener of connections, which serves a socket it is called with",
-  TIMEOUT,
-  async () => {
-    const { client, accepted, close } = await connected();
-    const { server, listeners } = detachedServer();
-    assert.equal(listeners.length, 1);
-    listeners[0]!.call(server, accepted);
-    accepted.resume();
-    client.write(REQUEST);
-    const [answer] = (await once(client, "data")) as [Buffer];
-    assert.match(String(answer), /^HTTP\/1\.1 200 OK\r\n[\s\S]*done/);
-    close();
-  },
-);
+test("node:http has one listener of connections, which serves a socket it is called with", TIMEOUT, async () => {
+  const { client, accepted, close } = await connected();
+  const { server, listeners } = detachedServer();
+  assert.equal(listeners.length, 1);
+  listeners[0]!.call(server, accepted);
+  accepted.resume();
+  client.write(REQUEST);
+  const [answer] = (await once(client, "data")) as [Buffer];
+  assert.match(String(answer), /^HTTP\/1\.1 200 OK\r\n[\s\S]*done/);
+  close();
+});
 
 test(
   "a socket with a second listener of its data is read by its own push, which may be replaced",
@@ -83,25 +79,21 @@ test(
   },
 );
 
-test(
-  "node:http resumes the socket of a body that is read by its resume, which may be replaced",
-  TIMEOUT,
-  async () => {
-    const { client, accepted, close } = await connected();
-    const { server, listeners } = detachedServer();
-    let resumes = 0;
-    const { resume } = accepted;
-    accepted.resume = () => {
-      resumes++;
-      return resume.call(accepted);
-    };
-    listeners[0]!.call(server, accepted);
-    accepted.on("data", () => {});
-    resume.call(accepted);
-    resumes = 0;
-    client.write(REQUEST);
-    await once(client, "data");
-    assert.ok(resumes > 0);
-    close();
-  },
-);
+test("node:http resumes the socket of a body that is read by its resume, which may be replaced", TIMEOUT, async () => {
+  const { client, accepted, close } = await connected();
+  const { server, listeners } = detachedServer();
+  let resumes = 0;
+  const { resume } = accepted;
+  accepted.resume = () => {
+    resumes++;
+    return resume.call(accepted);
+  };
+  listeners[0]!.call(server, accepted);
+  accepted.on("data", () => {});
+  resume.call(accepted);
+  resumes = 0;
+  client.write(REQUEST);
+  await once(client, "data");
+  assert.ok(resumes > 0);
+  close();
+});

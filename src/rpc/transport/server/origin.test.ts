@@ -29,8 +29,13 @@ test("no text with a meaning for a shell is a host name, an origin, or allowed",
 
 test("what browsers send is an origin, and what clients send has a host name", () => {
   for (const origin of [
-    ...["http://localhost:3000", "https://app.example", "http://[::1]:8080", "http://1.2.3.4"],
-    ...["chrome-extension://abcdefghij", "moz-extension://1a2b-3c4d", "tauri://localhost"],
+    "http://localhost:3000",
+    "https://app.example",
+    "http://[::1]:8080",
+    "http://1.2.3.4",
+    "chrome-extension://abcdefghij",
+    "moz-extension://1a2b-3c4d",
+    "tauri://localhost",
   ]) {
     assert.equal(isOrigin(origin), true, origin);
   }

@@ -65,16 +65,14 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const call = (id: number, method = "test_busy") =>
-  JSON.stringify({ jsonrpc: "2.0", id, method, params: [id] });
+const call = (id: number, method = "test_busy") => JSON.stringify({ jsonrpc: "2.0", id, method, params: [id] });
 
 const overHttp = (id: number, method?: string) => {
   const body = call(id, method);
   return `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 };
 
-const resultsIn = (text: string) =>
-  [...text.matchAll(/"result":(-?\d+)/g)].map(([, id]) => Number(id));
+const resultsIn = (text: string) => [...text.matchAll(/"result":(-?\d+)/g)].map(([, id]) => Number(id));
 
 type Client = {
   readonly send: (ids: readonly number[]) => void;
@@ -83,10 +81,7 @@ type Client = {
   readonly close: () => void;
 };
 
-async function streamClient(
-  address: NetConnectOpts,
-  messageOf: (id: number) => string,
-): Promise<Client> {
+async function streamClient(address: NetConnectOpts, messageOf: (id: number) => string): Promise<Client> {
   const socket = connect(address);
   let text = "";
   socket.on("data", (chunk) => {
@@ -155,11 +150,7 @@ test("fast HTTP: a client that ends its side after its calls gets all answers", 
 });
 
 /** The results that one client gets which sends `text` to a server of node:http. @param count after so many it closes */
-async function answersOf(
-  limits: Partial<RpcLimits>,
-  text: string,
-  count: number,
-): Promise<number[]> {
+async function answersOf(limits: Partial<RpcLimits>, text: string, count: number): Promise<number[]> {
   const http = { host: "127.0.0.1", port: 0, namespaces: ["test"] };
   const modules = { registry: createRegistry([quick, slow]), modules: {} };
   const server = await startRpcServer({ http, fastHttp: false, limits }, modules);

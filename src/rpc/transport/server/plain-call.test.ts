@@ -6,12 +6,7 @@ import { PlainCallReader, recognisePlainCall } from "./plain-call.ts";
 const BODY_BYTES_MAX = 40;
 
 const aHeader = fc.constantFrom(
-  ...[
-    "Host: localhost",
-    "Host: other",
-    "Content-Type: application/json",
-    "content-type: text/plain",
-  ],
+  ...["Host: localhost", "Host: other", "Content-Type: application/json", "content-type: text/plain"],
   ...["Connection: keep-alive", "Connection: close", "Accept: */*", "X-Other: 1"],
   `User-Agent: ${"a".repeat(600)}`,
 );
@@ -40,10 +35,7 @@ test("a reader that remembers heads reads every request as without memory", () =
         const whole = recognisePlainCall(bytes, prefix.length, BODY_BYTES_MAX);
         assert.deepEqual(reader.read(bytes, prefix.length), whole);
         const short = bytes.subarray(0, bytes.length - cut);
-        assert.deepEqual(
-          reader.read(short, prefix.length),
-          recognisePlainCall(short, prefix.length, BODY_BYTES_MAX),
-        );
+        assert.deepEqual(reader.read(short, prefix.length), recognisePlainCall(short, prefix.length, BODY_BYTES_MAX));
       }
     }),
   );

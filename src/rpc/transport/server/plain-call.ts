@@ -19,15 +19,22 @@ const COLON = 0x3a;
 
 /** The only headers of a plain call. Those with a meaning of their own are read below, the others change nothing here. */
 const HEADERS = [
-  ...["host", "content-length", "content-type", "connection"],
-  ...["accept", "accept-encoding", "accept-language", "cache-control", "pragma", "user-agent"],
-  ...["sec-fetch-mode", "traceparent"],
+  "host",
+  "content-length",
+  "content-type",
+  "connection",
+  "accept",
+  "accept-encoding",
+  "accept-language",
+  "cache-control",
+  "pragma",
+  "user-agent",
+  "sec-fetch-mode",
+  "traceparent",
 ];
 
 /** `HEADERS` by what `headerKey` makes of them; no two have the same. */
-const HEADER_OF_KEY = new Map(
-  HEADERS.map((name) => [headerKey(Buffer.from(name), 0, name.length), Buffer.from(name)]),
-);
+const HEADER_OF_KEY = new Map(HEADERS.map((name) => [headerKey(Buffer.from(name), 0, name.length), Buffer.from(name)]));
 const HOST = HEADER_OF_KEY.get(keyOf("host"));
 const CONTENT_LENGTH = HEADER_OF_KEY.get(keyOf("content-length"));
 const CONTENT_TYPE = HEADER_OF_KEY.get(keyOf("content-type"));
@@ -44,11 +51,7 @@ const IS_VALUE = byteTable((byte) => byte === TAB || (byte >= SPACE && byte < 0x
  *
  * @returns undefined for everything else, valid or not. No request is recognised that node:http would read differently.
  */
-export function recognisePlainCall(
-  bytes: Buffer,
-  start: number,
-  bodyBytesMax: number,
-): PlainCall | undefined {
+export function recognisePlainCall(bytes: Buffer, start: number, bodyBytesMax: number): PlainCall | undefined {
   let at = start;
   for (const byte of REQUEST_LINE) if (bytes[at++] !== byte) return undefined;
   const limit = Math.min(bytes.length, start + HEAD_BYTES_MAX);
@@ -82,8 +85,7 @@ export function recognisePlainCall(
         contentType = bytes.toString("latin1", valueStart, at);
         break;
       case CONNECTION:
-        if (hasConnection || !isKeepAlive(bytes.toString("latin1", valueStart, at)))
-          return undefined;
+        if (hasConnection || !isKeepAlive(bytes.toString("latin1", valueStart, at))) return undefined;
         hasConnection = true;
         break;
     }

@@ -88,8 +88,7 @@ function nextMessages(ws: WebSocket, count: number): Promise<string[]> {
   });
 }
 const nextMessage = async (ws: WebSocket): Promise<string> => (await nextMessages(ws, 1))[0]!;
-const closeCode = (ws: WebSocket): Promise<number> =>
-  new Promise((resolve) => ws.once("close", resolve));
+const closeCode = (ws: WebSocket): Promise<number> => new Promise((resolve) => ws.once("close", resolve));
 
 test("HTTP answers a call with 200 and JSON, and nothing at all to a notification", async () => {
   const { http } = await start();
@@ -129,19 +128,10 @@ test("HTTP: GET on / is 200 and empty; other methods, paths and ports are reject
 
 test("HTTP: only JSON content types are read", async () => {
   const { http } = await start();
-  for (const type of [
-    "application/json; charset=utf-8",
-    "application/json-rpc",
-    "Application/JSON",
-  ]) {
+  for (const type of ["application/json; charset=utf-8", "application/json-rpc", "Application/JSON"]) {
     assert.equal((await sendHttp(http, echo, { "content-type": type })).text, echoed, type);
   }
-  for (const type of [
-    "text/plain",
-    "application/x-www-form-urlencoded",
-    "multipart/form-data",
-    "",
-  ]) {
+  for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""]) {
     const { status, json } = await sendHttp(http, echo, { "content-type": type });
     assert.deepEqual([status, json.error.code], [415, -32600], type);
   }
@@ -163,10 +153,7 @@ test("HTTP: a client that expects 100-continue gets its rejection before it send
     "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
     `Connection: close\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`;
   assert.match(await sendRaw(http, head(5000)), /^HTTP\/1.1 413 /);
-  assert.match(
-    await sendRaw(http, head(echo.length) + echo),
-    /^HTTP\/1.1 100 [\s\S]*HTTP\/1.1 200 /,
-  );
+  assert.match(await sendRaw(http, head(echo.length) + echo), /^HTTP\/1.1 100 [\s\S]*HTTP\/1.1 200 /);
 });
 
 test("HTTP: the Host header is an IP literal or a listed name", async () => {
@@ -200,14 +187,8 @@ test("HTTP: the Host header is an IP literal or a listed name", async () => {
 test("HTTP: two Host headers, or a target that names another host, are rejected", async () => {
   const { http } = await start();
   const rest = `Content-Type: application/json\r\nConnection: close\r\nContent-Length: ${echo.length}\r\n\r\n${echo}`;
-  assert.match(
-    await sendRaw(http, `POST / HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n${rest}`),
-    /^HTTP\/1.1 400 /,
-  );
-  assert.match(
-    await sendRaw(http, `POST http://evil/ HTTP/1.1\r\nHost: localhost\r\n${rest}`),
-    /^HTTP\/1.1 400 /,
-  );
+  assert.match(await sendRaw(http, `POST / HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n${rest}`), /^HTTP\/1.1 400 /);
+  assert.match(await sendRaw(http, `POST http://evil/ HTTP/1.1\r\nHost: localhost\r\n${rest}`), /^HTTP\/1.1 400 /);
 });
 
 test("HTTP: a page may call only if its Origin is listed or its own", async () => {
@@ -266,9 +247,7 @@ test("HTTP: a private method without the credential is 401, an open listener ser
 test("HTTP and WebSocket: the authenticator decides; a bad token is 401 at once", async () => {
   const authenticate: Authenticate = ({ authorization }) => {
     if (authorization === undefined) return { kind: "none" };
-    return authorization === "Bearer good"
-      ? { kind: "valid", credential: OWNER }
-      : { kind: "invalid" };
+    return authorization === "Bearer good" ? { kind: "valid", credential: OWNER } : { kind: "invalid" };
   };
   const { http, ws } = await start({ modules: { authenticate } });
   assert.equal((await sendHttp(http, privateCall)).status, 401);
@@ -464,9 +443,7 @@ test("WebSocket: a subscriber that does not read is cut", async () => {
   const socket = await openWs(ws);
   socket.pause();
   const text = "x".repeat(10_000);
-  socket.send(
-    JSON.stringify({ jsonrpc: "2.0", id: 1, method: "test_notify", params: ["0x7d0", text] }),
-  );
+  socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "test_notify", params: ["0x7d0", text] }));
   const closed = closeCode(socket);
   await setTimeout(50);
   socket.resume();

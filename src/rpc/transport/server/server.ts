@@ -157,10 +157,7 @@ export async function startRpcServer<Modules>(
     if (options.ws) await open("ws", options.ws);
     if (options.ipc) {
       const namespaces = new Set([...modules.registry.keys()].map(namespaceOf));
-      ipc = await listenIpc(
-        { path: options.ipc.path, access: { namespaces, isOpen: true }, limits },
-        listenerModules,
-      );
+      ipc = await listenIpc({ path: options.ipc.path, access: { namespaces, isOpen: true }, limits }, listenerModules);
     }
   } catch (error) {
     await close(0);

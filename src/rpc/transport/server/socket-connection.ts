@@ -52,12 +52,7 @@ export abstract class SocketConnection implements Connection {
   #deadline: NodeJS.Timeout | undefined;
   #timedMessage: number | undefined;
 
-  constructor(
-    socket: Duplex,
-    caller: Omit<Caller, "connection">,
-    limits: RpcLimits,
-    modules: ListenerModules,
-  ) {
+  constructor(socket: Duplex, caller: Omit<Caller, "connection">, limits: RpcLimits, modules: ListenerModules) {
     this.socket = socket;
     this.limits = limits;
     this.modules = modules;

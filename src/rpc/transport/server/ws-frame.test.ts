@@ -20,10 +20,7 @@ async function messagesIn(bytes: Buffer): Promise<string[]> {
 test("textFrameHead begins a frame that holds the message, at every form of its length", async () => {
   const lengths = [0, 1, 125, 126, 127, 255, 256, 1_300, 32_768, 65_535, 65_536, 70_000, 1 << 20];
   const texts = lengths.map((length) => "x".repeat(length));
-  const stream = Buffer.from(
-    texts.map((text) => textFrameHead(text.length) + text).join(""),
-    "latin1",
-  );
+  const stream = Buffer.from(texts.map((text) => textFrameHead(text.length) + text).join(""), "latin1");
   assert.deepEqual(await messagesIn(stream), texts);
 });
 

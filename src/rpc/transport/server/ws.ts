@@ -3,13 +3,7 @@ import type { Duplex } from "node:stream";
 import { WebSocket, WebSocketServer } from "ws";
 import type { Caller } from "../dispatch/context.ts";
 import type { Reply } from "../dispatch/dispatcher.ts";
-import {
-  authenticateRequest,
-  credentialOf,
-  rejectionOfCredential,
-  rejectionOfSource,
-  sourceOf,
-} from "./admission.ts";
+import { authenticateRequest, credentialOf, rejectionOfCredential, rejectionOfSource, sourceOf } from "./admission.ts";
 import { endWithRejection, LINGER_BYTES, LINGER_MS } from "./http-rejection.ts";
 import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
 import { type PiecewiseReading, readInPieces } from "./read-in-pieces.ts";
@@ -54,10 +48,7 @@ const CLOSE_MS = 1000;
 /** Groups of connections that are pinged one after the other: 10,000 pings at once would delay everything else by 100 ms. */
 const PING_TURNS = 20;
 
-export function createWsAcceptor(
-  options: TcpListenerOptions,
-  modules: ListenerModules,
-): WsAcceptor {
+export function createWsAcceptor(options: TcpListenerOptions, modules: ListenerModules): WsAcceptor {
   const { limits } = options;
   const { observer } = modules;
   const connections = new Set<WsConnection>();
@@ -88,8 +79,7 @@ export function createWsAcceptor(
   function acceptUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on("error", () => socket.destroy());
     const isFull = connections.size >= limits.wsConnectionsMax;
-    const notAdmitted =
-      rejectionOfSource(request, options) ?? (isFull ? TOO_MANY_CONNECTIONS : undefined);
+    const notAdmitted = rejectionOfSource(request, options) ?? (isFull ? TOO_MANY_CONNECTIONS : undefined);
     const authentication = notAdmitted ? undefined : authenticateRequest(request, modules);
     const rejection = notAdmitted ?? (authentication && rejectionOfCredential(authentication));
     if (rejection || !authentication) {

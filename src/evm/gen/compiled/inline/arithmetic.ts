@@ -128,11 +128,7 @@ function allocateWord({ part: { f } }: PathState): WordVariables {
   return [0, 1, 2, 3].map(() => f.allocate("i64")) as unknown as WordVariables;
 }
 
-function setWord(
-  { part: { f } }: PathState,
-  target: WordVariables,
-  limbs: readonly Operand[],
-): void {
+function setWord({ part: { f } }: PathState, target: WordVariables, limbs: readonly Operand[]): void {
   target.forEach((local, i) => {
     f.set(local, limbs[i]!);
   });

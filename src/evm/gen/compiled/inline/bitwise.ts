@@ -61,9 +61,7 @@ const not = unary((_, limbs) => limbs.map((limb) => folded.xor(limb, (1n << 64n)
 const isZero: Inline = (path) => {
   const { stack } = path;
   const word = stack.pop();
-  const condition = word.flag
-    ? conditions.not(word.flag)
-    : conditions.isZero(anyBits(stack.limbs(word)));
+  const condition = word.flag ? conditions.not(word.flag) : conditions.isZero(anyBits(stack.limbs(word)));
   pushCondition(path, condition);
   stack.release(word);
   return true;

@@ -37,9 +37,7 @@ function memoryAt(path: PathState, word: Word, size: number): Place {
   // An offset of more than 32 bits ends beyond the memory, or wraps.
   const isBeyond = i64.gtU(end, loop.memorySize);
   const isFar = anyBits([folded.shrU(low!, 32), ...limbs]);
-  f.if(isFar === 0n ? isBeyond : i32.or(isBeyond, i64.ne(isFar, 0n)), () =>
-    expandTo(low!, high, size),
-  );
+  f.if(isFar === 0n ? isBeyond : i32.or(isBeyond, i64.ne(isFar, 0n)), () => expandTo(low!, high, size));
   path.memorySize = Math.max(path.memorySize, Math.ceil(size / WORD) * WORD);
   return { address: f.i32(i32.add(loop.memory, i32.wrap(low!))), offset: 0 };
 }
@@ -133,9 +131,7 @@ const calldataload: Inline = (path) => {
       () => {
         const { copyPadded } = runtime.copies;
         const word = stack.writeAbove(limbs);
-        f.do(
-          call(copyPadded, PADDED, i32.load(frame.input), i32.load(frame.inputSize), word, WORD),
-        );
+        f.do(call(copyPadded, PADDED, i32.load(frame.input), i32.load(frame.inputSize), word, WORD));
       },
     );
     pushBytes(path, { address: from, offset: 0 });

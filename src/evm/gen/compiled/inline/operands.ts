@@ -30,25 +30,19 @@ export function unary(compute: (path: PathState, a: FourLimbs) => readonly Opera
   return (path) => {
     const { stack } = path;
     const a = stack.pop();
-    path.part.f.scope(() =>
-      stack.push(compute(path, stack.limbs(a)).map((limb) => hold(path, limb))),
-    );
+    path.part.f.scope(() => stack.push(compute(path, stack.limbs(a)).map((limb) => hold(path, limb))));
     stack.release(a);
     return true;
   };
 }
 
 /** An opcode of two operands. */
-export function binary(
-  compute: (path: PathState, a: FourLimbs, b: FourLimbs) => readonly Operand[],
-): Inline {
+export function binary(compute: (path: PathState, a: FourLimbs, b: FourLimbs) => readonly Operand[]): Inline {
   return (path) => {
     const { stack } = path;
     const a = stack.pop();
     const b = stack.pop();
-    path.part.f.scope(() =>
-      stack.push(compute(path, stack.limbs(a), stack.limbs(b)).map((limb) => hold(path, limb))),
-    );
+    path.part.f.scope(() => stack.push(compute(path, stack.limbs(a), stack.limbs(b)).map((limb) => hold(path, limb))));
     stack.release(a);
     stack.release(b);
     return true;

@@ -1,6 +1,0 @@
-import type * as Replaced from "../../observe/metrics-listener.ts";
-import { UnsupportedInBrowserError } from "../unsupported.ts";
-
-export const listenMetrics: typeof Replaced.listenMetrics = async () => {
-  throw new UnsupportedInBrowserError("a listener for metrics");
-};

@@ -1,2 +1,0 @@
-/** Calls run on this thread: see `pool.ts`. */
-export function serveThread(): void {}

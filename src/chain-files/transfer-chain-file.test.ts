@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { loadConfig } from "../config/load.ts";
+import { createNode } from "../index.ts";
+import { openChain } from "../node/chain/open-chain.ts";
+import { nodeOperations } from "../node/operations.ts";
+import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { setAsideBlocks } from "./transfer-chain-file.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "evmint-aside-"));
+after(() => rmSync(folder, { recursive: true }));
+
+test("blocks that are set aside are in a file once, and come back by an import", async () => {
+  const home = join(folder, "home");
+  const node = await createNode({ home });
+  for (let number = 1; number <= 4; number++) await node.mine();
+  await node.stop();
+  const { config } = loadConfig({ home, dev: true, flags: {}, environment: {} });
+  const directory = join(folder, "aside");
+  mkdirSync(directory);
+  writeFileSync(join(directory, "unfinished.rlp.gz"), "of a process that was killed");
+
+  const { chain, store } = openChain(config, SILENT_LOGGER);
+  const { hash } = chain.head().block;
+  const range = { first: 3, last: 4 };
+  const file = await setAsideBlocks(directory, chain, range);
+  assert.deepEqual(readdirSync(directory), [`3-4-${hash.slice(2, 10)}.rlp.gz`]);
+  const { ino } = statSync(file);
+  assert.equal(await setAsideBlocks(directory, chain, range), file);
+  assert.equal(statSync(file).ino, ino);
+  chain.rollbackTo(2);
+  store.close();
+
+  const { signal } = new AbortController();
+  const options = { file, signal, onProgress() {} };
+  const imported = await nodeOperations.importChain(config, SILENT_LOGGER, options);
+  assert.deepEqual(imported, { imported: 2, skipped: 0, head: 4 });
+  const reopened = openChain(config, SILENT_LOGGER);
+  assert.equal(reopened.chain.head().block.hash, hash);
+  reopened.store.close();
+});
+
+test("blocks that cannot be written are an error, and no file", async () => {
+  const home = join(folder, "other");
+  const node = await createNode({ home });
+  await node.mine();
+  await node.stop();
+  const { config } = loadConfig({ home, dev: true, flags: {}, environment: {} });
+  const { chain, store } = openChain(config, SILENT_LOGGER);
+  const directory = join(folder, "failed");
+  const broken = {
+    ...chain,
+    block() {
+      throw new Error("the log is damaged");
+    },
+  };
+  await assert.rejects(setAsideBlocks(directory, broken, { first: 1, last: 1 }), Error);
+  assert.deepEqual(readdirSync(directory), []);
+  store.close();
+});

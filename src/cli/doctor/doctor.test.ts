@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { clockStopPath, jwtSecretPath } from "../../config/home.ts";
+import { loadConfig } from "../../config/load.ts";
+import { createJwtSecret } from "../../config/secrets.ts";
+import { openClockStopFile } from "../../consensus/clock-watch.ts";
+import { fakeContext } from "../testing/fake-context.ts";
+import { CHECKS, doctor } from "./doctor.ts";
+import type { FileSystem, System } from "./system.ts";
+
+const ROOMY: FileSystem = { freeBytes: 2 ** 40, freeFiles: 2 ** 20, isRemote: false };
+
+const HEALTHY: System = {
+  nodeVersion: "v20.19.0",
+  memoryBytes: 8 * 2 ** 30,
+  openFilesMax: 1_000_000,
+  isClockSynchronised: true,
+  fileSystem: () => ROOMY,
+  hasPackage: () => true,
+};
+
+const NOW = Date.UTC(2026, 0, 1);
+
+/** On no port: a program may listen on the default ones. */
+const NO_PORTS = Object.fromEntries(
+  ["json-rpc.address", "json-rpc.ws-address", "cometbft.p2p-address"].map((key) => [key, "127.0.0.1:0"]),
+);
+
+function homeWith(settings: Record<string, string> = {}, dev = false) {
+  const home = mkdtempSync(join(tmpdir(), "evmint-doctor-"));
+  mkdirSync(join(home, "config"));
+  mkdirSync(join(home, "data"));
+  writeFileSync(join(home, "config", dev ? "dev-genesis.json" : "genesis.json"), "{}");
+  createJwtSecret(home);
+  const { config } = loadConfig({
+    home,
+    dev,
+    flags: { ...NO_PORTS, ...settings },
+    environment: {},
+  });
+  return { config, [Symbol.dispose]: () => rmSync(home, { recursive: true }) };
+}
+
+type Home = ReturnType<typeof homeWith>;
+
+/** `level subject` of everything that is not well. */
+function problems({ config }: Home, system: Partial<System> = {}, now = NOW): string[] {
+  return CHECKS.flatMap((check) => check(config, { ...HEALTHY, ...system }, () => now))
+    .filter(({ level }) => level !== "ok")
+    .map(({ level, subject }) => `${level} ${subject}`);
+}
+
+test("a healthy home on a healthy machine has no problem", () => {
+  using home = homeWith();
+  assert.deepEqual(problems(home), []);
+});
+
+test("a home without a chain is a fault, and for a dev chain only a warning", () => {
+  for (const [dev, found] of [
+    [false, ["fault home"]],
+    [true, ["warning home"]],
+  ] as const) {
+    using home = homeWith({ "json-rpc.enable": "false" }, dev);
+    rmSync(join(home.config.home, "config", dev ? "dev-genesis.json" : "genesis.json"));
+    assert.deepEqual(problems(home), found);
+  }
+});
+
+test("little memory, few open files and missing packages", () => {
+  using home = homeWith();
+  assert.deepEqual(problems(home, { memoryBytes: 512 * 2 ** 20 }), ["warning memory"]);
+  assert.deepEqual(problems(home, { openFilesMax: 256 }), ["warning open files"]);
+  assert.deepEqual(problems(home, { openFilesMax: undefined }), []);
+  const missing = (name: string) => ({ hasPackage: (each: string) => each !== name });
+  assert.deepEqual(problems(home, missing("lmdb")), ["fault versions"]);
+  assert.deepEqual(problems(home, missing("secp256k1")), ["warning versions"]);
+  assert.deepEqual(problems(home, missing("libp2p")), []);
+  using withPeers = homeWith({ "shh.address": "127.0.0.1:0" });
+  assert.deepEqual(problems(withPeers, missing("libp2p")), ["fault versions"]);
+});
+
+test("a clock that cannot be right, and one whose jump stopped blocks", () => {
+  using home = homeWith();
+  assert.deepEqual(problems(home, {}, Date.UTC(2101, 0, 1)), ["fault clock"]);
+  openClockStopFile(clockStopPath(home.config.home)).write(NOW);
+  assert.deepEqual(problems(home), ["fault clock"]);
+});
+
+test("a clock that nothing keeps right", () => {
+  using home = homeWith();
+  assert.deepEqual(problems(home, { isClockSynchronised: false }), ["warning clock"]);
+  assert.deepEqual(problems(home, { isClockSynchronised: undefined }), []);
+});
+
+test("a disk without room, without room for files, and one of another machine", () => {
+  using home = homeWith();
+  const on = (disk: Partial<FileSystem>) => problems(home, { fileSystem: () => ({ ...ROOMY, ...disk }) });
+  assert.deepEqual(on({ freeBytes: 2 ** 31 }), ["warning disk"]);
+  assert.deepEqual(on({ freeBytes: 2 ** 20 }), ["fault disk"]);
+  assert.deepEqual(on({ freeFiles: 10 }), ["fault disk"]);
+  assert.deepEqual(on({ freeFiles: undefined }), []);
+  assert.deepEqual(on({ isRemote: true }), ["fault disk"]);
+});
+
+test("a secret that other users can read, of whatever kind", () => {
+  const secrets = [
+    "config/jwt.hex",
+    "config/node-key.hex",
+    "shh/identities",
+    "keystore/key",
+    "hdwallets/w",
+    "cometbft/config/priv_validator_key.json",
+    "cometbft/config/node_key.json",
+    "tls/key.pem",
+  ];
+  for (const secret of secrets) {
+    using home = homeWith({ "tls.cert": "tls/cert.pem", "tls.key": "tls/key.pem" });
+    const path = join(home.config.home, secret);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, "secret");
+    chmodSync(path, 0o600);
+    assert.deepEqual(problems(home), [], secret);
+    chmodSync(path, 0o640);
+    assert.deepEqual(problems(home), ["fault secrets"], secret);
+  }
+});
+
+test("the port of CometBFT is looked at where it is the engine", () => {
+  const keys = ["cometbft.p2p-address"];
+  using solo = homeWith({ "json-rpc.enable": "false" });
+  using network = homeWith({ "json-rpc.enable": "false", "consensus.engine": "cometbft" });
+  const looked = ({ config }: Home) =>
+    CHECKS.flatMap((check) => check(config, HEALTHY, () => NOW))
+      .filter(({ subject }) => subject === "ports")
+      .map(({ text }) => text.split(" ")[0]);
+  assert.deepEqual(looked(solo), []);
+  assert.deepEqual(looked(network), keys);
+});
+
+test("a port that a program listens on is named with the program", async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  using home = homeWith({ "json-rpc.enable": "true", "json-rpc.address": `127.0.0.1:${port}` });
+  const found = CHECKS.flatMap((check) => check(home.config, HEALTHY, () => NOW));
+  server.close();
+  const [taken] = found.filter(({ level }) => level !== "ok");
+  // Systems that do not show it say that the port is free.
+  if (process.platform !== "linux") return;
+  assert.equal(taken?.subject, "ports");
+  assert.ok(taken?.text.includes(`process ${process.pid}`));
+});
+
+test("an engine that is not installed, and settings that give strangers power", () => {
+  using engine = homeWith({
+    "consensus.engine": "cometbft",
+    "cometbft.binary": "/nonexistent/cometbft",
+  });
+  assert.deepEqual(problems(engine), ["fault engine"]);
+  using open = homeWith({ "json-rpc.cors-origins": "*" });
+  assert.deepEqual(problems(open), ["warning settings"]);
+});
+
+test("the command prints a line for each finding and fails for faults", () => {
+  using home = homeWith();
+  const healthy = fakeContext();
+  doctor(home.config, healthy.context, HEALTHY);
+  assert.match(healthy.output.stdout, /^ok +home /);
+  chmodSync(jwtSecretPath(home.config.home), 0o644);
+  assert.throws(() => doctor(home.config, fakeContext().context, HEALTHY), { code: "CLI_FAILED" });
+});

@@ -1,0 +1,242 @@
+import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { FREE_BYTES_MIN } from "../../chain/store/write-guard.ts";
+import type { Config } from "../../config/config.ts";
+import { dangersOf } from "../../config/dangers.ts";
+import {
+  clockStopPath,
+  cometbftPath,
+  dataPath,
+  devGenesisPath,
+  genesisPath,
+  jwtSecretPath,
+  keystorePath,
+  nodeKeyPath,
+  walletsPath,
+  whisperIdentitiesPath,
+} from "../../config/home.ts";
+import { formatHostPort, type HostPort } from "../../config/value-types.ts";
+import { openClockStopFile, PLAUSIBLE_MS_MAX } from "../../consensus/clock-watch.ts";
+import { engineRpcSocket } from "../../consensus/cometbft/home/home.ts";
+import { findProgram } from "../../consensus/cometbft/process/engine-process.ts";
+import { escapeControls } from "../../telemetry/escape-controls.ts";
+import type { CliContext } from "../context.ts";
+import { CommandError, portOwner } from "../errors.ts";
+import { type System, thisSystem } from "./system.ts";
+
+/** What a check found. */
+export type Finding = {
+  readonly level: "ok" | "warning" | "fault";
+  /** What was looked at. */
+  readonly subject: string;
+  /** What is so; for warnings and faults also what to do. */
+  readonly text: string;
+};
+
+/** A look at one thing of a home and its machine; nothing is changed. */
+export type Check = (config: Config, system: System, now: () => number) => Finding[];
+
+/** Room for some days of blocks; below it there is little time to act. */
+const FREE_BYTES_COMFORTABLE = 5 * 2 ** 30;
+/** Segments of the log, files of the index, of CometBFT and of the keystore. */
+const FREE_FILES_MIN = 1000;
+/** What a node with a million accounts needs, with its caches and some heavy calls. */
+const MEMORY_BYTES_MIN = 2 ** 30;
+/** Files of the store, listeners and peers, besides the connections of callers. */
+const OWN_FILES = 200;
+
+/** All checks, in the order of the report. */
+export const CHECKS: readonly Check[] = [
+  checkHome,
+  checkDisk,
+  checkMemory,
+  checkOpenFiles,
+  checkClock,
+  checkSecrets,
+  checkPorts,
+  checkPackages,
+  checkEngine,
+  checkSettings,
+];
+
+function checkHome({ home, dev }: Config): Finding[] {
+  const subject = "home";
+  if (!existsSync(dev ? devGenesisPath(home) : genesisPath(home))) {
+    const text = dev
+      ? `no chain in ${home} yet: the first start makes it`
+      : `no chain in ${home}: make one with "evmintd init --home ${home}"`;
+    return [{ level: dev ? "warning" : "fault", subject, text }];
+  }
+  for (const folder of [home, dataPath(home)].filter((each) => existsSync(each))) {
+    try {
+      accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    } catch {
+      const text = `this user cannot write ${folder}: run the node as its owner, or chown it`;
+      return [{ level: "fault", subject, text }];
+    }
+  }
+  return [{ level: "ok", subject, text: home }];
+}
+
+function checkDisk({ home }: Config, { fileSystem }: System): Finding[] {
+  if (!existsSync(home)) return [];
+  const { freeBytes, freeFiles, isRemote } = fileSystem(home);
+  const subject = "disk";
+  const text = `${gibibytes(freeBytes)} free under ${home}`;
+  if (isRemote) {
+    const advice = "the index needs a local file system: move the home to one";
+    return [{ level: "fault", subject, text: `${home} is on another machine: ${advice}` }];
+  }
+  if (freeBytes < FREE_BYTES_MIN) {
+    const advice = `no block is made below ${FREE_BYTES_MIN / 2 ** 20} MiB; make room`;
+    return [{ level: "fault", subject, text: `${text}: ${advice}` }];
+  }
+  if (freeFiles !== undefined && freeFiles < FREE_FILES_MIN) {
+    const advice = "remove files, or move the home";
+    return [{ level: "fault", subject, text: `room for ${freeFiles} files: ${advice}` }];
+  }
+  if (freeBytes >= FREE_BYTES_COMFORTABLE) return [{ level: "ok", subject, text }];
+  return [{ level: "warning", subject, text: `${text}: make room, or move the home` }];
+}
+
+function checkMemory(_config: Config, { memoryBytes }: System): Finding[] {
+  const text = `${gibibytes(memoryBytes)} for this process`;
+  if (memoryBytes >= MEMORY_BYTES_MIN) return [{ level: "ok", subject: "memory", text }];
+  const advice = "give it 1 GiB or more, or lower cache.size and json-rpc.workers";
+  return [{ level: "warning", subject: "memory", text: `${text}: ${advice}` }];
+}
+
+function checkOpenFiles({ rpcLimits, limits }: Config, { openFilesMax }: System): Finding[] {
+  if (openFilesMax === undefined) return [];
+  const { httpConnectionsMax, wsConnectionsMax } = rpcLimits;
+  const { ipcConnectionsMax } = limits.server;
+  const needed = httpConnectionsMax + wsConnectionsMax + ipcConnectionsMax + OWN_FILES;
+  const subject = "open files";
+  if (openFilesMax >= needed) return [{ level: "ok", subject, text: `limit ${openFilesMax}` }];
+  const advice = `raise it (ulimit -n ${needed}; LimitNOFILE= of a systemd unit), or lower the connection limits`;
+  const text = `the limit of ${openFilesMax} is below the ${needed} that all allowed connections need: ${advice}`;
+  return [{ level: "warning", subject, text }];
+}
+
+function checkClock({ home }: Config, system: System, now: () => number): Finding[] {
+  const subject = "clock";
+  const time = new Date(now()).toISOString();
+  if (now() > PLAUSIBLE_MS_MAX) {
+    return [{ level: "fault", subject, text: `it is not ${time}: set the clock` }];
+  }
+  const stopped = openClockStopFile(clockStopPath(home)).read();
+  if (stopped === undefined) {
+    if (system.isClockSynchronised !== false) return [{ level: "ok", subject, text: time }];
+    const text = `${time}, and nothing keeps it right: turn NTP on (timedatectl set-ntp true)`;
+    return [{ level: "warning", subject, text }];
+  }
+  const advice = "set the clock, or confirm it with one start with --consensus.accept-clock";
+  const text = `a jump to ${new Date(stopped).toISOString()} stopped block production: ${advice}`;
+  return [{ level: "fault", subject, text }];
+}
+
+function checkSecrets({ home, tls }: Config): Finding[] {
+  if (process.platform === "win32") return [];
+  const engineKeys = join(cometbftPath(home), "config");
+  const files = [
+    jwtSecretPath(home),
+    nodeKeyPath(home),
+    whisperIdentitiesPath(home),
+    ...["priv_validator_key.json", "node_key.json"].map((name) => join(engineKeys, name)),
+    ...(tls.key === "" ? [] : [resolve(home, tls.key)]),
+    ...[keystorePath(home), walletsPath(home)].flatMap(filesIn),
+  ].filter((path) => existsSync(path));
+  const open = files.filter((path) => (statSync(path).mode & 0o077) !== 0);
+  if (open.length === 0) {
+    return [{ level: "ok", subject: "secrets", text: "only their owner can read them" }];
+  }
+  return open.map((path) => ({
+    level: "fault",
+    subject: "secrets",
+    text: `other users can read ${path}: chmod 600 it, and replace what it holds if somebody may have`,
+  }));
+}
+
+function filesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
+}
+
+function checkPorts({ jsonRpc, metrics, consensus, cometbft }: Config): Finding[] {
+  const listeners: (readonly [string, HostPort])[] = [
+    ...(jsonRpc.enable
+      ? ([
+          ["json-rpc.address", jsonRpc.address],
+          ["json-rpc.ws-address", jsonRpc.wsAddress],
+        ] as const)
+      : []),
+    ...(metrics.enable ? [["metrics.address", metrics.address] as const] : []),
+    ...(consensus.engine === "cometbft" ? ([["cometbft.p2p-address", cometbft.p2pAddress]] as const) : []),
+  ];
+  return listeners.map(([key, address]) => {
+    const owner = address.port === 0 ? undefined : portOwner(address.port);
+    const text = `${key} ${formatHostPort(address)}`;
+    if (owner === undefined) return { level: "ok", subject: "ports", text: `${text} is free` };
+    const advice = "fine when that is this node; else stop it or choose another address";
+    return { level: "warning", subject: "ports", text: `${text}: ${owner} listens: ${advice}` };
+  });
+}
+
+/** Packages that an installation can leave out, and what is missing without them. */
+const OPTIONAL_PACKAGES = [
+  ["lmdb", "fault", "the index is in memory and built anew at each start"],
+  ["secp256k1", "warning", "senders are recovered by slower code"],
+] as const;
+
+function checkPackages({ shh }: Config, { nodeVersion, hasPackage }: System): Finding[] {
+  const usesPeers = shh.address !== null || shh.peers.length > 0;
+  const wanted = [
+    ...OPTIONAL_PACKAGES,
+    ...(usesPeers ? [["libp2p", "fault", "shh.address and shh.peers do not work"] as const] : []),
+  ];
+  const missing = wanted.filter(([name]) => !hasPackage(name));
+  return [
+    { level: "ok", subject: "versions", text: `Node.js ${nodeVersion}` },
+    ...missing.map(([name, level, effect]) => {
+      const text = `package ${name} is missing: ${effect}; install with optional packages`;
+      return { level, subject: "versions", text };
+    }),
+  ];
+}
+
+function checkEngine({ consensus, cometbft, home }: Config): Finding[] {
+  if (consensus.engine !== "cometbft") return [];
+  const subject = "engine";
+  try {
+    engineRpcSocket(cometbftPath(home));
+    return [{ level: "ok", subject, text: findProgram(cometbft.binary) }];
+  } catch (error) {
+    return [{ level: "fault", subject, text: (error as Error).message }];
+  }
+}
+
+function checkSettings(config: Config): Finding[] {
+  const dangers = dangersOf(config);
+  if (dangers.length === 0) {
+    return [{ level: "ok", subject: "settings", text: "none gives strangers power" }];
+  }
+  return dangers.map((text) => ({ level: "warning", subject: "settings", text }));
+}
+
+function gibibytes(bytes: number): string {
+  return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+}
+
+/** Prints what is well, what is wrong and what to do about it. @throws CommandError for faults */
+export function doctor(
+  config: Config,
+  { stdout, now }: Pick<CliContext, "stdout" | "now">,
+  system: System = thisSystem(),
+): void {
+  const findings = CHECKS.flatMap((check) => check(config, system, now));
+  for (const { level, subject, text } of findings) {
+    // Paths, and names of other programs.
+    stdout.write(`${level.padEnd(8)} ${subject.padEnd(10)} ${escapeControls(text)}\n`);
+  }
+  const faults = findings.filter(({ level }) => level === "fault").length;
+  if (faults > 0) throw new CommandError(`faults found: ${faults}`);
+}

@@ -1,0 +1,184 @@
+import type { ComponentChildren } from "preact";
+import type { Hex } from "../../primitives/hex.ts";
+import { type Argument, contractAt, decodeCall, decodeLog, decodeRevert } from "./contracts.ts";
+import { bytesOfHex, count, ether, percent, shortWord } from "./format.ts";
+import { AddressText, HexText, Table } from "./parts.tsx";
+import type { Log } from "./rpc.ts";
+
+/** Arguments of a call or an event, one a line. */
+export function Arguments({ args }: { readonly args: readonly Argument[] }) {
+  if (args.length === 0) return null;
+  return (
+    <Table
+      label="Arguments"
+      head={["Name", "Type", "Value"]}
+      rows={args.map(({ name, type, text }) => [
+        name,
+        <span key="type" class="muted">
+          {type}
+        </span>,
+        type === "address" ? (
+          <AddressText key="value" value={text.toLowerCase()} isWhole />
+        ) : (
+          <code key="value">{text}</code>
+        ),
+      ])}
+    />
+  );
+}
+
+export function Logs({ logs }: { readonly logs: readonly Log[] }) {
+  if (logs.length === 0) return <p class="empty">None.</p>;
+  return (
+    <ol class="logs">
+      {logs.map((log) => (
+        <li key={log.logIndex}>
+          <LogView log={log} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function LogView({ log }: { log: Log }) {
+  const decoded = decodeLog(log);
+  const name = contractAt(log.address)?.name;
+  return (
+    <>
+      <div class="line">
+        <span class="muted">#{Number(log.logIndex)}</span>
+        <b>{decoded?.name ?? "unknown event"}</b>
+        <HexText value={log.address} to={`/address/${log.address}`} name={name} />
+      </div>
+      {decoded ? <Arguments args={decoded.args} /> : <pre>{[...log.topics, log.data].join("\n")}</pre>}
+    </>
+  );
+}
+
+/** A frame as `callTracer` answers it. */
+export type Frame = {
+  readonly type: string;
+  readonly from: Hex;
+  readonly to?: Hex;
+  readonly value?: Hex;
+  readonly gasUsed: Hex;
+  readonly input: Hex;
+  readonly output?: Hex;
+  readonly error?: string;
+  readonly revertReason?: string;
+  readonly calls?: readonly Frame[];
+};
+
+/** Depth of the EVM's call stack; a node may answer deeper ones, which a browser cannot draw. */
+const DEPTH_MAX = 1025;
+
+/** The message calls of a transaction as a tree: gas, value, and where it reverted. */
+export function CallTree(props: { readonly frame: Frame; readonly total: string; readonly depth?: number }) {
+  const { frame, total, depth = 1 } = props;
+  const calls = depth < DEPTH_MAX ? (frame.calls ?? []) : [];
+  return (
+    <ul class="calls">
+      <li>
+        <FrameLine frame={frame} total={total} />
+        {calls.map((call, at) => (
+          <CallTree key={at} frame={call} total={total} depth={depth + 1} />
+        ))}
+      </li>
+    </ul>
+  );
+}
+
+function FrameLine({ frame, total }: { frame: Frame; total: string }) {
+  const { type, to, value = "0x0", gasUsed, input, error } = frame;
+  const isCreation = type.startsWith("CREATE");
+  const decoded = isCreation ? undefined : decodeCall(to ?? null, input);
+  const reason = error === undefined ? undefined : reasonOf(frame);
+  return (
+    <div class={`line${error === undefined ? "" : " failed"}`}>
+      <span class="tag">{type}</span>
+      {to && <HexText value={to} to={`/address/${to}`} name={contractAt(to)?.name} />}
+      <b>
+        {decoded
+          ? `${decoded.name}(${decoded.args.map(({ text }) => shortened(text)).join(", ")})`
+          : callText(input, isCreation)}
+      </b>
+      {/[1-9a-f]/i.test(value.slice(2)) && <span>{ether(value)}</span>}
+      <span class="muted">
+        {count(gasUsed)} gas ({percent(gasUsed, total).toFixed(1)} %)
+      </span>
+      {reason !== undefined && <span class="bad">✗ {reason}</span>}
+    </div>
+  );
+}
+
+const ARGUMENT_LENGTH_MAX = 46;
+
+function shortened(text: string): string {
+  return text.length > ARGUMENT_LENGTH_MAX ? `${text.slice(0, ARGUMENT_LENGTH_MAX)}…` : text;
+}
+
+function callText(input: Hex, isCreation: boolean): string {
+  if (isCreation) return `${count(bytesOfHex(input))} bytes of init code`;
+  if (input === "0x") return "";
+  return `${input.slice(0, 10)} (${count(bytesOfHex(input))} bytes)`;
+}
+
+function reasonOf({ to, output = "0x", error, revertReason }: Frame): string {
+  const decoded = decodeRevert(to ?? null, output);
+  if (decoded === undefined) return revertReason ?? error ?? "";
+  return `${decoded.name}(${decoded.args.map(({ text }) => text).join(", ")})`;
+}
+
+type AccountDiff = {
+  readonly balance?: string;
+  readonly nonce?: number;
+  readonly code?: string;
+  readonly storage?: Readonly<Record<string, string>>;
+};
+
+/** What `prestateTracer` answers in diff mode. */
+export type StateDiff = {
+  readonly pre: Readonly<Record<string, AccountDiff>>;
+  readonly post: Readonly<Record<string, AccountDiff>>;
+};
+
+type Row = readonly [address: string, what: ComponentChildren, before: string, after: string];
+
+/** Balances, nonces, codes and slots that a transaction changed, before and after. */
+export function StateChanges({ diff }: { readonly diff: StateDiff }) {
+  const addresses = [...new Set([...Object.keys(diff.pre), ...Object.keys(diff.post)])];
+  const rows = addresses.flatMap((address) => rowsOf(address, diff.pre[address] ?? {}, diff.post[address] ?? {}));
+  return (
+    <Table
+      label="State changes"
+      head={["Account", "What", "Before", "After"]}
+      numeric={[2, 3]}
+      rows={rows.map(([address, what, before, after]) => [
+        <AddressText key="address" value={address} />,
+        what,
+        before,
+        after,
+      ])}
+    />
+  );
+}
+
+function rowsOf(address: string, pre: AccountDiff, post: AccountDiff): readonly Row[] {
+  const rows: Row[] = [];
+  if (post.balance !== undefined) {
+    rows.push([address, "balance", ether(pre.balance ?? "0x0"), ether(post.balance)]);
+  }
+  if (post.nonce !== undefined) {
+    rows.push([address, "nonce", count(pre.nonce ?? 0), count(post.nonce)]);
+  }
+  if (post.code !== undefined) {
+    const size = (code: string) => `${count(bytesOfHex(code))} bytes`;
+    rows.push([address, "code", size(pre.code ?? "0x"), size(post.code)]);
+  }
+  const slots = new Set([...Object.keys(pre.storage ?? {}), ...Object.keys(post.storage ?? {})]);
+  for (const slot of slots) {
+    const word = (account: AccountDiff) => shortWord(account.storage?.[slot] ?? "0x0");
+    rows.push([address, <HexText key="" value={slot} />, word(pre), word(post)]);
+  }
+  return rows;
+}

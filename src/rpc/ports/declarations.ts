@@ -254,9 +254,10 @@ export function followedPort<Name extends PortName>(
     if (!follows) return [];
     const own = local[name]!;
     const chains = remote[name]!;
-    const readOwn: AnyMethod = (input) => read(() => own(input));
     const method: AnyMethod =
-      at === undefined ? readOwn : (input) => (input!.at === "pending" ? chains(input) : readOwn(input));
+      at === undefined
+        ? (input) => read(() => own(input))
+        : (input) => (input!.at === "pending" ? chains(input) : read(() => own(input)));
     return [[name, method]];
   });
   return { ...there, ...Object.fromEntries(followed) };

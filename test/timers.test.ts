@@ -65,11 +65,11 @@ test("every timer of the node runs inside Failures.guard, or is listed with the 
     const text = readFileSync(join(SRC, entry), "utf8");
     // Those of node:timers/promises are awaited: what follows throws to the caller.
     const isAwaited = text.includes('from "node:timers/promises"');
-    const guarded = new Set(Array.from(text.matchAll(/\b(\w+) = failures\.guard\(/g), ([, name]) => name));
+    const guarded = new Set(Array.from(text.matchAll(/(#?\w+) = failures\.guard\(/g), ([, name]) => name));
     for (const { index } of text.matchAll(TIMER)) {
       const call = text.slice(index);
       if (isAwaited && text.slice(0, index).endsWith("await ")) continue;
-      const argument = /^\w+\(\s*(failures\.guard\(|\w+)/.exec(call)?.[1];
+      const argument = /^\w+\(\s*(?:this\.)?(failures\.guard\(|#?\w+)/.exec(call)?.[1];
       if (argument === "failures.guard(" || guarded.has(argument)) continue;
       const name = entry.replaceAll("\\", "/");
       found[name] = (found[name] ?? 0) + 1;

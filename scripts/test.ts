@@ -30,6 +30,19 @@ const LONG = [
   "test/explorer/wallet.test.ts",
 ];
 
+/** The longest of the others, which begin first: no core idles while the last file runs. */
+const FIRST = [
+  "src/dev/fork/poisoned-answers.test.ts",
+  "test/conformance/precompiles.test.ts",
+  "src/chain/store/",
+  "src/crypto/kzg/kzg.test.ts",
+  "test/e2e/dev-fork.test.ts",
+  "test/e2e/compiled-contracts.test.ts",
+  "test/e2e/limits/",
+  "test/e2e/les/serving.test.ts",
+  "test/e2e/rpc-processes.test.ts",
+];
+
 /** With `--long` run over connections that two RPC processes serve (ADR 53). */
 const OVER_PROCESSES = [
   "test/e2e/acceptance.test.ts",
@@ -51,7 +64,9 @@ const isLong = args.includes("--long");
 const filters = args.filter((arg) => arg !== "--long");
 const isLongFile = (file: string) => LONG.some((path) => file.startsWith(path));
 
-// Those under test/ take longest: what begins last should end soon.
+const isFirst = (file: string) => FIRST.some((path) => file.startsWith(path));
+
+// Those under test/ take longer than those under src/.
 const files = ["test", "src"]
   .filter((dir) => existsSync(join(root, dir)))
   .flatMap((dir) => testFiles(join(root, dir)).sort())
@@ -60,7 +75,8 @@ const files = ["test", "src"]
     filters.length === 0
       ? isLongFile(file) === isLong || (isLong && OVER_PROCESSES.includes(file))
       : filters.some((filter) => file.includes(filter)),
-  );
+  )
+  .sort((a, b) => Number(isFirst(b)) - Number(isFirst(a)));
 if (files.length === 0) {
   console.error(`no test file${filters.length ? ` matches ${filters.join(" ")}` : ""}`);
   process.exit(1);

@@ -79,6 +79,7 @@ export class Driver {
   readonly #now: () => number;
   #session: Session;
   #block: BlockContext | undefined;
+  #isInterpreted = false;
 
   constructor(
     hardfork: Hardfork,
@@ -131,6 +132,7 @@ export class Driver {
     memory.refresh();
     const { records, codes, rules, journal } = this.#session;
     const { deadlineMs } = options;
+    this.#isInterpreted = options.isInterpreted === true;
     const precompiles = options.precompiles ?? this.#precompiles;
     this.#session = {
       memory,
@@ -268,7 +270,7 @@ export class Driver {
   /** Runs the frame in the faster of the tiers that have its code. */
   #runFast(): number {
     const code = this.#session.codeAt[this.#session.depth];
-    if (this.#tier === undefined || code === undefined) return this.#fast.run();
+    if (this.#tier === undefined || code === undefined || this.#isInterpreted) return this.#fast.run();
     return this.#tier.run(code);
   }
 

@@ -103,6 +103,8 @@ export type ExecuteOptions = {
   readonly deadlineMs?: number | undefined;
   /** Bytes of memory all frames may use together; beyond it execution halts with "memoryLimit". */
   readonly memoryBytesMax?: number | undefined;
+  /** Runs all code in the interpreter, and does not count it as hot. */
+  readonly isInterpreted?: boolean;
 };
 
 /** One precompiled contract. Both functions leave `input` as it is and do not hold on to it. */

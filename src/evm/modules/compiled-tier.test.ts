@@ -49,6 +49,14 @@ test("the compiler is asked for code once the interpreter has used much gas in i
   assert.equal(asked(), 2);
 });
 
+test("a call that is to be interpreted makes no code hot", () => {
+  const { compiler, asked } = countingCompiler();
+  const evm = createEvm({ tier: { compiler, hotGasPerByte: 30_000 } });
+  for (let i = 0; i < 10; i++) call(evm, LOOP, { isInterpreted: true });
+  call(evm, LOOP);
+  assert.equal(asked(), 0);
+});
+
 test("a call that ran out of gas counts with the gas it had, under a deadline too", () => {
   const [endless, unpaid] = [assemble("JUMPDEST PUSH1 00 JUMP"), assemble("PUSH3 ffffff MLOAD")];
   for (const [code, options] of [

@@ -82,6 +82,12 @@ function takeQueue(address: Address, name: string, environment: SystemCallEnviro
   return result.returnData;
 }
 
+/**
+ * A few short calls in every block make their contracts hot on any chain. The thread that compiles took 0.5 s of CPU for them in the
+ * first 500 blocks of a process, and saved nothing that could be measured in the next 500 (`bench -- sequential-tx`).
+ */
+const SYSTEM_CALL_OPTIONS = { isInterpreted: true } as const;
+
 /** Runs the contract as the system caller, outside the block's gas; undefined when there is no code. */
 function systemCall(
   to: Address,
@@ -105,6 +111,7 @@ function systemCall(
     },
     block,
     state,
+    SYSTEM_CALL_OPTIONS,
   );
   state.finalizeTransaction({ selfDestructs: result.selfDestructs, deleteEmptyTouched: true });
   return result;

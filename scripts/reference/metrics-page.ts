@@ -10,8 +10,6 @@ names those that are worth an alarm.
 /** \`metrics.counter({ name: "…", help: "…", labels: […]\` and its relatives. */
 const DECLARATION =
   /\.(counter|gauge|gaugeOf|histogram)\(\s*\{\s*name: "(\w+)",\s*help:\s*"([^"]+)",?(?:\s*labels: \[([^\]]*)\])?/g;
-/** \`gauge("name", "help", read)\`: a local shorthand for many gauges without labels. */
-const SHORTHAND = /\bgauge\(\s*"(\w+)",\s*"([^"]+)"/g;
 /** \`declareGauges(metrics, { name: ["help", read], … })\`. */
 const GAUGES = /\bdeclareGauges\(metrics, \{([\s\S]*?)\n\s*\}\)/g;
 const GAUGE = /\b(\w+): \[\s*"([^"]+)",/g;
@@ -27,7 +25,6 @@ export function metricsPage(): string {
     for (const [, type = "", name = "", help = "", labels] of text.matchAll(DECLARATION)) {
       add(type.replace("Of", ""), name, help, labels);
     }
-    for (const [, name = "", help = ""] of text.matchAll(SHORTHAND)) add("gauge", name, help);
     for (const [, gauges = ""] of text.matchAll(GAUGES)) {
       for (const [, name = "", help = ""] of gauges.matchAll(GAUGE)) add("gauge", name, help);
     }

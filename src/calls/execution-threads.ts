@@ -7,7 +7,7 @@ import { NodeError } from "../errors.ts";
 import { ExecutionTimeoutError } from "../execution/call/call-errors.ts";
 import { RequestTimeoutError, TooManyError } from "../rpc/transport/errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import { declareGauges, type Metrics } from "../telemetry/metrics.ts";
 import type { CancelToken } from "../threads/cancel-token.ts";
 import { errorFromData } from "../threads/plain-data.ts";
 import { CallAbortedError, Pool, ThreadLostError } from "../threads/pool.ts";
@@ -53,7 +53,7 @@ type ExecutionOptions = {
 
 /** Executes requests in threads that follow the store. */
 export class ExecutionThreads {
-  /** For whoever decides what runs here, and for metrics. */
+  /** For admission and for metrics. */
   readonly pool: Pool<ExecutionHandlers>;
   readonly #options: ExecutionThreadsOptions;
   readonly #ignoreDropped: (() => void) | undefined;
@@ -163,8 +163,9 @@ export function createExecutionThreads(
       log.error("execution thread ended", { reason, method, error });
     },
   });
-  const gauge = (name: string, help: string, read: () => number) => metrics.gaugeOf({ name, help }, read);
-  gauge("execution_threads_busy", "Threads that execute a call.", () => threads.pool.busy);
-  gauge("execution_threads_waiting", "Calls that wait for a thread.", () => threads.pool.waiting);
+  declareGauges(metrics, {
+    execution_threads_busy: ["Threads that execute a call.", () => threads.pool.busy],
+    execution_threads_waiting: ["Calls that wait for a thread.", () => threads.pool.waiting],
+  });
   return threads;
 }

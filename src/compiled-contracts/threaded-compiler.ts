@@ -5,7 +5,7 @@ import type { ContractCompiler } from "../evm/modules/compiled-tier.ts";
 import type { Hardfork } from "../params/hardforks.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { type Counter, type Histogram, type Metrics, SECONDS_BUCKETS } from "../telemetry/metrics.ts";
+import { type Counter, declareGauges, type Histogram, type Metrics, SECONDS_BUCKETS } from "../telemetry/metrics.ts";
 import { Pool } from "../threads/pool.ts";
 import type { CompileInput, CompileResult, ContractCompilation } from "./compile-contracts.thread.ts";
 import { type CompiledModule, CompiledModules } from "./compiled-modules.ts";
@@ -65,10 +65,11 @@ export class ThreadedCompiler implements ContractCompiler {
       help: "Time from the request for a compiled contract to its module.",
       buckets: SECONDS_BUCKETS,
     });
-    const gauge = (name: string, help: string, read: () => number) => metrics.gaugeOf({ name, help }, read);
-    gauge("compiled_contracts", "Compiled contracts in memory.", () => this.#modules.size);
-    gauge("compiled_contract_bytes", "Memory they are counted with.", () => this.#modules.bytes);
-    gauge("compiled_contract_file_bytes", "Files of compiled contracts, since one was written.", () => this.#fileBytes);
+    declareGauges(metrics, {
+      compiled_contracts: ["Compiled contracts in memory.", () => this.#modules.size],
+      compiled_contract_bytes: ["Memory they are counted with.", () => this.#modules.bytes],
+      compiled_contract_file_bytes: ["Files of compiled contracts, since one was written.", () => this.#fileBytes],
+    });
     this.#fileFaults = metrics.counter({
       name: "compiled_contract_file_errors_total",
       help: "Compiled contracts that could not be read from disk or stored there.",

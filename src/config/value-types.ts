@@ -248,7 +248,7 @@ export type Option<T> = {
   readonly key: string;
   readonly type: ValueType<T>;
   readonly default: T;
-  /** Stands in for `default` with `--dev`. */
+  /** The default with `--dev`, where it differs. */
   readonly dev?: T;
   /** The value `init` writes into a new `app.toml`, where it is not the default. */
   readonly init?: T;

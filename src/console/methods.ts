@@ -157,7 +157,7 @@ export type Namespaces = Readonly<Record<string, Readonly<Record<string, Console
 /** `eth_signTypedData_v4` is one. */
 const METHOD_NAME = /^([a-z][a-z0-9]*)_([A-Za-z]\w*)$/;
 
-/** Names that JavaScript looks up by itself, to wait for a value or to print it. */
+/** Names that JavaScript looks up implicitly, to wait for a value or to print it. */
 const LANGUAGE_NAMES: ReadonlySet<string> = new Set([
   ...Object.getOwnPropertyNames(Object.prototype),
   "prototype",

@@ -117,7 +117,7 @@ export class RpcProcess {
     return this.#exposition;
   }
 
-  /** Lets the process end by itself; its connections are closed. */
+  /** Lets the process exit once idle; its connections are closed. */
   async close(): Promise<void> {
     if (this.#isOver) return;
     const exited = new Promise<void>((resolve) => this.#child.once("exit", () => resolve()));
@@ -155,7 +155,7 @@ export class RpcProcess {
       socket?.destroy();
       return;
     }
-    // An error means that the process is ending: `exit` follows.
+    // An error means that the process exits: `exit` follows.
     this.#child.send(message as object, socket, (error) => {
       if (error !== null) socket?.destroy();
     });

@@ -13,7 +13,7 @@ export function garbageCollector(): () => void {
   return runInNewContext("gc") as () => void;
 }
 
-/** Pauses kept, as Go's runtime does. */
+/** Pauses stored, as many as in Go's runtime. */
 const PAUSES_MAX = 256;
 
 type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } };

@@ -54,7 +54,7 @@ export class NodeWriter {
     this.#sink = sink;
   }
 
-  /** How a parent refers to the node just encoded at `depth`: by its hash, or by itself where it is shorter than one. */
+  /** How a parent refers to the node just encoded at `depth`: by its hash, or inline where it is shorter than one. */
   reference({ bytes, length }: EncodedNode, depth: number): Uint8Array {
     if (length < HASH_LENGTH) return copyShared(bytes, 0, length);
     return this.#sink.add(this.path, depth, bytes, length);

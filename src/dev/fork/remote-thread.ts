@@ -6,7 +6,7 @@ import type { RemoteCall } from "./remote-calls.ts";
 
 /** While the chain's thread waits, the node answers nobody. A call that fails by then is answered with an error, and a block is tried again. */
 const CALLS_MS_MAX = 30_000;
-/** The thread ends its calls by itself after CALLS_MS_MAX; one that has not done it so much later hangs. */
+/** The thread aborts its own calls after CALLS_MS_MAX; one that has not done it so much later hangs. */
 const GRACE_MS = 5_000;
 /** Its heap: an answer of the largest size that is read fits several times. */
 const HEAP_MB_MAX = 512;

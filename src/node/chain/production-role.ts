@@ -281,7 +281,7 @@ export class ProductionRole implements ProductionParts {
   }
 }
 
-/** Nothing was stored, and the cause can end by itself: a full disk, a clock, a system contract that is missing. */
+/** Nothing was stored, and the cause can pass without a restart: a full disk, a clock, a system contract that is missing. */
 function isTemporaryFailure(error: unknown): boolean {
   return (
     error instanceof DiskFullError ||

@@ -102,7 +102,7 @@ function faultOfExit(fault: ExitFault | undefined, directory: string): EngineFau
   return { kind: isDiskFull(directory) ? "diskFull" : "consensusFailure", text: fault.text };
 }
 
-/** Measured: the texts of errors quote peers, and a full disk is the one cause that ends by itself. */
+/** Measured: the texts of errors quote peers, and a full disk is the one cause that can pass without a restart. */
 function isDiskFull(directory: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(directory);

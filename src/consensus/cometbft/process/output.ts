@@ -137,7 +137,7 @@ const AHEAD = new RegExp(`^${HANDSHAKE} \\((\\d{1,15})\\) is higher than core \\
 const BEHIND = new RegExp(`^${HANDSHAKE} \\((\\d{1,15})\\) is too far below block store base \\((\\d{1,15})\\)$`);
 
 /**
- * What CometBFT writes to standard error: nothing while it runs, and the reason when it ends by itself. Its log goes to standard output. The
+ * What CometBFT writes to standard error: nothing while it runs, and the reason when it exits without being stopped. Its log goes to standard output. The
  * reason can quote a peer or a state sync server, line breaks included, so that only an exit with one reason, which is the last line, counts.
  */
 export class LastWords {

@@ -47,7 +47,7 @@ export class EngineView {
     return this.#quorumWatch.quorum;
   }
 
-  /** What CometBFT is told to keep with each commit; 0 while its store is not known. */
+  /** The retain height that each commit answers CometBFT; 0 while its store is not known. */
   get retainHeight(): number {
     return this.#retainHeight;
   }

@@ -70,7 +70,7 @@ export const removeTrustedPeer = defineMethod({
     andThen(node.distrustPeer({ id: peerId(url) }), () => true),
 });
 
-/** The id alone, of a URL or by itself. @throws InvalidParamsError */
+/** The id, of a URL or as it is. @throws InvalidParamsError */
 function peerId(url: string): string {
   return /^[0-9a-f]{40}$/.test(url) ? url : peerAddress(url).slice(0, ID_DIGITS);
 }

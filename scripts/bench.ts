@@ -1,5 +1,6 @@
 /** `npm run bench -- NAME …`: prints a table of ratios against a peer of the same run and writes bench/results/NAME.json. */
 const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>> = {
+  append: () => import("../bench/store/append.ts"),
   "address-index": () => import("../bench/store/address-index.ts"),
   "block-parts": () => import("../bench/throughput/block-parts.ts"),
   "block-reads": () => import("../bench/store/block-reads.ts"),
@@ -28,6 +29,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   start: () => import("../bench/rpc/start.ts"),
   soak: () => import("../bench/rpc/soak.ts"),
   subscribers: () => import("../bench/rpc/subscribers.ts"),
+  stores: () => import("../bench/store/stores.ts"),
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
   state: () => import("../bench/store/state.ts"),
   "test-suite": () => import("../bench/dev/test-suite.ts"),

@@ -33,6 +33,7 @@ const LAYERS = [
   "config",
   "compiled-contracts",
   "chain-files",
+  "backup",
   "adapters",
   "profiling",
   "services",

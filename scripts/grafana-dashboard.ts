@@ -123,12 +123,53 @@ export const ROWS: Readonly<Record<string, readonly Panel[]>> = {
   ],
   Process: [
     { title: "Memory", unit: "bytes", queries: { resident: "evmint_resident_memory_bytes" } },
+    { title: "Disk", unit: "bytes", queries: { "{{part}}": "evmint_disk_bytes", free: "evmint_disk_free_bytes" } },
     {
       title: "Keys",
       unit: "none",
       queries: {
         unlocked: "evmint_keys_unlocked",
         "wrong secrets": "evmint_keys_wrong_secrets_total",
+      },
+    },
+  ],
+};
+
+/** Of nodes with CometBFT. */
+export const NETWORK_ROWS: typeof ROWS = {
+  Consensus: [
+    { title: "Ready", unit: "none", queries: { ready: "evmint_ready", quorum: "evmint_consensus_quorum" } },
+    { title: "Age of the newest block", unit: "s", queries: { age: "evmint_head_age_seconds" } },
+    {
+      title: "Rounds",
+      unit: "none",
+      queries: { round: "evmint_consensus_round", "lost a second": `rate(evmint_lost_rounds_total${RATE})` },
+    },
+    {
+      title: "Voting power",
+      unit: "none",
+      queries: { own: "evmint_voting_power", all: "evmint_validators_voting_power", validators: "evmint_validators" },
+    },
+    {
+      title: "Blocks by proposer, a second",
+      unit: "none",
+      queries: { "{{validator}}": `rate(evmint_proposed_blocks_total${RATE})` },
+    },
+    {
+      title: "Blocks without a vote, a second",
+      unit: "none",
+      queries: { "{{validator}}": `rate(evmint_missed_votes_total${RATE})` },
+    },
+    { title: "Peers", unit: "none", queries: { peers: "evmint_peers" } },
+    { title: "Clock less the network's", unit: "s", queries: { skew: "evmint_clock_skew_seconds" } },
+    {
+      title: "Trouble of the network",
+      unit: "none",
+      queries: {
+        "engine restarts": "evmint_engine_restarts",
+        "misbehaviour, {{kind}}": "evmint_misbehavior_total",
+        "fork schedule": "evmint_fork_schedule_hash",
+        "transactions put off, {{from}}": `rate(evmint_txpool_put_off_total${RATE})`,
       },
     },
   ],
@@ -154,7 +195,7 @@ const INSTANCES = {
 export function dashboard(): object {
   const panels: object[] = [];
   let y = 0;
-  for (const [title, row] of Object.entries(ROWS)) {
+  for (const [title, row] of Object.entries({ ...ROWS, ...NETWORK_ROWS })) {
     panels.push({ id: panels.length + 1, type: "row", title, gridPos: { x: 0, y, w: 24, h: 1 } });
     for (const [index, panel] of row.entries()) {
       const x = (index % COLUMNS) * PANEL.width;

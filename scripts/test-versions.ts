@@ -24,7 +24,7 @@ const DEPENDING_ON_ENGINE = [
   "src/rpc/transport/server/",
   "src/storage/",
   "src/tracing/js/",
-  "test/crash/kill-node",
+  "test/storm/",
   "test/e2e/acceptance",
   "test/e2e/compiled-contracts",
   "test/e2e/dev-chain",

@@ -28,6 +28,9 @@ const LONG = [
   "test/explorer/screenshots.test.ts",
   "test/explorer/walk.test.ts",
   "test/explorer/wallet.test.ts",
+  "test/simulation/mutants/mutants.test.ts",
+  "test/simulation/seeds.test.ts",
+  "test/storm/",
 ];
 
 /** The longest of the others, which begin first: no core idles while the last file runs. */
@@ -56,7 +59,6 @@ const OVER_PROCESSES = [
   "test/e2e/trace-methods.test.ts",
   "test/e2e/viem.test.ts",
   "test/e2e/web3-subscriptions.test.ts",
-  "test/crash/kill-node.test.ts",
 ];
 
 const args = process.argv.slice(2);

@@ -14,7 +14,15 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "chain/store/background-work.ts": [1, "a failed merge poisons the store: caught there"],
   "cli/commands/start.ts": [2, "rejects a promise, or ends the process"],
   "consensus/cometbft/process/engine-process.ts": [1, "sends a signal"],
-  "consensus/cometbft/state-sync.ts": [2, "resolves a promise; reports a fault to the supervisor, which throws none"],
+  "consensus/cometbft/pace.ts": [1, "stops the engine's process, which emits its errors"],
+  "consensus/cometbft/permissions/node-permissions.ts": [
+    1,
+    "logs, or stops the process of the engine, which emits its errors",
+  ],
+  "consensus/cometbft/state-sync.ts": [
+    3,
+    "resolves a promise; stops a process; reports a fault to the supervisor, which throws none",
+  ],
   "consensus/cometbft/process/store-rollback.ts": [1, "resolves a promise"],
   "consensus/cometbft/process/supervisor.ts": [1, "starts or stops the engine's process, which emits its errors"],
   "consensus/solo/solo-engine.ts": [
@@ -22,6 +30,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
     "`guarded` passes every failure to onFatal or tries again; `prepareAhead` and `scheduleInstant` throw none",
   ],
   "keystore/unlocked-keys.ts": [1, "runs a task that forgets keys: writes to Maps and byte arrays"],
+  "mempool/backlog-gate.ts": [1, "sets numbers"],
   "observe/crash-policy.ts": [1, "ends the process"],
   "profiling/profiles.ts": [2, "resolves a promise; a failure of the other one is thrown by stop"],
   "adapters/provider.ts": [1, "sends notifications: the notifier catches"],

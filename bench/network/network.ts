@@ -3,7 +3,8 @@
  *
  * `load`: intervals of empty blocks, TRANSFERS through all validators at once with the CPU of each node and of its CometBFT, and the time from
  * sending a transaction to the block that has it. `sync`: a new node that fetches every block after TRANSFERS, and one that restores a snapshot of
- * ACCOUNTS accounts. Everything shares the cores of this machine with the programs that send.
+ * ACCOUNTS accounts. `… network overload [RATE] [CORES]`: six validators that share CORES (0.8), and RATE transfers a second (600) for 40 s: intervals of
+ * blocks, and whether all that was acknowledged is in blocks. Everything shares the cores of this machine with the programs that send.
  */
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +15,7 @@ import { printTable, writeResult } from "../support/report.ts";
 import { sendTransactions } from "../throughput/send-transactions.ts";
 import { genesisText, type SignedTransaction, senderKeys, signAll } from "../throughput/workload.ts";
 import { finalityTimes } from "./finality.ts";
+import { offer, ProcessorShare } from "./overload.ts";
 
 const VALIDATORS = 4;
 /** As `start.sh` of `evmintd testnet` starts its nodes. */
@@ -31,7 +33,15 @@ type Row = { readonly figure: string; readonly value: number; readonly unit: str
 type Part = (genesis: string, transactions: readonly SignedTransaction[]) => Promise<readonly Row[]>;
 const PARTS: Readonly<Record<string, Part>> = { load: underLoad, sync: joining };
 
-export async function run([name = "load", transfers = "12000", accounts = "20000"]: readonly string[]) {
+const OVERLOADED_VALIDATORS = 6;
+const OVERLOAD_SECONDS = 40;
+
+export async function run([name = "load", ...args]: readonly string[]) {
+  if (name === "overload") await runOverload(args);
+  else await runPart(name, args);
+}
+
+async function runPart(name: string, [transfers = "12000", accounts = "20000"]: readonly string[]): Promise<void> {
   const part = PARTS[name];
   if (part === undefined) throw new Error(`parts: ${Object.keys(PARTS).join(", ")}`);
   const folder = mkdtempSync(join(tmpdir(), "evmint-bench-"));
@@ -46,6 +56,59 @@ export async function run([name = "load", transfers = "12000", accounts = "20000
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function runOverload([rate = "600", cores = "0.8"]: readonly string[]): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "evmint-bench-"));
+  const genesis = join(folder, "genesis.json");
+  const keys = senderKeys(SENDERS);
+  writeFileSync(genesis, genesisText(keys));
+  const transactions = signAll("transfer", keys, Number(rate) * OVERLOAD_SECONDS);
+  const share = new ProcessorShare(Number(cores));
+  try {
+    const rows = await withNetwork({ genesis, blockTime: "1s", validators: OVERLOADED_VALIDATORS }, (network) =>
+      overloaded(network, transactions, { rate: Number(rate), share }),
+    );
+    printTable(rows);
+    writeResult("network-overload", rows, { validators: OVERLOADED_VALIDATORS, rate, cores });
+  } finally {
+    share.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function overloaded(
+  { nodes }: Network,
+  transactions: readonly SignedTransaction[],
+  { rate, share }: { readonly rate: number; readonly share: ProcessorShare },
+): Promise<readonly Row[]> {
+  const [first] = nodes as [NetworkNode];
+  for (const node of nodes) share.add(node.pids());
+  const start = await heightOf(first);
+  await reaches(first, start + 5);
+  const { accepted, putOff } = await offer(nodes, transactions, { rate, seconds: OVERLOAD_SECONDS });
+  const waited = performance.now();
+  await includes(nodes, accepted.length, start);
+  const drained = (performance.now() - waited) / 1_000;
+  const times: number[] = [];
+  const last = await heightOf(first);
+  for (let height = start + 5; height <= last; height++) times.push(await first.engineTime(height));
+  const intervals = times.slice(1).map((time, i) => time - times[i]!);
+  intervals.sort((a, b) => a - b);
+  const restarts = nodes.map((node) => node.log().match(/engine is restarted/g)?.length ?? 0);
+  return [
+    row("transfers offered", transactions.length, ""),
+    row("transfers acknowledged, all in blocks", accepted.length, ""),
+    row("answers that put off", putOff, ""),
+    row("block interval, median", intervals[Math.floor(intervals.length / 2)]!, "ms"),
+    row("block interval, longest", intervals.at(-1)!, "ms"),
+    row("until the last one was in a block", drained, "s"),
+    row(
+      "restarts of engines",
+      restarts.reduce((sum, each) => sum + each, 0),
+      "",
+    ),
+  ];
 }
 
 async function underLoad(genesis: string, transactions: readonly SignedTransaction[]): Promise<readonly Row[]> {
@@ -74,7 +137,7 @@ function joining(genesis: string, transactions: readonly SignedTransaction[]): P
 
 /** `use` of the started validators, which are stopped after it. */
 async function withNetwork<T>(
-  { flags = [], ...options }: Omit<NetworkOptions, "validators">,
+  { flags = [], ...options }: Omit<NetworkOptions, "validators"> & Partial<NetworkOptions>,
   use: (network: Network) => Promise<T>,
 ): Promise<T> {
   const network = await Network.create({

@@ -16,15 +16,18 @@ import { EvmApplication } from "../../src/consensus/evm-application.ts";
 import { createBlockFactory } from "../../src/consensus/pending-block.ts";
 import { SoloEngine } from "../../src/consensus/solo/solo-engine.ts";
 import { withCalls } from "../../src/consensus/testing/test-application.ts";
+import { ParameterProposals } from "../../src/consensus/voting/parameter-proposals.ts";
 import { openProposals } from "../../src/consensus/voting/proposals.ts";
 import { soloStartingSet } from "../../src/consensus/voting/starting-set.ts";
 import { createEvm } from "../../src/evm/engine.ts";
 import { journalPool } from "../../src/mempool/journaled-pool.ts";
 import { Mempool } from "../../src/mempool/mempool.ts";
 import { createSubmit } from "../../src/mempool/submission.ts";
+import { ForkHashes } from "../../src/params/fork-id.ts";
 import { parseGenesis } from "../../src/params/genesis.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
+import { ZERO_HASH } from "../../src/primitives/hash.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
 import { openLogDirectory } from "../../src/storage/log-file.ts";
@@ -102,7 +105,7 @@ function measure(
     { accountSlots: 1_000_000, bytesMax: 2 ** 30 },
     { config: chain.config, head: headOf(), now },
   );
-  const journal = journalPool(mempool, openLogDirectory(join(directory, "pool")), log);
+  const journal = journalPool(mempool, { directory: openLogDirectory(join(directory, "pool")), log });
   chain.subscribe(({ executed, changes }) =>
     timed("  pool's new head", () =>
       mempool.onHead({
@@ -117,8 +120,9 @@ function measure(
       feeRecipient: () => PROPOSER,
       extraData: EMPTY_BYTES,
       minimumTip: () => 0n,
-      gasLimitTarget: BigInt(BLOCK_GAS_LIMIT),
+      gasLimitTarget: () => BigInt(BLOCK_GAS_LIMIT),
       packingMs: Number.POSITIVE_INFINITY,
+      forks: new ForkHashes({ config: chain.config, genesisHash: ZERO_HASH, genesisTime: genesis.timestamp }),
     },
     {
       chain,
@@ -127,7 +131,9 @@ function measure(
       log,
       submissions: { submit: (submission, run) => run(() => mempool.add(submission)) },
       proposals: openProposals(undefined),
+      parameterProposals: new ParameterProposals(undefined),
       startingSet: () => soloStartingSet(PROPOSER),
+      validatorPower: () => 1,
       beginBlock: createBlockFactory(chain, execution),
       setAside: () => {},
       onFailure(_, error) {

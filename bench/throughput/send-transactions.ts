@@ -16,7 +16,7 @@ export type SendResult = {
 
 /**
  * Sends every transaction with `eth_sendRawTransaction`, one request in flight on each connection. A sender's transactions share a
- * connection, so that their nonces arrive in order. Answers are searched for an error, not parsed.
+ * connection, so that their nonces arrive in order. Answers are searched for an error, not parsed; one that says to send again later is obeyed.
  */
 export async function sendTransactions(
   port: number,
@@ -78,9 +78,16 @@ function drive(
         return;
       }
       if (received.length < body + length) return;
-      onAnswer(received.slice(body));
+      const answer = received.slice(body);
       received = "";
-      send();
+      const retryAfterMs = /"retryAfterMs":(\d{1,6})/.exec(answer)?.[1];
+      if (retryAfterMs === undefined) {
+        onAnswer(answer);
+        send();
+      } else {
+        next--;
+        setTimeout(send, Number(retryAfterMs));
+      }
     });
     socket.on("error", reject);
     socket.on("close", () => {

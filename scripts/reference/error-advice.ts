@@ -67,6 +67,8 @@ export const CAUSES: Readonly<Partial<Record<ErrorCode, string>>> = {
   POOL_ADDRESS_RESERVED: "The sender has transactions of the other kind (with or without blobs) in the pool.",
   POOL_ACCOUNT_LIMIT_EXCEEDED: "The sender has as many transactions in the pool as one account may.",
   POOL_UNDERPRICED: "The pool is full, and the transaction pays no more than the cheapest one in it.",
+  POOL_SENDER_NOT_ALLOWED: "`mempool.allowed-accounts` of this node does not have the sender.",
+  POOL_DEPLOYER_NOT_ALLOWED: "`mempool.allowed-accounts` of this node does not let the sender create contracts.",
   POOL_FULL: "The pool is full, and nothing in it may be evicted for this transaction.",
   POOL_FUTURE_REPLACES_PENDING:
     "The pool is full, and a transaction after a nonce gap must not evict an executable one.",
@@ -146,6 +148,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   POOL_WRONG_SIDECAR_FORMAT: "Send cell proofs (EIP-7594) after Osaka, blob proofs before.",
   POOL_KZG_: "Compute the proofs again.",
   POOL_BLOB_QUEUE_FULL: "Try again in some seconds.",
+  POOL_NETWORK_BEHIND: "Send it again after `data.retryAfterMs` milliseconds.",
   POOL_PEER_QUEUE_FULL: "Nothing: peers announce the transaction again.",
   POOL_OVERSIZED_DATA: "Split the data over several transactions.",
   POOL_QUARANTINED: "Report it: its input is in `data/quarantine/` of the node.",

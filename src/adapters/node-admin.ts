@@ -8,6 +8,7 @@ import { nodeKey } from "../config/secrets.ts";
 import type { EngineNetwork, NetworkPeer, NetworkStatus } from "../consensus/engine.ts";
 import { InvalidBlockError } from "../execution/errors.ts";
 import type { Address } from "../primitives/address.ts";
+import { toQuantity } from "../primitives/quantity.ts";
 import { AdminError } from "../rpc/methods/admin/node.ts";
 import type { ListenRequest, NodeAdmin } from "../rpc/ports/admin.ts";
 import type { EndpointOptions, TcpKind } from "../rpc/transport/server/listener.ts";
@@ -191,7 +192,7 @@ function describeNode(
 ) {
   const peerPort = Number(/:(\d+)$/.exec(network?.status().listenAddress ?? "")?.[1] ?? 0);
   const head = chain.head().block;
-  const { chainId, blobSchedule, terminalTotalDifficulty, ...forks } = chain.config;
+  const { chainId, blobSchedule, terminalTotalDifficulty, minimumTip, gasLimitTarget, ...rules } = chain.config;
   return {
     ...(network ? networkIdentity(network.nodeId, peerPort) : nodeIdentity(nodeKey(home))),
     name: clientVersion(),
@@ -206,7 +207,9 @@ function describeNode(
         genesis: chain.genesisHash,
         config: {
           chainId: Number(chainId),
-          ...forks,
+          ...rules,
+          ...(minimumTip !== undefined && { minimumTip: toQuantity(minimumTip) }),
+          ...(gasLimitTarget !== undefined && { gasLimitTarget: toQuantity(gasLimitTarget) }),
           ...(terminalTotalDifficulty !== undefined && {
             terminalTotalDifficulty: Number(terminalTotalDifficulty),
           }),

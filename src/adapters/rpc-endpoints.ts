@@ -51,7 +51,8 @@ export function endpointsOf(
 ): Readonly<Record<TcpKind, EndpointOptions>> {
   const shared = {
     namespaces: namespacesOf(jsonRpc.api, known),
-    isOpen: dev,
+    isOpen: dev && !access.requireToken,
+    isClosed: access.requireToken,
     methods: { allow: access.allowMethods, deny: access.denyMethods },
   };
   return { http: { ...jsonRpc.address, ...shared }, ws: { ...jsonRpc.wsAddress, ...shared } };
@@ -65,13 +66,17 @@ export function namespacesOf(api: readonly string[], known: readonly string[]): 
 }
 
 /** The open listeners, as the banner shows them. */
-export function describeListeners({ urls }: RpcServer, { jsonRpc, dev }: Config, known: readonly string[]): Listener[] {
+export function describeListeners(
+  { urls }: RpcServer,
+  { jsonRpc, access, dev }: Config,
+  known: readonly string[],
+): Listener[] {
   const namespaces = namespacesOf(jsonRpc.api, known);
   return (["http", "ws", "ipc"] as const).flatMap((kind) => {
     const url = urls[kind];
     if (url === undefined) return [];
     const isIpc = kind === "ipc";
-    return [{ kind, url, namespaces: isIpc ? known : namespaces, needsToken: !isIpc && !dev }];
+    return [{ kind, url, namespaces: isIpc ? known : namespaces, needsToken: !isIpc && (!dev || access.requireToken) }];
   });
 }
 

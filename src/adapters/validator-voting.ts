@@ -1,3 +1,4 @@
+import type { Parameter } from "../chain/agreement/agreement.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { EngineNetwork } from "../consensus/engine.ts";
 import { tallyOf } from "../consensus/voting/snapshot.ts";
@@ -34,6 +35,8 @@ export function createValidatorVoting(
     return undefined;
   }
 
+  const jailedAt = () => voting.snapshotAt(chain.head().block.header.number).jailed ?? [];
+
   return {
     cliqueSnapshot({ number }) {
       const snapshot = voting.snapshotAt(number);
@@ -66,6 +69,7 @@ export function createValidatorVoting(
         inturnPercent: blocks === 0 ? 0 : (100 * inTurn) / blocks,
         numBlocks: blocks,
         sealerActivity: Object.fromEntries(proposed),
+        jailed: Object.fromEntries(jailedAt().map(({ address, block }) => [address, block])),
       };
     },
     cliqueProposals: () =>
@@ -75,5 +79,23 @@ export function createValidatorVoting(
       voting.propose(candidate, authorize, key);
     },
     cliqueDiscard: ({ candidate }) => voting.proposals.discard(candidate),
+    cliqueParameters({ number }) {
+      const { values, votes } = voting.agreementAt(number);
+      return {
+        number,
+        hash: chain.blockHash(number)!,
+        agreed: numbersOf(values),
+        votes: votes.map(({ signer, block, name, value }) => ({ signer, block, name, value: Number(value) })),
+        proposals: numbersOf(voting.parameterProposals.all()),
+        unknownFork: chain.config.unknownFork ?? null,
+      };
+    },
+    cliqueProposeParameter: ({ name, value }) => voting.proposeParameter({ name, value: BigInt(value) }),
+    cliqueDiscardParameter: ({ name }) => voting.parameterProposals.discard(name),
   };
+}
+
+/** Their bounds are below 2^53. */
+function numbersOf(parameters: readonly Parameter[]): Readonly<Record<string, number>> {
+  return Object.fromEntries(parameters.map(({ name, value }) => [name, Number(value)]));
 }

@@ -7,8 +7,8 @@ import type { ExecutionReads, TraceRequest } from "../rpc/ports/execution.ts";
 import type { CancelToken } from "../threads/cancel-token.ts";
 import { plainData } from "../threads/plain-data.ts";
 import { TraceTooLargeError, TracingTimeoutError } from "../tracing/trace-budget.ts";
-import type { PendingBlockData } from "./execute.thread.ts";
 import type { ExecutionThreads } from "./execution-threads.ts";
+import type { PendingBlockData } from "./following-execution.ts";
 
 /**
  * A call runs so long on the chain's thread before it moves to another. Nearly all calls of wallets end within a tenth of it

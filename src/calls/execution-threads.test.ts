@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import type { ModuleRequest } from "../compiled-contracts/requested-modules.ts";
-import type { ExecutionThreadData } from "./execute.thread.ts";
 import { ExecutionThreads, type ExecutionThreadsOptions } from "./execution-threads.ts";
+import type { ExecutionThreadData } from "./following-execution.ts";
 
 const NO_CANCEL = { isAborted: false, signal: new AbortController().signal };
 const MODULE = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));

@@ -12,7 +12,8 @@ import type { CancelToken } from "../threads/cancel-token.ts";
 import { errorFromData } from "../threads/plain-data.ts";
 import { CallAbortedError, Pool, ThreadLostError } from "../threads/pool.ts";
 import type { ThreadEntry } from "../threads/start-thread.ts";
-import type { ExecutionHandlers, ExecutionOutcome, ExecutionRequest, ExecutionThreadData } from "./execute.thread.ts";
+import type { ExecutionHandlers } from "./execute.thread.ts";
+import type { ExecutionOutcome, ExecutionRequest, ExecutionThreadData } from "./following-execution.ts";
 
 /** The thread of a request ended before it answered: it ran out of memory or failed. */
 export class ExecutionAbortedError extends NodeError {
@@ -118,7 +119,7 @@ function rejectionOf(error: unknown, timeoutMs: number): unknown {
 
 /** What the threads follow. */
 type ThreadedChain = {
-  readonly chain: Pick<ChainParts["chain"], "config" | "genesisHash">;
+  readonly chain: Pick<ChainParts["chain"], "genesisConfig" | "genesisHash">;
   readonly store: Pick<ChainParts["store"], "followable" | "epoch">;
 };
 
@@ -147,7 +148,7 @@ export function createExecutionThreads(
     data: {
       store: followable,
       cacheBytes: config.cache.bytes,
-      config: chain.config,
+      config: chain.genesisConfig,
       genesisHash: chain.genesisHash,
       limits: callLimitsOf(config),
       startPrice: minimumGasPriceWei > 0n ? minimumGasPriceWei : undefined,

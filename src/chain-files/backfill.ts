@@ -94,7 +94,7 @@ export async function backfill(
 }
 
 function openTarget(
-  { chain: { config, genesisHash }, genesis }: BackfilledChain,
+  { chain: { genesisConfig: config, genesisHash }, genesis }: BackfilledChain,
   directory: string,
   { caches, log }: { readonly caches: CacheSizes; readonly log: Logger },
 ) {

@@ -1,7 +1,7 @@
 import type { Chain } from "../chain/chain.ts";
 import { importBlock } from "../chain/chain.ts";
 import { decodeConsensusData } from "../consensus/consensus-data.ts";
-import { voteEffect } from "../consensus/voting/snapshot-storage.ts";
+import { governanceEffect } from "../consensus/voting/block-effect.ts";
 import { NodeError } from "../errors.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Address } from "../primitives/address.ts";
@@ -9,11 +9,12 @@ import { concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { decodeRlp, encodeRlp } from "../primitives/rlp.ts";
 import type { Block } from "../types/block.ts";
 import { decodeBlockAt, encodeBlock } from "../types/block-codec.ts";
+import type { Header } from "../types/header.ts";
 import { openChainFile } from "./chain-file-io.ts";
 
 /**
  * A chain file: concatenated RLP of blocks in ascending order, the format of `geth export` and `geth import`. A block that carries a vote
- * about validators has its consensus data before it, as an RLP string: its state cannot be computed without.
+ * about validators or rules, or removes a validator for an offence, has its consensus data before it, as an RLP string: its state cannot be computed without.
  * Gzip is detected by the first two bytes when read, and chosen by the ending `.gz` when written.
  */
 
@@ -136,29 +137,30 @@ export function importFileBlock(
   importBlock(chain, block, execution, {
     data: consensusData,
     ...(senders && { senders }),
-    ...systemUpdateOf(chain, consensusData, block.header.number),
+    ...systemUpdateOf(chain, consensusData, block.header),
   });
 }
 
-/** What the vote of a block that follows the head changes in the state, if it has one. */
-function systemUpdateOf(chain: Chain, consensusData: Uint8Array, number: number) {
+/** What the votes and offences of a block that follows the head change in the state, if it has some. */
+function systemUpdateOf(chain: Chain, consensusData: Uint8Array, { number, timestamp }: Header) {
   const data = consensusDataIn(consensusData, number);
   if (data?.cast === undefined) return {};
   const { header } = chain.head().block;
   const { proposer, cast } = data;
-  const { systemUpdate } = voteEffect(chain.stateAt(header.number), {
-    proposer,
-    ...cast,
-    height: header.number + 1,
+  const { offences, ...votes } = cast;
+  const position = { proposer, timestamp, height: header.number + 1, config: chain.config };
+  const { systemUpdate } = governanceEffect(chain.stateAt(header.number), position, {
+    ...votes,
+    ...(offences && chain.config.jail && { offences }),
   });
-  return { systemUpdate };
+  return systemUpdate ? { systemUpdate } : {};
 }
 
 /** Block `number` as a chain file holds it. */
 export function exportFileBlock(chain: Pick<Chain, "block" | "consensusDataOf">, number: number): Uint8Array {
   const data = chain.consensusDataOf(number);
-  const hasVote = decodeConsensusData(data)?.cast !== undefined;
-  return encodeFileBlock(chain.block(number)!.block, hasVote ? data : EMPTY_BYTES);
+  const isNeeded = decodeConsensusData(data)?.cast !== undefined;
+  return encodeFileBlock(chain.block(number)!.block, isNeeded ? data : EMPTY_BYTES);
 }
 
 function consensusDataIn(consensusData: Uint8Array, number: number) {

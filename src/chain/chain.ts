@@ -12,6 +12,8 @@ import type { StateTrie } from "../state/state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { NodeBatch } from "../trie/node-batch.ts";
 import type { Block, ExecutedBlock } from "../types/block.ts";
+import { AgreedConfig } from "./agreement/agreed-config.ts";
+import { RULES_ADDRESS } from "./agreement/agreement.ts";
 import {
   type BlockCommitted,
   type ChainReader,
@@ -26,6 +28,8 @@ import { StatePrunedError } from "./store/store-errors.ts";
 /** The canonical chain with its one writer. The pending block is not part of it. */
 export type Chain = Omit<ChainReader, "pending"> & {
   readonly stateTrie: StateTrie;
+  /** The rules of the genesis file; `config` has what the validators agreed on since, too. */
+  readonly genesisConfig: ChainConfig;
   /** What the consensus engine stored with a known block. */
   consensusDataOf(number: number): Uint8Array;
   /** Makes `record` the new head: on disk first, then readable, then published. */
@@ -55,11 +59,18 @@ export function createChain(modules: {
   /** The chain that this one continues. */
   readonly remote?: RemoteChain;
 }): Chain {
-  const { config, store, stateTrie, log, patches, remote } = modules;
+  const { config: genesisConfig, store, stateTrie, log, patches, remote } = modules;
+  const agreed = new AgreedConfig(genesisConfig);
   const listeners = new Set<(event: BlockCommitted) => void>();
   const rollbackListeners = new Set<(removed: readonly ExecutedBlock[]) => void>();
   const genesisHash = modules.genesisHash ?? known(0).block.hash;
   let head = known(store.head());
+  followAgreement();
+
+  /** A chain that continues a remote one has no validators who vote: its state is not asked. */
+  function followAgreement(): void {
+    if (remote === undefined) agreed.follow(store.stateAt(head.block.header.number));
+  }
 
   function known(number: number | undefined): ExecutedBlock {
     return knownBlock(store, number);
@@ -78,7 +89,7 @@ export function createChain(modules: {
 
   return {
     ...createChainReader({
-      config,
+      config: agreed.config,
       genesisHash,
       store,
       stateTrie,
@@ -87,6 +98,7 @@ export function createChain(modules: {
       head: () => head,
     }),
     stateTrie,
+    genesisConfig,
     consensusDataOf: (number) => store.consensusDataOf(number),
     commit(record, nodes) {
       invariant(
@@ -95,6 +107,7 @@ export function createChain(modules: {
       );
       store.append(record, nodes);
       head = record;
+      if (record.changes.accounts.some(({ address }) => address === RULES_ADDRESS)) followAgreement();
       emit(listeners, { executed: record, changes: record.changes });
     },
     rollbackTo(number) {
@@ -110,6 +123,7 @@ export function createChain(modules: {
         store.rollbackTo(to);
         patches?.dropAfter(to);
         head = known(to);
+        followAgreement();
         emit(rollbackListeners, removed);
       } while (head.block.header.number > number);
     },

@@ -76,3 +76,9 @@ test("a damaged file is an error, not a schedule", () => {
   writeFileSync(join(directory, file!), "{");
   assert.throws(() => check({ ...CONFIG, osakaTime: 3_000 }), ForkScheduleError);
 });
+
+test("the file counts no more for what the validators agreed on", () => {
+  const later = { ...CONFIG, osakaTime: 950 };
+  assert.throws(() => check(later), ForkScheduleError);
+  checkForkSchedule(directory, later, HEAD, new Set(["osakaTime"]));
+});

@@ -20,14 +20,20 @@ export class ForkScheduleError extends NodeError {
 /**
  * Checks that `config` has the rules by which the blocks up to `head` were executed, as geth does, and stores it in `directory`
  * for the next start. Forks after the head may come, go and move.
+ * @param agreed fields that the validators agreed on, for which the file counts no more
  * @throws ForkScheduleError
  */
-export function checkForkSchedule(directory: string, config: ChainConfig, head: Head): void {
+export function checkForkSchedule(
+  directory: string,
+  config: ChainConfig,
+  head: Head,
+  agreed: ReadonlySet<string> = new Set(),
+): void {
   const path = join(directory, FILE);
   const text = `${JSON.stringify(config, (_, value) => (typeof value === "bigint" ? String(value) : value), 2)}\n`;
   const known = ifPresent(() => readFileSync(path, "utf8"));
   if (known === text) return;
-  if (known !== undefined) compare(parse(path, known), JSON.parse(text), head);
+  if (known !== undefined) compare(parse(path, known), JSON.parse(text), head, agreed);
   replaceFile(path, text, 0o600);
 }
 
@@ -41,9 +47,10 @@ function parse(path: string, text: string): Schedule {
   }
 }
 
-function compare(stored: Schedule, configured: Schedule, head: Head): void {
+function compare(stored: Schedule, configured: Schedule, head: Head, agreed: ReadonlySet<string>): void {
   for (const name of new Set([...Object.keys(stored), ...Object.keys(configured)])) {
     const values = [stored[name], configured[name]];
+    if (agreed.has(name)) continue;
     if (name === "blobSchedule") compareBlobs(stored, configured, head);
     else if (!isSame(values) && values.some((value) => isActive(name, value, head))) {
       throw changed(name, values, head);

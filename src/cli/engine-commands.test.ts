@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { addressFromPrivateKey } from "../crypto/secp256k1.ts";
 import { hexToBytes } from "../primitives/hex.ts";
-import type { NetworkFile } from "./commands/init.ts";
+import { ifPresent } from "../storage/if-present.ts";
+import type { NetworkFile } from "./commands/network-file.ts";
 import { runCli } from "./program.ts";
 import { fakeContext } from "./testing/fake-context.ts";
 
@@ -43,7 +47,7 @@ test("testnet writes homes with one genesis, keys of their own, and a script", (
   );
   assert.equal(statSync(join(net, "start.sh")).mode & 0o777, 0o755);
   for (const name of names) {
-    assert.ok(readFileSync(join(net, "start.sh"), "utf8").includes(`--home ${name} `));
+    assert.ok(readFileSync(join(net, "start.sh"), "utf8").includes(`\nstart ${name}\n`));
   }
 });
 
@@ -51,6 +55,43 @@ test("testnet does not write into a folder that is not empty", async () => {
   const { code, stderr } = await run("testnet", "--output", net);
   assert.equal(code, 1);
   assert.match(stderr, /not empty/);
+});
+
+test("testnet --port-offset moves every port", async () => {
+  const moved = join(folder, "moved");
+  const made = await run("testnet", "--output", moved, "--validators", "2", "--port-offset", "1000");
+  assert.equal(made.code, 0, made.stderr);
+  const settings = readFileSync(join(moved, "validator-1", "config", "app.toml"), "utf8");
+  const ports = [...settings.matchAll(/^[a-z0-9-]+ = .*127\.0\.0\.1:(\d+)"/gm)].map(([, port]) => Number(port));
+  assert.deepEqual(
+    ports.sort((a, b) => a - b),
+    // The peer that it knows, and its own: metrics, HTTP, WebSocket, peers.
+    [7_070, 9_555, 9_556, 27_656, 27_666],
+  );
+  assert.match(readFileSync(join(moved, "prometheus.yaml"), "utf8"), /127\.0\.0\.1:7060/);
+  assert.match(readFileSync(join(moved, "compose.yaml"), "utf8"), /127\.0\.0\.1:9555\/readyz/);
+  const tooFar = await run("testnet", "--output", join(folder, "far"), "--port-offset", "40000");
+  assert.equal(tooFar.code, 2);
+});
+
+test("start.sh stops every node in order, on Ctrl-C and on SIGTERM, and ends after them", async () => {
+  const program = join(folder, "fake-evmintd");
+  writeFileSync(
+    program,
+    '#!/bin/sh\ntrap \'echo stopped >> "$3/signals"; sleep 0.2; echo ended >> "$3/signals"; exit 0\' TERM INT\necho started >> "$3/signals"\nwhile :; do sleep 0.1; done\n',
+    { mode: 0o755 },
+  );
+  const signalsOf = (name: string) => ifPresent(() => readFileSync(join(net, name, "signals"), "utf8")) ?? "";
+  const names = ["validator-0", "validator-1", "validator-2", "node-3"];
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    for (const name of names) rmSync(join(net, name, "signals"), { force: true });
+    const script = spawn(join(net, "start.sh"), { env: { ...process.env, EVMINTD: program }, stdio: "ignore" });
+    const exited = once(script, "exit");
+    while (!names.every((name) => signalsOf(name) === "started\n")) await setTimeout(20);
+    script.kill(signal);
+    await exited;
+    for (const name of names) assert.equal(signalsOf(name), "started\nstopped\nended\n", name);
+  }
 });
 
 test("validator show prints address, key and node id; validator key the private key of that address", async () => {
@@ -91,13 +132,61 @@ test("init --join makes a home of the same chain that knows the inviting node", 
   const { stdout } = await run("config", "show", "--home", home);
   assert.match(stdout, /engine = "cometbft"/);
   assert.match(stdout, /block-time = "500ms"/);
+  assert.match(stdout, /local-net = true/);
   for (const peer of network.peers) assert.ok(stdout.includes(peer));
+});
+
+test("engine invite names addresses that the new node can reach, and leaves out those that are to be hidden", async () => {
+  const invite = async (...flags: string[]) => {
+    const { code, stdout, stderr } = await run("engine", "invite", "--home", validator, ...flags);
+    const peers = code === 0 ? (JSON.parse(stdout) as NetworkFile).peers.map((peer) => peer.split("@")[1]) : [];
+    return { code, peers, warnings: stderr.split("\n").filter((line) => line.startsWith("warning")).length };
+  };
+  const flag = (name: string, value: string) => [`--cometbft.${name}`, value];
+  const id = (byte: string) => byte.repeat(20);
+  const others = `${id("aa")}@10.0.0.7:1,${id("bb")}@node.example:2,${id("cc")}@127.0.0.1:3`;
+  const wide = [...flag("local-net", "false"), ...flag("persistent-peers", others)];
+  const local = flag("persistent-peers", others);
+  assert.deepEqual(await invite(...local), {
+    code: 0,
+    peers: ["127.0.0.1:26656", "10.0.0.7:1", "node.example:2", "127.0.0.1:3"],
+    warnings: 1,
+  });
+  const elsewhere = ["--address", "10.0.0.5"];
+  assert.deepEqual(await invite(...local, ...elsewhere), {
+    code: 0,
+    peers: ["10.0.0.5:26656", "10.0.0.7:1", "node.example:2"],
+    warnings: 1,
+  });
+  assert.equal((await invite(...wide)).code, 1);
+  assert.equal((await invite(...wide, ...flag("p2p-address", "0.0.0.0:1"))).code, 1);
+  assert.equal((await invite(...wide, ...elsewhere)).code, 1);
+  assert.equal((await invite(...wide, "--address", "a b")).code, 2);
+  const named = { code: 0, peers: ["validator.example:9", "node.example:2"], warnings: 1 };
+  assert.deepEqual(await invite(...wide, "--address", "validator.example:9"), named);
+  assert.deepEqual(await invite(...wide, ...flag("external-address", "validator.example:9")), named);
+  assert.deepEqual((await invite(...wide, "--address", "2001:db8::1")).peers[0], "[2001:db8::1]:26656");
+  const behindSentries = [...wide, ...flag("pex", "false")];
+  assert.deepEqual((await invite(...behindSentries)).peers, ["node.example:2"]);
+  assert.equal((await invite(...behindSentries, ...flag("private-peers", id("bb")))).code, 1);
 });
 
 test("init --join rejects other files and other geneses, and changes nothing", async () => {
   const file = join(folder, "other.json");
   const home = join(folder, "not-joined");
-  for (const text of ["", "{}", "null", "[]", '{"genesis":"","engineGenesis":"","peers":[1]}']) {
+  const whole = JSON.parse((await run("engine", "invite", "--home", validator)).stdout) as NetworkFile;
+  const changes = {
+    genesis: whole.genesis.replace(/"timestamp": "0x./, '"timestamp": "0x1'),
+    engineGenesis: whole.engineGenesis.replace(/"evmGenesis": "0x../, '"evmGenesis": "0x00'),
+    chainId: "1",
+    genesisHash: `0x${"00".repeat(32)}`,
+    blockTimeMs: 0,
+    localNet: undefined,
+    allowedNodesContract: "0x1",
+    peers: ["127.0.0.1:1"],
+  };
+  const edited = Object.entries(changes).map(([key, value]) => JSON.stringify({ ...whole, [key]: value }));
+  for (const text of ["", "{}", "null", "[]", ...edited]) {
     writeFileSync(file, text);
     assert.equal((await run("init", "--home", home, "--join", file)).code, 1, text);
   }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { basename } from "node:path";
 import { NodeError } from "../errors.ts";
 import { escapeControls, escapeControlsInLines } from "../telemetry/escape-controls.ts";
 
@@ -68,8 +69,9 @@ export function portOwner(port: number): string | undefined {
       const target = attempt(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`));
       const inode = /^socket:\[(\d+)\]$/.exec(target ?? "")?.[1];
       if (inode === undefined || !inodes.has(inode)) continue;
-      const name = attempt(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim());
-      return `${name ?? "a program"} (process ${pid})`;
+      // Not its comm, which is the name of its main thread: Node.js 24 calls it MainThread.
+      const program = attempt(() => basename(readlinkSync(`/proc/${pid}/exe`)));
+      return `${program ?? "a program"} (process ${pid})`;
     }
   }
   return undefined;

@@ -73,6 +73,7 @@ function buildProgram(context: CliContext, invocation: Invocation, onLoaded: (lo
   const cli = { program, context, load, invocation };
   addNodeCommands(cli);
   addChainCommands(cli);
+  addBackupCommands(cli);
   addKeysCommands(cli);
   addEngineCommands(cli);
   addConsoleCommands(cli);
@@ -117,6 +118,8 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
     .option("--genesis <file>", "geth genesis file")
     .option("--chain-id <number>", "chain id of the built-in genesis (default 9000)")
     .option("--fund <address...>", "accounts that own a million ether in the built-in genesis")
+    .option("--free-gas", "no base fee and no least tip in the built-in genesis: accounts without ether can send")
+    .option("--jail", "validators that sign two different blocks are removed, by the built-in genesis")
     .option("--join <file>", 'follow the network of a file made by "evmintd engine invite"')
     .action(async (flags: Flags) => {
       const { init } = await import("./commands/init.ts");
@@ -132,21 +135,44 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
     .option("--genesis <file>", "a geth genesis file")
     .option("--chain-id <number>", "chain id (default 9000)")
     .option("--fund <address...>", "accounts that own a million ether")
+    .option("--free-gas", "no base fee and no least tip: accounts without ether can send")
+    .option("--jail", "validators that sign two different blocks are removed")
     .option("--block-time <duration>", "time between blocks (default 1s)")
     .option("--http-port <number>", "HTTP port of the first node (default 8545)")
+    .option("--port-offset <number>", "added to every port, for a second network on this machine (default 0)")
     .action(async (flags: Flags) => {
       const { testnet } = await import("./commands/testnet.ts");
       testnet(flags as TestnetOptions, context);
     });
 
-  withHome(program.command("token"))
+  const token = withHome(program.command("token"))
     .description("print a bearer token for private methods")
     .option("--expires <duration>", "how long it is good (default 24h)")
     .option("--namespaces <list>", "what it opens, such as personal,miner (default everything)")
+    .option("--methods <list>", "methods that it opens, such as eth_*,txpool_status (default all of the namespaces)")
+    .option("--subject <name>", "whom it is for: tokens of one subject share its quota and are revoked together")
     .option("--dev", "for the dev chain's home")
     .action(async (flags: Flags) => {
       const { printToken } = await import("./commands/token.ts");
       await printToken({ home: homeOf(flags, context) }, flags as TokenOptions, context);
+    });
+  token
+    .command("revoke")
+    .description("end a token before its time, within a second")
+    .argument("[id]", "id that was printed with it; or --subject NAME for all tokens made for it")
+    .action(async (id: string | undefined, _: Flags, command: Command) => {
+      const flags = command.optsWithGlobals<Flags>();
+      const { revokeToken } = await import("./commands/token.ts");
+      revokeToken({ home: homeOf(flags, context) }, { ...(flags as TokenOptions), id }, context);
+    });
+  token
+    .command("rotate")
+    .description("make a new secret for tokens, which a running node takes within a second")
+    .option("--grace <duration>", "how long tokens of the old one are good (default 24h)")
+    .action(async (_: Flags, command: Command) => {
+      const flags = command.optsWithGlobals<Flags>();
+      const { rotateTokens } = await import("./commands/token.ts");
+      rotateTokens({ home: homeOf(flags, context) }, flags, context);
     });
 
   program
@@ -221,6 +247,30 @@ function addChainCommands({ program, context, load, invocation }: Cli): void {
     .action(async (flags: Flags) => (await commands()).checkDatabase(load(flags).config, context));
 }
 
+function addBackupCommands({ program, context }: Cli): void {
+  const commands = () => import("./commands/backup.ts");
+  withHome(program.command("backup"))
+    .description("copy blocks, settings and keys of a home to a folder, while its node runs; again: only what is new")
+    .requiredOption("--to <folder>", "a new folder, or that of an earlier backup")
+    .option("--without-keys", "leave out keys, passphrase files and secrets")
+    .action(async (flags: Flags) =>
+      (await commands()).backup(
+        { home: homeOf(flags, context), to: flags["to"] as string, hasKeys: flags["withoutKeys"] !== true },
+        context,
+      ),
+    );
+  withHome(program.command("restore"))
+    .description("make a home of a backup")
+    .requiredOption("--from <folder>", "the folder of the backup")
+    .option("--check", "only read the backup and compare it with its manifest")
+    .action(async (flags: Flags) =>
+      (await commands()).restore(
+        { home: homeOf(flags, context), from: flags["from"] as string, isCheck: flags["check"] === true },
+        context,
+      ),
+    );
+}
+
 function addConsoleCommands({ program, context, load, invocation }: Cli): void {
   const command = (name: string, tables?: readonly string[]) =>
     withSettings(withHome(program.command(name)), invocation, tables)
@@ -255,13 +305,24 @@ function addEngineCommands({ program, context, load, invocation }: Cli): void {
   command(validator, "key")
     .description("print the private key itself")
     .action(async (flags: Flags) => (await commands()).printValidatorKey(load(flags).config, context));
+  command(validator, "rotate-key")
+    .description("replace the key by a new one: make it, cast this node's votes, and wait until the old one is out")
+    .option("--no-wait", "do what can be done now, and print what is missing")
+    .action(async (flags: Flags) => {
+      const { rotateKey } = await import("./commands/rotate-key.ts");
+      await rotateKey(load(flags).config, { wait: flags["wait"] !== false }, context);
+    });
   const engine = program.command("engine").description("CometBFT under this node");
   command(engine, "status")
     .description("print height, round, peers and voting power of the running node")
     .action(async (flags: Flags) => (await commands()).engineStatus(load(flags).config, context));
   command(engine, "invite")
     .description('print the file that "evmintd init --join" reads')
-    .action(async (flags: Flags) => (await commands()).invite(load(flags).config, context));
+    .option("--address <host>", "HOST or HOST:PORT under which others reach this node")
+    .action(async (flags: Flags) => {
+      const { invite } = await commands();
+      invite(load(flags).config, flags as { address?: string }, context);
+    });
 }
 
 function addKeysCommands({ program, context, load, invocation }: Cli): void {

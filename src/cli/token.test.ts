@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { tokensPath } from "../config/home.ts";
 import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
-import { verifyJwt } from "../rpc/transport/auth/jwt.ts";
+import { TokenFiles } from "../config/token-file.ts";
+import { type JwtClaims, verifyJwt } from "../rpc/transport/auth/jwt.ts";
 import { runCli } from "./program.ts";
 import { fakeContext } from "./testing/fake-context.ts";
 
@@ -18,26 +20,29 @@ async function token(...args: readonly string[]) {
   return { code, ...output, now: context.now() / 1000 };
 }
 
+/** What is printed beside a token. */
+const idOf = (text: string) => /^id ([0-9a-f]{16}): /.exec(text)?.[1];
+
 test("evmintd token prints a token that the secret of the home vouches for", async () => {
-  const { code, stdout, now } = await token("--expires", "2h", "--namespaces", "personal, miner");
+  const { code, stdout, stderr, now } = await token("--expires", "2h", "--namespaces", "personal, miner");
   assert.equal(code, 0);
-  assert.deepEqual(verifyJwt(stdout.trim(), readJwtSecret(home), now + 7199), {
-    claims: { iat: now, exp: now + 7200, namespaces: ["personal", "miner"] },
+  assert.deepEqual(verifyJwt(stdout.trim(), [readJwtSecret(home)], now + 7199), {
+    claims: { iat: now, exp: now + 7200, jti: idOf(stderr), namespaces: ["personal", "miner"] },
   });
-  assert.deepEqual(verifyJwt(stdout.trim(), readJwtSecret(home), now + 7200), { fault: "time" });
+  assert.deepEqual(verifyJwt(stdout.trim(), [readJwtSecret(home)], now + 7200), { fault: "time" });
 });
 
 test("evmintd token may be good for a year", async () => {
-  const { code, stdout, now } = await token("--expires", "8760h");
+  const { code, stdout, stderr, now } = await token("--expires", "8760h");
   assert.equal(code, 0);
-  const { claims } = verifyJwt(stdout.trim(), readJwtSecret(home), now) as { claims: unknown };
-  assert.deepEqual(claims, { iat: now, exp: now + 365 * 86_400 });
+  const { claims } = verifyJwt(stdout.trim(), [readJwtSecret(home)], now) as { claims: unknown };
+  assert.deepEqual(claims, { iat: now, exp: now + 365 * 86_400, jti: idOf(stderr) });
 });
 
 test("evmintd token is good for a day and for everything by default", async () => {
-  const { stdout, now } = await token();
-  assert.deepEqual(verifyJwt(stdout.trim(), readJwtSecret(home), now), {
-    claims: { iat: now, exp: now + 86_400 },
+  const { stdout, stderr, now } = await token();
+  assert.deepEqual(verifyJwt(stdout.trim(), [readJwtSecret(home)], now), {
+    claims: { iat: now, exp: now + 86_400, jti: idOf(stderr) },
   });
 });
 
@@ -49,8 +54,62 @@ test("evmintd token refuses other spans and names: exit code 2", async () => {
     ["--namespaces", "personal,*"],
     ["--namespaces", ""],
     ["--namespaces", "personal,foo"],
-    ["--namespaces", "eth"],
+    ["--methods", "eth_call;txpool_status"],
+    ["revoke", "team"],
+    ["rotate", "--grace", "9000h"],
   ]) {
     assert.equal((await token(...args)).code, 2, args.join(" "));
   }
+});
+
+test("evmintd token narrows to methods and names a subject", async () => {
+  const { stdout, now } = await token("--methods", "eth_*, txpool_status", "--subject", "team");
+  const { claims } = verifyJwt(stdout.trim(), [readJwtSecret(home)], now) as { claims: JwtClaims };
+  assert.deepEqual(claims.methods, ["eth_*", "txpool_status"]);
+  assert.equal(claims.sub, "team");
+});
+
+test("evmintd token revoke ends tokens by id or subject, and rotate the secret, after a grace", async () => {
+  const { now } = await token();
+  const clock = { seconds: now, ms: 0 };
+  const keys = new TokenFiles(home, {
+    nowSeconds: () => clock.seconds,
+    nowMs: () => (clock.ms += 2_000),
+    onFault: () => assert.fail(),
+  });
+  const id = "00112233aabbccdd";
+  assert.equal(keys.isRevoked({ id, subject: "team" }), false);
+  assert.equal((await token("revoke", id)).code, 0);
+  assert.equal((await token("revoke", "--subject", "team")).code, 0);
+  assert.equal(keys.isRevoked({ id, subject: undefined }), true);
+  assert.equal(keys.isRevoked({ id: undefined, subject: "team" }), true);
+  assert.equal(keys.isRevoked({ id: "team", subject: id }), false);
+
+  const [old] = keys.secrets();
+  assert.equal((await token("rotate", "--grace", "1h")).code, 0);
+  assert.deepEqual(keys.secrets(), [readJwtSecret(home), old]);
+  assert.notDeepEqual(readJwtSecret(home), old);
+  clock.seconds += 3_601;
+  assert.equal(keys.secrets().length, 1);
+  assert.equal((await token("rotate", "--grace", "0s")).code, 0);
+  clock.seconds -= 3_601;
+  assert.equal(keys.secrets().length, 1);
+  assert.equal(keys.isRevoked({ id, subject: undefined }), true);
+});
+
+test("while its files are damaged no token is good", async () => {
+  await token("revoke", "00112233aabbccdd");
+  const faults: unknown[] = [];
+  let ms = 0;
+  const keys = new TokenFiles(home, { nowMs: () => (ms += 2_000), onFault: (error) => faults.push(error) });
+  const state = readFileSync(tokensPath(home));
+  for (const damaged of ["", "{}", "[]", '{"revoked":[{"kind":"id"}]}', '{"revoked":[],"previous":{"secret":"00"}}']) {
+    writeFileSync(tokensPath(home), damaged);
+    assert.deepEqual(keys.secrets(), [], damaged);
+    assert.equal(keys.isRevoked({ id: undefined, subject: undefined }), true);
+    assert.equal((await token("revoke", "00112233aabbccde")).code, 2);
+  }
+  assert.equal(faults.length, 1);
+  writeFileSync(tokensPath(home), state);
+  assert.equal(keys.secrets().length, 1);
 });

@@ -38,6 +38,8 @@ export const genesisPath = inHome("config", "genesis.json");
 export const devGenesisPath = inHome("config", "dev-genesis.json");
 /** Secret of the bearer tokens for private methods. */
 export const jwtSecretPath = inHome("config", "jwt.hex");
+/** Revoked tokens, and the secret before `jwt.hex`. */
+export const tokensPath = inHome("config", "tokens.json");
 /** Private key the node is known by among Ethereum nodes. */
 export const nodeKeyPath = inHome("config", "node-key.hex");
 export const keystorePath = inHome("keystore");
@@ -63,12 +65,16 @@ export const poolPath = inHome("data", "pool");
 export const quarantinePath = inHome("data", "quarantine");
 /** The votes about validators that this node casts. */
 export const cliqueProposalsPath = inHome("clique-proposals.json");
+/** Votes about rules that this node casts. */
+export const parameterProposalsPath = inHome("parameter-proposals.json");
 /** Snapshots of the state for other nodes. */
 export const snapshotsPath = inHome("data", "snapshots");
 /** Private keys of whisper identities and groups, encrypted with the node key. */
 export const whisperIdentitiesPath = inHome("shh", "identities");
 /** CometBFT's own home: keys, signing state, blocks of consensus. */
 export const cometbftPath = inHome("cometbft");
+/** What the operator adds to CometBFT's configuration. */
+export const engineAdditionsPath = inHome("config", "cometbft.toml");
 /** Files of blocks that were removed because CometBFT's store ends before them; `evmintd import` reads them. */
 export const setAsidePath = inHome("set-aside");
 /** Socket on which the application waits for CometBFT. */

@@ -19,6 +19,8 @@ import {
   hostPort,
   integer,
   list,
+  nodeAddresses,
+  nodeIds,
   type Option,
   oneOf,
   option,
@@ -49,6 +51,10 @@ export const SCHEMA = {
     accountSlots: option("mempool.account-slots", integer(1), MEMPOOL_DEFAULTS.accountSlots, {
       dev: DEFAULTS.poolAccountSlotsDev,
       description: "Most executable transactions of one account in the pool, and as many after a nonce gap.",
+    }),
+    allowedAccounts: option("mempool.allowed-accounts", text, "", {
+      description:
+        "File with the accounts that may send transactions and create contracts, seen from the home; empty: all may.",
     }),
     bytesMax: option("mempool.size-limit", byteSize, MEMPOOL_DEFAULTS.bytesMax, {
       description:
@@ -159,6 +165,9 @@ export const SCHEMA = {
     denyMethods: option("json-rpc.deny-methods", list, [], {
       description: "Methods not served there, even if allow-methods names them.",
     }),
+    requireToken: option("json-rpc.require-token", boolean, false, {
+      description: "Every call over HTTP and WebSocket needs a token that opens it, not only private methods.",
+    }),
   },
   ipc: {
     enable: option("ipc.enable", boolean, true, {
@@ -218,17 +227,45 @@ export const SCHEMA = {
     externalAddress: option("cometbft.external-address", text, "", {
       description: "host:port under which peers reach this node; empty: the address they see.",
     }),
-    persistentPeers: option("cometbft.persistent-peers", list, [], {
-      description: "Peers to stay connected to, as id@host:port.",
+    persistentPeers: option("cometbft.persistent-peers", nodeAddresses, [], {
+      description: "Peers to stay connected to.",
     }),
-    trustedPeers: option("cometbft.trusted-peers", list, [], {
+    seeds: option("cometbft.seeds", nodeAddresses, [], {
+      description:
+        "Nodes that are asked for addresses of others where this one has too few peers; they disconnect then.",
+    }),
+    pex: option("cometbft.pex", unset(boolean), null, {
+      description:
+        "Ask peers for addresses of others, and pass on those it knows; empty: yes, unless cometbft.local-net. A validator behind sentries has false.",
+    }),
+    privatePeers: option("cometbft.private-peers", nodeIds, [], {
+      description: "Ids of peers whose addresses are not passed on: a sentry names its validators.",
+    }),
+    trustedPeers: option("cometbft.trusted-peers", nodeIds, [], {
       description: "Ids of peers that connect also where there are as many as allowed.",
     }),
-    rejectedPeers: option("cometbft.rejected-peers", list, [], {
+    rejectedPeers: option("cometbft.rejected-peers", nodeIds, [], {
       description: "Ids of nodes that are not connected to: those removed with admin_removePeer.",
+    }),
+    allowedNodesFile: option("cometbft.allowed-nodes-file", text, "", {
+      description:
+        'JSON file, seen from the home, with the nodes that may connect: {"ID": "name", …}. It is read again when it changes; empty: every node may.',
+    }),
+    allowedNodesContract: option("cometbft.allowed-nodes-contract", unset(address), null, {
+      description:
+        "Contract that says which nodes may connect: connectionAllowed(bytes20 id) view returns (bool); empty: there is none.",
+    }),
+    inboundPeersMax: option("cometbft.max-inbound-peers", integer(0, 1_000), 40, {
+      description: "Peers that may connect to this node, besides those of cometbft.trusted-peers.",
+    }),
+    outboundPeersMax: option("cometbft.max-outbound-peers", integer(0, 1_000), 10, {
+      description: "Peers that this node looks for, besides those of cometbft.persistent-peers.",
     }),
     localNet: option("cometbft.local-net", boolean, false, {
       description: "All nodes are on one machine or private net: repeated and private addresses are accepted.",
+    }),
+    metricsAddress: option("cometbft.metrics-address", unset(hostPort), null, {
+      description: "Where CometBFT serves its own metrics for Prometheus, without TLS; empty: nowhere.",
     }),
     stateSyncServers: option("cometbft.state-sync-servers", list, [], {
       description:
@@ -240,8 +277,16 @@ export const SCHEMA = {
     trustHash: option("cometbft.trust-hash", text, "", {
       description: "CometBFT's hash of that block: `evmintd engine status` of a node prints both.",
     }),
-    doubleSignCheckHeight: option("cometbft.double-sign-check-height", integer(0), 0, {
-      description: "A validator does not start while its own votes are in the last so many blocks; 10 for production.",
+    doubleSignCheckHeight: option("cometbft.double-sign-check-height", integer(0, 1_000), 3, {
+      description:
+        "After a start, a validator's key signs once so many blocks of the network, made since, have no signature of it; where the network makes none, after some seconds. 0: it signs at once, also from an old copy of a home.",
+    }),
+    privValidatorLaddr: option("cometbft.priv-validator-laddr", text, "", {
+      description:
+        "Where CometBFT waits for a remote signer that has the validator's key: unix:///path or tcp://host:port; empty: the key is in the home.",
+    }),
+    validatorPublicKey: option("cometbft.validator-public-key", bytes(33), new Uint8Array(0), {
+      description: "Public key of the remote signer: 33 bytes, compressed.",
     }),
     rollbackBlocksMax: option("cometbft.rollback-blocks", integer(0), 100, {
       description:

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { lstatSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Hash, hashFromBytes, parseHash } from "../primitives/hash.ts";
 import { makeFolder } from "../storage/make-folder.ts";
+import { createFile } from "../storage/replace-file.ts";
 import type { Config } from "./config.ts";
 import { InvalidConfigError } from "./errors.ts";
 import { dataPath, isInMemory, jwtSecretPath, nodeKeyPath } from "./home.ts";
@@ -36,12 +37,7 @@ export function nodeKey(home: string): Uint8Array {
 /** Random bytes as hex in a new file; one that is there stays. */
 function createSecret(path: string, mode = 0o600): void {
   makeFolder(dirname(path));
-  const text = `0x${randomBytes(SECRET_BYTES).toString("hex")}\n`;
-  try {
-    writeFileSync(path, text, { flag: "wx", mode });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
+  createFile(path, `0x${randomBytes(SECRET_BYTES).toString("hex")}\n`, mode);
 }
 
 function readSecret(path: string): Uint8Array {

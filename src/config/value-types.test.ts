@@ -73,3 +73,19 @@ test("a duration without a unit is refused, zero apart", () => {
   assert.equal(types.duration.parse(5), undefined);
   assert.equal(types.duration.parse("1.5s"), 1500);
 });
+
+test("ids and addresses of nodes are read in lower case, and nothing else is one", () => {
+  const id = "aB".repeat(20);
+  const lower = id.toLowerCase();
+  assert.deepEqual(types.nodeIds.parse(`${id},${lower}`), [lower]);
+  assert.deepEqual(types.nodeIds.parse([]), []);
+  for (const raw of ["0x", `0x${id}`, id.slice(1), `${id}@host:1`, 3, [3]]) {
+    assert.equal(types.nodeIds.parse(raw), undefined, String(raw));
+  }
+  const addresses = [`${lower}@host-1.example:26656`, `${lower}@[::1]:1`, `${lower}@10.0.0.1:65535`];
+  assert.deepEqual(reread(types.nodeAddresses, addresses), addresses);
+  assert.deepEqual(types.nodeAddresses.parse(`${id}@Host:1`), [`${lower}@Host:1`]);
+  for (const raw of [id, `${id}@host`, `${id}@host:65536`, `${id}@:1`, `tcp://${id}@host:1`, `${id}@a b:1`, 3]) {
+    assert.equal(types.nodeAddresses.parse(raw), undefined, String(raw));
+  }
+});

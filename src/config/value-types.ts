@@ -197,6 +197,35 @@ export const list: ValueType<readonly string[]> = {
   print: (value) => `[${value.map((item) => JSON.stringify(item)).join(", ")}]`,
 };
 
+const NODE_ID = /^[0-9a-f]{40}$/i;
+/** The host has no comma, which separates addresses. */
+const NODE_ADDRESS = /^([0-9a-f]{40})@(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+):(\d{1,5})$/i;
+
+/** Ids of CometBFT's nodes, lower-case. */
+export const nodeIds: ValueType<readonly string[]> = listOf("ids of nodes, 40 hex digits each", (item) =>
+  NODE_ID.test(item) ? item.toLowerCase() : undefined,
+);
+
+/** Addresses of CometBFT's nodes: `id@host:port`, the id in lower case. */
+export const nodeAddresses: ValueType<readonly string[]> = listOf("nodes as id@host:port", (item) => {
+  const [, id, port] = NODE_ADDRESS.exec(item) ?? [];
+  if (id === undefined || Number(port) > 65_535) return undefined;
+  return `${id.toLowerCase()}${item.slice(id.length)}`;
+});
+
+/** A list of what `parse` reads. */
+function listOf(expects: string, parse: (item: string) => string | undefined): ValueType<readonly string[]> {
+  return {
+    expects: `a list of ${expects}`,
+    parse(raw) {
+      const items = list.parse(raw)?.map(parse);
+      if (items === undefined || items.includes(undefined)) return undefined;
+      return [...new Set(items as string[])];
+    },
+    print: list.print,
+  };
+}
+
 export const address: ValueType<Address> = {
   expects: "an address (0x and 40 hex digits)",
   parse: (raw) => attempt(() => (typeof raw === "string" ? parseAddress(raw) : undefined)),

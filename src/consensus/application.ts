@@ -68,6 +68,8 @@ export type BlockResult = {
   /** One for each element of `txs`, in order. */
   readonly results: readonly TxResult[];
   readonly validatorUpdates: readonly Validator[];
+  /** How long evidence counts from the next block on, in seconds, where this block changes it; null: as long as in the engine's genesis. */
+  readonly evidenceAgeSeconds?: number | null;
 };
 
 export type ChainStart = {
@@ -77,7 +79,7 @@ export type ChainStart = {
   /** Height of the first block the engine decides. */
   readonly initialHeight: number;
   readonly validators: readonly Validator[];
-  /** JSON: `{"evmGenesis": "0x<hash of block 0>"}` */
+  /** JSON: `AppState` */
   readonly appState: Uint8Array;
 };
 

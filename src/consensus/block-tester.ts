@@ -1,12 +1,8 @@
 import type { Chain } from "../chain/chain.ts";
 import { NodeError } from "../errors.ts";
-import {
-  type BlockBuilder,
-  nextGasLimit,
-  type PayloadAttributes,
-  type SealedBlock,
-} from "../execution/block/build-block.ts";
+import type { BlockBuilder, PayloadAttributes, SealedBlock } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
+import { nextGasLimit } from "../params/fees.ts";
 import { hardforkAt, isAtLeast } from "../params/hardforks.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -52,7 +48,7 @@ export type BlockTester = {
 
 export function createBlockTester(
   options: {
-    readonly gasLimitTarget: bigint;
+    readonly gasLimitTarget: () => bigint;
     readonly minimumTip: () => bigint;
     /** Throws where a network decides the blocks, and while the chain is changed otherwise. */
     readonly assertCanCommit: () => void;
@@ -76,7 +72,7 @@ export function createBlockTester(
       throw new PayloadAttributesError("unexpected withdrawals before shanghai");
     }
     const given = transactions?.map(decodeAt);
-    const gasLimit = nextGasLimit(head.gasLimit, targetGasLimit ?? options.gasLimitTarget);
+    const gasLimit = nextGasLimit(head.gasLimit, targetGasLimit ?? options.gasLimitTarget());
     const begin = () => beginBlock({ ...attributes, gasLimit });
     const sealed = given ? sealOf(begin(), given) : fromPool(begin);
     return { sealed, value: tipsOf(sealed), sidecars: sidecarsOf(sealed, given ?? []) };

@@ -1,7 +1,9 @@
+import type { Parameter } from "../chain/agreement/agreement.ts";
 import type { SealedBlock } from "../execution/block/build-block.ts";
 import { equalBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { BlockInput, Proposal, TxResult, Validator } from "./application.ts";
+import type { GovernanceInBlock } from "./voting/block-effect.ts";
 
 /** A block that was executed and not committed. */
 export type Candidate = {
@@ -11,6 +13,10 @@ export type Candidate = {
   /** One for each element of `txs`. */
   readonly results: readonly TxResult[];
   readonly validatorUpdates: readonly Validator[];
+  /** Votes and offences that have to be stored with the block. */
+  readonly cast?: GovernanceInBlock;
+  /** What its vote about a rule decides. */
+  readonly decided?: Parameter;
 };
 
 /** Rounds of one height whose executed blocks are cached; a height with more executes again. */
@@ -36,14 +42,22 @@ export class Candidates {
   }
 }
 
-/** Votes and misbehavior are left out: nothing in the block depends on them. */
+/** The votes of the last commit are left out: nothing in the block depends on them. Misbehavior decides about validators. */
 function isSameBlock({ proposal, txs }: Candidate, input: BlockInput): boolean {
   return (
     proposal.height === input.height &&
     proposal.time.seconds === input.time.seconds &&
     proposal.time.nanos === input.time.nanos &&
     proposal.proposer === input.proposer &&
+    isSameMisbehavior(proposal, input) &&
     txs.length === input.txs.length &&
     txs.every((tx, i) => tx === input.txs[i] || equalBytes(tx, input.txs[i]!))
+  );
+}
+
+function isSameMisbehavior({ misbehavior: ours }: Proposal, { misbehavior: theirs }: Proposal): boolean {
+  return (
+    ours.length === theirs.length &&
+    ours.every(({ address, height }, i) => address === theirs[i]?.address && height === theirs[i]?.height)
   );
 }

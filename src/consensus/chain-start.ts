@@ -11,9 +11,36 @@ export function engineChainId(chainId: bigint): string {
   return `evmint-${chainId}`;
 }
 
-/** `app_state` of the engine's genesis: the EVM chain it belongs to. */
-export function appStateOf(genesisHash: Hash): { readonly evmGenesis: Hash } {
-  return { evmGenesis: genesisHash };
+/** `app_state` of the engine's genesis. */
+export type AppState = {
+  /** Hash of block 0 of the EVM chain it belongs to. */
+  readonly evmGenesis: Hash;
+  /** Voting power of validators that are voted in, in decimal digits. Missing in a genesis of before there was a choice: 1. */
+  readonly validatorPower: string;
+  /** `genesisRules` of the EVM genesis; absent where it has none. */
+  readonly rules?: string;
+};
+
+export function appStateOf(chain: {
+  readonly genesisHash: Hash;
+  readonly validatorPower: number;
+  readonly rules?: string | undefined;
+}): AppState {
+  const { genesisHash, validatorPower, rules } = chain;
+  return { evmGenesis: genesisHash, validatorPower: String(validatorPower), ...(rules !== undefined && { rules }) };
+}
+
+/**
+ * The rules of a genesis file that the hash of block 0 does not cover and that no node can have alone, as text: in the engine's genesis they are
+ * a part of what all nodes compare. Undefined where the file has none of them.
+ */
+export function genesisRules({ zeroBaseFee, minimumTip, jail }: ChainConfig): string | undefined {
+  const rules = [
+    ...(zeroBaseFee ? ["zeroBaseFee"] : []),
+    ...(minimumTip === undefined ? [] : [`minimumTip=${minimumTip}`]),
+    ...(jail ? ["jail"] : []),
+  ];
+  return rules.length === 0 ? undefined : rules.join(" ");
 }
 
 /** The engine's genesis describes another chain than ours. */
@@ -25,6 +52,7 @@ class GenesisDisagreementError extends NodeError {
 type OwnStart = {
   readonly config: Pick<ChainConfig, "chainId">;
   readonly genesisHash: Hash;
+  readonly rules: string | undefined;
   /** Number and time of the head. */
   readonly head: { readonly number: number; readonly timestamp: number };
 };
@@ -32,7 +60,9 @@ type OwnStart = {
 /** @throws GenesisDisagreementError for the first field that disagrees */
 export function assertSameChain(start: ChainStart, own: OwnStart): void {
   agree("chain id", start.chainId, engineChainId(own.config.chainId));
-  agree("hash of the EVM genesis block", evmGenesisOf(start.appState), own.genesisHash);
+  const { evmGenesis, rules } = appStateIn(start.appState);
+  agree("hash of the EVM genesis block", evmGenesis, own.genesisHash);
+  agree("list of rules of the EVM genesis", rules, own.rules);
   agree("initial height", start.initialHeight, own.head.number + 1);
   if (start.time.seconds < own.head.timestamp) {
     throw new GenesisDisagreementError(`genesis time ${start.time.seconds} is before the head's ${own.head.timestamp}`);
@@ -49,10 +79,10 @@ function agree(name: string, theirs: unknown, ours: unknown): void {
   });
 }
 
-function evmGenesisOf(appState: Uint8Array): unknown {
+function appStateIn(appState: Uint8Array): { readonly [Key in keyof AppState]?: unknown } {
   try {
     const state: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(appState));
-    return (state as { evmGenesis?: unknown } | null)?.evmGenesis;
+    return (state ?? {}) as object;
   } catch (cause) {
     throw new GenesisDisagreementError("app_state is not JSON", {}, { cause });
   }

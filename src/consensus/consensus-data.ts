@@ -1,17 +1,25 @@
+import { type Parameter, parameterItem, parameterOfItem } from "../chain/agreement/agreement.ts";
 import { NodeError } from "../errors.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../primitives/address.ts";
-import { bigintToBytes, bytesToBigint, concatBytes, EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
+import { bigintToBytes, bytesToBigint, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../primitives/hash.ts";
 import { decodeRlp, encodeRlp, type RlpItem } from "../primitives/rlp.ts";
 import { MalformedBytesError } from "../storage/byte-io.ts";
+import type { GovernanceInBlock } from "./voting/block-effect.ts";
+import type { Offence } from "./voting/jail.ts";
 import type { Vote } from "./voting/snapshot.ts";
-import { type StartingSet, startingSetItem, startingSetOfItem } from "./voting/starting-set.ts";
+import { startingSetItem, startingSetOfItem } from "./voting/starting-set.ts";
 import { integerOf, listOf, voteItem, voteOfItem } from "./voting/vote-codec.ts";
 
 /**
- * Stored with a block besides its Ethereum form: RLP([consensusHash, proposer, nanos, parentRound, vote]), where a vote is [] or
- * [vote, startingSet]. Blocks written before there were votes have the first three fields. Genesis has none, nor have imported blocks
- * without a vote; they count as hash 0.
+ * Stored with a block besides its Ethereum form: RLP([consensusHash, proposer, nanos, parentRound, cast]), where cast is one of
+ *
+ *     []
+ *     [vote, startingSet]
+ *     [vote or [], startingSet, parameterVote or [], [[address, height] …]]
+ *
+ * the last of them only where there is a vote about a rule, or an offence for which a validator was removed. Blocks written before there were votes
+ * have the first three fields. Genesis has none, nor have imported blocks without a vote or an offence; they count as hash 0.
  */
 export type ConsensusData = {
   readonly consensusHash: Hash;
@@ -20,11 +28,9 @@ export type ConsensusData = {
   readonly nanos: number;
   /** The round in which the parent was committed; 0 when the proposer whose turn it was made it. */
   readonly parentRound: number;
-  /** A vote about the validator set, with what it takes to count it again. */
-  readonly cast?: CastInBlock;
+  /** Votes and offences, with what it takes to compute their effect again. */
+  readonly cast?: GovernanceInBlock;
 };
-
-type CastInBlock = { readonly vote: Vote; readonly startingSet: StartingSet };
 
 export function encodeConsensusData(data: ConsensusData): Uint8Array {
   const { cast } = data;
@@ -33,8 +39,18 @@ export function encodeConsensusData(data: ConsensusData): Uint8Array {
     addressToBytes(data.proposer),
     bigintToBytes(BigInt(data.nanos)),
     bigintToBytes(BigInt(data.parentRound)),
-    cast ? [voteItem(cast.vote), startingSetItem(cast.startingSet)] : [],
+    cast ? castItem(cast) : [],
   ]);
+}
+
+function castItem({ vote, startingSet, parameterVote, offences = [] }: GovernanceInBlock): RlpItem {
+  const items = [vote ? voteItem(vote) : [], startingSetItem(startingSet)];
+  if (!parameterVote && offences.length === 0) return items;
+  return [
+    ...items,
+    parameterVote ? parameterItem(parameterVote) : [],
+    offences.map(({ address, height }) => [addressToBytes(address), bigintToBytes(BigInt(height))]),
+  ];
 }
 
 /** The engine's hash of a block, from its stored consensus data. */
@@ -70,11 +86,37 @@ const NANOS_MAX = 999_999_999;
 const ROUND_MAX = 2 ** 31 - 1;
 
 function castOf(item: RlpItem): Pick<ConsensusData, "cast"> {
-  if (item.length === 0 && !(item instanceof Uint8Array)) return {};
-  const [voteField, startingSet] = listOf(item, 2);
-  const vote = voteOfItem(voteField!);
-  if (!vote) throw malformed("vote");
-  return { cast: { vote, startingSet: startingSetOfItem(startingSet!) } };
+  if (isEmptyList(item)) return {};
+  const fields = listOf(item);
+  if (!CAST_COUNTS.includes(fields.length)) throw malformed("cast");
+  const [voteField, startingSet, parameterField, offenceField] = fields;
+  const vote = isEmptyList(voteField!) ? undefined : voteOfItem(voteField!);
+  if (!vote && !isEmptyList(voteField!)) throw malformed("vote");
+  const decoded = { ...(vote && { vote }), startingSet: startingSetOfItem(startingSet!) };
+  if (parameterField === undefined) {
+    if (!vote) throw malformed("vote");
+    return { cast: decoded };
+  }
+  const parameterVote = isEmptyList(parameterField) ? undefined : parameterOfItem(parameterField);
+  if (!parameterVote && !isEmptyList(parameterField)) throw malformed("vote about a rule");
+  const offences = listOf(offenceField).map(offenceOf);
+  if (!parameterVote && offences.length === 0) throw malformed("cast");
+  return {
+    cast: { ...decoded, ...(parameterVote && { parameterVote }), ...(offences.length > 0 && { offences }) },
+  };
+}
+
+/** Of earlier versions, and of this one. */
+const CAST_COUNTS: readonly number[] = [2, 4];
+
+function offenceOf(item: RlpItem): Offence {
+  const [address, height] = listOf(item, 2);
+  if (!(address instanceof Uint8Array) || address.length !== 20) throw malformed("offence");
+  return { address: addressFromBytes(address), height: integerOf(height, Number.MAX_SAFE_INTEGER) };
+}
+
+function isEmptyList(item: RlpItem): boolean {
+  return item.length === 0 && !(item instanceof Uint8Array);
 }
 
 function malformed(field: string): MalformedBytesError {
@@ -84,9 +126,14 @@ function malformed(field: string): MalformedBytesError {
 /**
  * What a proposer decides of a block besides its transactions: the first element of every proposal.
  *
- *     0xbf ‖ RLP([version, feeRecipient, extraData, gasLimit, vote or []])
+ *     0xbf ‖ RLP([1, feeRecipient, extraData, gasLimit, vote or []])
+ *     0xbf ‖ RLP([2, feeRecipient, extraData, gasLimit, vote or [], forkHash])
+ *     0xbf ‖ RLP([3, feeRecipient, extraData, gasLimit, vote or [], forkHash or "", parameterVote])
  *
- * No transaction begins with a byte from 0x80 to 0xbf. `voting/vote-codec.ts` has the form of a vote.
+ * Version 2 is that of proposers that know of a fork by time after block 0, begun or not, so that nodes that are configured for another time
+ * find out. Version 3 is that of blocks with a vote about a rule alone, so that a network whose nodes are upgraded one after the other goes on.
+ * No transaction begins with a byte from 0x80 to 0xbf. `voting/vote-codec.ts` has the form of a vote, `chain/agreement/agreement.ts` that of
+ * a vote about a rule.
  */
 export type ProposerData = {
   readonly feeRecipient: Address;
@@ -95,10 +142,15 @@ export type ProposerData = {
   readonly gasLimit: bigint;
   /** About the validator set. */
   readonly vote?: Vote;
+  /** 4 bytes, EIP-2124: the forks by which the proposer executes the block. */
+  readonly forkHash?: Uint8Array | undefined;
+  /** About a rule of the chain. */
+  readonly parameterVote?: Parameter;
 };
 
 const PREFIX = 0xbf;
-const VERSION = Uint8Array.of(1);
+const VERSIONS = { plain: 1, withForkHash: 2, withParameterVote: 3 } as const;
+const NEWEST_VERSION = VERSIONS.withParameterVote;
 const ENCODED_BYTES_MAX = 256;
 
 /** The first element of a proposal is missing, malformed or not canonical. */
@@ -107,16 +159,18 @@ export class InvalidProposerDataError extends NodeError {
 }
 
 export function encodeProposerData(data: ProposerData): Uint8Array {
-  return concatBytes(
-    Uint8Array.of(PREFIX),
-    encodeRlp([
-      VERSION,
-      addressToBytes(data.feeRecipient),
-      data.extraData,
-      bigintToBytes(data.gasLimit),
-      data.vote ? voteItem(data.vote) : [],
-    ]),
-  );
+  const { feeRecipient, extraData, gasLimit, vote, forkHash, parameterVote } = data;
+  const items = [addressToBytes(feeRecipient), extraData, bigintToBytes(gasLimit), vote ? voteItem(vote) : []];
+  return concatBytes(Uint8Array.of(PREFIX), encodeRlp(withVersion(items, forkHash, parameterVote)));
+}
+
+function withVersion(items: readonly RlpItem[], forkHash?: Uint8Array, parameterVote?: Parameter): readonly RlpItem[] {
+  if (parameterVote) {
+    const version = Uint8Array.of(VERSIONS.withParameterVote);
+    return [version, ...items, forkHash ?? EMPTY_BYTES, parameterItem(parameterVote)];
+  }
+  if (forkHash) return [Uint8Array.of(VERSIONS.withForkHash), ...items, forkHash];
+  return [Uint8Array.of(VERSIONS.plain), ...items];
 }
 
 /** @throws InvalidProposerDataError */
@@ -126,13 +180,14 @@ export function decodeProposerData(bytes: Uint8Array | undefined): ProposerData 
   }
   const fields = fieldsOf(bytes);
   const [version, feeRecipient, extraData, gasLimit, voteField] = fields;
+  assertVersionIsKnown(version);
   const vote = voteField && voteOfItem(voteField);
   const hasNoVote = !(voteField instanceof Uint8Array) && voteField?.length === 0;
+  const later = laterFields(fields);
   if (
-    fields.length !== 5 ||
-    !(version instanceof Uint8Array && feeRecipient instanceof Uint8Array) ||
+    later === undefined ||
+    !(feeRecipient instanceof Uint8Array) ||
     !(extraData instanceof Uint8Array && gasLimit instanceof Uint8Array) ||
-    !equalBytes(version, VERSION) ||
     feeRecipient.length !== 20 ||
     extraData.length > 32 ||
     gasLimit.length > 8 ||
@@ -146,7 +201,31 @@ export function decodeProposerData(bytes: Uint8Array | undefined): ProposerData 
     extraData,
     gasLimit: bytesToBigint(gasLimit),
     ...(vote && { vote }),
+    ...later,
   };
+}
+
+/** A proposer whose program is newer: what its block does cannot be known here. */
+function assertVersionIsKnown(version: RlpItem | undefined): void {
+  if (!(version instanceof Uint8Array) || version.length !== 1 || version[0]! <= NEWEST_VERSION) return;
+  throw new InvalidProposerDataError(
+    `proposer data of version ${version[0]}, and this program knows those up to ${NEWEST_VERSION}: install a version of evmintd that does`,
+    { version: version[0], newest: NEWEST_VERSION },
+  );
+}
+
+/** What follows the vote about a validator, by version; undefined where it is none of them. */
+function laterFields(fields: readonly RlpItem[]): Pick<ProposerData, "forkHash" | "parameterVote"> | undefined {
+  const [version, , , , , forkHash, parameterField] = fields;
+  if (!(version instanceof Uint8Array) || version.length !== 1) return undefined;
+  const [number] = version;
+  if (number === VERSIONS.plain) return fields.length === 5 ? {} : undefined;
+  if (!(forkHash instanceof Uint8Array)) return undefined;
+  if (number === VERSIONS.withForkHash) return fields.length === 6 && forkHash.length === 4 ? { forkHash } : undefined;
+  const parameterVote = parameterField && parameterOfItem(parameterField);
+  if (number !== VERSIONS.withParameterVote || fields.length !== 7 || !parameterVote) return undefined;
+  if (forkHash.length === 0) return { parameterVote };
+  return forkHash.length === 4 ? { forkHash, parameterVote } : undefined;
 }
 
 function fieldsOf(bytes: Uint8Array) {

@@ -241,6 +241,31 @@ test("a decided block that cannot follow the head is an error, not a crash of th
   }
 });
 
+test("a block that another fork schedule executes is neither voted for nor decided here", () => {
+  const begun = GENESIS_TIME + 1;
+  const later = GENESIS_TIME + 1_000;
+  for (const { own, theirs, isVotedFor = false, isExecuted = isVotedFor } of [
+    { own: begun, theirs: begun, isVotedFor: true },
+    { own: begun, theirs: later },
+    { own: later, theirs: begun },
+    { own: undefined, theirs: begun },
+    { own: undefined, theirs: later, isVotedFor: true },
+    { own: later, theirs: undefined, isVotedFor: true },
+    { own: undefined, theirs: undefined, isVotedFor: true },
+    // An older program names no forks, and the blocks of a chain that it made stay valid.
+    { own: begun, theirs: undefined, isExecuted: true },
+  ]) {
+    const proposal = proposalOf(1, { time: { seconds: GENESIS_TIME + 10, nanos: 0 } });
+    const proposer = openTestApplication({ osakaTime: theirs });
+    const txs = proposer.application.prepareProposal({ ...proposal, maxTxBytes: 1_000 });
+    const { application } = openTestApplication({ osakaTime: own });
+    const input = inputOf(proposal, txs);
+    assert.equal(application.processProposal(input), isVotedFor);
+    if (isExecuted) application.finalizeBlock(input);
+    else assert.throws(() => application.finalizeBlock(input), { code: "CONSENSUS_OTHER_FORK_SCHEDULE" });
+  }
+});
+
 test("prepareProposal never throws, whatever it needs fails", () => {
   const fault = new TypeError("injected");
   const fail = () => {

@@ -1,10 +1,13 @@
+import type { Parameter } from "../chain/agreement/agreement.ts";
 import type { Chain } from "../chain/chain.ts";
 import { invariant, NodeError } from "../errors.ts";
-import { type BlockBuilder, nextGasLimit, type PayloadAttributes } from "../execution/block/build-block.ts";
+import type { BlockBuilder, PayloadAttributes } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import type { PeerSubmissions, RunAdd } from "../mempool/peer-submissions.ts";
+import { nextGasLimit } from "../params/fees.ts";
+import type { ForkHashes } from "../params/fork-id.ts";
 import { type Address, addressToBytes } from "../primitives/address.ts";
-import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
+import { bigintToFixedBytes, concatBytes, EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../primitives/hash.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
@@ -40,14 +43,17 @@ import { assembleBlock, beginPacking, PACKING_LIMITS, PackingAhead, TX_FRAME_BYT
 import type { BeginBlock } from "./pending-block.ts";
 import { ExecutorFailure, type SetAside } from "./quarantine.ts";
 import type { SnapshotFiles } from "./state-sync/snapshot-files.ts";
+import { agreementIn, type GovernanceInBlock, governanceEffect } from "./voting/block-effect.ts";
+import type { ParameterProposals } from "./voting/parameter-proposals.ts";
+import { isKnownParameter } from "./voting/parameters.ts";
 import type { Proposals } from "./voting/proposals.ts";
 import { EPOCH_BLOCKS } from "./voting/snapshot.ts";
-import { snapshotIn, voteEffect } from "./voting/snapshot-storage.ts";
+import { snapshotIn } from "./voting/snapshot-storage.ts";
 import type { StartingSet } from "./voting/starting-set.ts";
 
 /** ABCI counts bytes and gas of proposer data as nothing. */
-const PROPOSER_DATA_RESULT: TxResult = { code: 0, gasWanted: 0n, gasUsed: 0n };
-const SKIPPED_RESULT: TxResult = { code: 1, gasWanted: 0n, gasUsed: 0n };
+export const PROPOSER_DATA_RESULT: TxResult = { code: 0, gasWanted: 0n, gasUsed: 0n };
+export const SKIPPED_RESULT: TxResult = { code: 1, gasWanted: 0n, gasUsed: 0n };
 
 type EvmApplicationOptions = {
   /** Receives priority fees; read anew for every proposal. */
@@ -57,7 +63,11 @@ type EvmApplicationOptions = {
   /** Least tip per gas for inclusion, in wei. */
   readonly minimumTip: () => bigint;
   /** The gas limit moves towards it by at most 1/1024 a block. */
-  readonly gasLimitTarget: bigint;
+  readonly gasLimitTarget: () => bigint;
+  /** The forks by which blocks are executed here. */
+  readonly forks: ForkHashes;
+  /** `genesisRules` of the genesis file. */
+  readonly rules?: string | undefined;
   /** Time to build a proposal in; `PACKING_LIMITS` by default. */
   readonly packingMs?: number;
 };
@@ -70,8 +80,11 @@ type EvmApplicationModules = {
   readonly beginBlock: BeginBlock;
   /** The votes this node casts when it proposes. */
   readonly proposals: Proposals;
+  readonly parameterProposals: ParameterProposals;
   /** The validators that votes count from; read when the first vote is counted. */
   readonly startingSet: () => StartingSet;
+  /** Voting power of a validator that is voted in: that of the others. */
+  readonly validatorPower: () => number;
   /** Snapshots for peers; none if not given. */
   readonly snapshots?: Pick<SnapshotFiles, "list" | "chunk">;
   readonly setAside: SetAside;
@@ -87,6 +100,10 @@ type OwnProposal = Parameters<Application["prepareProposal"]>[0];
 type OpenBlock = {
   readonly begin: () => BlockBuilder;
   readonly validatorUpdates: readonly Validator[];
+  /** Votes and offences that have to be stored with the block. */
+  readonly cast?: GovernanceInBlock;
+  /** What its vote about a rule decides. */
+  readonly decided?: Parameter;
 };
 
 /** The application over our chain, pool and EVM. */
@@ -112,7 +129,7 @@ export class EvmApplication implements Application {
     const { chain } = this.#modules;
     const { config, genesisHash } = chain;
     const { header, hash } = chain.head().block;
-    assertSameChain(start, { config, genesisHash, head: header });
+    assertSameChain(start, { config, genesisHash, rules: this.#options.rules, head: header });
     return { appHash: hash };
   }
 
@@ -134,9 +151,9 @@ export class EvmApplication implements Application {
     const { chain, mempool, setAside, onFailure } = this.#modules;
     let alone: Uint8Array | undefined;
     try {
-      const withoutVote = this.#proposerData();
+      const withoutVote = this.#proposerData(proposal);
       alone = encodeProposerData(withoutVote);
-      const { first, limits, key, begin, validatorUpdates } = this.#plan(proposal, withoutVote);
+      const { first, limits, key, begin, ...open } = this.#plan(proposal, withoutVote);
       const begun = this.#ahead.take(key);
       const { sealed, packed } = assembleBlock(
         begin,
@@ -160,7 +177,7 @@ export class EvmApplication implements Application {
         txs,
         sealed,
         results: [PROPOSER_DATA_RESULT, ...results],
-        validatorUpdates,
+        ...open,
       });
       return txs;
     } catch (error) {
@@ -172,7 +189,7 @@ export class EvmApplication implements Application {
   prepareAhead(proposal: OwnProposal, timeMs: number): boolean {
     const { chain, mempool, onFailure } = this.#modules;
     try {
-      const { limits, key, begin } = this.#plan(proposal, this.#proposerData());
+      const { limits, key, begin } = this.#plan(proposal, this.#proposerData(proposal));
       const packing = { mempool, config: chain.config };
       return this.#ahead.extend(key, () => beginPacking(begin, limits, packing), timeMs);
     } catch (error) {
@@ -185,6 +202,7 @@ export class EvmApplication implements Application {
 
   processProposal(input: BlockInput): boolean {
     try {
+      this.#assertForksNamed(input);
       return this.#execute(input, false).results.every(({ code }) => code === 0);
     } catch (error) {
       const data = { height: input.height, proposer: input.proposer, error };
@@ -201,6 +219,7 @@ export class EvmApplication implements Application {
       appHash: candidate.sealed.executed.block.hash,
       results: candidate.results,
       validatorUpdates: candidate.validatorUpdates,
+      ...evidenceAgeOf(candidate.decided),
     };
   }
 
@@ -208,13 +227,13 @@ export class EvmApplication implements Application {
     invariant(this.#finalized, "a block is finalized before it is committed");
     const { candidate, input } = this.#finalized;
     const { executed, changes, nodes } = candidate.sealed;
-    const { vote } = decodeProposerData(input.txs[0]);
+    const { cast } = candidate;
     const consensusData = encodeConsensusData({
       consensusHash: input.consensusHash,
       proposer: input.proposer,
       nanos: input.time.nanos,
       parentRound: input.lastCommit.round,
-      ...(vote && { cast: { vote, startingSet: this.#modules.startingSet() } }),
+      ...(cast && { cast }),
     });
     this.#modules.chain.commit({ ...executed, changes, consensusData }, nodes);
     this.engineLost();
@@ -263,46 +282,110 @@ export class EvmApplication implements Application {
 
   /**
    * @returns begins the block, as often as it is called, with what its vote does to the validator set
-   * @throws WrongHeightError, InvalidProposerDataError; `begin` throws InvalidBlockError when the proposal breaks a header rule
+   * @throws WrongHeightError, ProgramTooOldError, OtherForkScheduleError, InvalidProposerDataError; `begin` throws InvalidBlockError when the proposal breaks a header rule
    */
   #open(proposal: Proposal, proposer: ProposerData): OpenBlock {
     const { chain, beginBlock, startingSet } = this.#modules;
     const head = chain.head().block.header.number;
     const height = head + 1;
     if (proposal.height !== height) throw new WrongHeightError({ height, got: proposal.height });
+    this.#assertForkIsKnown(proposal);
+    this.#assertSameForks(proposal, proposer);
     const attributes = this.#attributesOf(proposal, proposer);
-    const { vote } = proposer;
-    if (vote === undefined) return { begin: () => beginBlock(attributes), validatorUpdates: [] };
-    if (height % EPOCH_BLOCKS === 0) {
+    const governance = this.#governanceOf(proposal, proposer);
+    if (governance === undefined) return { begin: () => beginBlock(attributes), validatorUpdates: [] };
+    const { timestamp } = attributes;
+    const position = { height, timestamp, proposer: proposal.proposer, config: chain.config };
+    const { systemUpdate, joined, left, jailed, decided } = governanceEffect(chain.stateAt(head), position, governance);
+    const power = this.#modules.validatorPower();
+    const validatorUpdates = [
+      ...joined.map((signer) => ({ ...signer, power })),
+      ...left.map((signer) => ({ ...signer, power: 0 })),
+    ];
+    const { vote, parameterVote } = governance;
+    const hasCast = vote !== undefined || parameterVote !== undefined || jailed.length > 0;
+    return {
+      begin: () => beginBlock({ ...attributes, ...(systemUpdate && { systemUpdate }) }),
+      validatorUpdates,
+      ...(decided && { decided }),
+      ...(hasCast && { cast: { vote, parameterVote, offences: jailed, startingSet: startingSet() } }),
+    };
+  }
+
+  /** Votes and offences of a block; undefined where it has none. @throws InvalidProposerDataError, UnknownParameterError */
+  #governanceOf(
+    { height, misbehavior }: Proposal,
+    { vote, parameterVote }: ProposerData,
+  ): GovernanceInBlock | undefined {
+    const { chain, startingSet } = this.#modules;
+    const offences = chain.config.jail ? misbehavior : [];
+    if (vote === undefined && parameterVote === undefined && offences.length === 0) return undefined;
+    if (height % EPOCH_BLOCKS === 0 && (vote || parameterVote)) {
       throw new InvalidProposerDataError("a block that begins an epoch has no vote");
     }
-    const cast = { height, proposer: proposal.proposer, vote, startingSet: startingSet() };
-    const { systemUpdate, validatorUpdates } = voteEffect(chain.stateAt(head), cast);
-    return { begin: () => beginBlock({ ...attributes, systemUpdate }), validatorUpdates };
+    if (parameterVote && !isKnownParameter(parameterVote.name)) {
+      throw new UnknownParameterError({ height, name: parameterVote.name });
+    }
+    return { vote, parameterVote, offences, startingSet: startingSet() };
   }
 
-  /** The vote of the next block, where this node proposes it. */
-  #nextVote({ height, proposer }: Proposal): Pick<ProposerData, "vote"> {
-    const { proposals, chain, startingSet } = this.#modules;
-    if (proposals.all().length === 0) return {};
+  /**
+   * A proposer without a schedule says nothing of its forks, and executes by other rules than those that have begun. Such blocks that are decided
+   * stay valid: older programs never name forks.
+   */
+  #assertForksNamed({ height, time, txs }: BlockInput): void {
+    const { forks } = this.#options;
+    if (!forks.hasBegun(time.seconds) || decodeProposerData(txs[0]).forkHash) return;
+    throw new OtherForkScheduleError({ height, theirs: "none", own: bytesToHex(forks.at(time.seconds)) });
+  }
+
+  /** No block of a fork that was agreed on and that this program does not know is executed, by whatever rules. */
+  #assertForkIsKnown({ height, time }: Proposal): void {
+    const { unknownFork } = this.#modules.chain.config;
+    if (unknownFork === undefined || time.seconds < unknownFork.time) return;
+    throw new UnknownForkError({ height, ...unknownFork });
+  }
+
+  #assertSameForks({ height, time }: Proposal, { forkHash }: ProposerData): void {
+    const own = this.#options.forks.at(time.seconds);
+    if (forkHash === undefined || equalBytes(own, forkHash)) return;
+    throw new OtherForkScheduleError({ height, theirs: bytesToHex(forkHash), own: bytesToHex(own) });
+  }
+
+  /** The votes of the next block, where this node proposes it. */
+  #nextVotes({ height, proposer, time }: Proposal): Pick<ProposerData, "vote" | "parameterVote"> {
+    const { proposals, parameterProposals, chain, startingSet } = this.#modules;
+    if (proposals.all().length === 0 && parameterProposals.all().length === 0) return {};
     const state = chain.stateAt(chain.head().block.header.number);
-    const vote = proposals.next(snapshotIn(state, startingSet(), height), proposer, height);
-    return vote ? { vote } : {};
+    const set = startingSet();
+    const snapshot = snapshotIn(state, set, height);
+    const vote = proposals.next(snapshot, proposer, height);
+    const isSigner = snapshot.signers.some(({ address }) => address === proposer);
+    const parameterVote = isSigner
+      ? parameterProposals.next(agreementIn(state, set, height), {
+          proposer,
+          height,
+          timestamp: time.seconds,
+          config: chain.config,
+        })
+      : undefined;
+    return { ...(vote && { vote }), ...(parameterVote && { parameterVote }) };
   }
 
-  #proposerData(): ProposerData {
-    const { feeRecipient, extraData, gasLimitTarget } = this.#options;
+  #proposerData({ time }: Proposal): ProposerData {
+    const { feeRecipient, extraData, gasLimitTarget, forks } = this.#options;
     const { gasLimit } = this.#modules.chain.head().block.header;
     return {
       feeRecipient: feeRecipient(),
       extraData,
-      gasLimit: nextGasLimit(gasLimit, gasLimitTarget),
+      gasLimit: nextGasLimit(gasLimit, gasLimitTarget()),
+      ...(forks.isScheduled && { forkHash: forks.at(time.seconds) }),
     };
   }
 
   /** The block of a proposal before its transactions. `key` has all that it depends on. @throws as `#open` */
   #plan(proposal: OwnProposal, withoutVote: ProposerData) {
-    const proposer = { ...withoutVote, ...this.#nextVote(proposal) };
+    const proposer = { ...withoutVote, ...this.#nextVotes(proposal) };
     const first = encodeProposerData(proposer);
     const limits = {
       bytesMax: proposal.maxTxBytes - first.length - TX_FRAME_BYTES,
@@ -315,6 +398,7 @@ export class EvmApplication implements Application {
       time.seconds,
       time.nanos,
       proposal.proposer,
+      ...proposal.misbehavior.map((each) => `${each.address}@${each.height}`),
       bytesToHex(first),
       limits.bytesMax,
       limits.minimumTip,
@@ -331,7 +415,7 @@ export class EvmApplication implements Application {
     const { chain, mempool, log } = this.#modules;
     const executed = this.#candidates.find(input, chain.head().block.hash);
     if (executed) return executed;
-    const { begin, validatorUpdates } = this.#open(input, decodeProposerData(input.txs[0]));
+    const { begin, ...open } = this.#open(input, decodeProposerData(input.txs[0]));
     const builder = begin();
     const results: TxResult[] = [PROPOSER_DATA_RESULT];
     for (const raw of input.txs.slice(1)) {
@@ -351,10 +435,16 @@ export class EvmApplication implements Application {
       }
     }
     const sealed = builder.seal();
-    const candidate = { proposal: input, txs: input.txs, sealed, results, validatorUpdates };
+    const candidate = { proposal: input, txs: input.txs, sealed, results, ...open };
     this.#candidates.add(candidate);
     return candidate;
   }
+}
+
+/** CometBFT judges evidence, by parameters that it takes with the result of a block. */
+function evidenceAgeOf(decided: Parameter | undefined): Pick<BlockResult, "evidenceAgeSeconds"> {
+  if (decided?.name !== "evidenceAgeSeconds") return {};
+  return { evidenceAgeSeconds: decided.value === 0n ? null : Number(decided.value) };
 }
 
 /** The engine is at another height than the chain. */
@@ -362,6 +452,45 @@ class WrongHeightError extends NodeError {
   readonly code = "CONSENSUS_WRONG_HEIGHT";
   constructor(details: { readonly height: number; readonly got: number }) {
     super(`the next block is ${details.height}, got ${details.got}`, details);
+  }
+}
+
+/** A block is executed by other forks than those that have begun here: `config/genesis.json` has another time for one of them. */
+export class OtherForkScheduleError extends NodeError {
+  readonly code = "CONSENSUS_OTHER_FORK_SCHEDULE";
+  constructor(details: { readonly height: number; readonly theirs: string; readonly own: string }) {
+    const { height, theirs, own } = details;
+    super(
+      `block ${height} is of another fork schedule (fork hash ${theirs}, here ${own}): make the fork times in config/genesis.json those of the network`,
+      details,
+    );
+  }
+}
+
+/** What the validators agree on needs a newer program: no block after it can be executed here. */
+export abstract class ProgramTooOldError extends NodeError {}
+
+/** The block is of a fork that was agreed on and that this program does not know. */
+class UnknownForkError extends ProgramTooOldError {
+  readonly code = "CONSENSUS_UNKNOWN_FORK";
+  constructor(details: { readonly height: number; readonly name: string; readonly time: number }) {
+    const { height, name, time } = details;
+    super(
+      `block ${height} is after ${name} ${time}, a fork that the validators agreed on and this program does not know: install a version of evmintd that does`,
+      details,
+    );
+  }
+}
+
+/** The block has a vote about a parameter that this program does not know. */
+class UnknownParameterError extends ProgramTooOldError {
+  readonly code = "CONSENSUS_UNKNOWN_PARAMETER";
+  constructor(details: { readonly height: number; readonly name: string }) {
+    const { height, name } = details;
+    super(
+      `block ${height} has a vote about ${name}, which this program does not know: install a version of evmintd that does`,
+      details,
+    );
   }
 }
 
@@ -383,7 +512,7 @@ function decode(raw: Uint8Array): Transaction {
  * keccak256(parent prevRandao ‖ height ‖ seconds ‖ nanos ‖ proposer). Known when a block is proposed and beyond the control of
  * one proposer, but not of a third of the validators together.
  */
-function prevRandaoOf(parent: Hash, { height, time, proposer }: Proposal): Hash {
+export function prevRandaoOf(parent: Hash, { height, time, proposer }: Proposal): Hash {
   return keccak256Hash(
     concatBytes(
       hashToBytes(parent),

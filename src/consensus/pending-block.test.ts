@@ -14,7 +14,7 @@ function pendingOn({ genesis, modules, state }: ReturnType<typeof testChain>) {
   const mempool = new Mempool({}, { config, head: { header, state }, now: () => 0 });
   let built = 0;
   const pending = createPendingBlocks(
-    { gasLimitTarget: header.gasLimit, minimumTip: () => 0n },
+    { gasLimitTarget: () => header.gasLimit, minimumTip: () => 0n },
     {
       chain: { config, head: () => ({ block, senders: [], receipts: [] }) },
       mempool,

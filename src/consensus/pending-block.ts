@@ -2,14 +2,10 @@ import type { Chain } from "../chain/chain.ts";
 import type { PendingBlock } from "../chain/reader.ts";
 import type { BlockHashes } from "../execution/block/block-context.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
-import {
-  type BlockBuilder,
-  createBlockBuilder,
-  nextGasLimit,
-  type PayloadAttributes,
-} from "../execution/block/build-block.ts";
+import { type BlockBuilder, createBlockBuilder, type PayloadAttributes } from "../execution/block/build-block.ts";
 import { InvalidBlockError } from "../execution/errors.ts";
 import type { Mempool } from "../mempool/mempool.ts";
+import { nextGasLimit } from "../params/fees.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -51,7 +47,7 @@ const REUSE_MS = 2_000;
  * @returns a function that returns the current one; undefined when none can be built
  */
 export function createPendingBlocks(
-  options: { readonly gasLimitTarget: bigint; readonly minimumTip: () => bigint },
+  options: { readonly gasLimitTarget: () => bigint; readonly minimumTip: () => bigint },
   modules: {
     readonly chain: Pick<Chain, "config" | "head">;
     readonly mempool: Pick<Mempool, "pendingForBlock" | "version">;
@@ -70,7 +66,7 @@ export function createPendingBlocks(
       const attributes = {
         timestamp: modules.nextTimestamp(),
         feeRecipient: ZERO_ADDRESS,
-        gasLimit: nextGasLimit(header.gasLimit, options.gasLimitTarget),
+        gasLimit: nextGasLimit(header.gasLimit, options.gasLimitTarget()),
       };
       const { sealed } = assembleBlock(
         () => beginBlock(attributes),

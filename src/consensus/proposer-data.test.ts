@@ -25,6 +25,7 @@ const CASES = [
     gasLimit: 30_000_000n,
     vote: { candidate: ACCOUNTS[1]!, authorize: false, publicKey: EMPTY_BYTES },
   },
+  { feeRecipient: PROPOSER, extraData: EMPTY_BYTES, gasLimit: 30_000_000n, forkHash: Uint8Array.of(1, 2, 3, 4) },
 ];
 
 test("decodeProposerData gives back what encodeProposerData encoded", () => {

@@ -1,8 +1,7 @@
 import { chmod, lstat, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Address } from "../primitives/address.ts";
-import { syncDirectory } from "../storage/log-file.ts";
-import { makeFolder } from "../storage/make-folder.ts";
+import { makeFolder, syncDirectory } from "../storage/make-folder.ts";
 import { replaceFile } from "../storage/replace-file.ts";
 import { InvalidKeyFileError, LooseKeyFileError } from "./errors.ts";
 import { KEY_FILE_BYTES_MAX } from "./key-file.ts";

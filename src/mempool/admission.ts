@@ -11,7 +11,7 @@ import {
   type Transaction,
   transactionTypeSince,
 } from "../types/transaction/transaction.ts";
-import type { PoolRules, Submission } from "./pool.ts";
+import type { AccountRules, PoolRules, Submission } from "./pool.ts";
 
 const UINT64_MAX = 2n ** 64n - 1n;
 
@@ -31,6 +31,7 @@ type AdmissionLimits = {
   readonly sizeMax: number;
   /** Bytes of `tx` with its sidecar. */
   readonly size: number;
+  readonly permissions: AccountRules | undefined;
 };
 
 /**
@@ -64,6 +65,7 @@ export function checkTransaction({ tx, sender }: Submission, rules: PoolRules, l
     throw reject("TX_PRIORITY_GREATER_THAN_MAX_FEE_PER_GAS", "max priority fee per gas higher than max fee per gas");
   }
   const from = checkSender(tx, sender, rules);
+  checkPermissions(tx, from, limits.permissions);
   if (tx.nonce === UINT64_MAX) throw reject("TX_NONCE_IS_MAX", "nonce has max value");
   checkGas(tx, hardfork);
   if (tip < limits.minimumTip) {
@@ -100,6 +102,16 @@ function checkSender(tx: Transaction, sender: Address | undefined, { chainId }: 
   } catch (cause) {
     if (!(cause instanceof NodeError)) throw cause;
     throw reject("TX_INVALID_SENDER", `invalid sender: ${cause.message}`, { cause });
+  }
+}
+
+function checkPermissions(tx: Transaction, sender: Address, permissions: AccountRules | undefined): void {
+  if (permissions === undefined) return;
+  if (!permissions.maySend(sender)) {
+    throw reject("POOL_SENDER_NOT_ALLOWED", `${sender} may not send transactions on this network`);
+  }
+  if (tx.to === null && !permissions.mayDeploy(sender)) {
+    throw reject("POOL_DEPLOYER_NOT_ALLOWED", `${sender} may not create contracts on this network`);
   }
 }
 

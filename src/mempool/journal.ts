@@ -147,16 +147,25 @@ const RLP_EXTENSION = ".rlp";
 export class PoolJournal {
   readonly #directory: LogDirectory;
   readonly #content: () => Iterable<PooledTransaction>;
+  readonly #failPoint: (name: string) => void;
   #number = 0;
   #file: LogFile | undefined;
   /** Bytes of `#file` that count. */
   #size = 0;
   #rewriteSize = 0;
 
-  /** @param content everything pooled */
-  constructor(directory: LogDirectory, content: () => Iterable<PooledTransaction>) {
+  /**
+   * @param content everything pooled
+   * @param failPoint called by name before and after each step, for tests that die there
+   */
+  constructor(
+    directory: LogDirectory,
+    content: () => Iterable<PooledTransaction>,
+    failPoint: (name: string) => void = () => {},
+  ) {
     this.#directory = directory;
     this.#content = content;
+    this.#failPoint = failPoint;
   }
 
   /** Bytes in use. */
@@ -217,6 +226,7 @@ export class PoolJournal {
       file = this.#directory.open(next);
       file.truncate(0);
       const size = writeAll(file, this.#content());
+      this.#failPoint("journal:copied");
       file.sync();
       this.#directory.sync();
       this.#file?.close();
@@ -228,7 +238,9 @@ export class PoolJournal {
       if (file !== undefined) this.#directory.remove(next);
       throw writeError(cause);
     }
+    this.#failPoint("journal:synced");
     for (const name of this.#directory.list()) if (name !== next) this.#directory.remove(name);
+    this.#failPoint("journal:rewritten");
   }
 
   close(): void {
@@ -239,6 +251,7 @@ export class PoolJournal {
   #append(record: Uint8Array): void {
     if (this.#file === undefined || this.#size > this.#rewriteSize) this.#tryRewrite();
     const file = this.#file!;
+    this.#failPoint("journal:write");
     try {
       file.write(record, this.#size);
     } catch (cause) {
@@ -246,6 +259,7 @@ export class PoolJournal {
       throw writeError(cause);
     }
     this.#size += record.length;
+    this.#failPoint("journal:written");
   }
 
   /** A journal that cannot be made smaller is used as it is. */

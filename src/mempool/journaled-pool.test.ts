@@ -16,7 +16,7 @@ type Started = ReturnType<typeof createTestPool> & { readonly journaled: Journal
 function start(directory = createMemoryLogDirectory(), options: Parameters<typeof createTestPool>[0] = {}): Started {
   const fixture = createTestPool(options);
   for (const account of [alice, bob]) fixture.state.set(account, { balance: ETHER });
-  return { ...fixture, journaled: journalPool(fixture.pool, directory, SILENT_LOGGER) };
+  return { ...fixture, journaled: journalPool(fixture.pool, { directory, log: SILENT_LOGGER }) };
 }
 
 const hashes = (pool: Mempool) => [...pool.all()].map(({ tx }) => tx.hash).sort();
@@ -69,7 +69,7 @@ describe("journalPool", () => {
     assert.throws(() => pool.add(tooDear), { code: "TX_INSUFFICIENT_ACCOUNT_FUNDS" });
     const again = createTestPool();
     again.state.set(alice, { balance: 5n * ETHER });
-    journalPool(again.pool, directory, SILENT_LOGGER);
+    journalPool(again.pool, { directory, log: SILENT_LOGGER });
     assert.deepEqual(hashes(again.pool), []);
   });
 
@@ -82,7 +82,7 @@ describe("journalPool", () => {
     const next = createTestPool();
     next.state.set(alice, { balance: ETHER, nonce: 1n });
     next.state.set(bob, { balance: ETHER / 4n });
-    const { restoreResult } = journalPool(next.pool, directory, SILENT_LOGGER);
+    const { restoreResult } = journalPool(next.pool, { directory, log: SILENT_LOGGER });
     assert.equal(restoreResult.restored, 1);
     assert.deepEqual(
       [...restoreResult.rejected],
@@ -131,7 +131,7 @@ describe("journalPool", () => {
     const again = createTestPool();
     again.state.set(alice, { balance: ETHER });
     again.state.set(bob, { balance: ETHER, nonce: 0n });
-    journalPool(again.pool, directory, SILENT_LOGGER);
+    journalPool(again.pool, { directory, log: SILENT_LOGGER });
     assert.deepEqual(hashes(again.pool), [expired.tx.hash, included.tx.hash].sort());
   });
 

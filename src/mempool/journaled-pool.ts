@@ -41,9 +41,19 @@ export type JournaledPool = {
 /** These need no record: at the next start their nonce is used. */
 const NONCE_USED: ReadonlySet<RemovalReason> = new Set(["included", "superseded"]);
 
+export type JournaledPoolModules = {
+  readonly directory: LogDirectory;
+  readonly log: Logger;
+  /** Called by name before and after each step of the journal, for tests that die there. */
+  readonly failPoint?: ((name: string) => void) | undefined;
+};
+
 /** Restores in `mempool` what `directory` holds of an earlier run, and stores from now on what is added. */
-export function journalPool(mempool: Mempool, directory: LogDirectory, log: Logger): JournaledPool {
-  const journal = new PoolJournal(directory, () => mempool.all());
+export function journalPool(
+  mempool: Mempool,
+  { directory, log, failPoint = () => {} }: JournaledPoolModules,
+): JournaledPool {
+  const journal = new PoolJournal(directory, () => mempool.all(), failPoint);
   let failures = 0;
 
   function onWriteError(error: unknown): void {

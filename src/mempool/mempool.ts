@@ -20,6 +20,7 @@ import type {
   Submission,
 } from "./pool.ts";
 import {
+  type AccountRules,
   BLOB_TX_SIZE_MAX,
   MEMPOOL_DEFAULTS,
   type MempoolOptions,
@@ -40,6 +41,8 @@ type MempoolModules = {
   readonly head: PoolHead;
   /** Milliseconds of any clock. */
   readonly now: () => number;
+  /** undefined: every account may do everything. */
+  readonly permissions?: AccountRules | undefined;
 };
 
 /** Stores transactions once they are accepted and before they are in the pool. */
@@ -56,6 +59,7 @@ const NO_STORE: PoolStore = { append() {} };
  */
 export class Mempool implements PoolReader {
   readonly #config: ChainConfig;
+  readonly #permissions: AccountRules | undefined;
   readonly #legacy: LegacyPool;
   readonly #blobs: BlobPool;
   readonly #pendingListeners = new Set<PoolListener>();
@@ -77,6 +81,7 @@ export class Mempool implements PoolReader {
       for (const listener of this.#removalListeners) listener(transaction, reason);
     };
     this.#config = modules.config;
+    this.#permissions = modules.permissions;
     this.#minimumTip = settings.minimumTip;
     this.#rules = rulesAt(modules.config, modules.head);
     this.#legacy = new LegacyPool(settings, this.#rules, {
@@ -270,6 +275,7 @@ export class Mempool implements PoolReader {
       minimumTip: this.#minimumTip,
       sizeMax: TX_SIZE_MAX,
       size: tx.raw.length,
+      permissions: this.#permissions,
     });
     const entry = new Entry({ tx, sender }, this.#arrivals++);
     this.#legacy.insert(entry, this.#append);
@@ -290,6 +296,7 @@ export class Mempool implements PoolReader {
       minimumTip: this.#minimumTip,
       sizeMax: BLOB_TX_SIZE_MAX,
       size: encodePooledTransaction(tx, sidecar).length,
+      permissions: this.#permissions,
     });
     checkSidecar(tx, sidecar, wrapperVersion);
     // Of the type of its transaction.

@@ -31,6 +31,8 @@ type PeerSubmissionModules = {
     /** undefined when the proofs of `sidecar` hold, else what is wrong. */
     verifyForPeer(sidecar: BlobSidecar): Promise<string | undefined>;
   };
+  /** @throws NodeError while transactions of peers are put off */
+  readonly assertOpen?: (() => void) | undefined;
   readonly log: Logger;
   readonly wait?: (ms: number) => Promise<void>;
 };
@@ -65,7 +67,8 @@ export class PeerSubmissions {
    * @throws NodeError where the transaction is rejected now
    */
   submit(submission: Submission, run: RunAdd): void {
-    const { pool } = this.#modules;
+    const { pool, assertOpen } = this.#modules;
+    assertOpen?.();
     if (!isBlobSubmission(submission)) {
       run(() => pool.add(submission));
       return;

@@ -78,6 +78,13 @@ export type PooledTransaction = {
 };
 
 /** A transaction on its way into the pool. Without `sender` the pool recovers it, in geth's order of checks. */
+/** Which accounts may do what. */
+export interface AccountRules {
+  maySend(sender: Address): boolean;
+  /** By a transaction without a recipient. */
+  mayDeploy(sender: Address): boolean;
+}
+
 export type Submission = {
   readonly tx: Transaction;
   readonly sender?: Address;
@@ -156,6 +163,6 @@ export function rulesAt(config: ChainConfig, { header, state }: PoolHead): PoolR
     state,
     hardfork: hardforkAt(config, header),
     chainId: config.chainId,
-    nextBaseFee: isLondonNext ? nextBaseFee(header) : undefined,
+    nextBaseFee: isLondonNext ? nextBaseFee(header, config) : undefined,
   };
 }

@@ -40,3 +40,5 @@ process.once("message", (data: RpcProcessData) => {
   });
   void start(data);
 });
+// It can be sent its data.
+process.send?.([]);

@@ -1,17 +1,19 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { InProcessProvider } from "../adapters/provider.ts";
-import type { Listener } from "../adapters/rpc-endpoints.ts";
+import { type Listener, readTls } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
 import { InvalidConfigError } from "../config/errors.ts";
 import { isInMemory } from "../config/home.ts";
+import { clientVersion } from "../config/package.ts";
 import type { SyncedEngine } from "../consensus/cometbft/state-sync.ts";
 import type { Contracts } from "../dev/artifacts/contracts.ts";
 import { readArtifacts } from "../dev/artifacts/read-artifacts.ts";
 import { createArtifactLog } from "../observe/artifact-log.ts";
 import { declareChainMetrics } from "../observe/chain-metrics.ts";
+import { DiskUsage } from "../observe/disk-usage.ts";
 import { logBlocks, logTransactions } from "../observe/log-transactions.ts";
-import { listenMetrics, type MetricsListener } from "../observe/metrics-listener.ts";
+import { declareCertificateMetrics, listenMetrics, type MetricsListener } from "../observe/metrics-listener.ts";
 import type { RpcProcesses } from "../processes/rpc-processes.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
@@ -111,7 +113,7 @@ export class NodeInProcess implements RunningNode {
     const config = this.#config;
     const resources = this.#resources;
     const log = this.#log;
-    this.#synced = await this.#networkEngine?.syncFromPeers(config, log.child("state-sync"));
+    this.#synced = await this.#networkEngine?.syncFromPeers(config, this.#metrics, log.child("state-sync"));
     // CometBFT runs already after state sync, and ends when there is no chain for it.
     let hasEngine = false;
     resources.add(() => (hasEngine ? undefined : this.#synced?.close()));
@@ -129,16 +131,22 @@ export class NodeInProcess implements RunningNode {
         address: config.metrics.address,
         allowedHosts: config.jsonRpc.vhosts,
         exposition: () => this.#exposition(),
-        readiness: () => this.#readiness(),
+        readiness: () => this.readiness(),
       });
       resources.add(() => this.#measured?.close());
+      const tls = readTls(config);
+      if (tls !== undefined) declareCertificateMetrics(this.#metrics, tls.cert);
+      if (!isInMemory(config)) {
+        const usage = new DiskUsage(config.home, { metrics: this.#metrics, failures: this.failures });
+        resources.add(() => usage.close());
+      }
     }
     this.#rpc = await RpcRole.start(config, {
       role: this.#role,
       log,
       metrics: this.#metrics,
       failures: this.failures,
-      readiness: () => this.#readiness(),
+      readiness: () => this.readiness(),
       reset: createReset(config, {
         role: () => this.core,
         whileIdle: (work) => this.#rpc!.whileIdle(work),
@@ -167,6 +175,7 @@ export class NodeInProcess implements RunningNode {
         { ...this.#hooks, onFatal: this.#onFatal, fork },
       );
       declareChainMetrics(this.#metrics, role);
+      declareNodeMetrics(this.#metrics, () => this.readiness());
       logBlocks(role.chain, this.#log.child("chain"));
       return role;
     } catch (error) {
@@ -187,7 +196,8 @@ export class NodeInProcess implements RunningNode {
     this.#logTransactions(this.#rpc!.execution);
   }
 
-  #readiness(): Readiness {
+  /** Whether a balancer should send requests here. */
+  readiness(): Readiness {
     const stalled = this.core.production.stalled();
     return {
       ready: this.#stopping === undefined && stalled === undefined,
@@ -215,6 +225,13 @@ export class NodeInProcess implements RunningNode {
       artifacts,
     });
   }
+}
+
+function declareNodeMetrics(metrics: Metrics, readiness: () => Readiness): void {
+  const ready = () => (readiness().ready ? 1 : 0);
+  metrics.gaugeOf({ name: "ready", help: "1 while /readyz answers 200." }, ready);
+  const build = metrics.gauge({ name: "build_info", help: "1, with the version of the program.", labels: ["version"] });
+  build.set(1, { version: clientVersion() });
 }
 
 function statusOf({ chain, opened }: ChainRole): ChainStatus {

@@ -1,11 +1,14 @@
 import type { ChainParts, PoolParts, ProductionParts } from "../adapters/parts.ts";
 import type { CacheSizes } from "../chain/store/cache-sizes.ts";
 import type { JournaledPool } from "../mempool/journaled-pool.ts";
+import { forkId } from "../params/fork-id.ts";
 import { declareGauges, type Metrics } from "../telemetry/metrics.ts";
 
 /** What is counted of a chain. */
 type MeasuredChain = Pick<ChainParts, "chain" | "store"> & {
   readonly opened: {
+    /** Its time is in Unix seconds. */
+    readonly genesis: { readonly timestamp: number };
     /** Memory that each cache takes now. */
     readonly cacheBytes: () => CacheSizes;
     readonly fork: { readonly cacheBytes: () => number; readonly uncached: () => number } | undefined;
@@ -23,13 +26,20 @@ type MeasuredChain = Pick<ChainParts, "chain" | "store"> & {
   };
 };
 
+/** A block, and a time, after every fork. */
+const ALL = Number.MAX_SAFE_INTEGER;
+
 /** Declares the gauges and counters of a chain, its pool and its caches. */
 export function declareChainMetrics(metrics: Metrics, measured: MeasuredChain): void {
   const { chain, store, production, pool } = measured;
-  const { cacheBytes, fork } = measured.opened;
+  const { cacheBytes, fork, genesis } = measured.opened;
   declareGauges(metrics, {
     head_number: ["Number of the newest block.", () => chain.head().block.header.number],
     head_timestamp_seconds: ["Time of the newest block.", () => chain.head().block.header.timestamp],
+    fork_schedule_hash: [
+      "EIP-2124 hash over the genesis block and all forks of the schedule, as a number: equal on nodes of equal rules.",
+      () => Number(forkId(chain.config, chain.genesisHash, genesis.timestamp, ALL, ALL).hash),
+    ],
     oldest_block: ["Number of the oldest block that is served.", () => chain.oldest().block],
     oldest_state: ["Number of the oldest block whose state is served.", () => chain.oldest().state],
     oldest_proof: ["Number of the oldest block whose proofs are served.", () => chain.oldest().proof],

@@ -1,8 +1,10 @@
+import { X509Certificate } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { formatHostPort, type HostPort } from "../config/value-types.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
 import { isHostAllowed } from "../rpc/transport/server/origin.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
 import { answerHealth, JSON_TYPE, sendText } from "./health.ts";
 
@@ -15,6 +17,18 @@ type MetricsListenerOptions = {
   readonly exposition: () => MaybePromise<string>;
   readonly readiness: () => Readiness;
 };
+
+/** @param cert the certificate of `tls.cert` and those that vouch for it, in PEM */
+export function declareCertificateMetrics(metrics: Pick<Metrics, "gaugeOf">, cert: string): void {
+  const expiry = Date.parse(new X509Certificate(cert).validTo) / 1_000;
+  metrics.gaugeOf(
+    {
+      name: "tls_certificate_expiry_timestamp_seconds",
+      help: "When the certificate of tls.cert ends, in Unix seconds.",
+    },
+    () => expiry,
+  );
+}
 
 /** Scrapers and probes of one node are few. */
 const CONNECTIONS_MAX = 64;

@@ -43,4 +43,25 @@ export type ChainConfig = {
   /** By fork name as in genesis files: cancun, prague, osaka, bpo1…bpo5. */
   readonly blobSchedule: Readonly<Record<string, BlobParams>>;
   readonly depositContractAddress?: Address;
+  /** The base fee of every block after block 0 is 0, as Besu reads it. */
+  readonly zeroBaseFee?: boolean;
+  /** Least tip per gas of each transaction of a block, in wei, that all nodes agree on; absent: each proposer has its own. */
+  readonly minimumTip?: bigint;
+  /** What the gas limit of each block moves towards, where the validators agreed on it. */
+  readonly gasLimitTarget?: bigint;
+  /** Time between two blocks of a network, where the validators agreed on it. */
+  readonly blockPeriodMs?: number;
+  /** How long evidence of misbehaviour counts, where the validators agreed on it. */
+  readonly evidenceAgeSeconds?: number;
+  /** Validators that are proven to have signed two different blocks are voted out by the application. */
+  readonly jail?: boolean;
+  /** The first agreed fork that this program cannot execute: no block from its time on is valid here. */
+  readonly unknownFork?: UnknownFork;
+};
+
+export type UnknownFork = {
+  /** Its field in genesis files. */
+  readonly name: string;
+  /** Unix seconds */
+  readonly time: number;
 };

@@ -16,12 +16,19 @@ test("nextBaseFee follows the examples of EIP-1559's reference implementations",
     [20_000_000n, 20_000_000n, 1_125_000_000n],
     [20_000_000n, 0n, 875_000_000n],
   ] as const) {
-    assert.equal(nextBaseFee({ gasLimit, gasUsed, baseFeePerGas: 1_000_000_000n }), expected);
+    assert.equal(nextBaseFee({ gasLimit, gasUsed, baseFeePerGas: 1_000_000_000n }, {}), expected);
   }
-  assert.equal(nextBaseFee({ gasLimit: 20_000_000n, gasUsed: 1n }), 1_000_000_000n);
+  assert.equal(nextBaseFee({ gasLimit: 20_000_000n, gasUsed: 1n }, {}), 1_000_000_000n);
   // A rise is at least 1 wei, a fall may be nothing.
-  assert.equal(nextBaseFee({ gasLimit: 20n, gasUsed: 11n, baseFeePerGas: 0n }), 1n);
-  assert.equal(nextBaseFee({ gasLimit: 20n, gasUsed: 0n, baseFeePerGas: 7n }), 7n);
+  assert.equal(nextBaseFee({ gasLimit: 20n, gasUsed: 11n, baseFeePerGas: 0n }, {}), 1n);
+  assert.equal(nextBaseFee({ gasLimit: 20n, gasUsed: 0n, baseFeePerGas: 7n }, {}), 7n);
+});
+
+test("nextBaseFee is 0 where the chain has none, after any block", () => {
+  for (const baseFeePerGas of [undefined, 0n, 7n]) {
+    const parent = { gasLimit: 20n, gasUsed: 20n, ...(baseFeePerGas !== undefined && { baseFeePerGas }) };
+    assert.equal(nextBaseFee(parent, { zeroBaseFee: true }), 0n);
+  }
 });
 
 test("nextBaseFee moves by an eighth at most and never below 0", () => {
@@ -32,7 +39,7 @@ test("nextBaseFee moves by an eighth at most and never below 0", () => {
       fc.nat(1_000_000),
       (baseFeePerGas, gasLimit, ppm) => {
         const gasUsed = (gasLimit * BigInt(ppm)) / 1_000_000n;
-        const next = nextBaseFee({ gasLimit, gasUsed, baseFeePerGas });
+        const next = nextBaseFee({ gasLimit, gasUsed, baseFeePerGas }, {});
         assert.ok(next >= baseFeePerGas - baseFeePerGas / 8n);
         // An odd gas limit has a target rounded down, so a full block is a little more than twice of it.
         assert.ok(next <= baseFeePerGas + baseFeePerGas / 8n + baseFeePerGas / 1000n + 1n);

@@ -1,6 +1,6 @@
 import { invariant } from "../errors.ts";
-import type { BlobParams } from "./chain-config.ts";
-import { GAS_PER_BLOB } from "./gas.ts";
+import type { BlobParams, ChainConfig } from "./chain-config.ts";
+import { BLOCK_GAS_LIMIT_BOUND_DIVISOR, BLOCK_GAS_LIMIT_MIN, GAS_PER_BLOB } from "./gas.ts";
 
 /** Base fee of the first London block, in wei. */
 export const INITIAL_BASE_FEE = 1_000_000_000n;
@@ -21,8 +21,12 @@ type BaseFeeParent = {
   readonly baseFeePerGas?: bigint;
 };
 
-/** Base fee of the block after `parent`, in wei (EIP-1559); the initial one where `parent` is before London. */
-export function nextBaseFee(parent: BaseFeeParent): bigint {
+/**
+ * Base fee of the block after `parent`, in wei (EIP-1559); the initial one where `parent` is before London. On a chain without a base fee
+ * it is 0, whatever the one of `parent` is.
+ */
+export function nextBaseFee(parent: BaseFeeParent, { zeroBaseFee }: Pick<ChainConfig, "zeroBaseFee">): bigint {
+  if (zeroBaseFee) return 0n;
   const baseFee = parent.baseFeePerGas;
   if (baseFee === undefined) return INITIAL_BASE_FEE;
   const target = parent.gasLimit / ELASTICITY_MULTIPLIER;
@@ -34,6 +38,16 @@ export function nextBaseFee(parent: BaseFeeParent): bigint {
   }
   // The delta is at most an eighth of the fee, so this never falls below 0.
   return baseFee - (baseFee * (target - gasUsed)) / target / BASE_FEE_CHANGE_DENOMINATOR;
+}
+
+/** The gas limit of the block after one with `parentGasLimit`, as far towards `desired` as one block may go. */
+export function nextGasLimit(parentGasLimit: bigint, desired: bigint): bigint {
+  const step = parentGasLimit / BLOCK_GAS_LIMIT_BOUND_DIVISOR - 1n;
+  const target = desired < BLOCK_GAS_LIMIT_MIN ? BLOCK_GAS_LIMIT_MIN : desired;
+  if (parentGasLimit < target) {
+    return parentGasLimit + step < target ? parentGasLimit + step : target;
+  }
+  return parentGasLimit - step > target ? parentGasLimit - step : target;
 }
 
 /** Blob base fee: wei for a unit of blob gas at `excessBlobGas`, in wei (EIP-4844). */

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Hash } from "../primitives/hash.ts";
+import { bytesToHex } from "../primitives/hex.ts";
 import { allForksAtGenesis } from "./blob-schedule.ts";
 import type { ChainConfig } from "./chain-config.ts";
-import { forkId } from "./fork-id.ts";
+import { ForkHashes, forkId } from "./fork-id.ts";
 
 const MAINNET_GENESIS = "0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3" as Hash;
 const MAINNET: ChainConfig = {
@@ -68,4 +69,26 @@ test("forkId leaves out forks that are a part of genesis", () => {
   assert.deepEqual(forkId(later, MAINNET_GENESIS, 50, 5, 100), base);
   assert.deepEqual(forkId(later, MAINNET_GENESIS, 10, 0, 10), { hash: "0xfc64ec04", next: 50 });
   assert.notEqual(forkId(later, MAINNET_GENESIS, 10, 5, 100).hash, base.hash);
+});
+
+test("ForkHashes are those of EIP-2124 for each time of the schedule", () => {
+  const config = { ...allForksAtGenesis(1337n), pragueTime: 50, osakaTime: 80 };
+  const genesis = { config, genesisHash: MAINNET_GENESIS, genesisTime: 10 };
+  const hashes = new ForkHashes(genesis);
+  assert.ok(hashes.isScheduled);
+  for (const [time, hasBegun] of [
+    [10, false],
+    [49, false],
+    [50, true],
+    [79, true],
+    [80, true],
+    [1_000, true],
+  ] as const) {
+    const { hash } = forkId(config, MAINNET_GENESIS, 10, Number.MAX_SAFE_INTEGER, time);
+    assert.equal(bytesToHex(hashes.at(time)), hash);
+    assert.equal(hashes.hasBegun(time), hasBegun);
+  }
+  const without = new ForkHashes({ ...genesis, genesisTime: 80 });
+  assert.ok(!without.isScheduled && !without.hasBegun(1_000));
+  assert.deepEqual(without.at(1_000), hashes.at(10));
 });

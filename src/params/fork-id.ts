@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { type Hash, hashToBytes } from "../primitives/hash.ts";
-import type { Hex } from "../primitives/hex.ts";
+import { type Hex, hexToBytes } from "../primitives/hex.ts";
 import type { ChainConfig } from "./chain-config.ts";
 import type { BlockForkField, TimeForkField } from "./hardforks.ts";
 
@@ -59,6 +59,56 @@ export function forkId(
     checksum = crc32(uint64Bytes(fork), checksum);
   }
   return { hash: checksumHex(checksum), next: 0 };
+}
+
+type ForkHashesOptions = {
+  /** Its fork times may change with the head: those of the future, as the validators agree. */
+  readonly config: ChainConfig;
+  readonly genesisHash: Hash;
+  readonly genesisTime: number;
+};
+
+/** The EIP-2124 hashes of a chain whose forks by block are all passed. */
+export class ForkHashes {
+  readonly #options: ForkHashesOptions;
+  /** Unix seconds at which each fork by time after block 0 begins, and the hashes: the first is that of genesis and the forks by block. */
+  #known: { readonly times: readonly number[]; readonly hashes: readonly Uint8Array[] };
+
+  constructor(options: ForkHashesOptions) {
+    this.#options = options;
+    this.#known = hashesOf(options, this.#times());
+  }
+
+  /** Whether there are forks by time after block 0. */
+  get isScheduled(): boolean {
+    return this.#times().length > 0;
+  }
+
+  /** Whether one of them has begun at `time`. */
+  hasBegun(time: number): boolean {
+    const [first] = this.#times();
+    return first !== undefined && first <= time;
+  }
+
+  /** 4 bytes for blocks at `time`. */
+  at(time: number): Uint8Array {
+    const times = this.#times();
+    const isKnown = times.length === this.#known.times.length && times.every((at, i) => at === this.#known.times[i]);
+    if (!isKnown) this.#known = hashesOf(this.#options, times);
+    return this.#known.hashes[times.filter((fork) => fork <= time).length]!;
+  }
+
+  #times(): readonly number[] {
+    const { config, genesisTime } = this.#options;
+    return forkSchedule(config, genesisTime).times;
+  }
+}
+
+function hashesOf({ config, genesisHash, genesisTime }: ForkHashesOptions, times: readonly number[]) {
+  const hashes = [genesisTime, ...times].map((time) =>
+    hexToBytes(forkId(config, genesisHash, genesisTime, Number.MAX_SAFE_INTEGER, time).hash),
+  );
+  return { times, hashes };
 }
 
 /** Blocks and times (Unix seconds) of the forks that are not a part of genesis, each ascending without repeats. */

@@ -68,9 +68,11 @@ export function readChainConfig(json: unknown): ChainConfig {
     readInteger(value, field, 256),
   );
   const depositContractAddress = readOptional(file, "config", "depositContractAddress", readAddressField);
+  const zeroBaseFee = readOptional(file, "config", "zeroBaseFee", readBoolean) ?? false;
   return {
     chainId,
     ...forks,
+    ...agreedAtGenesis(file, zeroBaseFee),
     ...(daoForkSupport !== undefined && { daoForkSupport }),
     ...(terminalTotalDifficulty !== undefined && { terminalTotalDifficulty }),
     ...(depositContractAddress !== undefined && { depositContractAddress }),
@@ -78,8 +80,34 @@ export function readChainConfig(json: unknown): ChainConfig {
   };
 }
 
-/** Each fork at or after the one before it, none left out: a fork's rules build on all earlier ones. */
-function assertForkOrder(forks: Readonly<{ [Field in ForkField]?: number }>): void {
+/** Rules that nodes of this program agree on from block 1 on; other programs ignore the section `evmint`. */
+const AGREED_KEYS = ["minimumTip", "jail"];
+
+/** A chain without a base fee accepts tips of 0, unless its genesis says otherwise. @throws InvalidGenesisError */
+function agreedAtGenesis(
+  file: JsonObject,
+  zeroBaseFee: boolean,
+): Pick<ChainConfig, "zeroBaseFee" | "minimumTip" | "jail"> {
+  const path = "config.evmint";
+  const section = readOptional(file, "config", "evmint", readObject) ?? {};
+  // Unlike in the rest of the file an unknown key is an error: a rule that one node reads and another does not splits the chain.
+  const unknown = Object.keys(section).find((key) => !AGREED_KEYS.includes(key));
+  if (unknown !== undefined) throw new InvalidGenesisError(fieldPath(path, unknown), "unknown rule");
+  const given = readOptional(section, path, "minimumTip", (value, field) => readInteger(value, field, 64));
+  const minimumTip = given ?? (zeroBaseFee ? 0n : undefined);
+  const jail = readOptional(section, path, "jail", readBoolean) ?? false;
+  return {
+    ...(zeroBaseFee && { zeroBaseFee }),
+    ...(minimumTip !== undefined && { minimumTip }),
+    ...(jail && { jail }),
+  };
+}
+
+/**
+ * Each fork at or after the one before it, none left out: a fork's rules build on all earlier ones.
+ * @throws InvalidGenesisError
+ */
+export function assertForkOrder(forks: Readonly<{ [Field in ForkField]?: number }>): void {
   let last: { readonly field: ForkField; readonly at: number | undefined } | undefined;
   for (const { field, optional } of FORK_ORDER) {
     const at = forks[field];

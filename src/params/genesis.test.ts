@@ -200,3 +200,20 @@ test("blobParamsAt takes the newest active entry, with defaults for those left o
   const max = (timestamp: number) => blobParamsAt(config, timestamp)?.max;
   assert.deepEqual([19, 20, 30, 40, 50].map(max), [undefined, 6, 4, 4, 15]);
 });
+
+test("genesisFromJson reads the rules that nodes agree on, and no unknown ones", () => {
+  const rulesOf = (config: object) => {
+    const { zeroBaseFee, minimumTip } = genesisFromJson({ ...minimal, config: { chainId: 1, ...config } }).config;
+    return { zeroBaseFee, minimumTip };
+  };
+  assert.deepEqual(rulesOf({ zeroBaseFee: false }), { zeroBaseFee: undefined, minimumTip: undefined });
+  assert.deepEqual(rulesOf({ zeroBaseFee: true }), { zeroBaseFee: true, minimumTip: 0n });
+  assert.deepEqual(rulesOf({ zeroBaseFee: true, evmint: { minimumTip: "0x7" } }), {
+    zeroBaseFee: true,
+    minimumTip: 7n,
+  });
+  assert.deepEqual(rulesOf({ evmint: { minimumTip: 0 } }), { zeroBaseFee: undefined, minimumTip: 0n });
+  assert.throws(() => rulesOf({ evmint: { minimumTips: "0x7" } }), {
+    details: { field: "config.evmint.minimumTips", reason: "unknown rule" },
+  });
+});

@@ -19,6 +19,26 @@ describe("FollowedChain", () => {
   let chain: RandomChain;
   let records: BlockRecord[];
   let followed: FollowedChain;
+  let onStep: (step: string) => void;
+
+  /** @param chainPid of the process that writes the store */
+  function follow(chainPid: number): FollowedChain {
+    return new FollowedChain(
+      {
+        store: { directory, head: join(directory, "head") },
+        opened: join(directory, "opened"),
+        config: loadConfig({ home: directory, dev: false, flags: {}, environment: {} }).config,
+        chainConfig: { chainId: 1n, blobSchedule: {} },
+        genesisHash: records[0]!.block.hash,
+        tls: undefined,
+        index: 0,
+        count: 1,
+        chainPid,
+      },
+      assert.ifError,
+      undefined,
+    );
+  }
 
   function append(): void {
     const { record, nodes } = chain.next();
@@ -28,29 +48,17 @@ describe("FollowedChain", () => {
 
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "followed-"));
+    onStep = () => {};
     store = openDiskBlockStore({
       directory,
       createTrie: (nodes) => createStateTrie(nodes, { cacheBytes: 200_000 }),
+      failPoint: (step) => onStep(step),
     });
     chain = new RandomChain(7);
     records = [];
     for (let i = 0; i < BLOCKS; i++) append();
-    const head = join(directory, "head");
-    store.publishToFile(head, assert.ifError);
-    followed = new FollowedChain(
-      {
-        store: { directory, head },
-        config: loadConfig({ home: directory, dev: false, flags: {}, environment: {} }).config,
-        chainConfig: { chainId: 1n, blobSchedule: {} },
-        genesisHash: records[0]!.block.hash,
-        jwtSecret: new Uint8Array(32),
-        tls: undefined,
-        index: 0,
-        count: 1,
-      },
-      assert.ifError,
-      undefined,
-    );
+    store.publishToFile(join(directory, "head"), assert.ifError);
+    followed = follow(process.ppid);
   });
 
   afterEach(() => {
@@ -124,5 +132,22 @@ describe("FollowedChain", () => {
     assert.equal(runs, 1);
     await null;
     assert.equal(followed.read(read), undefined);
+  });
+
+  test("it does not wait for the end of a removal by a process that is gone", async () => {
+    const orphan = follow(-1);
+    let failure: unknown;
+    onStep = (step) => {
+      if (step !== "rollback:log") return;
+      try {
+        orphan.read(() => orphan.reader.head());
+      } catch (error) {
+        failure = error;
+      }
+    };
+    await null;
+    store.rollbackTo(2);
+    orphan.close();
+    assert.equal((failure as { code?: string }).code, "RPC_CHAIN_UNREACHABLE");
   });
 });

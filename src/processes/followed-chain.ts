@@ -1,5 +1,6 @@
 import { createStoredReads } from "../adapters/chain-view.ts";
 import { findLogs } from "../adapters/log-search.ts";
+import { FollowedConfig } from "../chain/agreement/agreed-config.ts";
 import { createChainStateTrie } from "../chain/chain-state-trie.ts";
 import { createFeeHistory } from "../chain/fees/fee-history.ts";
 import { createGasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
@@ -7,7 +8,7 @@ import { LogFilter } from "../chain/logs/log-filter.ts";
 import type { ChainReader } from "../chain/reader.ts";
 import { createChainReader, knownBlock } from "../chain/reader.ts";
 import { followerCacheSizes } from "../chain/store/cache-sizes.ts";
-import { StoreFollower } from "../chain/store/follow/store-follower.ts";
+import { pauseThread, StoreFollower } from "../chain/store/follow/store-follower.ts";
 import { hotTier } from "../compiled-contracts/compiled-modules.ts";
 import type { Limits } from "../config/config.ts";
 import { InvariantError } from "../errors.ts";
@@ -19,6 +20,7 @@ import type { Hash } from "../primitives/hash.ts";
 import { LogTextCache } from "../rpc/methods/json/log-text-cache.ts";
 import type { ChainListener, ChainView } from "../rpc/ports/chain-view.ts";
 import { type Followed, followedPort } from "../rpc/ports/declarations.ts";
+import { ChainUnreachableError } from "../rpc/transport/errors.ts";
 import { SharedSlices } from "../rpc/transport/shared-slices.ts";
 import { createStateTrie } from "../state/state-trie.ts";
 import type { ExecutedBlock } from "../types/block.ts";
@@ -38,6 +40,7 @@ export class FollowedChain {
   readonly execution: ExecutionModules;
   readonly suggestTip: () => bigint;
   readonly #store: StoreFollower;
+  readonly #agreed: FollowedConfig;
   readonly #logTexts: LogTextCache;
   readonly #listeners = new Set<ChainListener>();
   /** Blocks that were gone before their event arrived: their removal is no event either. */
@@ -55,7 +58,7 @@ export class FollowedChain {
   };
 
   constructor(
-    { store, chainConfig, genesisHash, config }: RpcProcessData,
+    { store, chainConfig, chainPid, genesisHash, config }: RpcProcessData,
     onListenerError: (error: unknown) => void,
     compiler: ContractCompiler | undefined,
   ) {
@@ -66,13 +69,20 @@ export class FollowedChain {
       ...store,
       caches,
       createTrie: (nodes) => createStateTrie(nodes, TRIE_OPTIONS),
+      pause() {
+        // Blocked, this process would not notice that the channel to the chain's process is closed.
+        if (process.ppid !== chainPid) throw new ChainUnreachableError();
+        pauseThread();
+      },
     });
     this.#emitted = this.#store.head();
     this.#emittedEpoch = this.#store.epoch;
+    this.#agreed = new FollowedConfig(chainConfig);
+    const { config: rules } = this.#agreed;
     const stateTrie = createChainStateTrie(this.#store, TRIE_OPTIONS);
     this.reader = {
       ...createChainReader({
-        config: chainConfig,
+        config: rules,
         genesisHash,
         stateTrie,
         store: this.#store,
@@ -83,7 +93,7 @@ export class FollowedChain {
       },
     };
     this.execution = {
-      config: chainConfig,
+      config: rules,
       stateTrie,
       evm: createEvm(compiler ? hotTier(compiler) : {}),
     };
@@ -91,11 +101,12 @@ export class FollowedChain {
     const startPrice = minimumGasPriceWei > 0n ? { startPrice: minimumGasPriceWei } : {};
     const oracle = createGasPriceOracle(startPrice, { chain: this.reader });
     this.suggestTip = () => oracle.suggestTip();
+    this.#agreed.follow(this.#store);
   }
 
   /** Of the store as it is now, which begins others with each rollback. */
   newestEpoch(): number {
-    this.#store.catchUp();
+    this.#catchUp();
     return this.#store.epoch;
   }
 
@@ -112,13 +123,25 @@ export class FollowedChain {
       } catch (error) {
         if (!this.#store.isStale()) throw error;
       }
+      this.#catchUp();
+    }
+  }
+
+  #catchUp(): void {
+    for (;;) {
       this.#store.catchUp();
+      try {
+        this.#agreed.follow(this.#store);
+        if (!this.#store.isStale()) return;
+      } catch (error) {
+        if (!this.#store.isStale()) throw error;
+      }
     }
   }
 
   /** Batches read a hundred times in one run. */
   #catchUpForThisRun(): void {
-    this.#store.catchUp();
+    this.#catchUp();
     this.#isCurrent = true;
     queueMicrotask(this.#endRun);
   }

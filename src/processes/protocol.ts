@@ -16,13 +16,16 @@ import type { ExecutedBlock } from "../types/block.ts";
 export type RpcProcessData = {
   readonly config: Config;
   readonly store: FollowedStore;
+  /** A file that it makes once it has the index open: the chain's process waits for it, and does nothing else. */
+  readonly opened: string;
   readonly chainConfig: ChainConfig;
   readonly genesisHash: Hash;
-  readonly jwtSecret: Uint8Array;
   readonly tls: TlsMaterial | undefined;
   /** Which of how many processes it is: its share of the limits. */
   readonly index: number;
   readonly count: number;
+  /** Id of the chain's process, which started it. */
+  readonly chainPid: number;
 };
 
 /** A call that the chain's process runs for an RPC process. */
@@ -50,6 +53,8 @@ export type ChainHandlers = {
   charge(input: { readonly id: number; readonly cost: number }): void;
   /** A connection that made calls is closed. */
   gone(input: { readonly connection: number }): void;
+  /** Connection `id` of `connection` is open there. */
+  took(input: { readonly id: number }): void;
   /** A connection of a listener ended. */
   ended(input: { readonly listener: TcpKind }): void;
   badToken(input: { readonly source: string }): void;
@@ -67,8 +72,8 @@ export type RpcProcessHandlers = {
   open(input: { readonly listener: TcpKind; readonly endpoint: EndpointOptions }): void;
   /** Resolves when the listener's connections are closed. */
   shut(input: { readonly listener: TcpKind; readonly graceMs: number }): Promise<void>;
-  /** The socket is attached. */
-  connection(input: { readonly listener: TcpKind }, served: ServedCall): void;
+  /** The socket is attached; answered by `took`. */
+  connection(input: { readonly listener: TcpKind; readonly id: number }, served: ServedCall): void;
   /** A block became the head; it can be read from the store. */
   head(input: { readonly number: number; readonly hash: Hash }): void;
   /** @param input.epoch of the store after the removal */

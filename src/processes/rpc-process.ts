@@ -1,5 +1,7 @@
 import type { ChildProcess } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
+import { pauseThread } from "../chain/store/follow/store-follower.ts";
 import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
 import { PortServer } from "../rpc/ports/port-channel.ts";
 import { ChainUnreachableError } from "../rpc/transport/errors.ts";
@@ -17,6 +19,8 @@ const METRICS_TIMEOUT_MS = 1_000;
 /** Beyond the time that running calls have, for the connections to be closed. */
 const SHUT_MARGIN_MS = 1_000;
 const SHUT_GRACE_MS = 5_000;
+/** To open the index takes some milliseconds. */
+const OPEN_MS_MAX = 1_000;
 
 const URGENT: Urgent = {};
 
@@ -38,7 +42,15 @@ export class RpcProcess {
   readonly #ports: PortServer;
   readonly #calls: ServedCalls;
   readonly #connections: Record<TcpKind, number> = { http: 0, ws: 0 };
+  /**
+   * Connections on their way there, by number. They are open here too until the process says that it took them: Node.js sends one socket at a
+   * time, and would keep the others open for ever where the process ends before it has them.
+   */
+  readonly #onTheWay = new Map<number, Socket>();
+  #nextSocket = 0;
   #exposition = "";
+  /** Messages that wait until the process is opened; undefined from then on. */
+  #waiting: (readonly ChannelMessage[])[] | undefined = [];
   #isReady = false;
   #isOver = false;
 
@@ -55,9 +67,12 @@ export class RpcProcess {
     this.#ports = new PortServer(modules.ports, this.channel as Channel);
     this.#calls = new ServedCalls(modules, this.channel);
     this.channel.serve({ ...this.#ports.handlers, ...this.#calls.handlers, ...this.#handlers() });
-    this.#send(data);
-    this.#child.on("message", (messages: readonly ChannelMessage[]) => {
-      for (const message of messages) this.channel.receive(message);
+    // The first one says that its program is loaded.
+    this.#child.once("message", () => {
+      this.#open(data);
+      this.#child.on("message", (messages: readonly ChannelMessage[]) => {
+        for (const message of messages) this.channel.receive(message);
+      });
     });
     this.#child.on("error", (error) => modules.log.error("RPC process failed", { error }));
     this.#child.once("exit", (code, signal) => this.#ended(`${signal ?? code}`));
@@ -84,7 +99,9 @@ export class RpcProcess {
 
   handOver(listener: TcpKind, socket: Socket): void {
     this.#connections[listener]++;
-    this.channel.emit("connection", { listener }, { socket } satisfies Urgent);
+    const id = this.#nextSocket++;
+    this.#onTheWay.set(id, socket);
+    this.channel.emit("connection", { listener, id }, { socket } satisfies Urgent);
   }
 
   /** Settles when the listener's connections are closed, or the process is ended because they are not. */
@@ -131,11 +148,15 @@ export class RpcProcess {
     this.#child.kill("SIGKILL");
   }
 
-  #handlers(): Pick<ChainHandlers, "ready" | "ended" | "badToken" | "log"> {
+  #handlers(): Pick<ChainHandlers, "ready" | "took" | "ended" | "badToken" | "log"> {
     return {
       ready: () => {
         this.#isReady = true;
         this.#modules.onReady();
+      },
+      took: ({ id }) => {
+        this.#onTheWay.get(id)?.destroy();
+        this.#onTheWay.delete(id);
       },
       ended: ({ listener }) => {
         this.#connections[listener]--;
@@ -150,21 +171,42 @@ export class RpcProcess {
     };
   }
 
-  #send(message: RpcProcessData | readonly ChannelMessage[], socket?: Socket): void {
-    if (this.#isOver || !this.#child.connected) {
-      socket?.destroy();
+  /** Lets the process open the index, while this one commits nothing: a commit at that moment could be forgotten (`LmdbCommits`). */
+  #open(data: RpcProcessData): void {
+    const { opened } = data;
+    rmSync(opened, { force: true });
+    this.#child.send(data);
+    const end = performance.now() + OPEN_MS_MAX;
+    while (!existsSync(opened)) {
+      if (performance.now() > end) {
+        this.#modules.log.error("RPC process did not open the index in time", { ms: OPEN_MS_MAX });
+        this.kill();
+        return;
+      }
+      pauseThread();
+    }
+    rmSync(opened, { force: true });
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const messages of waiting) this.#send(messages);
+  }
+
+  #send(messages: readonly ChannelMessage[], socket?: Socket): void {
+    if (this.#isOver || !this.#child.connected) return;
+    if (this.#waiting !== undefined) {
+      this.#waiting.push(messages);
       return;
     }
     // An error means that the process exits: `exit` follows.
-    this.#child.send(message as object, socket, (error) => {
-      if (error !== null) socket?.destroy();
-    });
+    this.#child.send(messages as object, socket, { keepOpen: true }, () => {});
   }
 
   #ended(reason: string): void {
     this.#isOver = true;
     this.#connections.http = 0;
     this.#connections.ws = 0;
+    for (const socket of this.#onTheWay.values()) socket.destroy();
+    this.#onTheWay.clear();
     this.channel.close(() => new ChainUnreachableError());
     this.#ports.close();
     this.#calls.close();

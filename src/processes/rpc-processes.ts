@@ -225,7 +225,7 @@ function connectionsOf(process: RpcProcess): number {
 /** The processes that serve connections, as many as the configuration says; undefined where there are none. */
 export function startRpcProcesses(
   config: Config,
-  secrets: { readonly jwtSecret: Uint8Array; readonly tls: TlsMaterial | undefined },
+  tls: TlsMaterial | undefined,
   modules: {
     readonly core: Pick<ChainParts, "chain" | "store">;
     readonly registry: Registry<RpcPorts>;
@@ -251,10 +251,12 @@ export function startRpcProcesses(
       count,
       data: {
         config,
-        ...secrets,
+        tls,
         store: { directory, head },
-        chainConfig: chain.config,
+        opened: `${head}.opened`,
+        chainConfig: chain.genesisConfig,
         genesisHash: chain.genesisHash,
+        chainPid: process.pid,
       },
       callQueueMax: config.limits.server.callQueueMax,
     },

@@ -562,14 +562,18 @@ export interface RpcMethods {
   anvil_snapshot(): Promise<RpcQuantity>;
   anvil_stopImpersonatingAccount(address: RpcAddress): Promise<null>;
   clique_discard(account: RpcAddress): Promise<unknown>;
+  clique_discardParameter(name: string): Promise<unknown>;
   clique_getLightBlock(block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | null): Promise<unknown>;
   clique_getSigner(block: string): Promise<RpcAddress>;
   clique_getSigners(block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | null): Promise<unknown>;
   clique_getSignersAtHash(hash: RpcHash): Promise<unknown>;
   clique_getSnapshot(block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | null): Promise<unknown>;
   clique_getSnapshotAtHash(hash: RpcHash): Promise<unknown>;
+  clique_parameters(block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | null): Promise<unknown>;
   clique_proposals(): Promise<unknown>;
   clique_propose(account: RpcAddress, authorize: boolean, publicKey?: Hex | null): Promise<unknown>;
+  clique_proposeFork(fork: string, time: number): Promise<unknown>;
+  clique_proposeParameter(name: string, value: number): Promise<unknown>;
   clique_status(): Promise<unknown>;
   db_getHex(database: string, key: string): Promise<Hex>;
   db_getString(database: string, key: string): Promise<string>;

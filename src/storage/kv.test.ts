@@ -14,17 +14,20 @@ import { createMemoryKv } from "./memory-kv.ts";
 
 const stores: Record<string, (use: (kv: Kv) => void) => void> = {
   memory: (use) => use(createMemoryKv()),
-  lmdb: (use) => {
-    const directory = mkdtempSync(join(tmpdir(), "evmint-kv-"));
-    const kv = openLmdbKv(directory);
-    try {
-      use(kv);
-    } finally {
-      kv.close();
-      rmSync(directory, { recursive: true });
-    }
-  },
+  "lmdb, writable map": (use) => useLmdb(true, use),
+  "lmdb, without it": (use) => useLmdb(false, use),
 };
+
+function useLmdb(writableMap: boolean, use: (kv: Kv) => void): void {
+  const directory = mkdtempSync(join(tmpdir(), "evmint-kv-"));
+  const kv = openLmdbKv(directory, undefined, { writableMap });
+  try {
+    use(kv);
+  } finally {
+    kv.close();
+    rmSync(directory, { recursive: true });
+  }
+}
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 const plain = (kv: Kv, range: KvRange) =>
@@ -44,6 +47,34 @@ for (const [name, withStore] of Object.entries(stores)) {
         assert.deepEqual(Array.from(kv.get(bytes(3))!), []);
         assert.equal(kv.get(bytes(4)), undefined);
         assert.equal(kv.get(bytes(1, 0)), undefined);
+      }));
+
+    test("all rows can be removed, and written again", () =>
+      withStore((kv) => {
+        const keys = Array.from({ length: 2_000 }, (_, i) => bytes(i >> 8, i & 255));
+        for (const value of [bytes(), bytes(1), new Uint8Array(3_000)]) {
+          kv.transaction((writer) => {
+            for (const key of keys) writer.put(key, value);
+          });
+          assert.equal(plain(kv, { limit: 3 }).length, 3);
+          kv.transaction((writer) => {
+            for (const key of keys) writer.remove(key);
+            assert.equal(writer.get(keys[7]!), undefined);
+            writer.remove(keys[7]!);
+            writer.remove(bytes(9, 9, 9));
+          });
+          assert.deepEqual(plain(kv, {}), []);
+          assert.equal(kv.view(keys[7]!), undefined);
+        }
+        kv.transaction((writer) => {
+          for (const key of keys.slice(10, 15)) writer.put(key, bytes(3));
+          writer.remove(keys[12]!);
+        });
+        const left = [10, 11, 13, 14].map((i) => [[0, i], [3]]);
+        assert.deepEqual(plain(kv, {}), left);
+        assert.deepEqual(plain(kv, { limit: 3 }), left.slice(0, 3));
+        assert.deepEqual(plain(kv, { limit: 3, reverse: true }), left.slice(1).reverse());
+        assert.deepEqual(plain(kv, { limit: 0 }), []);
       }));
 
     test("a value read stays as it was read", () =>

@@ -57,10 +57,10 @@ export interface Kv extends KvReader {
   /** Undefined where the store cannot go back. */
   readonly undo?: KvUndo | undefined;
   /**
-   * Runs `work` in one transaction: all of its writes hold when it returns, none when it throws.
-   * @param isRepeatable `work` may run a second time, where the store could not commit it
+   * Runs `work` in one transaction: all of its writes hold when it returns, none when it throws. `work` runs a second time where the store
+   * could not commit it, so it changes nothing but rows: what is in memory follows afterwards.
    */
-  transaction<T>(work: (writer: KvWriter) => T, isRepeatable?: boolean): T;
+  transaction<T>(work: (writer: KvWriter) => T): T;
   /**
    * Replaces all rows by those that `fill` writes, in a fraction of the time that transactions take. Not while another thread reads.
    * Where `fill` throws, or the process dies, the rows are those from before. Undefined where the store has no such way.

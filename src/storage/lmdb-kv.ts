@@ -15,7 +15,8 @@ import {
   type KvWriter,
 } from "./kv.ts";
 import { LmdbBuild } from "./lmdb-build.ts";
-import { CHECKSUM_LENGTH, verifiedValue, writeChecksum } from "./lmdb-row.ts";
+import { LmdbCommits } from "./lmdb-commits.ts";
+import { CHECKSUM_LENGTH, isRemoval, verifiedValue, writeChecksum, writeRemoval } from "./lmdb-row.ts";
 
 /**
  * A store in the LMDB environment in `directory`, made when missing.
@@ -23,7 +24,8 @@ import { CHECKSUM_LENGTH, verifiedValue, writeChecksum } from "./lmdb-row.ts";
  * Commits are not synced: they survive a killed process, since the pages belong to the system's
  * cache, but not a power cut. What is stored here must be derivable from elsewhere.
  *
- * A stored value ends in a checksum (lmdb-row.ts).
+ * A stored value ends in a checksum (lmdb-row.ts). With a writable map the row of a removed key stays, and says so, until `compact` copies the
+ * others: a transaction that empties a page would abort the process (kriszyp/lmdb-js#212).
  * @param onDamage called with each error that says the files are damaged, before it is thrown
  */
 export function openLmdbKv(
@@ -36,8 +38,8 @@ export function openLmdbKv(
 
 export type LmdbOptions = {
   /**
-   * Commits write to mapped pages, which takes a fifth to a third less time. A transaction that empties a page can then abort the
-   * process (kriszyp/lmdb-js#212): it must be off where rows are removed all the time. True if not given.
+   * Commits write to mapped pages, which takes a fifth to a third less time. Removed rows keep their place: it is off where rows are
+   * removed all the time. True if not given.
    */
   readonly writableMap?: boolean;
 };
@@ -92,9 +94,13 @@ class LmdbKv implements Kv, KvWriter {
   readonly #directory: string;
   readonly #options: object;
   #db: Database<Buffer, Uint8Array>;
+  /** Of the one that writes. */
+  #commits: LmdbCommits | undefined;
   readonly #dataFile: string;
   readonly #onDamage: (error: Error) => void;
   readonly #isReadOnly: boolean;
+  /** Rows of removed keys stay, and say that they were removed. */
+  readonly #marksRemovals: boolean;
   /** The value that is being written, with its checksum. */
   readonly #scratch = Buffer.allocUnsafeSlow(VIEW_LENGTH_MAX);
   /** By length, the first bytes of `#scratch`: to make a view for each row takes as long as its checksum. */
@@ -114,6 +120,7 @@ class LmdbKv implements Kv, KvWriter {
   ) {
     this.#onDamage = onDamage;
     this.#isReadOnly = durability.readOnly === true;
+    this.#marksRemovals = durability.useWritemap;
     this.#directory = directory;
     this.#options = durability;
     this.#dataFile = join(directory, "data.mdb");
@@ -131,7 +138,9 @@ class LmdbKv implements Kv, KvWriter {
       keyEncoding: "binary" as const,
       encoding: "binary" as const,
     };
-    return this.#translatingErrors(() => nativeCall(() => open<Buffer, Uint8Array>(options)));
+    const db = this.#translatingErrors(() => nativeCall(() => open<Buffer, Uint8Array>(options)));
+    if (!this.#isReadOnly) this.#commits = new LmdbCommits(this.#directory);
+    return db;
   }
 
   get reads(): number {
@@ -152,17 +161,16 @@ class LmdbKv implements Kv, KvWriter {
     } catch (error) {
       throw this.#translated(error);
     }
-    return stored === undefined ? undefined : this.#verified(key, stored);
+    return stored === undefined || isRemoval(key, stored) ? undefined : this.#verified(key, stored);
   }
 
-  *range({ from, to, reverse = false, limit }: KvRange): Generator<KvRow> {
+  *range({ from, to, reverse = false, limit = Infinity }: KvRange): Generator<KvRow> {
     invariant(!this.#closed, "the store must be open");
     // lmdb-js asks whether an option is there, not what it is.
     const options: RangeOptions = { reverse };
     const [start, end] = reverse ? [to, from] : [from, to];
     if (start !== undefined) options.start = start;
     if (end !== undefined) options.end = end;
-    if (limit !== undefined) options.limit = limit;
     // LMDB's bounds follow the direction: going down, `start` is the highest key.
     if (reverse) {
       options.exclusiveStart = true;
@@ -171,24 +179,32 @@ class LmdbKv implements Kv, KvWriter {
     this.#reads++;
     const rows = nativeCall(() => this.#db.getRange(options)[Symbol.iterator]());
     try {
-      for (;;) {
+      for (let left = limit; left > 0; ) {
         const next = this.#translatingErrors(() => nativeCall(() => rows.next()));
         if (next.done) return;
-        yield [next.value.key, this.#verified(next.value.key, next.value.value)];
+        const { key, value } = next.value;
+        if (isRemoval(key, value)) continue;
+        left--;
+        yield [key, this.#verified(key, value)];
       }
     } finally {
       nativeCall(() => rows.return?.());
     }
   }
 
-  transaction<T>(work: (writer: KvWriter) => T, isRepeatable = false): T {
+  transaction<T>(work: (writer: KvWriter) => T): T {
     invariant(!this.#closed, "the store must be open");
     invariant(!this.#writing, "transactions must not be nested");
-    invariant(!this.#isReadOnly, "a follower must not write");
+    const commits = this.#commits;
+    invariant(commits !== undefined, "a follower must not write");
     this.#writing = true;
+    const begin = () =>
+      this.#db.transactionSync(() => {
+        commits.assertFollowsLast(this.#db.getWriteTxnId());
+        return work(this);
+      });
     try {
-      const commit = () => this.#db.transactionSync(() => work(this));
-      return this.#translatingErrors(isRepeatable ? () => commitAgain(commit) : commit);
+      return this.#translatingErrors(() => commitAgain(() => commits.runAfterLast(begin)));
     } finally {
       this.#writing = false;
     }
@@ -208,6 +224,7 @@ class LmdbKv implements Kv, KvWriter {
     }
     // With nothing asynchronous under way the environment is closed before this returns.
     void this.#db.close();
+    this.#commits?.close();
     renameSync(path, this.#dataFile);
     this.#db = this.#open();
   }
@@ -230,7 +247,15 @@ class LmdbKv implements Kv, KvWriter {
 
   remove(key: Uint8Array): void {
     invariant(this.#writing, "writes must happen inside a transaction");
-    this.#db.removeSync(key);
+    if (!this.#marksRemovals) {
+      this.#db.removeSync(key);
+      return;
+    }
+    const stored = this.#db.getBinaryFast(key);
+    if (stored === undefined || isRemoval(key, stored)) return;
+    const removal = this.#scratchOf(CHECKSUM_LENGTH);
+    writeRemoval(key, removal);
+    this.#db.putSync(key, removal);
   }
 
   #translatingErrors<T>(work: () => T): T {
@@ -277,6 +302,7 @@ class LmdbKv implements Kv, KvWriter {
     this.#closed = true;
     // With nothing asynchronous under way the environment is closed before this returns.
     nativeCall(() => void this.#db.close());
+    this.#commits?.close();
   }
 }
 

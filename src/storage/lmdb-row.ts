@@ -1,5 +1,7 @@
 import { crc32 } from "node:zlib";
 
+const NO_VALUE = new Uint8Array(0);
+
 /** A stored value ends in so many bytes: crc32 of value and key, little-endian. */
 export const CHECKSUM_LENGTH = 4;
 
@@ -9,11 +11,22 @@ export function writeChecksum(key: Uint8Array, value: Uint8Array, out: Uint8Arra
   for (let i = 0; i < CHECKSUM_LENGTH; i++) out[offset + i] = sum >>> (8 * i);
 }
 
-/** Whether `stored` is a value of `key` with its checksum. */
+/** Writes over a row that it was removed: the checksum of its key, inverted. No value is stored as that. */
+export function writeRemoval(key: Uint8Array, out: Uint8Array): void {
+  const sum = ~checksum(key, NO_VALUE);
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) out[i] = sum >>> (8 * i);
+}
+
+/** Whether `stored` says that the row of `key` was removed. */
+export function isRemoval(key: Uint8Array, stored: Uint8Array): boolean {
+  return stored.length === CHECKSUM_LENGTH && ~checksum(key, NO_VALUE) >>> 0 === checksumAt(stored, 0);
+}
+
+/** Whether `stored` is a value of `key` with its checksum, or a removal. */
 export function isLmdbRowIntact(key: Uint8Array, stored: Uint8Array): boolean {
   const length = stored.length - CHECKSUM_LENGTH;
   if (length < 0) return false;
-  return checksum(key, stored.subarray(0, length)) === checksumAt(stored, length);
+  return checksum(key, stored.subarray(0, length)) === checksumAt(stored, length) || isRemoval(key, stored);
 }
 
 /** The value that is stored with its checksum, a view; undefined where they do not fit. */

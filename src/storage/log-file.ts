@@ -3,7 +3,6 @@ import {
   existsSync,
   fdatasyncSync,
   fstatSync,
-  fsyncSync,
   ftruncateSync,
   openSync,
   readdirSync,
@@ -12,7 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "./make-folder.ts";
+import { makeFolder, syncDirectory } from "./make-folder.ts";
 
 /** One file of a log, open. Positions and sizes in bytes. */
 export interface LogFile {
@@ -58,17 +57,6 @@ export function openLogDirectoryReadOnly(path: string): Pick<LogDirectory, "list
     list: () => readdirSync(path).sort(),
     open: (name) => new DiskFile(openSync(join(path, name), "r")),
   };
-}
-
-/** Makes the entries of a directory durable. Windows has no such call and needs none. */
-export function syncDirectory(path: string): void {
-  if (process.platform === "win32") return;
-  const directory = openSync(path, "r");
-  try {
-    fsyncSync(directory);
-  } finally {
-    closeSync(directory);
-  }
 }
 
 class DiskFile implements LogFile {

@@ -1,8 +1,9 @@
-import { mkdirSync, statSync } from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes `path` and the folders above it that are missing, readable by their owner only.
+ * Makes `path` and the folders above it that are missing, readable by their owner only. A power cut does not take them: what is synced in a folder is
+ * lost with its name.
  * `mkdirSync` with `recursive` never returns where the kernel answers ENOENT for a folder in one that exists, as in /proc.
  * @throws the error of `mkdir`, or ENOTDIR where `path` or a folder above it is a file
  */
@@ -15,8 +16,20 @@ export function makeFolder(path: string): void {
   if (found === undefined && isMissing) makeFolder(above);
   try {
     mkdirSync(path, { mode: 0o700 });
+    syncDirectory(above);
   } catch (error) {
     // Another process can have made it in the meantime.
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
+}
+
+/** Makes the entries of a directory durable. Windows has no such call and needs none. */
+export function syncDirectory(path: string): void {
+  if (process.platform === "win32") return;
+  const directory = openSync(path, "r");
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
   }
 }

@@ -16,6 +16,11 @@ function keyOf(index: number): Uint8Array {
   return key;
 }
 
+/** Of 0 to 99 bytes; each seventh is a deletion. */
+function valueAt(position: number): Uint8Array | undefined {
+  return position % 7 === 0 ? undefined : new Uint8Array(position % 100).fill(position);
+}
+
 type Versions = [key: number, number: number, position: number][];
 
 function assertEqual(pending: PendingVersions, model: Versions, written: ReadonlySet<number>) {
@@ -27,7 +32,8 @@ function assertEqual(pending: PendingVersions, model: Versions, written: Readonl
     const key = keyOf(index);
     assert.equal(pending.has(key), expected.length > 0);
     for (const number of [0, 3, 7, 1_000]) {
-      assert.deepEqual(pending.versionAt(key, number), versionAt(expected, number));
+      const version = versionAt(expected, number);
+      assert.deepEqual(pending.versionAt(key, number), version && { ...version, value: valueAt(version.position) });
     }
   }
   const text = (key: Uint8Array) => Buffer.from(key).toString("hex");
@@ -55,8 +61,9 @@ test("versions that come, go and are written are those of a list", () => {
         if ("keys" in step) {
           number++;
           for (const key of new Set(step.keys)) {
-            pending.add(keyOf(key), number, number * 1_000 + key);
-            model.push([key, number, number * 1_000 + key]);
+            const position = number * 1_000 + key;
+            pending.add(keyOf(key), { number, position, value: valueAt(position) });
+            model.push([key, number, position]);
           }
         } else if ("back" in step) {
           number = Math.max(0, number - step.back);

@@ -3,11 +3,16 @@ import type { PostingList, Version } from "./posting-list.ts";
 import { keyPrefix, rowOrder } from "./row-order.ts";
 
 const KEYS_MIN = 256;
+/** Of an account: nonce and balance. One with code has more, a slot less. */
+const VALUE_BYTES = 16;
 const NONE = -1;
 
+/** A version with its value, a view that holds until versions are removed; undefined: the key was deleted. */
+export type PendingVersion = Version & { readonly value: Uint8Array | undefined };
+
 /**
- * Versions of keys that no row has yet, in some arrays of numbers: with a list for each key, and a text that finds it, a collection of the old
- * generation visits several objects a version. Blocks come in order, and the newest ones can be removed again.
+ * Versions of keys that no row has yet, with their values, in some arrays of numbers: with a list for each key, and a text that finds it, a
+ * collection of the old generation visits several objects a version. Blocks come in order, and the newest ones can be removed again.
  */
 export class PendingVersions {
   readonly #keyLength: number;
@@ -23,6 +28,10 @@ export class PendingVersions {
   #previous: Int32Array;
   #numbers: Float64Array;
   #positions: Float64Array;
+  /** By version: where its value ends, and its length, or none where the key was deleted. Values are in the order of versions. */
+  #valueEnds: Int32Array;
+  #valueLengths: Int32Array;
+  #values: Uint8Array;
   #size = 0;
 
   /** @param last whose arrays these ones are as large as: a block that makes them larger takes some milliseconds more */
@@ -38,6 +47,9 @@ export class PendingVersions {
     this.#previous = new Int32Array(versions);
     this.#numbers = new Float64Array(versions);
     this.#positions = new Float64Array(versions);
+    this.#valueEnds = new Int32Array(versions);
+    this.#valueLengths = new Int32Array(versions);
+    this.#values = new Uint8Array(last === undefined ? KEYS_MIN * VALUE_BYTES : last.#values.length);
   }
 
   /** Versions, those of written keys included. */
@@ -49,7 +61,8 @@ export class PendingVersions {
     return this.#keyCount;
   }
 
-  add(key: Uint8Array, number: number, position: number): void {
+  /** @param version whose value is copied */
+  add(key: Uint8Array, { number, position, value }: PendingVersion): void {
     if (this.#size === this.#keyOf.length) this.#growVersions();
     const index = this.#knownKey(key);
     const version = this.#size++;
@@ -57,16 +70,23 @@ export class PendingVersions {
     this.#previous[version] = this.#newest[index]!;
     this.#numbers[version] = number;
     this.#positions[version] = position;
+    this.#addValue(version, value);
     this.#newest[index] = version;
   }
 
   /** The newest version of `key` that is not newer than block `number`. */
-  versionAt(key: Uint8Array, number: number): Version | undefined {
+  versionAt(key: Uint8Array, number: number): PendingVersion | undefined {
     const index = this.#find(key);
     let version = index === NONE ? NONE : this.#newest[index]!;
     while (version !== NONE && this.#numbers[version]! > number) version = this.#previous[version]!;
-    if (version === NONE) return undefined;
-    return { number: this.#numbers[version]!, position: this.#positions[version]! };
+    return version === NONE ? undefined : this.#version(version);
+  }
+
+  /** The newest version of key number `index`; undefined once it is written, or where the key was removed. */
+  newest(index: number): PendingVersion | undefined {
+    if (index >= this.#keyCount) return undefined;
+    const version = this.#newest[index]!;
+    return version === NONE ? undefined : this.#version(version);
   }
 
   has(key: Uint8Array): boolean {
@@ -124,10 +144,28 @@ export class PendingVersions {
     const rest = new PendingVersions(this.#keyLength, this);
     for (let version = 0; version < this.#size; version++) {
       if (this.#numbers[version]! < number) continue;
-      const key = this.key(this.#keyOf[version]!);
-      rest.add(key, this.#numbers[version]!, this.#positions[version]!);
+      rest.add(this.key(this.#keyOf[version]!), this.#version(version));
     }
     return rest;
+  }
+
+  #version(version: number): PendingVersion {
+    const length = this.#valueLengths[version]!;
+    const end = this.#valueEnds[version]!;
+    return {
+      number: this.#numbers[version]!,
+      position: this.#positions[version]!,
+      value: length === NONE ? undefined : this.#values.subarray(end - length, end),
+    };
+  }
+
+  #addValue(version: number, value: Uint8Array | undefined): void {
+    const start = version === 0 ? 0 : this.#valueEnds[version - 1]!;
+    const end = start + (value?.length ?? 0);
+    if (end > this.#values.length) this.#values = grown(this.#values, new Uint8Array(end * 2));
+    for (let at = start; at < end; at++) this.#values[at] = value![at - start]!;
+    this.#valueEnds[version] = end;
+    this.#valueLengths[version] = value?.length ?? NONE;
   }
 
   #find(key: Uint8Array, hash = keyHash(key, 0, this.#keyLength)): number {
@@ -189,6 +227,8 @@ export class PendingVersions {
     this.#previous = grown(this.#previous, new Int32Array(length));
     this.#numbers = grown(this.#numbers, new Float64Array(length));
     this.#positions = grown(this.#positions, new Float64Array(length));
+    this.#valueEnds = grown(this.#valueEnds, new Int32Array(length));
+    this.#valueLengths = grown(this.#valueLengths, new Int32Array(length));
   }
 }
 

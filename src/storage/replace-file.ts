@@ -1,8 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
-import { syncDirectory } from "./log-file.ts";
+import { syncDirectory } from "./make-folder.ts";
 
 /**
  * Replaces the file at `path`, whose directory must exist. A crash leaves the old file or the new one; when it returns, the new
@@ -27,6 +37,11 @@ export function replaceFile(path: string, content: string | Uint8Array, mode: nu
     throw error;
   }
   syncDirectory(directory);
+}
+
+/** Makes the file at `path`, whose directory must exist, unless there is one. A crash leaves none or the whole one; when it returns, it is durable. */
+export function createFile(path: string, content: string | Uint8Array, mode: number): void {
+  if (!existsSync(path)) replaceFile(path, content, mode);
 }
 
 const CHUNK_BYTES = 1 << 20;

@@ -18,9 +18,9 @@ export const TABLE = {
   blockByHash: 0x03,
   /** transaction hash → block number ‖ index; each block */
   transaction: 0x04,
-  /** address → number of the last change ‖ account value (changes-record.ts); each block; absent: no account */
+  /** address → number of the last merged change ‖ account value (changes-record.ts); merge; absent: no account */
   account: 0x05,
-  /** address ‖ slot → number of the last change ‖ slot value; each block; absent: 0 */
+  /** address ‖ slot → number of the last merged change ‖ slot value; merge; absent: 0 */
   slot: 0x06,
   /** address → posting list of the newest changes; address ‖ first number → a full one; merge */
   accountHistory: 0x07,
@@ -47,7 +47,7 @@ export const TABLE = {
   hashedAddress: 0x12,
   /** address ‖ first 8 bytes of keccak256(slot) ‖ slot → nothing; first merge of the slot */
   hashedSlot: 0x13,
-  /** address → account value at the oldest state, where the latest is newer and no version in its history is older; pruning, and each block */
+  /** address → account value at the oldest state, where the latest is newer and no version in its history is older; pruning, and merge */
   accountBase: 0x14,
   /** address ‖ slot → as account base */
   slotBase: 0x15,
@@ -81,8 +81,10 @@ export const META = {
  */
 export const LOG_FORMAT = 2;
 
-/** Raised when a table changes; an index with another one is made anew from the log. */
-export const INDEX_FORMAT = 3;
+/** Raised when a table changes. In format 3 each block wrote the latest values; the next block makes it a 4. */
+export const INDEX_FORMAT = 4;
+/** An older index is made anew from the log. */
+export const INDEX_FORMAT_MIN = 3;
 
 /** Data of a format this program does not know: written by a newer one, or by one too old. */
 export class UnknownFormatError extends NodeError {

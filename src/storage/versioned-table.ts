@@ -2,7 +2,7 @@ import { invariant } from "../errors.ts";
 import { allocateShared } from "../primitives/slab.ts";
 import { ByteReader, varintLength, writeVarint } from "./byte-io.ts";
 import { type Kv, type KvReader, type KvWriter, type MissingRow, prefixRange } from "./kv.ts";
-import { PendingVersions } from "./pending-versions.ts";
+import { type PendingVersion, PendingVersions } from "./pending-versions.ts";
 import {
   appendVersions,
   CHUNK_VERSIONS,
@@ -54,7 +54,7 @@ export type VersionedTableOptions = {
  * Keys with all the values they ever had: the latest in a row of its own, each older one at a
  * position of the log that a posting list names.
  *
- *     latest    key → varint number of the block that wrote it ‖ value
+ *     latest    key → varint number of the block that wrote it ‖ value, as of the last merge of the key
  *     history   key → the newest 1 to 64 versions
  *               key ‖ number of its first version → 64 older versions
  *     base      key → its value after block `base`, where the latest is newer
@@ -62,10 +62,10 @@ export type VersionedTableOptions = {
  * A table that was pruned has no versions up to block `base`. A key whose latest value is as old has an empty history row: it has that value
  * at every block since. The first change after that saves the value in a base row.
  *
- * New versions are held in memory and merged into the history rows many blocks at a time: a B-tree
- * takes sorted rows several times faster than random ones. Memory is read before the rows by
- * every reader, so that it makes no difference what is where. The owner remembers up to which
- * block the rows are complete, and after a restart passes later versions to the table again.
+ * New versions are held in memory with their values, and merged into rows many blocks at a time: a B-tree takes sorted rows several times
+ * faster than random ones, and a page that holds several of them is written once. Memory is read before the rows by every reader, so
+ * that it makes no difference what is where. A key's rows are written in one transaction. The owner remembers up to which block the rows
+ * are complete, and after a restart passes later versions to the table again.
  */
 export class VersionedTable {
   readonly #options: VersionedTableOptions;
@@ -98,6 +98,8 @@ export class VersionedTable {
 
   /** @throws KvMissingRowError */
   latest(key: Uint8Array): Uint8Array | undefined {
+    const waiting = this.#waitingAt(key, NUMBER_MAX);
+    if (waiting !== undefined) return waiting.value?.slice();
     const row = this.#kv.get(this.#latestKey(key));
     if (row !== undefined) return splitLatest(row).value;
     this.#assertDeleted(key);
@@ -110,12 +112,14 @@ export class VersionedTable {
    * @throws KvMissingRowError
    */
   at(key: Uint8Array, number: number): Uint8Array | undefined {
+    const waiting = this.#waitingAt(key, number);
+    if (waiting !== undefined) return waiting.value?.slice();
     const row = this.#kv.get(this.#latestKey(key));
     if (row !== undefined) {
       const latest = splitLatest(row);
       if (latest.number <= number) return latest.value;
     }
-    const version = this.versionAt(key, number);
+    const version = this.#storedVersionAt(this.#kv, key, number);
     if (version !== undefined) return this.#options.valueAt(key, version.position);
     const oldest = this.#baseValue(this.#kv, key);
     if (oldest !== undefined) return oldest;
@@ -131,7 +135,7 @@ export class VersionedTable {
   #assertDeleted(key: Uint8Array): void {
     const { missingRow, valueAt } = this.#options;
     if (missingRow === undefined) return;
-    const newest = this.versionAt(key, NUMBER_MAX);
+    const newest = this.#storedVersionAt(this.#kv, key, NUMBER_MAX);
     const value = newest ? valueAt(key, newest.position) : this.#baseValue(this.#kv, key);
     if (value !== undefined) throw missingRow(this.#latestKey(key));
   }
@@ -144,22 +148,22 @@ export class VersionedTable {
   }
 
   /** The newest change of `key` that is not newer than block `number`. */
-  versionAt(key: Uint8Array, number: number, reader: KvReader = this.#kv): Version | undefined {
-    return (
-      this.#recent.versionAt(key, number) ??
-      this.#merging?.versionAt(key, number) ??
-      this.#storedVersionAt(reader, key, number)
-    );
+  versionAt(key: Uint8Array, number: number): Version | undefined {
+    return this.#waitingAt(key, number) ?? this.#storedVersionAt(this.#kv, key, number);
   }
 
-  /** Writes the latest value of a key that block `number` changed. */
-  write(writer: KvWriter, number: number, { key, value }: Pick<VersionedChange, "key" | "value">): void {
+  /** The same of those in memory. */
+  #waitingAt(key: Uint8Array, number: number): PendingVersion | undefined {
+    return this.#recent.versionAt(key, number) ?? this.#merging?.versionAt(key, number);
+  }
+
+  #writeLatest(writer: KvWriter, number: number, key: Uint8Array, value: Uint8Array | undefined): void {
     if (this.base > 0) this.#saveBaseValue(writer, key);
     if (value === undefined) writer.remove(this.#latestKey(key));
     else this.putLatest(writer, number, key, value);
   }
 
-  /** As `write` with a value, of a key that has none. */
+  /** Writes the latest value of a key that has none, which block `number` gave it. */
   putLatest(writer: Pick<KvWriter, "put">, number: number, key: Uint8Array, value: Uint8Array): void {
     writer.put(this.#latestKey(key), joinLatest(number, value));
   }
@@ -221,9 +225,9 @@ export class VersionedTable {
     return this.#recent.has(key) || this.#merging?.has(key) === true;
   }
 
-  /** Notes a version; blocks must come in order. Done once `write` is committed, and again after a restart. */
-  remember(number: number, { key, position }: VersionedChange): void {
-    this.#recent.add(key, number, position);
+  /** Notes a version; blocks must come in order. Done once the block is in the log, and again after a restart. */
+  remember(number: number, { key, value, position }: VersionedChange): void {
+    this.#recent.add(key, { number, position, value });
   }
 
   /** Drops what was remembered of blocks after `number`, with which no merge has begun. */
@@ -244,8 +248,8 @@ export class VersionedTable {
     if (recent.size > 0) this.#merging = recent;
   }
 
-  /** Merges up to `keysMax` keys in one transaction, or until `isLate` says so; how many. 0: none is left. */
-  mergeSome(keysMax: number, isLate: () => boolean = () => false): number {
+  /** Merges up to `keysMax` keys in one transaction, or until `isLate` says so of those merged; how many. 0: none is left. */
+  mergeSome(keysMax: number, isLate: (keys: number) => boolean = () => false): number {
     const merging = this.#merging;
     if (merging === undefined) return 0;
     const order = this.#order ?? merging.rowOrder();
@@ -257,11 +261,15 @@ export class VersionedTable {
       at = first;
       while (at < end) {
         const index = order[at++]!;
-        const newer = merging.list(index);
-        if (newer.length > 0) this.#merge(writer, merging.key(index), newer);
-        if (isLate()) break;
+        const newest = merging.newest(index);
+        if (newest !== undefined) {
+          const key = merging.key(index);
+          this.#merge(writer, key, merging.list(index));
+          this.#writeLatest(writer, newest.number, key, newest.value);
+        }
+        if (isLate(at - first)) break;
       }
-    }, true);
+    });
     for (let i = first; i < at; i++) merging.setWritten(order[i]!);
     this.#merged = at;
     if (at === order.length) {
@@ -284,10 +292,13 @@ export class VersionedTable {
 
   #rollBackRows(writer: KvWriter, number: number, keys: readonly Uint8Array[]): void {
     for (const key of keys) {
+      const row = writer.get(this.#latestKey(key));
+      // No merge has written a later version.
+      if (row !== undefined && splitLatest(row).number <= number) continue;
       this.#trimRows(writer, key, number);
-      const version = this.versionAt(key, number, writer);
+      const version = this.#storedVersionAt(writer, key, number);
       const value = version ? this.#options.valueAt(key, version.position) : this.#baseValue(writer, key);
-      this.write(writer, version?.number ?? this.base, { key, value });
+      this.#writeLatest(writer, version?.number ?? this.base, key, value);
     }
   }
 
@@ -329,10 +340,16 @@ export class VersionedTable {
     return count;
   }
 
-  /** Keys beginning with `prefix` that have a value now. */
+  /** Keys beginning with `prefix` that have a value now, in any order. */
   *latestEntries(prefix: Uint8Array): Generator<readonly [key: Uint8Array, value: Uint8Array]> {
-    for (const [key, row] of this.#kv.range(prefixRange(tableKey(this.#options.latestTable, prefix)))) {
-      yield [key.subarray(1), splitLatest(row).value];
+    for (const [rowKey, row] of this.#kv.range(prefixRange(tableKey(this.#options.latestTable, prefix)))) {
+      const key = rowKey.subarray(1);
+      if (!this.#isInMemory(key)) yield [key, splitLatest(row).value];
+    }
+    for (const key of this.unmergedKeys()) {
+      if (!beginsWith(key, prefix)) continue;
+      const { value } = this.#waitingAt(key, NUMBER_MAX)!;
+      if (value !== undefined) yield [key, value.slice()];
     }
   }
 
@@ -415,6 +432,11 @@ function splitLatest(row: Uint8Array): { readonly number: number; readonly value
   const reader = new ByteReader(row);
   const number = reader.varint();
   return { number, value: row.subarray(reader.offset) };
+}
+
+function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {
+  for (let i = 0; i < prefix.length; i++) if (key[i] !== prefix[i]) return false;
+  return true;
 }
 
 function keyText(key: Uint8Array): string {

@@ -36,7 +36,7 @@ export interface Metrics {
 
 /** Declares gauges without labels whose values are asked for when they are read. @param gauges by name: the help text, and what reads the value */
 export function declareGauges(
-  metrics: Metrics,
+  metrics: Pick<Metrics, "gaugeOf">,
   gauges: Readonly<Record<string, readonly [help: string, read: () => number]>>,
 ): void {
   for (const [name, [help, read]] of Object.entries(gauges)) metrics.gaugeOf({ name, help }, read);

@@ -1,6 +1,7 @@
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -15,6 +16,7 @@ import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
+import type { NodeProcess } from "../storm/node-process.ts";
 import { call, startVictim } from "./victim.ts";
 
 export type DamageReport = {
@@ -73,19 +75,18 @@ export async function damageIndex(homes: number, seed: number): Promise<DamageRe
 
 /** A chain with transfers, storage and logs; in one home its node was stopped, in the other killed. */
 async function makeHome(stopped: string, killed: string): Promise<Answers> {
-  const first = await startVictim(stopped, "", 1);
-  if (first === undefined) throw new Error("the node did not start");
+  mkdirSync(stopped);
+  const first = await startVictim(stopped);
   let answers: Answers;
   try {
-    answers = await makeChain(first.url);
+    answers = await makeChain(await first.httpUrl());
   } finally {
-    first.child.kill("SIGKILL");
-    await first.exited;
+    await first.kill();
   }
   copyHome(stopped, killed);
-  const second = await startVictim(stopped, "", 1);
-  second?.child.kill("SIGTERM");
-  await second?.exited;
+  const second = await startVictim(stopped);
+  second.signal("SIGTERM");
+  await second.exited;
   return answers;
 }
 
@@ -138,18 +139,17 @@ function questionsAbout(hashes: readonly string[], contract: Address, head: numb
 /** One life of a node on `home`. @throws Error where an answer differs */
 async function compare(home: string, answers: Answers, damage: string) {
   const result = { failure: undefined as string | undefined, errors: 0, answers: 0 };
-  let victim: Awaited<ReturnType<typeof startVictim>>;
+  let victim: NodeProcess;
   try {
-    victim = await startVictim(home, "", 1);
+    victim = await startVictim(home);
   } catch (error) {
     return { ...result, failure: (error as Error).message };
   }
-  if (victim === undefined) return { ...result, failure: "died before it answered" };
   try {
     let found: readonly (string | undefined)[];
     try {
       found = await askAll(
-        victim.url,
+        await victim.httpUrl(),
         answers.map(({ question }) => question),
       );
     } catch (error) {
@@ -165,7 +165,7 @@ async function compare(home: string, answers: Answers, damage: string) {
     }
     return result;
   } finally {
-    victim.child.kill(result.errors > 0 ? "SIGTERM" : "SIGKILL");
+    victim.signal(result.errors > 0 ? "SIGTERM" : "SIGKILL");
     await victim.exited;
   }
 }

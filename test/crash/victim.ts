@@ -1,25 +1,17 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { NodeProcess } from "../storm/node-process.ts";
 
-/** A node that answers; undefined when it dies before, in the block of what waited from the last time. */
-export async function startVictim(home: string, step: string, count: number) {
-  const script = fileURLToPath(new URL("node-victim.mjs", import.meta.url));
-  const child: ChildProcess = spawn(process.execPath, [script, home, step, String(count)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const exited = new Promise<void>((done) => child.once("exit", () => done()));
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout!.once("data", (text: Buffer) => resolve(text.toString().trim()));
-    child.once("exit", (code) => reject(new Error(`victim did not start: exit code ${code}`)));
-  });
-  try {
-    await call(url, "eth_chainId", []);
-  } catch (error) {
-    if (error instanceof RpcError) throw error;
-    await exited;
-    return undefined;
-  }
-  return { child, url, exited };
+const FLAGS = {
+  "json-rpc.address": "127.0.0.1:0",
+  "json-rpc.ws-address": "127.0.0.1:0",
+  "json-rpc.processes": process.env["EVMINT_TEST_PROCESSES"] ?? "0",
+};
+
+/** The node of a dev chain in a process of its own, once it answers. @throws Error where it ends before */
+export async function startVictim(home: string): Promise<NodeProcess> {
+  const node = new NodeProcess({ home, dev: true, flags: FLAGS, hooks: {}, logFile: join(home, "node.log") });
+  await node.firstAnswer();
+  return node;
 }
 
 /** The node answered, and rejected. */

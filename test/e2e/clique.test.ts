@@ -57,6 +57,7 @@ test("clique: the one validator is the signer; votes are cast, counted, stored a
     inturnPercent: 0,
     numBlocks: 0,
     sealerActivity: { [validator!]: 0 },
+    jailed: {},
   });
 
   // The key of an account that has signed nothing is unknown, and has to be its own.
@@ -96,6 +97,7 @@ test("clique: the one validator is the signer; votes are cast, counted, stored a
     inturnPercent: 100,
     numBlocks: 2,
     sealerActivity: { [validator!]: 2, [STRANGER]: 0 },
+    jailed: {},
   });
 });
 
@@ -141,4 +143,31 @@ test("clique: an exported chain with votes is imported with the same states", as
   } finally {
     await copy.stop();
   }
+});
+
+test("clique: rules are proposed, decided in the next block, followed and discarded", async () => {
+  type Parameters = { readonly agreed: object; readonly proposals: object; readonly votes: readonly object[] };
+  const parameters = () => request<Parameters>("clique_parameters", "latest");
+  assert.deepEqual((await parameters()).agreed, {});
+  for (const [method, ...params] of [
+    ["clique_proposeParameter", "gasLimit", 1],
+    ["clique_proposeParameter", "gas", 1_000_000],
+    ["clique_proposeFork", "osaka", 4_102_444_800],
+    ["clique_proposeFork", "amsterdam", 4_102_444_800],
+    ["clique_proposeFork", "bpo1", 1],
+  ] as const) {
+    await assert.rejects(request(method, ...params), { code: -32000 });
+  }
+  await request("clique_proposeParameter", "gasLimit", 60_000_000);
+  await request("clique_proposeFork", "bpo1", 4_102_444_800);
+  assert.deepEqual((await parameters()).proposals, { bpo1Time: 4_102_444_800, gasLimit: 60_000_000 });
+  running.produceBlock();
+  const { votes } = await parameters();
+  assert.deepEqual(
+    votes.map((vote) => ({ ...vote, signer: "", block: 0 })),
+    [{ signer: "", block: 0, name: "bpo1Time", value: 4_102_444_800 }],
+  );
+  await request("clique_discardParameter", "bpo1Time");
+  await request("clique_discardParameter", "gasLimit");
+  assert.deepEqual((await parameters()).proposals, {});
 });

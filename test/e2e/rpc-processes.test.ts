@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, request } from "node:http";
+import { connect } from "node:net";
 import { after, before, describe, test } from "node:test";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import { metricOf, WITH_METRICS } from "../support/metrics.ts";
@@ -261,6 +262,31 @@ test("the stop of a node ends its RPC processes, and open connections with them"
   await node.stop();
   for (const pid of pids) assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
   client.close();
+});
+
+test("connections that are handed to a process that is killed are closed", async () => {
+  const node = await startTestNode({ dev: true, settings: { ...settings, "json-rpc.processes": "1" } });
+  try {
+    const { hostname, port } = new URL(node.url);
+    const [pid] = node.node.processes!.pids;
+    process.kill(pid!, "SIGSTOP");
+    const sockets = Array.from({ length: 5 }, () => connect(Number(port), hostname));
+    const closed = sockets.map((socket) => new Promise((resolve) => socket.once("close", resolve)));
+    for (const socket of sockets) {
+      // Closed with unread data is reset.
+      socket.on("error", () => {}).write("POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n");
+    }
+    // Time for the node to accept them.
+    await setTimeout(200);
+    process.kill(pid!, "SIGKILL");
+    await Promise.all(closed);
+    await node.node.processes!.ready();
+    const client = new Client(node.url);
+    assert.equal(await client.call("eth_chainId"), "0x7a69");
+    client.close();
+  } finally {
+    await node.stop();
+  }
 });
 
 function metricsUrl({ node }: TestNode): string {

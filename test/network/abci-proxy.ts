@@ -10,6 +10,7 @@ import {
   requestFrame,
 } from "../../src/consensus/cometbft/abci/frames.ts";
 import type { CallName } from "../../src/consensus/cometbft/abci/messages.ts";
+import { joinSockets } from "./links.ts";
 import type { NetworkNode } from "./network.ts";
 
 /** Changes the elements of a proposal. */
@@ -18,6 +19,14 @@ export type EditProposal = (txs: readonly Uint8Array[]) => readonly Uint8Array[]
 const ACCEPT = 1;
 /** Enough for the votes of four validators and two transactions. */
 const RECORDED_BYTES_MAX = 1_000;
+
+/** Has the CometBFT of `node` dial the socket at `path` in place of the node's own. */
+export function connectEngineTo(path: string, node: NetworkNode): void {
+  const program = join(node.home, "cometbft.sh");
+  writeFileSync(program, `#!/bin/sh\nexec cometbft "$@" --proxy_app "unix://${path}"\n`);
+  chmodSync(program, 0o755);
+  node.flags.push("--cometbft.binary", program);
+}
 
 /**
  * Stands between a node and its CometBFT and makes a dishonest validator of them: it edits what the node proposes, and accepts every proposal.
@@ -44,10 +53,7 @@ export class AbciProxy {
     const proxy = new AbciProxy(abciSocketPath(node.home));
     const path = join(node.home, "proxy.sock");
     await new Promise<void>((resolve) => proxy.#server.listen(path, resolve));
-    const program = join(node.home, "cometbft.sh");
-    writeFileSync(program, `#!/bin/sh\nexec cometbft "$@" --proxy_app "unix://${path}"\n`);
-    chmodSync(program, 0o755);
-    node.flags.push("--cometbft.binary", program);
+    connectEngineTo(path, node);
     return proxy;
   }
 
@@ -67,17 +73,7 @@ export class AbciProxy {
     far.on("data", (chunk: Buffer) => {
       for (const body of replies.push(chunk)) near.write(this.#reply(calls.shift()!, body));
     });
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      this.#sockets.add(socket);
-      socket.on("error", () => {});
-      socket.on("close", () => {
-        this.#sockets.delete(socket);
-        other.destroy();
-      });
-    }
+    joinSockets(near, far, this.#sockets);
   }
 
   #request(body: Uint8Array): CallName {

@@ -3,6 +3,21 @@ import { createConnection, createServer, type Server, type Socket } from "node:n
 /** The connections that one node dials to another, through a port that can be cut. */
 type Link = { readonly server: Server; readonly sockets: Set<Socket>; isCut: boolean };
 
+/** Each ends with the other; `sockets` has those that are open. */
+export function joinSockets(near: Socket, far: Socket, sockets: Set<Socket>): void {
+  for (const [socket, other] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      sockets.delete(socket);
+      other.destroy();
+    });
+  }
+}
+
 /** TCP proxies between the nodes of a network: one port for each direction of each pair. */
 export class Links {
   readonly #links = new Map<string, Link>();
@@ -16,19 +31,9 @@ export class Links {
         return;
       }
       const far = createConnection(target, "127.0.0.1");
-      for (const [socket, other] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        link.sockets.add(socket);
-        socket.setNoDelay(true);
-        socket.on("error", () => {});
-        socket.on("close", () => {
-          link.sockets.delete(socket);
-          other.destroy();
-        });
-        socket.pipe(other);
-      }
+      for (const socket of [near, far]) socket.setNoDelay(true);
+      joinSockets(near, far, link.sockets);
+      near.pipe(far).pipe(near);
     });
     await new Promise<void>((resolve, reject) => {
       link.server.once("error", reject);

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { createPublicClient, createWalletClient, defineChain, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { cometbftPath } from "../../src/config/home.ts";
@@ -44,6 +45,8 @@ export type NetworkOptions = {
   readonly funded?: readonly string[];
   /** Arguments of Node.js for every node. */
   readonly nodeArgs?: readonly string[];
+  /** Validators that sign twice are removed. */
+  readonly jail?: boolean;
   /** A genesis file in place of the built-in one with `CHAIN_ID`. */
   readonly genesis?: string;
 };
@@ -122,6 +125,7 @@ export class Network {
       "--http-port",
       String(HTTP_PORT),
       ...(options.genesis === undefined ? ["--chain-id", String(CHAIN_ID)] : ["--genesis", options.genesis]),
+      ...(options.jail ? ["--jail"] : []),
       ...(options.funded ?? []).flatMap((address) => ["--fund", address]),
     ]);
     if (code !== 0) throw new Error(stderr);
@@ -235,6 +239,12 @@ function createNode(home: string, port: number, flags: string[], nodeArgs: reado
     },
     start() {
       running = spawnEvmintd(["start", "--home", home, ...flags], nodeArgs);
+    },
+    /** Starts it as the program of `older-program.ts`. */
+    startOlder() {
+      const entry = fileURLToPath(new URL("older-program.ts", import.meta.url));
+      const args = ["--import", "tsx", ...nodeArgs];
+      running = spawnEvmintd(["start", "--home", home, ...flags], args, process.execPath, entry);
     },
     async kill() {
       running?.child.kill("SIGKILL");

@@ -27,7 +27,7 @@ async function cancunGenesis(): Promise<Network> {
   return latest;
 }
 
-test("a fork is scheduled node by node; one that missed it stays down with the reason, and is rolled back", {
+test("a fork is scheduled node by node; one that missed it stays down with the reason, and goes on with the right time", {
   skip: whyLeftOut(),
 }, async (t) => {
   const source = await cancunGenesis();
@@ -55,26 +55,17 @@ test("a fork is scheduled node by node; one that missed it stays down with the r
   const forkHeight = await heightOfFork(first, forkTime);
 
   await eventually("the late node stays down", async () => {
-    return /wrong Block.Header/.test((await late.problem()) ?? "");
+    return /of another fork schedule|wrong Block.Header/.test((await late.problem()) ?? "");
   });
   const missed = await late.height();
   t.diagnostic(`fork at block ${forkHeight}; the node that missed it stays at ${missed}`);
-  assert.equal(missed, forkHeight);
+  // One block more where it proposed the first of the fork: that one says nothing of forks.
+  assert.ok(missed === forkHeight - 1 || missed === forkHeight);
   const before = await first.height();
   await eventually("the others go on", async () => (await first.height()) >= before + 3);
 
   await late.stop();
-  const engine = cometbftPath(late.home);
-  for (let height = Number.POSITIVE_INFINITY; height >= forkHeight; ) {
-    const { stdout } = spawnSync("cometbft", ["rollback", "--hard", "--home", engine], {
-      encoding: "utf8",
-    });
-    const found = /to height (\d+)/.exec(stdout);
-    assert.ok(found, stdout);
-    height = Number(found[1]);
-  }
-  const { code, stderr } = await runEvmintd(["rollback", "1", "--home", late.home]);
-  assert.equal(code, 0, stderr);
+  if (missed === forkHeight) await rollBackOne(late, forkHeight);
   editForks(late.home, { pragueTime: forkTime });
   late.start();
   const target = await first.height();
@@ -82,6 +73,20 @@ test("a fork is scheduled node by node; one that missed it stays down with the r
   await assertSameChain(nodes);
   assert.ok((await newestOf(late)).timestamp >= forkTime);
 });
+
+/** Takes back block `height`, the last one. */
+async function rollBackOne({ home }: NetworkNode, height: number): Promise<void> {
+  for (let reached = Number.POSITIVE_INFINITY; reached >= height; ) {
+    const { stdout } = spawnSync("cometbft", ["rollback", "--hard", "--home", cometbftPath(home)], {
+      encoding: "utf8",
+    });
+    const found = /to height (\d+)/.exec(stdout);
+    assert.ok(found, stdout);
+    reached = Number(found[1]);
+  }
+  const { code, stderr } = await runEvmintd(["rollback", "1", "--home", home]);
+  assert.equal(code, 0, stderr);
+}
 
 async function heightOfFork({ client, height }: NetworkNode, forkTime: number): Promise<number> {
   let number = await height();

@@ -9,6 +9,7 @@ import { connect } from "node:tls";
 import { WebSocket } from "ws";
 import { request } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
+import { WITH_METRICS } from "../support/metrics.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-tls-"));
 const cert = join(folder, "cert.pem");
@@ -52,6 +53,19 @@ test("with tls.cert and tls.key HTTP and WebSocket speak TLS 1.2 or later, and n
     await assert.rejects(handshake(node.url, "TLSv1.1"));
     assert.match(await handshake(node.url, "TLSv1.3"), /^TLSv1\.3$/);
     await assert.rejects(fetch(node.url.replace("https", "http"), { method: "POST" }));
+  } finally {
+    await node.stop();
+  }
+});
+
+test("metrics say when the certificate ends", { skip }, async () => {
+  const settings = { "tls.cert": cert, "tls.key": key, ...WITH_METRICS };
+  const node = await startConfiguredNode({ settings });
+  try {
+    const { url } = node.node.listeners.find(({ kind }) => kind === "metrics")!;
+    const line = /^evmint_tls_certificate_expiry_timestamp_seconds (\d+)$/m.exec(await (await fetch(url)).text());
+    const days = (Number(line?.[1]) - Date.now() / 1_000) / 86_400;
+    assert.ok(days > 1.9 && days <= 2, String(days));
   } finally {
     await node.stop();
   }

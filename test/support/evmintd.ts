@@ -15,13 +15,15 @@ export type Evmintd = {
  * Starts `evmintd ARGS` with nothing of this process's settings.
  * @param runtimeArgs arguments of Node.js itself
  * @param runtime another program that runs JavaScript
+ * @param entry another module than that of `evmintd`
  */
 export function spawnEvmintd(
   args: readonly string[],
   runtimeArgs: readonly string[] = [],
   runtime = process.execPath,
+  entry = ENTRY,
 ): Evmintd {
-  const child = spawn(runtime, [...runtimeArgs, ENTRY, ...args], {
+  const child = spawn(runtime, [...runtimeArgs, entry, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       PATH: process.env["PATH"],

@@ -55,11 +55,14 @@ const withoutEngine = without("consensus.engine = cometbft");
 export const syncFromPeers: typeof NetworkEngine.syncFromPeers = async () => withoutEngine();
 export const createNetworkEngine: typeof NetworkEngine.createNetworkEngine = withoutEngine;
 export const startingSet: typeof NetworkEngine.startingSet = withoutEngine;
+export const validatorPower: typeof NetworkEngine.validatorPower = withoutEngine;
 export const defaultFeeRecipient: typeof NetworkEngine.defaultFeeRecipient = withoutEngine;
 
 /** Whisper works inside this node; its peers are reached over TCP. */
 export const startTransport: typeof Whisper.startTransport = async () => without("shh.address and shh.peers")();
 
+export const declareCertificateMetrics: typeof Metrics.declareCertificateMetrics = () =>
+  without("a certificate of its own")();
 export const listenMetrics: typeof Metrics.listenMetrics = async () => without("a listener for metrics")();
 
 /** Without listeners there are no requests. */

@@ -1,6 +1,6 @@
 import type { Channel } from "../../threads/channel.ts";
 import { serveThread } from "../../threads/serve-thread.ts";
-import type { ExecutionOutcome, ExecutionRequest } from "../execute.thread.ts";
+import type { ExecutionOutcome, ExecutionRequest } from "../following-execution.ts";
 
 const dropped: string[] = [];
 

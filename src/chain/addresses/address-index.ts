@@ -147,7 +147,7 @@ export class AddressIndex {
     this.#kv.transaction((writer) => {
       for (const { key, roles } of rows) writer.put(key, Uint8Array.of(roles));
       writeProgress(writer, next);
-    }, true);
+    });
     this.#indexedBlocks = next;
     this.#rest = rest;
     return this.needsWork();
@@ -167,7 +167,7 @@ export class AddressIndex {
         }
       }
       writeProgress(writer, blocks);
-    }, true);
+    });
     this.#indexedBlocks = blocks;
     this.#rest = undefined;
   }

@@ -153,7 +153,7 @@ function rewardsOf(executed: ExecutedBlock, percentiles: readonly number[], cach
 
 function followingBaseFee(header: Header, config: ChainConfig): bigint {
   const isLondon = header.baseFeePerGas !== undefined || isBlockForkActive(config, "londonBlock", header.number + 1);
-  return isLondon ? nextBaseFee(header) : 0n;
+  return isLondon ? nextBaseFee(header, config) : 0n;
 }
 
 /** The rules are those of the header's own time, as geth has it: when the next block will come is not known. */

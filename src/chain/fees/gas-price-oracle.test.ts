@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alice, coinbase, GWEI, headerOf, transactionOf } from "../../execution/testing/factories.ts";
+import { alice, coinbase, config, GWEI, headerOf, transactionOf } from "../../execution/testing/factories.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { headerHash } from "../../types/header-codec.ts";
@@ -20,7 +20,7 @@ function block(number: number, tips: readonly bigint[], sender: Address = alice)
 }
 
 function suggest(blocks: readonly ExecutedBlock[], options: Partial<GasPriceOracleOptions> = {}) {
-  const chain = { head: () => blocks.at(-1)!, block: (n: number) => blocks[n] };
+  const chain = { config, head: () => blocks.at(-1)!, block: (n: number) => blocks[n] };
   return createGasPriceOracle(options, { chain }).suggestTip();
 }
 
@@ -52,6 +52,7 @@ test("the oracle asks an older block for each one that gives a single tip", () =
 test("the oracle samples what there is where older blocks are pruned", () => {
   const head = block(7, [30n, 30n]);
   const chain = {
+    config,
     head: () => head,
     block(number: number) {
       if (number < 7) throw new BlockPrunedError({ number, base: 7 });
@@ -69,6 +70,7 @@ test("the oracle answers from memory until the head changes", () => {
   const blocks = [block(0, []), block(1, [10n, 10n])];
   let asked = 0;
   const chain = {
+    config,
     head: () => blocks.at(-1)!,
     block(number: number) {
       asked++;

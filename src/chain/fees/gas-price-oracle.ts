@@ -33,25 +33,31 @@ export interface GasPriceOracle {
   suggestTip(): bigint;
 }
 
-/** An oracle that learns from the tips in the newest blocks, as geth's does. */
+/**
+ * An oracle that learns from the tips in the newest blocks, as geth's does. Where the chain has no base fee, gas is not sold to who offers most:
+ * it suggests the least tip that the blocks accept, so that wallets without funds can send.
+ */
 export function createGasPriceOracle(
   options: Partial<GasPriceOracleOptions>,
-  { chain }: { readonly chain: Pick<ChainReader, "head" | "block"> },
+  { chain }: { readonly chain: Pick<ChainReader, "config" | "head" | "block"> },
 ): GasPriceOracle {
+  const { config } = chain;
+  const leastTip = () => greater(config.minimumTip ?? 0n, options.startPrice ?? 0n);
   const settings = { ...GAS_PRICE_ORACLE_DEFAULTS, ...options };
   let lastHead: Hash | undefined;
   let lastPrice = settings.startPrice;
   return {
     suggestTip() {
+      if (config.zeroBaseFee) return leastTip();
       const head = chain.head();
-      if (head.block.hash === lastHead) return lastPrice;
+      if (head.block.hash === lastHead) return greater(lastPrice, config.minimumTip ?? 0n);
       const tips = collectTips(head, chain, lastPrice, settings);
       tips.sort(compare);
       const index = Math.floor(((tips.length - 1) * settings.percentile) / 100);
       const price = tips[index] ?? lastPrice;
       lastPrice = price > settings.maxPrice ? settings.maxPrice : price;
       lastHead = head.block.hash;
-      return lastPrice;
+      return greater(lastPrice, config.minimumTip ?? 0n);
     },
   };
 }
@@ -101,6 +107,10 @@ function lowestTips({ block, senders }: ExecutedBlock, ignorePrice: bigint): big
     .map(({ tip }) => tip)
     .sort(compare)
     .slice(0, SAMPLES_PER_BLOCK);
+}
+
+function greater(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }
 
 function compare(a: bigint, b: bigint): number {

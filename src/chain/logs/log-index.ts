@@ -192,7 +192,7 @@ export class LogIndex implements LogSource {
       for (const term of slice) this.#mergeTerm(writer, term, postings.get(term) ?? []);
       for (const number of numbers) writer.put(logsKey(number), logs.get(number)!);
       if (isLast) writeMark(writer, blocks);
-    }, true);
+    });
     terms.length -= slice.length;
     for (const term of slice) postings.delete(term);
     for (const number of numbers) logs.delete(number);

@@ -204,10 +204,14 @@ export class LogBlockStore extends StoreView implements BlockStore {
       this.#kv.transaction((writer) => {
         this.index.write(writer, block);
         this.#failPoint("append:commit");
-      }, true);
+      });
     } catch (error) {
-      // The block was not published, so it can still be removed.
-      this.#guard.orPoison(() => this.#log.truncateTo(position));
+      this.#guard.orPoison(() => {
+        // A commit can fail after it was made. Then the index has the block, and without its record the log would count as damaged.
+        if (this.index.applied()?.hash === record.block.hash) throw error;
+        // The block was not published, so it can still be removed.
+        this.#log.truncateTo(position);
+      });
       throw error;
     }
     // The block is there: where memory does not get all of it, only opening the store again can tell what is.
@@ -370,9 +374,14 @@ export class LogBlockStore extends StoreView implements BlockStore {
     this.index.rollback(last, removed, () => this.computed.nodesBack(this.trieNodes, head, number));
   }
 
-  /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
+  /**
+   * Reads the whole store and compares log and index. Takes minutes on a long chain. Finishes the pass of pruning under way, which a killed
+   * process leaves: rows that are still to be removed are no faults.
+   */
   check(): StoreReport {
     this.#guard.assertUsable();
+    const retention = this.#retention;
+    if (retention !== undefined && this.#guard.canWrite()) this.#guard.orPoison(() => retention.finishPass());
     const { index, addressIndex: addresses } = this;
     return checkStore({ log: this.#log, index, kv: this.#kv, addresses });
   }

@@ -22,7 +22,7 @@ import type { Address } from "../../primitives/address.ts";
 import { createStateTrie } from "../../state/state-trie.ts";
 import { NativeStoreMissingError, openLmdbKv } from "../../storage/lmdb-kv.ts";
 import { bootId } from "../../storage/lock.ts";
-import { INDEX_FORMAT, META, TABLE, tableKey } from "../../storage/schema.ts";
+import { INDEX_FORMAT, INDEX_FORMAT_MIN, META, TABLE, tableKey } from "../../storage/schema.ts";
 import { createLossyKv } from "../../storage/testing/lossy-kv.ts";
 import { mulberry32, RandomChain } from "../testing/random-chain.ts";
 import { openDiskBlockStore } from "./open-block-store.ts";
@@ -173,6 +173,22 @@ describe("openDiskBlockStore", () => {
       again.transaction((writer) => writer.put(key, Uint8Array.of(INDEX_FORMAT)));
       again.close();
       assertOpens(directory, 0);
+    }));
+
+  test("goes on with an index of the format before, which the next block makes one of this", () =>
+    withStore((directory, chain) => {
+      const key = tableKey(TABLE.meta, Buffer.from(META.format));
+      const kv = openLmdbKv(join(directory, "index"));
+      kv.transaction((writer) => writer.put(key, Uint8Array.of(INDEX_FORMAT_MIN)));
+      kv.close();
+      const store = open(directory);
+      assert.equal(store.replayedBlocks, 0);
+      assert.deepEqual(store.row(key), Uint8Array.of(INDEX_FORMAT_MIN));
+      const { record, nodes } = chain.next();
+      store.append(record, nodes);
+      assert.deepEqual(store.row(key), Uint8Array.of(INDEX_FORMAT));
+      assert.deepEqual(store.check().faults, []);
+      store.close();
     }));
 
   test("rejects a log that lost acknowledged blocks, and one that is damaged in the middle", () =>

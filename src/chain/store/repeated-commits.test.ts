@@ -9,26 +9,24 @@ import { RandomChain } from "../testing/random-chain.ts";
 import type { BlockRecord } from "./block-store.ts";
 import { openLogBlockStore } from "./log-block-store.ts";
 
-/** Loses the first commit of each transaction that may be repeated. */
+/** Loses the first commit of each transaction. */
 function losingCommits(kv: Kv): { readonly kv: Kv; readonly lost: () => number } {
   let lost = 0;
   const losing: Kv = {
     get: (key) => kv.get(key),
     view: (key) => kv.view(key),
     range: (range) => kv.range(range),
-    transaction(work, isRepeatable) {
-      if (isRepeatable) {
-        const loss = new Error("lost");
-        assert.throws(
-          () =>
-            kv.transaction((writer) => {
-              work(writer);
-              throw loss;
-            }),
-          loss,
-        );
-        lost++;
-      }
+    transaction(work) {
+      const loss = new Error("lost");
+      assert.throws(
+        () =>
+          kv.transaction((writer) => {
+            work(writer);
+            throw loss;
+          }),
+        loss,
+      );
+      lost++;
       return kv.transaction(work);
     },
     sync: () => kv.sync(),

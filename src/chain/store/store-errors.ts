@@ -37,6 +37,17 @@ export class IndexMismatchError extends NodeError {
   readonly code = "STORE_INDEX_MISMATCH";
 }
 
+/** Of errors that note damage as they are made: the next start makes the index anew from the log. */
+const INDEX_DAMAGE: ReadonlySet<unknown> = new Set(["STORE_CORRUPT_INDEX", "STORE_CORRUPT_ROW", "STORE_MISSING_ROW"]);
+
+/** Whether `error`, or what caused it, is damage of the index, which a restart repairs. */
+export function isIndexDamage(error: unknown): boolean {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if (each instanceof NodeError && INDEX_DAMAGE.has(each.code)) return true;
+  }
+  return false;
+}
+
 /** The changes of a block, or the values of a state, do not have the state root in its header: one of the two is damaged. */
 export class StateRootMismatchError extends NodeError {
   readonly code = "STORE_STATE_ROOT_MISMATCH";

@@ -2,26 +2,24 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { cometbftPath, genesisPath } from "../../config/home.ts";
-import { formatHostPort } from "../../config/value-types.ts";
-import {
-  engineRpcSocket,
-  nodeIdOf,
-  validatorPrivateKey,
-  validatorPublicKey,
-} from "../../consensus/cometbft/home/home.ts";
+import { remoteSignerOf } from "../../config/remote-signer.ts";
+import { engineRpcSocket, nodeIdOf } from "../../consensus/cometbft/home/home.ts";
+import { peerIdOf } from "../../consensus/cometbft/peer-lists.ts";
 import { EngineRpcError } from "../../consensus/cometbft/rpc/answers.ts";
 import { createEngineRpc } from "../../consensus/cometbft/rpc/client.ts";
+import { validatorPrivateKey, validatorPublicKey } from "../../consensus/cometbft/signing/key-files.ts";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { escapeControlsInLines } from "../../telemetry/escape-controls.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { renderNetworkFile } from "./init.ts";
+import { renderNetworkFile } from "./network-file.ts";
+import { ownAddress, reachOf } from "./own-address.ts";
 
-/** Prints address, public key and node id of the home's validator key. */
-export function showValidator({ home }: Config, context: CliContext): void {
-  const directory = engineHome(home);
-  const publicKey = validatorPublicKey(directory);
+/** Prints address, public key and node id of the validator, whose key is in the home or in a remote signer. */
+export function showValidator(config: Config, context: CliContext): void {
+  const directory = engineHome(config.home);
+  const publicKey = publicKeyOf(config, directory);
   printJson(
     {
       address: addressOfCompressedKey(publicKey),
@@ -33,12 +31,18 @@ export function showValidator({ home }: Config, context: CliContext): void {
 }
 
 /** Prints the private key that the node signs blocks with. */
-export function printValidatorKey({ home }: Config, { stdout }: CliContext): void {
+export function printValidatorKey(config: Config, { stdout }: CliContext): void {
+  const { home } = config;
+  if (remoteSignerOf(config) !== undefined) {
+    throw new CommandError("the validator's key is in its remote signer (cometbft.priv-validator-laddr)");
+  }
   stdout.write(`${bytesToHex(validatorPrivateKey(engineHome(home)))}\n`);
 }
 
 /** Prints what CometBFT of the running node says about itself. @throws CommandError when it does not run */
-export async function engineStatus({ home }: Config, context: CliContext): Promise<void> {
+export async function engineStatus(config: Config, context: CliContext): Promise<void> {
+  const { home } = config;
+  const validator = addressOfCompressedKey(publicKeyOf(config, engineHome(home)))!;
   const socket = engineRpcSocket(cometbftPath(home));
   const rpc = createEngineRpc(socket);
   try {
@@ -46,7 +50,12 @@ export async function engineStatus({ home }: Config, context: CliContext): Promi
     printJson(
       {
         ...status,
-        ...round,
+        // CometBFT has another key until that of the validator may sign.
+        validator,
+        hasValidatorKey: `0x${status.validatorAddress.toLowerCase()}` === validator,
+        step: round.step,
+        votedPower: round.votedPower,
+        totalPower: round.totalPower,
         peers: peers.map(({ id, moniker, remoteIp, isOutbound }) => {
           return { id, moniker, remoteIp, isOutbound };
         }),
@@ -59,18 +68,54 @@ export async function engineStatus({ home }: Config, context: CliContext): Promi
   }
 }
 
-/** Prints the file that `evmintd init --join` reads, with this node as a peer. */
-export function invite({ home, cometbft, consensus }: Config, { stdout }: CliContext): void {
+/**
+ * Prints the file that `evmintd init --join` reads, with this node as a peer. Nodes that are to be hidden are not in it.
+ * @param flags.address under which others reach this node, `HOST` or `HOST:PORT`
+ * @throws UsageError, CommandError where no node is left that the new one could reach
+ */
+export function invite(config: Config, flags: { readonly address?: string }, { stdout, stderr }: CliContext): void {
+  const { home, cometbft, consensus } = config;
   const directory = engineHome(home);
-  const own = cometbft.externalAddress || formatHostPort(cometbft.p2pAddress);
+  const warn = (text: string) => stderr.write(`warning: ${text}\n`);
+  const peers = cometbft.persistentPeers.filter((peer) => isForOthers(peer, cometbft, flags.address));
+  const omitted = cometbft.persistentPeers.length - peers.length;
+  if (omitted > 0)
+    warn(`${omitted} of cometbft.persistent-peers left out: private, or not to be reached from elsewhere`);
+  // Who asks for addresses gets none of a validator behind sentries.
+  if (cometbft.pex === false && flags.address === undefined) {
+    warn("this node is left out, because cometbft.pex = false: --address HOST adds it");
+    if (peers.length === 0) throw new CommandError("no node is left to connect to: give --address HOST");
+  } else peers.unshift(`${nodeIdOf(directory)}@${ownAddress(flags.address, config)}`);
+  const local = peers.filter((peer) => reachOf(hostOf(peer)) === "machine");
+  if (local.length > 0)
+    warn(`${local.length} of ${peers.length} peers are reached from this machine alone: --address HOST`);
   stdout.write(
     renderNetworkFile({
       genesis: readFileSync(genesisPath(home), "utf8"),
       engineGenesis: readFileSync(join(directory, "config", "genesis.json"), "utf8"),
       blockTimeMs: intervalOf(consensus),
-      peers: [`${nodeIdOf(directory)}@${own}`, ...cometbft.persistentPeers],
+      localNet: cometbft.localNet,
+      allowedNodesContract: cometbft.allowedNodesContract,
+      peers,
     }),
   );
+}
+
+/** Whether a persistent peer of this node is one for a new node, which is on another machine where this one has an address for it. */
+function isForOthers(
+  peer: string,
+  { privatePeers, localNet }: Config["cometbft"],
+  address: string | undefined,
+): boolean {
+  if (privatePeers.includes(peerIdOf(peer))) return false;
+  const reach = reachOf(hostOf(peer));
+  if (reach === "machine") return localNet && address === undefined;
+  return reach === "everywhere" || localNet;
+}
+
+/** Of `id@host:port`. */
+function hostOf(peer: string): string {
+  return peer.slice(peer.indexOf("@") + 1, peer.lastIndexOf(":"));
 }
 
 /** @throws CommandError for blocks at no pace */
@@ -79,8 +124,13 @@ function intervalOf({ blockTime }: Config["consensus"]): number {
   throw new CommandError("consensus.block-time is no pace such as 1s: a network needs one");
 }
 
+/** 33 bytes, compressed. @throws InvalidConfigError, EngineHomeError */
+function publicKeyOf(config: Config, directory: string): Uint8Array {
+  return remoteSignerOf(config)?.publicKey ?? validatorPublicKey(directory);
+}
+
 /** CometBFT's home. @throws CommandError where there is none */
-function engineHome(home: string): string {
+export function engineHome(home: string): string {
   const directory = cometbftPath(home);
   if (existsSync(join(directory, "config", "genesis.json"))) return directory;
   throw new CommandError(`${home} has no validator: its chain does not run under CometBFT (consensus.engine)`);

@@ -11,50 +11,7 @@ import { type Address, checksumAddress, parseAddress } from "../../primitives/ad
 import { makeFolder } from "../../storage/make-folder.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
-
-/** What a node needs to join a network: the two geneses byte by byte, and nodes to connect to. */
-export type NetworkFile = {
-  /** Text of the geth genesis file. */
-  readonly genesis: string;
-  /** Text of CometBFT's genesis file. */
-  readonly engineGenesis: string;
-  /** `consensus.block-time`; equal on all nodes. */
-  readonly blockTimeMs: number;
-  /** `id@host:port` */
-  readonly peers: readonly string[];
-};
-
-export function renderNetworkFile(network: NetworkFile): string {
-  return `${JSON.stringify(network, null, 2)}\n`;
-}
-
-/** @throws UsageError, CommandError */
-function readNetworkFile(path: string): NetworkFile {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (cause) {
-    throw new UsageError(`--join: cannot read ${path}`, { path }, { cause });
-  }
-  const network = parse(text);
-  const { genesis, engineGenesis, blockTimeMs, peers } = network ?? {};
-  const isWhole =
-    typeof genesis === "string" &&
-    typeof engineGenesis === "string" &&
-    Number.isSafeInteger(blockTimeMs) &&
-    Array.isArray(peers) &&
-    peers.every((peer) => typeof peer === "string");
-  if (!isWhole) throw new CommandError(`${path} is not a file of "evmintd engine invite"`);
-  return network as NetworkFile;
-}
-
-function parse(text: string): Partial<NetworkFile> | undefined {
-  try {
-    return JSON.parse(text) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
+import { type NetworkFile, readNetworkFile } from "./network-file.ts";
 
 export type InitOptions = {
   readonly home: string;
@@ -63,6 +20,10 @@ export type InitOptions = {
   readonly chainId?: string;
   /** Accounts that own something in block 0 of the built-in genesis. */
   readonly fund?: readonly string[];
+  /** No base fee and a least tip of 0, in the built-in genesis. */
+  readonly freeGas?: boolean;
+  /** Validators that sign two different blocks are voted out, by the built-in genesis. */
+  readonly jail?: boolean;
   /** A file of `evmintd engine invite`: the home is that of a follower of this network. */
   readonly join?: string;
 };
@@ -86,14 +47,15 @@ export function init(options: InitOptions, context: CliContext): void {
 }
 
 /** @throws UsageError, CommandError */
-function networkToJoin(file: string, { genesis, chainId, fund }: InitOptions): NetworkFile {
-  if (genesis !== undefined || chainId !== undefined || fund !== undefined) {
-    throw new UsageError("--join has its own genesis: leave out --genesis, --chain-id and --fund");
+function networkToJoin(file: string, { genesis, chainId, fund, freeGas, jail }: InitOptions): NetworkFile {
+  if (genesis !== undefined || chainId !== undefined || fund !== undefined || freeGas || jail) {
+    throw new UsageError("--join has its own genesis: leave out --genesis, --chain-id, --fund, --free-gas and --jail");
   }
   return readNetworkFile(file);
 }
 
-function joinNetwork(home: string, { engineGenesis, blockTimeMs, peers }: NetworkFile): void {
+function joinNetwork(home: string, network: NetworkFile): void {
+  const { engineGenesis, blockTimeMs, localNet, allowedNodesContract, peers } = network;
   const directory = cometbftPath(home);
   createEngineKeys(directory);
   createEngineGenesis(directory, engineGenesis);
@@ -101,6 +63,8 @@ function joinNetwork(home: string, { engineGenesis, blockTimeMs, peers }: Networ
     ["consensus.engine", "cometbft"],
     ["consensus.block-time", { intervalMs: blockTimeMs }],
     ["cometbft.persistent-peers", peers],
+    ["cometbft.local-net", localNet],
+    ["cometbft.allowed-nodes-contract", allowedNodesContract],
   ];
   for (const [key, value] of settings) editAppToml(home, key, value);
 }
@@ -135,17 +99,27 @@ function missingContracts({ config, alloc }: Genesis): string[] {
 
 /** The genesis file that was asked for, or the built-in one. @throws UsageError */
 export function genesisText(
-  { genesis, chainId, fund }: Pick<InitOptions, "genesis" | "chainId" | "fund">,
+  {
+    genesis,
+    chainId,
+    fund,
+    freeGas = false,
+    jail = false,
+  }: Pick<InitOptions, "genesis" | "chainId" | "fund" | "freeGas" | "jail">,
   { now }: CliContext,
 ): string {
   if (genesis !== undefined) {
-    if (chainId !== undefined || fund !== undefined) {
-      throw new UsageError("--genesis has its own chain id and accounts: leave out --chain-id and --fund");
+    if (chainId !== undefined || fund !== undefined || freeGas || jail) {
+      throw new UsageError(
+        "--genesis has its own chain id, accounts and rules: leave out --chain-id, --fund, --free-gas and --jail",
+      );
     }
     return readText(genesis);
   }
   return renderGenesis({
     chainId: chainId === undefined ? DEFAULT_CHAIN_ID : parseChainId(chainId),
+    freeGas,
+    jail,
     timestamp: Math.floor(now() / 1000),
     alloc: new Map((fund ?? []).map((text) => [parseFunded(text), FUNDED_BALANCE])),
   });

@@ -1,29 +1,38 @@
+import { randomBytes } from "node:crypto";
 import type { Config } from "../../config/config.ts";
 import { readJwtSecret } from "../../config/secrets.ts";
+import { revokeTokens, rotateTokenSecret, TOKEN_SECONDS_MAX } from "../../config/token-file.ts";
 import { parseDuration } from "../../config/value-types.ts";
 import { signJwt } from "../../rpc/transport/auth/jwt.ts";
 import { namespaceOf } from "../../rpc/transport/dispatch/method.ts";
 import type { CliContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 
+const ID_BYTES = 8;
+const ID = /^[0-9a-f]{16}$/;
+
 export type TokenOptions = {
   /** A duration such as 24h. */
   readonly expires?: string;
   /** Comma-separated. */
   readonly namespaces?: string;
+  /** Comma-separated; `*` for any text. */
+  readonly methods?: string;
+  /** Whom it is for. */
+  readonly subject?: string;
 };
 
 /** A working day: long enough not to be in the way, short enough that a lost one dies by itself. */
 const LIFETIME_MS = 24 * 3_600_000;
 
 /** A year; more would be a password. */
-const LIFETIME_MS_MAX = 365 * 24 * 3_600_000;
+const LIFETIME_MS_MAX = TOKEN_SECONDS_MAX * 1_000;
 
-/** Prints a bearer token for the private methods of the node of `home`. @throws UsageError */
+/** Prints a bearer token for the methods of the node of `home`, and its id. @throws UsageError */
 export async function printToken(
   { home }: Pick<Config, "home">,
-  { expires, namespaces }: TokenOptions,
-  { stdout, now }: CliContext,
+  { expires, namespaces, methods, subject }: TokenOptions,
+  { stdout, stderr, now }: CliContext,
 ): Promise<void> {
   const lifetimeMs = expires === undefined ? LIFETIME_MS : parseDuration(expires);
   if (!lifetimeMs || lifetimeMs > LIFETIME_MS_MAX) {
@@ -33,22 +42,65 @@ export async function printToken(
   if (names?.some((name) => !/^[a-z0-9]+$/.test(name))) {
     throw new UsageError(`--namespaces: ${namespaces} is not a list such as personal,miner`);
   }
-  if (names !== undefined) await assertPrivateNamespaces(names);
+  if (names !== undefined) await assertNamespaces(names);
+  const globs = methods?.split(",").map((glob) => glob.trim());
+  if (globs?.some((glob) => !/^[A-Za-z0-9_*]+$/.test(glob))) {
+    throw new UsageError(`--methods: ${methods} is not a list such as eth_*,txpool_status`);
+  }
   const iat = Math.floor(now() / 1000);
   const claims = {
     iat,
     exp: Math.ceil((now() + lifetimeMs) / 1000),
+    jti: randomBytes(ID_BYTES).toString("hex"),
+    ...(subject !== undefined && { sub: subject }),
     ...(names && { namespaces: names }),
+    ...(globs && { methods: globs }),
   };
   stdout.write(`${signJwt(claims, readJwtSecret(home))}\n`);
+  stderr.write(`id ${claims.jti}: "evmintd token revoke ${claims.jti}" ends it\n`);
 }
 
-/** A token for a namespace without private methods would open nothing. @throws UsageError */
-async function assertPrivateNamespaces(names: readonly string[]): Promise<void> {
+/**
+ * Ends one token, or all of a subject. A node that runs takes it within a second, also for WebSockets that are open.
+ * @throws UsageError, InvalidConfigError
+ */
+export function revokeToken(
+  { home }: Pick<Config, "home">,
+  { id, subject }: Pick<TokenOptions, "subject"> & { readonly id: string | undefined },
+  { stdout, now }: CliContext,
+): void {
+  if ((id === undefined) === (subject === undefined)) throw new UsageError("give the id of a token, or --subject NAME");
+  if (id !== undefined && !ID.test(id)) {
+    throw new UsageError(`${id} is no id of a token: it has ${2 * ID_BYTES} hex digits`);
+  }
+  const revoked =
+    subject === undefined ? ({ kind: "id", name: id! } as const) : ({ kind: "subject", name: subject } as const);
+  revokeTokens(home, revoked, now() / 1_000);
+  stdout.write(`revoked: no token with ${revoked.kind} ${revoked.name} opens anything\n`);
+}
+
+/** Makes a new secret. Tokens of the one before are good for `grace`, a day by default. @throws UsageError, InvalidConfigError */
+export function rotateTokens(
+  { home }: Pick<Config, "home">,
+  { grace = "24h" }: { readonly grace?: string },
+  { stdout, now }: CliContext,
+): void {
+  const graceMs = parseDuration(grace);
+  if (graceMs === undefined || graceMs > LIFETIME_MS_MAX) {
+    throw new UsageError(`--grace: ${grace} is not a duration from 0s to a year, such as 24h`);
+  }
+  rotateTokenSecret(home, { graceSeconds: graceMs / 1_000 }, now() / 1_000);
+  stdout.write(
+    graceMs === 0 ? "new secret; older tokens open nothing\n" : `new secret; older tokens are good for ${grace}\n`,
+  );
+}
+
+/** A token for a namespace without methods would open nothing. @throws UsageError */
+async function assertNamespaces(names: readonly string[]): Promise<void> {
   // Loads every method: only where a name has to be checked.
   const { METHODS } = await import("../../rpc/methods/methods.ts");
-  const known = new Set(METHODS.filter(({ isPrivate }) => isPrivate).map(({ name }) => namespaceOf(name)));
+  const known = new Set(METHODS.map(({ name }) => namespaceOf(name)));
   const unknown = names.find((name) => !known.has(name));
   if (unknown === undefined) return;
-  throw new UsageError(`--namespaces: ${unknown} has no private methods; those that do are ${[...known].join(", ")}`);
+  throw new UsageError(`--namespaces: there is no ${unknown}; there are ${[...known].join(", ")}`);
 }

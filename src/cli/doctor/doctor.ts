@@ -15,6 +15,7 @@ import {
   walletsPath,
   whisperIdentitiesPath,
 } from "../../config/home.ts";
+import { remoteSignerOf } from "../../config/remote-signer.ts";
 import { formatHostPort, type HostPort } from "../../config/value-types.ts";
 import { openClockStopFile, PLAUSIBLE_MS_MAX } from "../../consensus/clock-watch.ts";
 import { engineRpcSocket } from "../../consensus/cometbft/home/home.ts";
@@ -142,7 +143,7 @@ function checkSecrets({ home, tls }: Config): Finding[] {
     jwtSecretPath(home),
     nodeKeyPath(home),
     whisperIdentitiesPath(home),
-    ...["priv_validator_key.json", "node_key.json"].map((name) => join(engineKeys, name)),
+    ...filesIn(engineKeys).filter((path) => /\/(priv_validator_key[^/]*|node_key)\.json$/.test(path)),
     ...(tls.key === "" ? [] : [resolve(home, tls.key)]),
     ...[keystorePath(home), walletsPath(home)].flatMap(filesIn),
   ].filter((path) => existsSync(path));
@@ -203,12 +204,17 @@ function checkPackages({ shh }: Config, { nodeVersion, hasPackage }: System): Fi
   ];
 }
 
-function checkEngine({ consensus, cometbft, home }: Config): Finding[] {
+function checkEngine(config: Config): Finding[] {
+  const { consensus, cometbft, home } = config;
   if (consensus.engine !== "cometbft") return [];
   const subject = "engine";
   try {
     engineRpcSocket(cometbftPath(home));
-    return [{ level: "ok", subject, text: findProgram(cometbft.binary) }];
+    const found: Finding = { level: "ok", subject, text: findProgram(cometbft.binary) };
+    const signer = remoteSignerOf(config);
+    if (signer === undefined) return [found];
+    const text = `CometBFT waits for a remote signer at ${signer.address}; it starts once that has connected`;
+    return [found, { level: "ok", subject, text }];
   } catch (error) {
     return [{ level: "fault", subject, text: (error as Error).message }];
   }

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { DEV_BALANCE, DEV_CHAIN_ID, type DevAccount, devAccounts } from "../../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
+import { createFile } from "../../storage/replace-file.ts";
 import type { Config } from "../config.ts";
 import { DEFAULTS } from "../defaults.ts";
 import { InvalidConfigError } from "../errors.ts";
@@ -37,7 +38,7 @@ export function openDevGenesis(config: DevConfig, storedTimestamp: number | unde
   const genesis = parseGenesis(text);
   if (isNew) {
     makeFolder(dirname(path));
-    writeFileSync(path, text, { flag: "wx" });
+    createFile(path, text, 0o644);
   } else {
     assertSameGenesis(config, text);
   }

@@ -19,6 +19,10 @@ export function renderGenesis(options: {
   readonly timestamp: number;
   readonly alloc: ReadonlyMap<Address, bigint>;
   readonly predeploys?: readonly Predeploy[];
+  /** No base fee, and tips of 0 are accepted. */
+  readonly freeGas?: boolean;
+  /** Validators that sign two different blocks are voted out by the application. */
+  readonly jail?: boolean;
 }): string {
   const predeployed = (options.predeploys ?? [])
     .flatMap(({ accounts }) => accounts)
@@ -29,14 +33,20 @@ export function renderGenesis(options: {
   ]);
   const accounts = [...options.alloc].map(([address, balance]) => [address, { balance: toQuantity(balance) }]);
   const genesis = {
-    config: allForksAtGenesis(options.chainId),
+    config: {
+      ...allForksAtGenesis(options.chainId),
+      ...(options.freeGas && { zeroBaseFee: true }),
+      ...((options.freeGas || options.jail) && {
+        evmint: { ...(options.freeGas && { minimumTip: "0x0" }), ...(options.jail && { jail: true }) },
+      }),
+    },
     nonce: "0x0",
     timestamp: toQuantity(options.timestamp),
     extraData: "0x",
     gasLimit: toQuantity(DEFAULTS.blockGasLimit),
     difficulty: "0x0",
     coinbase: `0x${"00".repeat(20)}`,
-    baseFeePerGas: toQuantity(INITIAL_BASE_FEE),
+    baseFeePerGas: toQuantity(options.freeGas ? 0n : INITIAL_BASE_FEE),
     blobGasUsed: "0x0",
     excessBlobGas: "0x0",
     alloc: Object.fromEntries([...contracts, ...accounts]),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openTestApplication } from "../testing/test-application.ts";
-import { createAbciHandlers } from "./abci/handlers.ts";
+import { createAbciHandlers, createRestoreHandlers } from "./abci/handlers.ts";
 import { engineConfigToml } from "./home/config.ts";
 import { PeerLists } from "./peer-lists.ts";
 
@@ -30,16 +30,20 @@ test("trust is given and taken once", () => {
   assert.deepEqual(lists.settings, EMPTY);
 });
 
-test("CometBFT connects to every peer but a removed one", async () => {
-  const peers = new PeerLists({ ...EMPTY, rejected: [A] });
+test("CometBFT connects to every peer but a refused one, also while a snapshot is restored", async () => {
+  const peers = { refusal: (id: string) => (id === A ? "removed" : undefined) };
   const { application } = openTestApplication();
-  const { query } = createAbciHandlers({ version: "1", initialHeight: 1, peers }, application);
-  const codeOf = async (path: string) => (await query({ path } as never)).code;
-  assert.equal(await codeOf(`/p2p/filter/id/${A}`), 1);
-  assert.equal(await codeOf(`/p2p/filter/id/${A.toUpperCase()}`), 1);
-  assert.equal(await codeOf(`/p2p/filter/id/${B}`), 0);
-  assert.equal(await codeOf("/p2p/filter/addr/10.0.0.1:26656"), 0);
-  assert.equal(await codeOf("/store/key"), 1);
+  for (const { query } of [
+    createAbciHandlers({ version: "1", initialHeight: 1, peers }, application),
+    createRestoreHandlers({ version: "1", peers }, application),
+  ]) {
+    const codeOf = async (path: string) => (await query({ path } as never)).code;
+    assert.equal(await codeOf(`/p2p/filter/id/${A}`), 1);
+    assert.equal(await codeOf(`/p2p/filter/id/${A.toUpperCase()}`), 1);
+    assert.equal(await codeOf(`/p2p/filter/id/${B}`), 0);
+    assert.equal(await codeOf("/p2p/filter/addr/10.0.0.1:26656"), 0);
+    assert.equal(await codeOf("/store/key"), 1);
+  }
 });
 
 test("engineConfigToml has the lists of peers", () => {
@@ -50,8 +54,11 @@ test("engineConfigToml has the lists of peers", () => {
     p2pAddress: "0.0.0.0:1",
     externalAddress: "",
     isLocalNet: false,
+    p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40, outboundMax: 10 },
+    metricsAddress: "",
+    additions: new Map(),
     blockTimeMs: 1000,
-    doubleSignCheckHeight: 0,
+    key: { kind: "file" },
     peers,
   });
   assert.match(toml, new RegExp(`^persistent_peers = "${peers.persistent.join()}"$`, "m"));

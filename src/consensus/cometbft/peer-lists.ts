@@ -77,9 +77,12 @@ export function peerIdOf(address: string): string {
 const FILTER_BY_ID = /^\/p2p\/filter\/id\/([0-9a-fA-F]{40})$/;
 const FILTER_BY_ADDRESS = /^\/p2p\/filter\/addr\//;
 
-/** Whether CometBFT may connect to the peer it asks about with a query of `path`; undefined for another query. */
-export function mayConnect(path: string, lists: PeerLists): boolean | undefined {
+/**
+ * What CometBFT asks about a peer with a query of `path`: the id, which its handshake has proven, lower-case; or an address, before it has one.
+ * undefined for another query.
+ */
+export function filteredPeer(path: string): { readonly id: string } | "address" | undefined {
   const id = FILTER_BY_ID.exec(path)?.[1];
-  if (id !== undefined) return !lists.isRejected(id.toLowerCase());
-  return FILTER_BY_ADDRESS.test(path) ? true : undefined;
+  if (id !== undefined) return { id: id.toLowerCase() };
+  return FILTER_BY_ADDRESS.test(path) ? "address" : undefined;
 }

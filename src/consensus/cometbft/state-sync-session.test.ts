@@ -72,7 +72,7 @@ function fakeProcess(onFault: (fault: EngineFault) => void) {
   return { run, stops, log: (line: string) => onFault(faultOfRecord(parseLogRecord(line)!)!) };
 }
 
-function setup(attemptsMax = 3) {
+function setup({ attemptsMax = 3, stallMs = 30_000 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "evmint-session-"));
   folders.push(folder);
   const path = join(folder, "abci.sock");
@@ -87,7 +87,7 @@ function setup(attemptsMax = 3) {
     });
   const firstRun = nextRun();
   const synced = syncState(
-    { abciSocket: path, version: "1", attemptsMax },
+    { abciSocket: path, version: "1", attemptsMax, stallMs, peers: { refusal: () => undefined } },
     {
       restore,
       log: SILENT_LOGGER,
@@ -189,7 +189,7 @@ test("a fault between the restored snapshot and the new owner is not lost", asyn
 });
 
 test("a run that fails is ended and followed by another one, later each time, and then given up", async () => {
-  const { firstRun, nextRun, runs, pauses, synced } = setup(3);
+  const { firstRun, nextRun, runs, pauses, synced } = setup({ attemptsMax: 3 });
   let process = await firstRun;
   for (let run = 1; run <= 3; run++) {
     const next = nextRun();
@@ -232,4 +232,22 @@ test("a chunk that cannot be judged ends the connection of CometBFT, and its nex
   await (await restoreOver(path)).call("info");
   await synced;
   assert.deepEqual(pauses, [1_000]);
+});
+
+test("a snapshot whose chunks do not come is given up with its run of CometBFT; one that comes is not", async () => {
+  const { path, runs, firstRun, nextRun, synced } = setup({ stallMs: 20 });
+  await firstRun;
+  const next = nextRun();
+  const client = await AbciClient.open(path);
+  open.push(client);
+  await client.call("offerSnapshot", { snapshot: SNAPSHOT, appHash: hashToBytes(APP_HASH) });
+  await client.call("applySnapshotChunk", { index: 0, chunk: new Uint8Array(1) });
+  await next;
+  await (await restoreOver(path)).call("info");
+  await synced;
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  assert.deepEqual(
+    runs.map(({ stops }) => stops.length),
+    [1, 0],
+  );
 });

@@ -1,12 +1,15 @@
 import { NodeError } from "../../errors.ts";
+import type { Hash } from "../../primitives/hash.ts";
 import { bytesToHex, type Hex } from "../../primitives/hex.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { ApplyResult, OfferResult, Snapshot } from "../application.ts";
 import { type ConsensusData, decodeProposerData, encodeConsensusData } from "../consensus-data.ts";
 import type { ConsensusDataSource, Restore } from "../state-sync/restore.ts";
 import type { StartingSet } from "../voting/starting-set.ts";
 import { createRestoreHandlers } from "./abci/handlers.ts";
 import { CALLS, type CallName } from "./abci/messages.ts";
 import { type AbciHandlers, type AbciServer, listenAbci } from "./abci/server.ts";
+import type { PeerFilter } from "./permissions/node-permissions.ts";
 import type { EngineFault, EngineProcess } from "./process/engine-process.ts";
 import { EngineRpcError } from "./rpc/answers.ts";
 import { engineBlockOf } from "./rpc/block.ts";
@@ -116,10 +119,13 @@ class StateSyncError extends NodeError {
 type StateSyncOptions = {
   readonly abciSocket: string;
   readonly version: string;
+  readonly peers: PeerFilter;
   /** Runs of CometBFT before it is given up. */
   readonly attemptsMax?: number;
   /** Pause before the second run; doubled before each further one. */
   readonly firstPauseMs?: number;
+  /** Without a chunk or another snapshot, after the first one was offered, before CometBFT starts again. */
+  readonly stallMs?: number;
 };
 
 type StateSyncModules = {
@@ -147,6 +153,11 @@ export type SyncedEngine = {
 const ATTEMPTS_MAX = 5;
 const FIRST_PAUSE_MS = 1_000;
 const STOP_GRACE_MS = 5_000;
+/**
+ * CometBFT asks a peer for a chunk each 10 s and for snapshots each 15 s. Where no peer is left that it may ask it waits 2 minutes for a chunk, in which
+ * the peers drop what they offered, and for ever for another snapshot: a peer that was rejected once counts again only after a restart.
+ */
+const STALL_MS = 30_000;
 
 /**
  * Runs CometBFT until a snapshot of a peer is restored. CometBFT goes on at once with the next block and cannot be restarted before it has
@@ -157,12 +168,11 @@ export async function syncState(
   options: StateSyncOptions,
   { restore, start, log, wait = pause }: StateSyncModules,
 ): Promise<SyncedEngine> {
-  const { attemptsMax = ATTEMPTS_MAX, firstPauseMs = FIRST_PAUSE_MS } = options;
+  const { attemptsMax = ATTEMPTS_MAX, firstPauseMs = FIRST_PAUSE_MS, stallMs = STALL_MS } = options;
   let onEngineLost = () => {};
   let onFailure = (error: unknown, call: string) => log.warn("state sync failed", { call, error });
-  let onRestored = () => {};
-  const own = restoreHandlers(options.version, restore, () => onRestored());
-  const waiting = switchableHandlers(own);
+  const watched = new WatchedRestore(restore, stallMs);
+  const waiting = switchableHandlers(createRestoreHandlers(options, watched));
   const server = await listenAbci(
     {
       path: options.abciSocket,
@@ -178,9 +188,13 @@ export async function syncState(
       if (seen.kind === "stateSyncFailed") void run.stop(STOP_GRACE_MS);
     };
     const done = new Promise<"restored">((resolve) => {
-      onRestored = () => resolve("restored");
+      watched.onRestored = () => resolve("restored");
     });
     const run: EngineProcess = start((seen) => onFault(seen));
+    watched.onStall = () => {
+      log.warn("no peer sends more of a snapshot: CometBFT asks all of them again", { stallMs });
+      void run.stop(STOP_GRACE_MS);
+    };
     const exit = await Promise.race([done, run.exited]);
     if (exit === "restored") {
       return {
@@ -202,6 +216,7 @@ export async function syncState(
         },
       };
     }
+    watched.endWatch();
     log.warn("state sync starts again", { attempt, fault, words: exit.words });
     if (attempt < attemptsMax) await wait(firstPauseMs * 2 ** (attempt - 1));
   }
@@ -211,16 +226,51 @@ export async function syncState(
   );
 }
 
-/** @param onRestored called when CometBFT asks for the height that was restored: its last call before blocks */
-function restoreHandlers(version: string, restore: Restore, onRestored: () => void) {
-  const handlers = createRestoreHandlers(version, restore);
-  return {
-    ...handlers,
-    info() {
-      if (restore.restored()) onRestored();
-      return handlers.info();
-    },
-  };
+/** A restore that says how it goes. */
+class WatchedRestore implements Restore {
+  /** Called when CometBFT asks for the height that was restored: its last call before blocks. */
+  onRestored = () => {};
+  /** Called when a snapshot was begun, and neither a chunk of it nor another snapshot has come for `stallMs`. */
+  onStall = () => {};
+  readonly #inner: Restore;
+  readonly #stallMs: number;
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(inner: Restore, stallMs: number) {
+    this.#inner = inner;
+    this.#stallMs = stallMs;
+  }
+
+  restored() {
+    return this.#inner.restored();
+  }
+
+  info() {
+    if (this.restored()) this.onRestored();
+    return this.#inner.info();
+  }
+
+  offerSnapshot(snapshot: Snapshot, appHash: Hash): OfferResult {
+    const result = this.#inner.offerSnapshot(snapshot, appHash);
+    this.#waitForMore();
+    return result;
+  }
+
+  async applySnapshotChunk(index: number, chunk: Uint8Array, sender: string): Promise<ApplyResult> {
+    this.endWatch();
+    const applied = await this.#inner.applySnapshotChunk(index, chunk, sender);
+    if (!this.restored()) this.#waitForMore();
+    return applied;
+  }
+
+  endWatch(): void {
+    clearTimeout(this.#watch);
+  }
+
+  #waitForMore(): void {
+    this.endWatch();
+    this.#watch = setTimeout(() => this.onStall(), this.#stallMs);
+  }
 }
 
 type Handle = (fields: never) => object | Promise<object>;

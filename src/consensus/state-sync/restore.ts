@@ -4,7 +4,7 @@ import { openDiskBlockStore } from "../../chain/store/open-block-store.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { createStateTrie } from "../../state/state-trie.ts";
-import { syncDirectory } from "../../storage/log-file.ts";
+import { syncDirectory } from "../../storage/make-folder.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Application, ApplyResult, OfferResult, Snapshot } from "../application.ts";

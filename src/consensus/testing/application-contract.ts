@@ -21,6 +21,7 @@ import {
   RECIPIENT,
   REVERTER,
   transferOf,
+  VALIDATOR_POWER,
   withCalls,
 } from "./test-application.ts";
 
@@ -279,12 +280,12 @@ export function testApplicationContract(name: string, open: () => ApplicationUnd
       power,
     });
     const rounds: readonly (readonly [Address, Vote | undefined, readonly object[]])[] = [
-      [PROPOSER, add(1), [update(1, 1)]],
+      [PROPOSER, add(1), [update(1, VALIDATOR_POWER)]],
       [PROPOSER, add(1), []],
       [PROPOSER, add(2), []],
       [RECIPIENT, add(2), []],
       [first, undefined, []],
-      [first, add(2), [update(2, 1)]],
+      [first, add(2), [update(2, VALIDATOR_POWER)]],
       [PROPOSER, drop(second), []],
       [second, drop(second), [update(2, 0)]],
       [second, drop(first), []],

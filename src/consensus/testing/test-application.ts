@@ -7,6 +7,7 @@ import { createEvm } from "../../evm/engine.ts";
 import { Mempool } from "../../mempool/mempool.ts";
 import { PeerSubmissions } from "../../mempool/peer-submissions.ts";
 import { allForksAtGenesis } from "../../params/blob-schedule.ts";
+import { ForkHashes } from "../../params/fork-id.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
 import { parseGenesis } from "../../params/genesis.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -23,10 +24,13 @@ import type { Application, BlockInput, Proposal } from "../application.ts";
 import { EvmApplication } from "../evm-application.ts";
 import { createBlockFactory } from "../pending-block.ts";
 import type { ExecutorFailure } from "../quarantine.ts";
+import { ParameterProposals } from "../voting/parameter-proposals.ts";
 import { openProposals } from "../voting/proposals.ts";
 import { type StartingSet, soloStartingSet } from "../voting/starting-set.ts";
 import { createVoting } from "../voting/voting.ts";
 
+/** Of a validator that is voted in. */
+export const VALIDATOR_POWER = 10;
 export const CHAIN_ID = 1337n;
 export const GENESIS_TIME = 1_700_000_000;
 export const GAS_LIMIT = 30_000_000n;
@@ -68,6 +72,10 @@ export function openTestApplication(
   options: {
     readonly executorFault?: (tx: Transaction) => void;
     readonly packingMs?: number;
+    /** Osaka begins at this time (Unix seconds). */
+    readonly osakaTime?: number | undefined;
+    /** Validators that signed two blocks are removed. */
+    readonly jail?: boolean;
     readonly feeRecipient?: () => Address;
     readonly gasLimit?: bigint;
     readonly startingSet?: StartingSet;
@@ -82,7 +90,8 @@ export function openTestApplication(
     createTrie: createStateTrie,
   });
   const stateTrie = createStateTrie(store.trieNodes);
-  const genesis = { ...GENESIS, gasLimit };
+  const { osakaTime = 0, jail = false } = options;
+  const genesis = { ...GENESIS, gasLimit, config: { ...GENESIS.config, osakaTime, ...(jail && { jail }) } };
   if (store.head() === undefined) store.appendGenesis(genesisState(genesis));
   const { config } = genesis;
   // A store that begins later has no block 0.
@@ -100,14 +109,16 @@ export function openTestApplication(
   const setAside: ExecutorFailure[] = [];
   const failures: unknown[] = [];
   const proposals = openProposals(undefined);
+  const parameterProposals = new ParameterProposals(undefined);
   const startingSet = options.startingSet ?? soloStartingSet(PROPOSER);
-  const voting = createVoting({ chain, proposals, startingSet: () => startingSet });
+  const voting = createVoting({ chain, proposals, parameterProposals, startingSet: () => startingSet });
   const application: Application = new EvmApplication(
     {
       feeRecipient,
       extraData: EMPTY_BYTES,
       minimumTip: () => 0n,
-      gasLimitTarget: gasLimit,
+      gasLimitTarget: () => chain.config.gasLimitTarget ?? gasLimit,
+      forks: new ForkHashes({ config: chain.config, genesisHash, genesisTime: GENESIS_TIME }),
       // A busy machine must not leave transactions out.
       packingMs: options.packingMs ?? Number.POSITIVE_INFINITY,
     },
@@ -120,7 +131,9 @@ export function openTestApplication(
         log: SILENT_LOGGER,
       }),
       proposals,
+      parameterProposals,
       startingSet: () => startingSet,
+      validatorPower: () => VALIDATOR_POWER,
       beginBlock: createBlockFactory(chain, execution, {
         beforeTransaction: options.executorFault,
       }),

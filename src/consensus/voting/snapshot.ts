@@ -24,7 +24,11 @@ export type Snapshot = {
   readonly signers: readonly Signer[];
   /** In the order in which they were cast; all of one epoch. */
   readonly votes: readonly CastVote[];
+  /** Validators that were removed for an offence, with the block of their last one, the newest last; absent where there is none. */
+  readonly jailed?: readonly Jailed[];
 };
+
+export type Jailed = { readonly address: Address; readonly block: number };
 
 type Tally = { readonly authorize: boolean; readonly votes: number };
 
@@ -65,12 +69,12 @@ export function countVote(snapshot: Snapshot, { signer, block, ...vote }: CastVo
   const others = current.votes.filter((cast) => cast.signer !== signer || cast.candidate !== vote.candidate);
   const own = others.filter((cast) => cast.signer === signer).length;
   if (!isMeaningful(current, vote) || own >= VOTES_PER_SIGNER_MAX) {
-    return { signers, votes: others };
+    return { ...current, votes: others };
   }
   const votes = [...others, { ...vote, signer, block }];
   const count = votes.filter(({ candidate }) => candidate === vote.candidate).length;
-  if (count * 2 <= signers.length) return { signers, votes };
-  return decide(signers, votes, vote);
+  if (count * 2 <= signers.length) return { ...current, votes };
+  return { ...current, ...decide(signers, votes, vote) };
 }
 
 /** The votes about `candidate` have a majority: the set changes, and they are spent, as are those of a signer that is dropped. */

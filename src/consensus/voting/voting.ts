@@ -1,9 +1,17 @@
+import { withFork } from "../../chain/agreement/agreed-config.ts";
+import { type Agreement, isForkName, type Parameter } from "../../chain/agreement/agreement.ts";
 import type { Chain } from "../../chain/chain.ts";
 import { addressOfCompressedKey, compressPublicKey } from "../../crypto/compressed-public-key.ts";
 import { invariant, NodeError } from "../../errors.ts";
+import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
 import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { EMPTY_CODE_HASH } from "../../state/account.ts";
+import type { StateReader } from "../../state/reader.ts";
 import { decodeConsensusData } from "../consensus-data.ts";
+import { agreementIn } from "./block-effect.ts";
+import type { ParameterProposals } from "./parameter-proposals.ts";
+import { whyRefused } from "./parameters.ts";
 import type { Proposals } from "./proposals.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { snapshotIn } from "./snapshot-storage.ts";
@@ -28,6 +36,14 @@ class WrongPublicKeyError extends NodeError {
   }
 }
 
+/** A rule cannot be agreed on, or not by this program. */
+class ParameterRefusedError extends NodeError {
+  readonly code = "CLIQUE_PARAMETER_REFUSED";
+  constructor({ name, value }: Parameter, reason: string) {
+    super(`${name} ${value}: ${reason}`, { name, value: String(value), reason });
+  }
+}
+
 /** CometBFT uses the validators that block H changes from block H + 2 on. */
 const ACTIVATION_BLOCKS = 2;
 
@@ -45,7 +61,15 @@ type Activity = {
 /** The validator set of every block, and the votes of this node about it. */
 export type Voting = {
   readonly proposals: Proposals;
+  readonly parameterProposals: ParameterProposals;
   startingSet(): StartingSet;
+  /** What is agreed on after block `number`, and the votes that are open then. @throws as `snapshotAt` */
+  agreementAt(number: number): Pick<Agreement, "values" | "votes">;
+  /**
+   * Casts votes for a rule until the proposal is discarded.
+   * @throws ParameterRefusedError, TooManyParameterProposalsError
+   */
+  proposeParameter(parameter: Parameter): void;
   /** After block `number`. @throws BlockPrunedError, StatePrunedError */
   snapshotAt(number: number): Snapshot;
   /**
@@ -68,14 +92,15 @@ export type Voting = {
 };
 
 type VotingModules = {
-  readonly chain: Pick<Chain, "head" | "header" | "stateAt" | "consensusDataOf" | "oldest">;
+  readonly chain: Pick<Chain, "config" | "head" | "header" | "stateAt" | "consensusDataOf" | "oldest">;
   readonly proposals: Proposals;
+  readonly parameterProposals: ParameterProposals;
   /** Called once. */
   readonly startingSet: () => StartingSet;
 };
 
 export function createVoting(modules: VotingModules): Voting {
-  const { chain, proposals } = modules;
+  const { chain, proposals, parameterProposals } = modules;
   let own: StartingSet | undefined;
   const headNumber = () => chain.head().block.header.number;
   /** Block 0 has no proposer. */
@@ -104,9 +129,30 @@ export function createVoting(modules: VotingModules): Voting {
 
   const snapshotAt = (number: number) => snapshotIn(chain.stateAt(number), startingSetAt(number), number);
 
+  const agreementAt = (number: number) => agreementIn(chain.stateAt(number), startingSetAt(number), number);
+
+  /** What the rules of voting allow, and what this program can execute. */
+  function whyNotProposed(parameter: Parameter): string | undefined {
+    const { number, timestamp } = chain.head().block.header;
+    const { name, value } = parameter;
+    const refused = whyRefused(agreementAt(number), parameter, { timestamp, config: chain.config });
+    if (refused !== undefined || !isForkName(name) || value === 0n) return refused;
+    const config = withFork(chain.config, name, Number(value));
+    if (config === undefined)
+      return "this program does not know the fork, or has other forks after that time before it";
+    return name === "pragueTime" ? whyNoPrague(chain.stateAt(number)) : undefined;
+  }
+
   return {
     proposals,
+    parameterProposals,
     startingSet,
+    agreementAt,
+    proposeParameter(parameter) {
+      const reason = whyNotProposed(parameter);
+      if (reason !== undefined) throw new ParameterRefusedError(parameter, reason);
+      parameterProposals.propose(parameter);
+    },
     snapshotAt,
     activeFrom(number) {
       const { initialHeight } = startingSet();
@@ -151,4 +197,13 @@ export function createVoting(modules: VotingModules): Voting {
       proposals.propose({ candidate, authorize, publicKey: compressed });
     },
   };
+}
+
+/** The chain would stop before its first block: these contracts are called in each. */
+function whyNoPrague(state: Pick<StateReader, "account">): string | undefined {
+  const missing = [WITHDRAWAL_REQUEST_ADDRESS, CONSOLIDATION_REQUEST_ADDRESS].find((address) => {
+    const { codeHash = EMPTY_CODE_HASH } = state.account(address) ?? {};
+    return codeHash === EMPTY_CODE_HASH;
+  });
+  return missing === undefined ? undefined : `the chain has no code at ${missing}, which Prague calls in each block`;
 }

@@ -56,7 +56,7 @@ describe("readForkBlock", () => {
       excessBlobGas: 2n ** 29n - 131_072n,
       blobGasUsed: 131_072n,
     });
-    assert.ok(nextBaseFee(header) < WORD_LIMIT);
+    assert.ok(nextBaseFee(header, {}) < WORD_LIMIT);
     for (const params of Object.values(DEFAULT_BLOB_SCHEDULE)) {
       const next = nextExcessBlobGas(header, params, true);
       assert.ok(blobBaseFee(next, params) < WORD_LIMIT);

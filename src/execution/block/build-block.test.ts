@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
+import { nextGasLimit } from "../../params/fees.ts";
 import { BEACON_ROOTS_ADDRESS, HISTORY_STORAGE_ADDRESS } from "../../params/gas.ts";
 import { bytesToBigint } from "../../primitives/bytes.ts";
 import { hashFromBigint, hashToBytes } from "../../primitives/hash.ts";
@@ -20,7 +21,7 @@ import {
 } from "../testing/factories.ts";
 import { validateBody } from "../validation/validate-body.ts";
 import { checkGasLimit, validateHeader } from "../validation/validate-header.ts";
-import { createBlockBuilder, nextGasLimit, type PayloadAttributes } from "./build-block.ts";
+import { createBlockBuilder, type PayloadAttributes } from "./build-block.ts";
 import { executeBlock } from "./execute-block.ts";
 
 const attributes: PayloadAttributes = {
@@ -158,4 +159,20 @@ test("nextGasLimit never moves further than a block may, and gets there", () => 
       checkGasLimit(nextGasLimit(parent, desired), parent);
     }),
   );
+});
+
+test("a transaction that pays less than the agreed tip is in no block, built or imported", () => {
+  const chain = testChain();
+  const tx = transactionOf({ maxPriorityFeePerGas: 1n });
+  const builder = createBlockBuilder(chain.genesis, attributes, chain.modules);
+  builder.add(tx);
+  const { block } = builder.seal().executed;
+  const agreed = (minimumTip: bigint) => ({ ...chain.modules.config, minimumTip });
+  validateBody(block, agreed(1n), () => undefined);
+  assert.throws(() => validateBody(block, agreed(2n), () => undefined), {
+    code: "BLOCK_INVALID_TRANSACTION",
+    details: { hash: tx.hash, reason: "TX_TIP_BELOW_AGREED_MINIMUM" },
+  });
+  const own = createBlockBuilder(chain.genesis, attributes, { ...chain.modules, config: agreed(2n) });
+  assert.throws(() => own.add(tx), { code: "TX_TIP_BELOW_AGREED_MINIMUM" });
 });

@@ -1,7 +1,6 @@
 import { blobParamsAt } from "../../params/blob-schedule.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { nextBaseFee, nextExcessBlobGas } from "../../params/fees.ts";
-import { BLOCK_GAS_LIMIT_BOUND_DIVISOR, BLOCK_GAS_LIMIT_MIN } from "../../params/gas.ts";
 import { hardforkAt, isAtLeast } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
@@ -24,6 +23,7 @@ import { encodeReceipt } from "../../types/receipt-codec.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { validateBlockSize } from "../validation/validate-body.ts";
 import { validateHeader } from "../validation/validate-header.ts";
+import { checkMinimumTip } from "../validation/validate-message.ts";
 import {
   type BlockEnv,
   BlockExecution,
@@ -117,6 +117,7 @@ export class BlockBuilder extends BlockExecution {
   /** As `addTransaction`, at the end of the block. */
   add(tx: Transaction, sender?: Address): TransactionResult {
     this.#beforeTransaction?.(tx);
+    checkMinimumTip(tx, this.header.baseFeePerGas ?? 0n, this.#config);
     const added = this.addTransaction(tx, sender);
     this.#transactions.push(tx);
     return added;
@@ -164,16 +165,6 @@ function emptyBlockHeader(header: OpenHeader, extraData: Uint8Array, config: Cha
   };
 }
 
-/** The gas limit of the block after one with `parentGasLimit`, as far towards `desired` as one block may go. */
-export function nextGasLimit(parentGasLimit: bigint, desired: bigint): bigint {
-  const step = parentGasLimit / BLOCK_GAS_LIMIT_BOUND_DIVISOR - 1n;
-  const target = desired < BLOCK_GAS_LIMIT_MIN ? BLOCK_GAS_LIMIT_MIN : desired;
-  if (parentGasLimit < target) {
-    return parentGasLimit + step < target ? parentGasLimit + step : target;
-  }
-  return parentGasLimit - step > target ? parentGasLimit - step : target;
-}
-
 function openHeader(
   parent: Header,
   parentHash: Hash,
@@ -191,7 +182,7 @@ function openHeader(
     coinbase: feeRecipient,
     gasLimit,
     mixHash: prevRandao ?? ZERO_HASH,
-    ...(isLondon && { baseFeePerGas: forced?.baseFeePerGas ?? nextBaseFee(parent) }),
+    ...(isLondon && { baseFeePerGas: forced?.baseFeePerGas ?? nextBaseFee(parent, config) }),
     ...(isCancun && {
       excessBlobGas: nextExcessBlobGas(parent, blobParams, isAtLeast(hardfork, "osaka")),
       parentBeaconBlockRoot: parentBeaconBlockRoot ?? ZERO_HASH,

@@ -178,15 +178,15 @@ export function withFeeDefaults(
     throw new InvalidCallArgumentsError("both gasPrice and authorizationList specified");
   }
   if (maxFeePerGas !== undefined && maxPriorityFeePerGas !== undefined) {
-    if (maxFeePerGas === 0n) {
+    if (maxFeePerGas === 0n && !config.zeroBaseFee) {
       throw new InvalidCallArgumentsError("maxFeePerGas must be non-zero");
     }
     assertTipWithinFee(maxFeePerGas, maxPriorityFeePerGas);
     return withBlobFee;
   }
-  const baseFee = head.baseFeePerGas;
+  const baseFee = followingBaseFee(head, config);
   if (gasPrice !== undefined) {
-    if (gasPrice === 0n && baseFee !== undefined) {
+    if (gasPrice === 0n && baseFee !== undefined && !config.zeroBaseFee) {
       throw new InvalidCallArgumentsError("gasPrice must be non-zero after london fork");
     }
     return withBlobFee;
@@ -203,6 +203,11 @@ export function withFeeDefaults(
   const fee = maxFeePerGas ?? tip + 2n * baseFee;
   assertTipWithinFee(fee, tip);
   return { ...withBlobFee, maxFeePerGas: fee, maxPriorityFeePerGas: tip };
+}
+
+/** Block 0 of a chain without a base fee may have one; the blocks after it have not. */
+function followingBaseFee({ baseFeePerGas }: FeeHeader, { zeroBaseFee }: ChainConfig): bigint | undefined {
+  return baseFeePerGas !== undefined && zeroBaseFee ? 0n : baseFeePerGas;
 }
 
 /** Twice the blob base fee of `head`, for a transaction with blobs that names no price for them. */

@@ -127,7 +127,7 @@ function openHeader(
   const hardfork = hardforkAt(config, { number, timestamp, difficulty });
   const blobParams = blobParamsAt(config, timestamp);
   const isLondon = isAtLeast(hardfork, "london");
-  const ruledBaseFee = options.validation ? nextBaseFee(before) : 0n;
+  const ruledBaseFee = options.validation ? nextBaseFee(before, config) : 0n;
   return {
     number,
     timestamp,

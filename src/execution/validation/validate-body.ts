@@ -9,8 +9,9 @@ import type { Block } from "../../types/block.ts";
 import { blockSize, encodeWithdrawal } from "../../types/block-codec.ts";
 import { headerItem } from "../../types/header-codec.ts";
 import { blobGasOf } from "../../types/transaction/fees.ts";
-import { type InvalidBlockCode, rejectBlock } from "../errors.ts";
+import { type InvalidBlockCode, InvalidBlockError, InvalidTransactionError, rejectBlock } from "../errors.ts";
 import { type AncestorLookup, validateUncles } from "./validate-header.ts";
+import { checkMinimumTip } from "./validate-message.ts";
 
 /**
  * Checks size, uncles, roots and blob gas of a body against its header.
@@ -39,6 +40,7 @@ export function validateBody(block: Block, config: ChainConfig, ancestor: Ancest
     checkRoot("BLOCK_INVALID_WITHDRAWALS_ROOT", "withdrawals root hash", header.withdrawalsRoot, root);
   }
   checkBlobGasUsed(block);
+  checkTips(block, config);
 }
 
 /**
@@ -61,6 +63,18 @@ function isSmall({ header, transactions, uncles, withdrawals = [] }: Block): boo
   for (const { extraData } of [header, ...uncles]) bytes += HEADER_BYTES + extraData.length;
   for (const { raw } of transactions) bytes += raw.length + PREFIX_BYTES;
   return bytes <= BLOCK_RLP_SIZE_MAX;
+}
+
+function checkTips({ header, transactions }: Block, config: ChainConfig): void {
+  for (const tx of transactions) {
+    try {
+      checkMinimumTip(tx, header.baseFeePerGas ?? 0n, config);
+    } catch (error) {
+      if (!(error instanceof InvalidTransactionError)) throw error;
+      const { message, code: reason } = error;
+      throw new InvalidBlockError("BLOCK_INVALID_TRANSACTION", message, { hash: tx.hash, reason }, { cause: error });
+    }
+  }
 }
 
 function checkBlobGasUsed({ header, transactions }: Block): void {

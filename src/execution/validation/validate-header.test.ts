@@ -97,3 +97,10 @@ test("validateHeader takes no block without difficulty on a chain that has no me
     code: "BLOCK_INVALID_DIFFICULTY",
   });
 });
+
+test("validateHeader wants a base fee of 0 on a chain without one, whatever the parent's is", () => {
+  const free = { ...config, zeroBaseFee: true };
+  validateHeader({ ...child, baseFeePerGas: 0n }, parent, free);
+  const validate = () => validateHeader(child, parent, free);
+  assert.throws(validate, { code: "BLOCK_INVALID_BASEFEE_PER_GAS" });
+});

@@ -1,6 +1,6 @@
 import { blobParamsAt } from "../../params/blob-schedule.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
-import { ELASTICITY_MULTIPLIER, nextBaseFee, nextExcessBlobGas } from "../../params/fees.ts";
+import { ELASTICITY_MULTIPLIER, nextBaseFee, nextExcessBlobGas, nextGasLimit } from "../../params/fees.ts";
 import { BLOCK_GAS_LIMIT_BOUND_DIVISOR, BLOCK_GAS_LIMIT_MIN, GAS_PER_BLOB } from "../../params/gas.ts";
 import {
   type BlockForkField,
@@ -38,6 +38,7 @@ export function validateHeader(
   config: ChainConfig,
   { isEqualTimeAllowed = false, areFeesForced = false }: HeaderRules = {},
 ): void {
+  checkForkIsKnown(header, config);
   const isProofOfStake = isPostMerge(config, header);
   const hardfork = hardforkAt(config, header);
   checkExtraData(header);
@@ -59,7 +60,8 @@ export function validateHeader(
   const before = isLondon && !parentIsLondon ? parent.gasLimit * ELASTICITY_MULTIPLIER : parent.gasLimit;
   if (!areFeesForced) {
     checkGasLimit(header.gasLimit, before);
-    checkBaseFee(header, parent, isLondon);
+    checkGasLimitTarget(header.gasLimit, before, config);
+    checkBaseFee(header, parent, config, isLondon);
   }
   checkPresence(header, "withdrawalsRoot", isAtLeast(hardfork, "shanghai"));
   checkBlobGas(header, parent, config, hardfork);
@@ -79,6 +81,29 @@ export function checkGasLimit(gasLimit: bigint, parentGasLimit: bigint): void {
   if (gasLimit < BLOCK_GAS_LIMIT_MIN) {
     rejectBlock("BLOCK_INVALID_GASLIMIT", `invalid gas limit below ${BLOCK_GAS_LIMIT_MIN}`);
   }
+}
+
+/** Where the validators agreed on a target, the proposer has no choice. */
+function checkGasLimitTarget(gasLimit: bigint, parentGasLimit: bigint, { gasLimitTarget }: ChainConfig): void {
+  if (gasLimitTarget === undefined) return;
+  const want = nextGasLimit(parentGasLimit, gasLimitTarget);
+  if (gasLimit !== want) {
+    rejectBlock(
+      "BLOCK_INVALID_GASLIMIT",
+      `invalid gas limit: have ${gasLimit}, want ${want} on the way to the agreed ${gasLimitTarget}`,
+    );
+  }
+}
+
+/** A fork begins that this program does not know: a later version executes the block. */
+function checkForkIsKnown({ number, timestamp }: Header, { unknownFork }: ChainConfig): void {
+  if (unknownFork === undefined || timestamp < unknownFork.time) return;
+  const { name, time } = unknownFork;
+  throw new InvalidBlockError(
+    "BLOCK_UNKNOWN_FORK",
+    `block ${number} is after ${name} ${time}, a fork that the validators agreed on and this program does not know: install a version of evmintd that does`,
+    { number, name, time },
+  );
 }
 
 function checkExtraData({ extraData }: Header): void {
@@ -118,10 +143,10 @@ function checkGas({ gasLimit, gasUsed }: Header): void {
 }
 
 /** EIP-1559 */
-function checkBaseFee(header: Header, parent: Header, isLondon: boolean): void {
+function checkBaseFee(header: Header, parent: Header, config: ChainConfig, isLondon: boolean): void {
   checkPresence(header, "baseFeePerGas", isLondon);
   if (!isLondon) return;
-  const want = nextBaseFee(parent);
+  const want = nextBaseFee(parent, config);
   if (header.baseFeePerGas !== want) {
     rejectBlock(
       "BLOCK_INVALID_BASEFEE_PER_GAS",

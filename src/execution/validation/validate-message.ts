@@ -1,8 +1,11 @@
 import type { BlockContext, State } from "../../evm/evm.ts";
+import type { ChainConfig } from "../../params/chain-config.ts";
 import { BLOB_HASH_VERSION_KZG, BLOBS_PER_TX_MAX, INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../../params/gas.ts";
 import { isAtLeast } from "../../params/hardforks.ts";
 import { checksumAddress } from "../../primitives/address.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
+import { effectiveTip } from "../../types/transaction/fees.ts";
+import type { Transaction } from "../../types/transaction/transaction.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import { delegationTarget } from "../transaction/authorizations.ts";
 import type { TransactionMessage } from "../transaction/message.ts";
@@ -16,6 +19,23 @@ export type MessageChecks = {
   /** A price of 0 is not held against the base fee, and nobody is paid (eth_call). */
   readonly noBaseFee?: boolean;
 };
+
+/**
+ * The least tip that the nodes of the chain agree on, where they do: a rule of blocks that are made or imported, which calls and the
+ * execution of old blocks do not check.
+ * @param baseFee of the block, in wei; 0 before London
+ * @throws InvalidTransactionError
+ */
+export function checkMinimumTip(tx: Transaction, baseFee: bigint, { minimumTip = 0n }: ChainConfig): void {
+  if (minimumTip === 0n) return;
+  const tip = effectiveTip(tx, baseFee);
+  if (tip >= minimumTip) return;
+  throw new InvalidTransactionError(
+    "TX_TIP_BELOW_AGREED_MINIMUM",
+    `transaction tip ${tip} below the chain's minimum ${minimumTip}`,
+    { tip, minimumTip },
+  );
+}
 
 const UINT64_MAX = 2n ** 64n - 1n;
 

@@ -47,7 +47,7 @@ export function readBalances(kv: Kv): Map<ClientId, StoredBalance> {
   return found;
 }
 
-export function writeBalances(kv: Kv, changes: Iterable<readonly [ClientId, StoredBalance]>): void {
+export function writeBalances(kv: Kv, changes: ReadonlyMap<ClientId, StoredBalance>): void {
   kv.transaction((writer) => {
     for (const [id, { positive, meta }] of changes) {
       const key = tableKey(BALANCE_TABLE, Buffer.from(id, "hex"));

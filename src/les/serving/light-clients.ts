@@ -103,7 +103,7 @@ type LightClientsModules = {
   readonly random: () => number;
   readonly balances: ReadonlyMap<ClientId, StoredBalance>;
   /** Stores balances durably. */
-  readonly save: (changes: Iterable<readonly [ClientId, StoredBalance]>) => void;
+  readonly save: (changes: ReadonlyMap<ClientId, StoredBalance>) => void;
 };
 
 /** A connection of a client that is closed when its place is needed. */
@@ -257,7 +257,7 @@ export class LightClients {
   /** Stores the balances that changed. */
   save(): void {
     if (this.#unsaved.size === 0) return;
-    const changes = Array.from(this.#unsaved, (id) => [id, this.#stored(id)] as const);
+    const changes = new Map(Array.from(this.#unsaved, (id) => [id, this.#stored(id)]));
     this.#modules.save(changes);
     this.#unsaved.clear();
   }

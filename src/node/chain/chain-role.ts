@@ -73,6 +73,7 @@ export class ChainRole implements ChainParts {
       failures,
       metrics,
       withSender: (submission) => this.devChain?.withSender(submission) ?? submission,
+      failPoint: hooks.failPoint,
     });
     this.production = new ProductionRole(
       config,
@@ -81,6 +82,7 @@ export class ChainRole implements ChainParts {
         opened: this.opened,
         pool: this.pool,
         beginBlock,
+        execution: this.execution,
         clockOffsetMs: () => this.devChain?.clockOffsetMs ?? 0,
       },
       hooks,

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { readAgreement } from "../../chain/agreement/agreement.ts";
 import { type Chain, createChain } from "../../chain/chain.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { checkForkSchedule } from "../../chain/fork-schedule.ts";
@@ -128,7 +129,7 @@ export function openChain(config: Config, log: Logger, { fork, isBulk, ...option
     }
     if (digest?.hash() !== genesisHash) digest?.remember(genesisHash);
     // A dev chain stores its rules itself.
-    if (!config.dev) checkForkSchedule(dataPath(config.home), genesis.config, headerOf(store));
+    if (!config.dev) checkForkSchedule(dataPath(config.home), genesis.config, headerOf(store), agreedNames(store));
     // Processes that follow the store would not see them.
     const canPatch = isInMemory(config) || (config.dev && config.jsonRpc.processes === 0);
     const patches = canPatch ? new StatePatches() : undefined;
@@ -191,6 +192,11 @@ function retentionOf({ chain, state }: Config, { pruneAtOnce }: OpenChainOptions
     proofs: state.proofs ?? undefined,
     ...(pruneAtOnce && { blocksMin: 1 }),
   };
+}
+
+/** Rules that the validators agreed on up to the head, by the fields of genesis files. */
+function agreedNames(store: LogBlockStore): ReadonlySet<string> {
+  return new Set(readAgreement(store.stateAt(store.head()!)).values.map(({ name }) => name));
 }
 
 function headerOf(store: LogBlockStore): Header {

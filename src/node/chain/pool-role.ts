@@ -1,7 +1,12 @@
+import { resolve } from "node:path";
 import { submissionRulesOf } from "../../adapters/rpc-settings.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { AccountPermissions } from "../../config/account-permissions.ts";
 import type { Config } from "../../config/config.ts";
 import { isInMemory, poolPath, quarantinePath } from "../../config/home.ts";
+import { Pace } from "../../consensus/cometbft/pace.ts";
 import { openQuarantine, QUARANTINE_LIMITS, type Quarantine, type SetAside } from "../../consensus/quarantine.ts";
+import { BacklogGate } from "../../mempool/backlog-gate.ts";
 import { type JournaledPool, journalPool } from "../../mempool/journaled-pool.ts";
 import { Mempool } from "../../mempool/mempool.ts";
 import { PeerSubmissions } from "../../mempool/peer-submissions.ts";
@@ -24,6 +29,8 @@ export type PoolRoleModules = {
   readonly metrics: Metrics;
   /** The submission as the pool takes it: on dev chains with the sender of a transaction that nobody signed. */
   readonly withSender: (submission: Submission) => Submission;
+  /** For tests that die at a named step of the journal. */
+  readonly failPoint?: ((name: string) => void) | undefined;
 };
 
 /** Transactions on their way into blocks: the pool, its journal, what verifies blobs, and what crashed the executor. */
@@ -36,16 +43,23 @@ export class PoolRole {
   /** Submits a transaction of a caller. */
   readonly submit: Submit;
   readonly fromPeers: PeerSubmissions;
+  readonly #config: Config;
   readonly #modules: PoolRoleModules;
+  readonly #gate: BacklogGate | undefined;
+  /** What the chain's part in the pool's least tip was at the last block. */
+  #agreedTip: bigint | undefined;
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(config: Config, modules: PoolRoleModules) {
+    this.#config = config;
     this.#modules = modules;
+    this.#agreedTip = modules.opened.chain.config.minimumTip;
+    const { failPoint } = modules;
     const log = modules.log.child("mempool");
     this.mempool = createMempool(config, modules.opened, log);
     this.journaled =
       config.mempool.journal && !isInMemory(config)
-        ? journalPool(this.mempool, openLogDirectory(poolPath(config.home)), log)
+        ? journalPool(this.mempool, { directory: openLogDirectory(poolPath(config.home)), log, failPoint })
         : undefined;
     this.blobWorkers = createBlobWorkers(BLOB_QUEUE_LIMITS, log);
     this.quarantine = openQuarantine(
@@ -61,11 +75,15 @@ export class PoolRole {
       add: (submission: Submission) => this.#add(submission),
       checkBlob: this.mempool.checkBlob.bind(this.mempool),
     };
-    this.submit = createSubmit(submissionRulesOf(config.jsonRpc), {
-      pool,
-      blobs: this.blobWorkers,
-    });
-    this.fromPeers = new PeerSubmissions({ pool, blobs: this.blobWorkers, log });
+    const { blobWorkers: blobs, mempool } = this;
+    const submit = createSubmit(submissionRulesOf(config.jsonRpc), { pool, blobs });
+    const gate = createBacklogGate(config, modules.opened.chain, mempool, modules.metrics);
+    this.#gate = gate;
+    this.submit = (transaction) => {
+      gate?.assertOpen("caller");
+      return submit(transaction);
+    };
+    this.fromPeers = new PeerSubmissions({ pool, blobs, assertOpen: () => gate?.assertOpen("peer"), log });
   }
 
   /** A damaged store is not the transaction's fault: that one only misses this block. */
@@ -86,20 +104,31 @@ export class PoolRole {
   follow(): void {
     const { chain } = this.#modules.opened;
     chain.subscribe(({ executed, changes }) => {
-      const { header } = executed.block;
+      const { header, transactions } = executed.block;
+      this.#gate?.committed(transactions.length);
+      this.#followMinimumTip();
       this.mempool.onHead({
         header,
         state: chain.stateAt(header.number),
         changed: changes.accounts.map(({ address }) => address),
-        included: executed.block.transactions.map(({ hash }) => hash),
+        included: transactions.map(({ hash }) => hash),
       });
     });
     // Transactions of removed blocks are not pooled again: an instant chain would include them at once.
     chain.onRollback(() => {
       const { header } = chain.head().block;
+      this.#followMinimumTip();
       this.mempool.onHead({ header, state: chain.stateAt(header.number) });
       this.journaled?.forgetIncluded();
     });
+  }
+
+  /** A dev chain may have set another one meanwhile: it stays until the nodes agree on a new one. */
+  #followMinimumTip(): void {
+    const { chain } = this.#modules.opened;
+    if (chain.config.minimumTip === this.#agreedTip) return;
+    this.#agreedTip = chain.config.minimumTip;
+    this.mempool.setMinimumTip(minimumTipOf(this.#config, chain));
   }
 
   start(): void {
@@ -125,13 +154,33 @@ export class PoolRole {
   }
 }
 
-function createMempool({ mempool }: Config, { chain }: OpenChain, log: Logger): Mempool {
-  const { minimumGasPriceWei } = mempool;
-  const { minimumTip } = MEMPOOL_DEFAULTS;
+/** Least tip that this node takes into its pool, in wei: its own, or that of the chain where it is higher. */
+function minimumTipOf({ mempool }: Config, { config }: Chain): bigint {
+  const { minimumGasPriceWei: own } = mempool;
+  const { minimumTip: agreed = MEMPOOL_DEFAULTS.minimumTip } = config;
+  return own > agreed ? own : agreed;
+}
+
+/** Blocks of the solo engine wait for nothing but this process: none is late because of others. */
+function createBacklogGate(
+  { consensus }: Config,
+  chain: Chain,
+  mempool: Mempool,
+  metrics: Metrics,
+): BacklogGate | undefined {
+  const { engine, blockTime } = consensus;
+  if (engine !== "cometbft" || typeof blockTime !== "object") return undefined;
+  const modules = { waiting: () => mempool.counts().pending, now: () => performance.now(), metrics };
+  return new BacklogGate(new Pace(blockTime.intervalMs, chain.config), modules);
+}
+
+function createMempool(config: Config, { chain }: OpenChain, log: Logger): Mempool {
+  const { mempool, home } = config;
+  const { allowedAccounts } = mempool;
   const { header } = chain.head().block;
   const pool = new Mempool(
     {
-      minimumTip: minimumGasPriceWei > minimumTip ? minimumGasPriceWei : minimumTip,
+      minimumTip: minimumTipOf(config, chain),
       priceBump: mempool.priceBumpPercent,
       accountSlots: mempool.accountSlots,
       accountQueue: mempool.accountSlots,
@@ -144,6 +193,7 @@ function createMempool({ mempool }: Config, { chain }: OpenChain, log: Logger): 
       head: { header, state: chain.stateAt(header.number) },
       // For time spans only; a clock that is set must not end them early.
       now: () => performance.now(),
+      permissions: allowedAccounts === "" ? undefined : new AccountPermissions(resolve(home, allowedAccounts), log),
     },
   );
   pool.onRemoved(({ tx: { hash } }, reason) => {

@@ -3,12 +3,13 @@ import type { ProductionParts } from "../../adapters/parts.ts";
 import { nextRollback } from "../../chain/chain.ts";
 import { BAD_BLOCK_LIMITS, BadBlocks } from "../../chain/inspect/bad-blocks.ts";
 import type { ChainReader } from "../../chain/reader.ts";
-import { DiskFullError } from "../../chain/store/store-errors.ts";
+import { DiskFullError, isIndexDamage } from "../../chain/store/store-errors.ts";
 import type { Config } from "../../config/config.ts";
-import { cliqueProposalsPath, clockStopPath, snapshotsPath } from "../../config/home.ts";
+import { cliqueProposalsPath, clockStopPath, parameterProposalsPath, snapshotsPath } from "../../config/home.ts";
 import type { Application, Time } from "../../consensus/application.ts";
 import { type BlockTester, createBlockTester } from "../../consensus/block-tester.ts";
 import { ChainChanges } from "../../consensus/chain-changes.ts";
+import { genesisRules } from "../../consensus/chain-start.ts";
 import {
   CLOCK_JUMP_LIMITS,
   ClockJumpError,
@@ -28,9 +29,13 @@ import {
 } from "../../consensus/solo/solo-engine.ts";
 import { SnapshotFiles } from "../../consensus/state-sync/snapshot-files.ts";
 import { createSnapshots, type Snapshots } from "../../consensus/state-sync/snapshots.ts";
+import { AgreementReports } from "../../consensus/voting/agreement-reports.ts";
+import { ParameterProposals } from "../../consensus/voting/parameter-proposals.ts";
 import { openProposals } from "../../consensus/voting/proposals.ts";
 import { soloStartingSet } from "../../consensus/voting/starting-set.ts";
 import { createVoting, type Voting } from "../../consensus/voting/voting.ts";
+import type { CallModules } from "../../execution/call/call.ts";
+import { ForkHashes } from "../../params/fork-id.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { LogWriteError } from "../../storage/block-log.ts";
@@ -53,6 +58,7 @@ export type ProductionModules = {
   readonly opened: OpenChain;
   readonly pool: PoolRole;
   readonly beginBlock: BeginBlock;
+  readonly execution: CallModules;
   /** Loaded for `consensus.engine = cometbft` alone. */
   readonly networkEngine: typeof NetworkEngine | undefined;
   /** CometBFT as state sync left it, if there was one. */
@@ -85,6 +91,7 @@ export class ProductionRole implements ProductionParts {
   readonly #hooks: ProductionHooks;
   readonly #clock: ClockWatch;
   readonly #changes = new ChainChanges();
+  readonly #reports: AgreementReports;
   readonly #snapshots: Snapshots;
   #stalled: unknown;
   #isRunning = false;
@@ -96,13 +103,16 @@ export class ProductionRole implements ProductionParts {
     this.#hooks = hooks;
     const { opened, pool, beginBlock, networkEngine, failures, log } = modules;
     const { chain } = opened;
-    const { extraData, gasLimit: gasLimitTarget } = config.consensus;
+    const { extraData, gasLimit } = config.consensus;
     this.#clock = this.#watchClock();
     this.feeRecipient = {
       value: networkEngine?.defaultFeeRecipient(config) ?? config.consensus.feeRecipient,
     };
     this.badBlocks = new BadBlocks(BAD_BLOCK_LIMITS);
-    const building = { gasLimitTarget, minimumTip: () => config.mempool.minimumGasPriceWei };
+    const building = {
+      gasLimitTarget: () => chain.config.gasLimitTarget ?? gasLimit,
+      minimumTip: () => this.#minimumTip(),
+    };
     const { mempool, setAside } = pool;
     const shared = { chain, mempool, beginBlock, setAside, log: log.child("consensus") };
     this.pending = createPendingBlocks(building, {
@@ -113,18 +123,35 @@ export class ProductionRole implements ProductionParts {
     this.voting = createVoting({
       chain,
       proposals: openProposals(cliqueProposalsPath(config.home)),
+      parameterProposals: new ParameterProposals(parameterProposalsPath(config.home)),
       startingSet: () => networkEngine?.startingSet(config) ?? soloSet,
     });
+    this.#reports = new AgreementReports({
+      chain,
+      voting: this.voting,
+      metrics: modules.metrics,
+      log: log.child("consensus"),
+    });
     const snapshotFiles = new SnapshotFiles(snapshotsPath(config.home));
+    const { config: chainConfig, genesisHash } = chain;
+    const forks = new ForkHashes({ config: chainConfig, genesisHash, genesisTime: opened.genesis.timestamp });
     this.application = new EvmApplication(
-      { ...building, feeRecipient: () => this.feeRecipient.value, extraData },
+      {
+        ...building,
+        feeRecipient: () => this.feeRecipient.value,
+        extraData,
+        forks,
+        rules: genesisRules(opened.genesis.config),
+      },
       {
         ...shared,
         proposals: this.voting.proposals,
+        parameterProposals: this.voting.parameterProposals,
         startingSet: this.voting.startingSet,
+        validatorPower: () => networkEngine?.validatorPower(config) ?? 1,
         snapshots: snapshotFiles,
         submissions: pool.fromPeers,
-        onFailure: failures.report,
+        onFailure: (where, error) => this.#onFailure(where, error),
         now: () => performance.now(),
       },
     );
@@ -184,6 +211,7 @@ export class ProductionRole implements ProductionParts {
   async start(): Promise<void> {
     const { failures } = this.#modules;
     this.#isRunning = true;
+    this.#reports.report();
     await this.engine.start();
     this.#timers = [
       setInterval(failures.guard("clock check", this.#clock.check), CLOCK_CHECK_MS),
@@ -197,6 +225,13 @@ export class ProductionRole implements ProductionParts {
     this.#snapshots.close();
     if (hasStarted) await this.engine.stop();
     for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  /** Of the transactions this node puts into blocks, in wei: its own, or that of the chain where it is higher. */
+  #minimumTip(): bigint {
+    const { minimumGasPriceWei: own } = this.#config.mempool;
+    const { minimumTip: agreed = 0n } = this.#modules.opened.chain.config;
+    return own > agreed ? own : agreed;
   }
 
   #headTimestamp(): number {
@@ -217,15 +252,25 @@ export class ProductionRole implements ProductionParts {
   }
 
   #createNetworkEngine(): Engine | undefined {
-    const { networkEngine, opened, failures, metrics, log, synced } = this.#modules;
+    const { networkEngine, opened, execution, failures, metrics, log, synced } = this.#modules;
     return networkEngine?.createNetworkEngine(this.#config, {
       application: this.application,
       chain: opened.chain,
+      rules: genesisRules(opened.genesis.config),
+      execution,
       failures,
       metrics,
       log,
       synced,
       onFatal: this.#hooks.onFatal,
+      // It receives the tips unless that is configured otherwise.
+      onNewKey: (old, address) => {
+        if (this.feeRecipient.value === old) this.feeRecipient.value = address;
+      },
+      signers: () => {
+        const { number } = opened.chain.head().block.header;
+        return this.voting.snapshotAt(number).signers.map(({ address }) => address);
+      },
     });
   }
 
@@ -249,6 +294,12 @@ export class ProductionRole implements ProductionParts {
         packsAhead: opened.patches === undefined,
       },
     );
+  }
+
+  /** No block can be made over a damaged index, which the next start makes anew. */
+  #onFailure(where: string, error: unknown): void {
+    this.#modules.failures.report(where, error);
+    if (isIndexDamage(error)) this.#hooks.onFatal(error);
   }
 
   #onStalled(cause: unknown): void {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { dataPath, forkPointPath, pendingResetPath } from "../../config/home.ts";
 import { type ForkChoice, storeForkChoice } from "../../dev/fork/fork-point.ts";
-import { syncDirectory } from "../../storage/log-file.ts";
+import { syncDirectory } from "../../storage/make-folder.ts";
 
 /** Values that programs stored under names of their own are not of the chain. */
 const NOT_OF_CHAIN = "dapp-db";

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { createExecutionReads } from "../../adapters/execution-port.ts";
 import { allowedOriginsOf } from "../../adapters/rpc-endpoints.ts";
@@ -8,6 +9,7 @@ import { admittedExecution } from "../../calls/admission.ts";
 import { createExecutionThreads } from "../../calls/execution-threads.ts";
 import { createContractCompiler, type ThreadedCompiler } from "../../compiled-contracts/threaded-compiler.ts";
 import type { Config } from "../../config/config.ts";
+import { openTokenFiles } from "../../config/token-file.ts";
 import { createOtherRequests } from "../../observe/other-requests.ts";
 import { FollowedChain } from "../../processes/followed-chain.ts";
 import { ForwardedAdmission, ForwardedCalls } from "../../processes/forwarded-calls.ts";
@@ -42,9 +44,10 @@ export async function composeRpcProcess(
   const reportListenerError = (error: unknown) => log.error("listener of events failed", { error });
   const compiler = createContractCompiler(config, log.child("evm"), metrics);
   const chain = new FollowedChain(data, reportListenerError, compiler);
+  writeFileSync(data.opened, "");
   const client = new PortClient(
     channel as Channel,
-    { config: data.chainConfig, genesisHash: data.genesisHash },
+    { config: chain.reader.config, genesisHash: data.genesisHash },
     reportListenerError,
   );
   const remote = client.ports;
@@ -61,7 +64,7 @@ export async function composeRpcProcess(
   sessions.subscriptions.onOpen = () => chain.emitCommitted();
   reportSessions(metrics, sessions);
   const authentication = createAuthenticator({
-    secret: data.jwtSecret,
+    keys: openTokenFiles(config.home, log),
     ...config.limits.tokens,
     onBadToken: (source) => channel.emit("badToken", { source }),
   });
@@ -86,7 +89,11 @@ export async function composeRpcProcess(
     },
   );
 
-  function accept(listener: TcpKind, socket: Socket | undefined): void {
+  /** Of the listener that was opened last: a connection can come right after the order to open one. */
+  let opening: Promise<unknown> | undefined;
+
+  async function accept(listener: TcpKind, socket: Socket | undefined): Promise<void> {
+    await opening;
     const end = () => channel.emit("ended", { listener });
     // A client that left before it was handed over.
     if (socket === undefined) {
@@ -99,9 +106,14 @@ export async function composeRpcProcess(
 
   const handlers: RpcProcessHandlers = {
     ...forwarded.handlers,
-    open: ({ listener, endpoint }) => void server.open(listener, endpoint),
+    open({ listener, endpoint }) {
+      opening = server.open(listener, endpoint);
+    },
     shut: ({ listener, graceMs }) => server.shut(listener, graceMs),
-    connection: ({ listener }, { attached }) => accept(listener, attached as Socket | undefined),
+    connection({ listener, id }, { attached }) {
+      channel.emit("took", { id });
+      void accept(listener, attached as Socket | undefined);
+    },
     head: ({ number, hash }) => chain.emitHead(number, hash),
     removed: ({ blocks, epoch }) => chain.emitRemoved(blocks, epoch),
     badToken: ({ source }) => authentication.countBadToken(source),
@@ -130,7 +142,7 @@ function createExecution(
       return chain.newestEpoch();
     },
   };
-  const identity = { config: reader.config, genesisHash: reader.genesisHash };
+  const identity = { genesisConfig: data.chainConfig, genesisHash: reader.genesisHash };
   const threads = createExecutionThreads(config, log, { chain: identity, store }, metrics, compiler);
   const limits = callLimitsOf(config);
   const core = { reader, execution };

@@ -17,13 +17,8 @@ import { rpcLimitsOf } from "../../adapters/rpc-settings.ts";
 import { lastingConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
 import type { Config } from "../../config/config.ts";
 import { dataPath, isInMemory } from "../../config/home.ts";
-import {
-  createJwtSecret,
-  createNodeKey,
-  type InstanceId,
-  openInstanceId,
-  readJwtSecret,
-} from "../../config/secrets.ts";
+import { createJwtSecret, createNodeKey, type InstanceId, openInstanceId } from "../../config/secrets.ts";
+import { fixedTokenKeys, openTokenFiles } from "../../config/token-file.ts";
 import { invariant } from "../../errors.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
 import { UnlockForbiddenError } from "../../keystore/errors.ts";
@@ -37,7 +32,7 @@ import { createMethodRegistry } from "../../rpc/methods/methods.ts";
 import type { Forking } from "../../rpc/ports/dev.ts";
 import type { ExecutionPort } from "../../rpc/ports/execution.ts";
 import type { Readiness } from "../../rpc/ports/node.ts";
-import { createAuthenticator } from "../../rpc/transport/auth/authenticator.ts";
+import { createAuthenticator, type TokenKeys } from "../../rpc/transport/auth/authenticator.ts";
 import { namespaceOf } from "../../rpc/transport/dispatch/method.ts";
 import { type RpcServer, startRpcServer } from "../../rpc/transport/server/server.ts";
 import { LightClientService } from "../../services/light-client-service.ts";
@@ -142,27 +137,23 @@ export class RpcRole {
     // Only a dev chain can be replaced.
     if (config.dev && role.devChain) this.#switch = new RpcSwitch(this.#chain);
     const registry = this.#switch?.registry ?? this.#chain.registry;
-    const jwtSecret = isInMemory(config) ? randomBytes(32) : secretsOf(config);
+    const keys = isInMemory(config) ? fixedTokenKeys(randomBytes(32)) : tokenFilesOf(config, rpcLog);
     const authentication = createAuthenticator({
-      secret: jwtSecret,
+      keys,
       ...config.limits.tokens,
       onBadToken: (source) => this.processes?.countBadToken(source),
     });
     const tls = readTls(config);
     const { serving } = this.#services.lightClients;
-    this.processes = startRpcProcesses(
-      config,
-      { jwtSecret, tls },
-      {
-        core: role,
-        registry,
-        metrics,
-        ports,
-        serving,
-        log: rpcLog,
-        onBadToken: authentication.countBadToken,
-      },
-    );
+    this.processes = startRpcProcesses(config, tls, {
+      core: role,
+      registry,
+      metrics,
+      ports,
+      serving,
+      log: rpcLog,
+      onBadToken: authentication.countBadToken,
+    });
     this.#resources.add(() => this.processes?.close());
     reportSessions(metrics, ports.sessions);
     this.#resources.add(() => ports.sessions.feeds.close());
@@ -261,10 +252,10 @@ export class RpcRole {
 }
 
 /** Created at the first start of a dev chain, and again after it was deleted to revoke all tokens. The node's key with it: no call of a stranger writes into the home. */
-function secretsOf({ home }: Config): Uint8Array {
+function tokenFilesOf({ home }: Config, log: Logger): TokenKeys {
   createNodeKey(home);
   createJwtSecret(home);
-  return readJwtSecret(home);
+  return openTokenFiles(home, log);
 }
 
 /** Where the chain's peers are; none for an engine without a network. */

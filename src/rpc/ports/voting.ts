@@ -27,6 +27,11 @@ export interface ValidatorVoting {
     readonly publicKey: Uint8Array | undefined;
   }): MaybePromise<void>;
   cliqueDiscard(input: { readonly candidate: Address }): MaybePromise<void>;
+  /** After block `number`, which must exist. */
+  cliqueParameters(input: { readonly number: number }): MaybePromise<CliqueParameters>;
+  /** @throws ParameterRefusedError, TooManyParameterProposalsError */
+  cliqueProposeParameter(input: { readonly name: string; readonly value: number }): MaybePromise<void>;
+  cliqueDiscardParameter(input: { readonly name: string }): MaybePromise<void>;
 }
 
 /** As geth writes it: numbers are JSON numbers. */
@@ -47,8 +52,28 @@ export type CliqueSnapshot = {
   readonly tally: Readonly<Record<Address, { readonly authorize: boolean; readonly votes: number }>>;
 };
 
+/** Rules by name: forks as their fields in genesis files, in Unix seconds, and the parameters of `voting/parameters.ts` in their units. */
+export type CliqueParameters = {
+  readonly number: number;
+  readonly hash: Hash;
+  readonly agreed: Readonly<Record<string, number>>;
+  /** Open ones. */
+  readonly votes: readonly {
+    readonly signer: Address;
+    readonly block: number;
+    readonly name: string;
+    readonly value: number;
+  }[];
+  /** What this node votes for. */
+  readonly proposals: Readonly<Record<string, number>>;
+  /** The first agreed fork that this program cannot execute: it stops before it. */
+  readonly unknownFork: { readonly name: string; readonly time: number } | null;
+};
+
 export type CliqueStatus = {
   readonly inturnPercent: number;
   readonly numBlocks: number;
   readonly sealerActivity: Readonly<Record<Address, number>>;
+  /** Validators that the application removed, with the block that did, also where they were voted in again. Not in geth. */
+  readonly jailed: Readonly<Record<Address, number>>;
 };

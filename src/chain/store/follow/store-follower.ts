@@ -26,7 +26,7 @@ export type StoreFollowerOptions = FollowedStore & {
   readonly createTrie: CreateTrie;
   /** Those of the default of `cache.size`, unless given. */
   readonly caches?: StoreCacheSizes;
-  /** Blocks the thread for a millisecond. */
+  /** Blocks the thread for a millisecond, while blocks are being removed. Throws where the writer is gone, which would never end it. */
   readonly pause?: () => void;
 };
 
@@ -249,6 +249,7 @@ export class StoreFollower implements ReadableBlockStore {
 
 const NEVER_WOKEN = new Int32Array(new SharedArrayBuffer(4));
 
-function pauseThread(): void {
+/** Blocks the thread for a millisecond. */
+export function pauseThread(): void {
   Atomics.wait(NEVER_WOKEN, 0, 0, 1);
 }

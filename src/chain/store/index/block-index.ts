@@ -4,8 +4,7 @@ import { type Hash, hashFromBytes } from "../../../primitives/hash.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
 import { type Kv, KvMissingRowError, type KvWriter, type MissingRow } from "../../../storage/kv.ts";
 import { LogCorruptionError, LogReader } from "../../../storage/log-reader.ts";
-import { inRowOrder } from "../../../storage/row-order.ts";
-import { assertKnownFormat, INDEX_FORMAT, META, TABLE, tableKey } from "../../../storage/schema.ts";
+import { assertKnownFormat, INDEX_FORMAT, INDEX_FORMAT_MIN, META, TABLE, tableKey } from "../../../storage/schema.ts";
 import { VersionedTable } from "../../../storage/versioned-table.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
@@ -80,11 +79,11 @@ export class BlockIndex implements MergedTables {
     this.#undoMarks = new UndoMarks(canUndo ? kv.undo : undefined);
     this.#missingRow = missingRow ?? ((key) => new KvMissingRowError({ key: bytesToHex(key) }));
     const format = readVarint(kv.get(metaKey(META.format)));
-    if (format !== undefined && format < INDEX_FORMAT) {
+    if (format !== undefined && format < INDEX_FORMAT_MIN) {
       const details = { found: format, known: INDEX_FORMAT };
       throw new IndexMismatchError(`index has the older format ${format}`, details);
     }
-    if (format !== undefined) assertKnownFormat("index", format, INDEX_FORMAT);
+    if (format !== undefined && format > INDEX_FORMAT) assertKnownFormat("index", format, INDEX_FORMAT);
     this.blocks = new BlockRows(kv, this.#missingRow);
     const { accounts, slots } = createStateTables(kv, log, missingRow);
     this.accounts = accounts;
@@ -182,19 +181,12 @@ export class BlockIndex implements MergedTables {
     this.logs.remember(executed);
   }
 
-  /** Writes the rows of the block after the last one; `remember` follows once they are committed. */
+  /** Writes the rows that find the block after the last one; `remember` follows once they are committed. */
   write(writer: KvWriter, block: IndexedBlock): void {
     const { executed, position, end, rows } = block;
     const { hash, header } = executed.block;
     const { number } = header;
     this.blocks.write(writer, executed, position);
-    // A B-tree takes neighbours one after the other in less time than rows in any order.
-    for (const row of inRowOrder(rows.accounts, ({ key }) => key)) {
-      this.accounts.write(writer, number, row);
-    }
-    for (const row of inRowOrder(rows.slots, ({ key }) => key)) {
-      this.slots.write(writer, number, row);
-    }
     for (const { hash, code } of rows.codes) writer.put(tableKey(TABLE.code, hash), code);
     this.blocks.writeStateRoot(writer, header.stateRoot, number);
     writeApplied(writer, { number, hash, end });
@@ -221,7 +213,7 @@ export class BlockIndex implements MergedTables {
     writeApplied(writer, block);
   }
 
-  /** Notes where the block's changes are, its trie nodes and its logs: what is written by a merge. */
+  /** Notes the block's changes, its trie nodes and its logs: what is written by a merge. */
   remember({ executed, position, rows }: IndexedBlock, nodes: NodeBatch): void {
     const { number } = executed.block.header;
     this.logs.remember(executed);

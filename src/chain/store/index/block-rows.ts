@@ -60,7 +60,7 @@ export class BlockRows {
       writer.put(transactionKey(hashes[index]!), varints(number, index));
     }
     const format = metaKey(META.format);
-    if (writer.get(format) === undefined) writer.put(format, varints(INDEX_FORMAT));
+    if (readVarint(writer.get(format)) !== INDEX_FORMAT) writer.put(format, varints(INDEX_FORMAT));
   }
 
   /** Writes the row of a state root, unless an earlier block has the same. */

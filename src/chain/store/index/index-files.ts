@@ -18,7 +18,7 @@ import { findLmdbFault } from "../../../storage/lmdb-check.ts";
 import { openLmdbKv } from "../../../storage/lmdb-kv.ts";
 import { isLmdbRowIntact } from "../../../storage/lmdb-row.ts";
 import { bootId, lockFile } from "../../../storage/lock.ts";
-import { syncDirectory } from "../../../storage/log-file.ts";
+import { syncDirectory } from "../../../storage/make-folder.ts";
 import { fileSums, replaceFile } from "../../../storage/replace-file.ts";
 
 export const INDEX_FOLDER = "index";
@@ -239,13 +239,10 @@ function copySlice(
   from: Uint8Array,
 ): { readonly next: Uint8Array | undefined; readonly bytes: number } {
   const rows = Array.from(source.range({ from, limit: ROWS }));
-  let bytes = 0;
   target.transaction((writer) => {
-    for (const [key, value] of rows) {
-      writer.put(key, value);
-      bytes += key.length + value.length;
-    }
+    for (const [key, value] of rows) writer.put(key, value);
   });
+  const bytes = rows.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
   const last = rows.length < ROWS ? undefined : rows.at(-1)![0];
   return { next: last && Buffer.concat([last, new Uint8Array(1)]), bytes };
 }

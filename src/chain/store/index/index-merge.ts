@@ -4,10 +4,9 @@ import type { VersionedTable } from "../../../storage/versioned-table.ts";
 import type { LogIndex, LogMergeLimits } from "../../logs/log-index.ts";
 import type { NodeHistory } from "../nodes/node-history.ts";
 import type { TrieNodeTable } from "../nodes/trie-node-table.ts";
+import { SlicePace } from "../slice-pace.ts";
 import { metaKey, readVarint, varints } from "./block-rows.ts";
 
-/** Half of the longest pause a node may have: the commit of the transaction comes on top. */
-const SLICE_MS = 8;
 /** Of what begins a merge, how much may wait until a block has to begin it. */
 const BEGIN_LATE = 1.25;
 
@@ -20,26 +19,41 @@ export type MergedTables = {
   readonly logs: LogIndex;
 };
 
+/** A table that a merge writes, after those before it: of an account or a slot its history and its latest value. */
+type MergeStep = {
+  readonly table: Pick<VersionedTable, "mergeSome" | "mergingKeys">;
+  readonly rowsOfKey: number;
+  readonly pace: SlicePace;
+};
+
 /** Moves what waits in memory into rows, a slice at a time. A merge of all tables but the logs ends in a checkpoint. */
 export class IndexMerge {
   readonly #kv: Kv;
   readonly #tables: MergedTables;
   readonly #limits: MergeLimits;
   readonly #undoMarks: UndoMarks;
+  readonly #steps: readonly MergeStep[];
   #mergedBlocks: number;
   /** Blocks that will be merged when the merge under way ends; undefined when there is none. */
   #mergingBlocks: number | undefined;
   /** Merges that ended since the index was made. */
   #lastMerge: number;
-  /** Keys of the merge under way, and how many of them are written. */
-  #keys = 0;
-  #writtenKeys = 0;
+  /** Rows of the merge under way, about, and how many of them are written. */
+  #rows = 0;
+  #writtenRows = 0;
 
   constructor(kv: Kv, tables: MergedTables, limits: MergeLimits, undoMarks: UndoMarks) {
     this.#kv = kv;
     this.#tables = tables;
     this.#limits = limits;
     this.#undoMarks = undoMarks;
+    const { accounts, slots, nodeHistory, trieNodes } = tables;
+    this.#steps = [
+      { table: accounts, rowsOfKey: 2, pace: new SlicePace(limits.sliceMs) },
+      { table: slots, rowsOfKey: 2, pace: new SlicePace(limits.sliceMs) },
+      { table: nodeHistory, rowsOfKey: 1, pace: new SlicePace(limits.sliceMs) },
+      { table: trieNodes, rowsOfKey: 1, pace: new SlicePace(limits.sliceMs) },
+    ];
     this.#mergedBlocks = this.checkpoint();
     this.#lastMerge = readVarint(kv.get(metaKey(META.lastMerge))) ?? 0;
   }
@@ -92,7 +106,7 @@ export class IndexMerge {
     if (this.#tables.logs.isMergeLate()) return true;
     const share = this.#waitingShare();
     if (this.#mergingBlocks === undefined) return share >= BEGIN_LATE;
-    return share >= 1 || this.#writtenKeys < share * this.#keys;
+    return share >= 1 || this.#writtenRows < share * this.#rows;
   }
 
   /** What waits for the next merge as a share of what begins one. */
@@ -107,7 +121,7 @@ export class IndexMerge {
   /** Moves a part of what waits, up to block `number`, into rows; true while there is more to do. */
   some(number: number): boolean {
     this.#undoMarks.clear();
-    const { accounts, slots, nodeHistory, trieNodes, logs } = this.#tables;
+    const { logs } = this.#tables;
     if (logs.needsMerge()) {
       logs.mergeSome();
       return true;
@@ -116,16 +130,15 @@ export class IndexMerge {
       this.#begin(number + 1);
       return true;
     }
-    const { keysMax, sliceMs = SLICE_MS } = this.#limits;
-    const end = performance.now() + sliceMs;
-    const isLate = () => performance.now() >= end;
-    for (const table of [accounts, slots, nodeHistory, trieNodes]) {
-      const keys = table.mergeSome(keysMax, isLate);
-      this.#writtenKeys += keys;
+    for (const { table, rowsOfKey, pace } of this.#steps) {
+      pace.begin();
+      const keys = table.mergeSome(this.#limits.keysMax, (written) => pace.isLate(written));
+      pace.committed(keys);
+      this.#writtenRows += keys * rowsOfKey;
       if (keys > 0) return true;
     }
     const blocks = this.#mergingBlocks;
-    this.#kv.transaction((writer) => this.writeCheckpoint(writer, blocks), true);
+    this.#kv.transaction((writer) => this.writeCheckpoint(writer, blocks));
     this.checkpointWritten(blocks);
     return false;
   }
@@ -143,15 +156,15 @@ export class IndexMerge {
 
   #begin(blocks: number): void {
     const { accounts, slots, nodeHistory, trieNodes } = this.#tables;
+    const row = varints(blocks);
+    this.#kv.transaction((writer) => writer.put(metaKey(META.mergingBlocks), row));
     accounts.beginMerge();
     slots.beginMerge();
     nodeHistory.beginMerge();
     trieNodes.beginMerge(this.number);
-    this.#keys = [accounts, slots, nodeHistory, trieNodes].reduce((sum, table) => sum + table.mergingKeys, 0);
-    this.#writtenKeys = 0;
+    this.#rows = this.#steps.reduce((sum, { table, rowsOfKey }) => sum + table.mergingKeys * rowsOfKey, 0);
+    this.#writtenRows = 0;
     this.#mergingBlocks = blocks;
-    const row = varints(blocks);
-    this.#kv.transaction((writer) => writer.put(metaKey(META.mergingBlocks), row), true);
   }
 
   /** The rows hold everything of `blocks` blocks; `checkpointWritten` follows once that is committed. */
@@ -165,7 +178,7 @@ export class IndexMerge {
     this.#lastMerge++;
     this.#mergedBlocks = blocks;
     this.#mergingBlocks = undefined;
-    this.#keys = 0;
+    this.#rows = 0;
     this.#tables.trieNodes.endMerge();
   }
 }
@@ -180,7 +193,7 @@ export type MergeLimits = {
   readonly blocksMin: number;
   /** Keys merged in one transaction, during which nothing else runs. */
   readonly keysMax: number;
-  /** Milliseconds after which a transaction ends with fewer. */
+  /** Milliseconds in which a transaction is to be through, with fewer. */
   readonly sliceMs?: number;
   /** Those of the log index, where they are not its own. */
   readonly logs?: LogMergeLimits;

@@ -70,7 +70,7 @@ export function rollBackIndex(
     for (const remove of removeVersions) remove(writer);
     writeApplied(writer, last);
     if (isMerged) merge.writeCheckpoint(writer, number + 1);
-  }, true);
+  });
   if (isMerged) merge.checkpointWritten(number + 1);
 }
 

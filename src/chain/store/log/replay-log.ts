@@ -113,22 +113,24 @@ function replay(
   let head = before && appliedOf(before);
   let root = before === undefined ? EMPTY_TRIE_ROOT : decodeHeader(before.payload).stateRoot;
   for (let next = records.next(); !next.done; ) {
+    const written: IndexedBlock[] = [];
+    for (let bytes = 0; !next.done && bytes < replayBytesMax; next = records.next()) {
+      if (head !== undefined && head.number + 1 === interrupted) break;
+      const { position, payload, end } = next.value;
+      const record = decodeIndexedParts(payload);
+      const { number, stateRoot } = record.block.header;
+      assertFollows(record.block, head, base, position);
+      trie ??= createTrie(index.trieNodes);
+      const nodes = trieNodesOf(record, trie, root);
+      root = stateRoot;
+      const indexed = { executed: record, rows: record.rows, position, end };
+      if (number > applied) written.push(indexed);
+      index.remember(indexed, nodes);
+      head = appliedOf(next.value);
+      bytes += payload.length;
+    }
     kv.transaction((writer) => {
-      for (let bytes = 0; !next.done && bytes < replayBytesMax; next = records.next()) {
-        if (head !== undefined && head.number + 1 === interrupted) break;
-        const { position, payload, end } = next.value;
-        const record = decodeIndexedParts(payload);
-        const { number, stateRoot } = record.block.header;
-        assertFollows(record.block, head, base, position);
-        trie ??= createTrie(index.trieNodes);
-        const nodes = trieNodesOf(record, trie, root);
-        root = stateRoot;
-        const indexed = { executed: record, rows: record.rows, position, end };
-        if (number > applied) index.write(writer, indexed);
-        index.remember(indexed, nodes);
-        head = appliedOf(next.value);
-        bytes += payload.length;
-      }
+      for (const block of written) index.write(writer, block);
     });
     const { number } = head!;
     if (number + 1 === interrupted) {

@@ -132,8 +132,8 @@ export class NodeHistory {
     this.#recentBytes = 0;
   }
 
-  /** Writes up to `keysMax` rows, or until `isLate` says so; how many. 0: none is left. */
-  mergeSome(keysMax: number, isLate: () => boolean): number {
+  /** Writes up to `keysMax` rows, or until `isLate` says so of those written; how many. 0: none is left. */
+  mergeSome(keysMax: number, isLate: (rows: number) => boolean): number {
     const first = this.#written;
     const end = Math.min(first + keysMax, this.#merging.length);
     if (first === end) return 0;
@@ -144,8 +144,8 @@ export class NodeHistory {
         const { number, batch, entry, before } = this.#merging[at++]!;
         const { owner, path, hash, rlp } = batch.at(entry);
         writer.put(versionKey(owner, path, number), versionOf(rlp, hash, rlpOf(before)));
-      } while (at < end && !isLate());
-    }, true);
+      } while (at < end && !isLate(at - first));
+    });
     this.#written = at;
     return at - first;
   }

@@ -22,8 +22,7 @@ export const FIRST_MERGE = 1;
  * A block makes nodes all over the key space, a thousand for 200 transfers, twenty for no transaction at all; and most of them, near the
  * roots, last until the next block. So they wait in memory for a merge, which writes the newest node of each place and ends in a
  * checkpoint. A row also has the version before, so at every moment, for every reader and after every crash, the rows hold the
- * whole state of the last checkpoint. Rows are rewritten in place and never removed: LMDB with a writable map can abort the process when a
- * transaction empties a page (kriszyp/lmdb-js#212).
+ * whole state of the last checkpoint. Rows are rewritten in place and never removed (ADR 47).
  *
  *     row      number of the merge u48 big-endian ‖ length of the newest version u16 little-endian ‖ newest ‖ version before
  *     version  first 16 bytes of the hash ‖ RLP; no bytes where there is no node
@@ -91,8 +90,8 @@ export class TrieNodeTable implements TrieNodeReader {
     this.#mergeNumber = number;
   }
 
-  /** Writes nodes of up to `keysMax` places, or until `isLate` says so; how many. 0: there is nothing left to write. */
-  mergeSome(keysMax: number, isLate: () => boolean): number {
+  /** Writes nodes of up to `keysMax` places, or until `isLate` says so of those written; how many. 0: there is nothing left to write. */
+  mergeSome(keysMax: number, isLate: (keys: number) => boolean): number {
     const order = this.#sorted();
     const first = this.#written;
     const end = Math.min(first + keysMax, order.length);
@@ -101,8 +100,8 @@ export class TrieNodeTable implements TrieNodeReader {
     this.#kv.transaction((writer) => {
       at = first;
       do this.#write(writer, order[at++]!);
-      while (at < end && !isLate());
-    }, true);
+      while (at < end && !isLate(at - first));
+    });
     this.#written = at;
     return at - first;
   }

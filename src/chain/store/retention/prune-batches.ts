@@ -24,7 +24,7 @@ export type PruneModules = {
 export type PruneStep = (writer: KvWriter) => void;
 
 /** Of work without rows, which takes time too. */
-const NO_ROWS: PruneStep = () => {};
+export const NO_ROWS: PruneStep = () => {};
 
 /** Blocks whose rows of one kind are removed together: what several of them changed once, and neighbours one after the other. */
 export interface PruneBatch {

@@ -1,6 +1,7 @@
 import type { Kv } from "../../../storage/kv.ts";
 import type { LogReader } from "../../../storage/log-reader.ts";
-import { PRUNE_BATCHES, type PruneModules, type PruneStep } from "./prune-batches.ts";
+import { SlicePace } from "../slice-pace.ts";
+import { NO_ROWS, PRUNE_BATCHES, type PruneModules, type PruneStep } from "./prune-batches.ts";
 import type { PrunedKind } from "./pruned-range.ts";
 
 /** How many of the newest blocks are retained of each kind; undefined: all. */
@@ -15,9 +16,6 @@ export type Retention = {
 
 /** The oldest block that is to be served of each kind. */
 export type PruneTargets = Readonly<Record<PrunedKind, number>>;
-
-/** Half of the longest pause a node may have: the commit of the transaction comes on top. */
-const SLICE_MS = 8;
 
 /** Rows after which a batch ends: they are sorted in some milliseconds, and take some megabytes. */
 const BATCH_ROWS = 20_000;
@@ -40,7 +38,7 @@ export function pruneTargets(
 }
 
 export type PrunerOptions = {
-  /** Milliseconds after which a slice ends. */
+  /** Milliseconds in which a slice is to be through. */
   readonly sliceMs?: number;
   /** Rows after which a batch ends, in the middle of a block too. */
   readonly batchRows?: number;
@@ -54,13 +52,13 @@ export type PrunerModules = PruneModules & { readonly kv: Kv; readonly log: LogR
  */
 export class Pruner {
   readonly #modules: PrunerModules;
-  readonly #sliceMs: number;
+  readonly #pace: SlicePace;
   readonly #batchRows: number;
   #steps: Generator<PruneStep> | undefined;
 
-  constructor({ sliceMs = SLICE_MS, batchRows = BATCH_ROWS }: PrunerOptions, modules: PrunerModules) {
+  constructor({ sliceMs, batchRows = BATCH_ROWS }: PrunerOptions, modules: PrunerModules) {
     this.#modules = modules;
-    this.#sliceMs = sliceMs;
+    this.#pace = new SlicePace(sliceMs);
     this.#batchRows = batchRows;
   }
 
@@ -89,7 +87,7 @@ export class Pruner {
         const range = this.#modules.index.pruned[kind];
         range.write(writer, targets[kind], range.next);
       }
-    }, true);
+    });
     this.#modules.index.applyPrunedRanges();
     this.#steps = this.#all();
   }
@@ -98,8 +96,9 @@ export class Pruner {
   pruneSome(): boolean {
     const steps = this.#steps;
     if (steps === undefined) return false;
-    const end = performance.now() + this.#sliceMs;
     const taken: PruneStep[] = [];
+    let writes = 0;
+    this.#pace.begin();
     this.#modules.kv.transaction((writer) => {
       // There are some where the store could not commit the first time.
       for (const step of taken) step(writer);
@@ -111,8 +110,10 @@ export class Pruner {
         }
         taken.push(next.value);
         next.value(writer);
-      } while (performance.now() < end);
-    }, true);
+        if (next.value !== NO_ROWS) writes++;
+      } while (!this.#pace.isLate(writes));
+    });
+    this.#pace.committed(writes);
     return this.isBusy;
   }
 

@@ -122,6 +122,19 @@ describe("Retention", () => {
     model.assertEqual(store);
   });
 
+  test("a pass that a killed process left is no fault of the store", () => {
+    const disk = createMemoryDisk();
+    const retention = { blocks: 10, ...SLICES };
+    const store = disk.open({ retention });
+    grow(store, new RandomChain(9), new ArchiveModel(), 40);
+    while (store.mergeSome());
+    while (store.base() === 0) runDeferred(disk, 1);
+    assert.ok(store.blocksToPrune > 0);
+    const again = disk.open({ retention });
+    assert.ok(again.blocksToPrune > 0);
+    assert.deepEqual(again.check().faults, []);
+  });
+
   test("no segment of the log goes where the index has another state than the chain", () => {
     const disk = createMemoryDisk();
     const failures: unknown[] = [];

@@ -107,6 +107,11 @@ export class RetentionWork {
     return this.needsWork(head);
   }
 
+  /** Removes what is left of a pass that was begun, also by an earlier process. */
+  finishPass(): void {
+    while (this.#pruner.isBusy) this.#pruner.pruneSome();
+  }
+
   /** States from block `number` on stay until the returned function is called. */
   pin(number: number): () => void {
     const pin = {};

@@ -59,11 +59,7 @@ export class StateFiles {
 
   /** The newest whole one. */
   newest(): StateFile | undefined {
-    for (const name of this.#names().reverse()) {
-      const found = this.#use(name, readEnd);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    return newestStateFile(this.#directory);
   }
 
   /** The changes in a file that `newest` gave, a part at a time (changes-record.ts). @throws LogCorruptionError */
@@ -101,17 +97,28 @@ export class StateFiles {
   }
 
   #names(): string[] {
-    return this.#directory.list().filter((name) => NAME.test(name));
+    return this.#directory.list().filter(isStateFile);
   }
+}
 
-  #use<T>(name: string, work: (file: LogFile) => T): T {
-    const file = this.#directory.open(name);
+/** The newest whole state file in the directory of a log, with its name there. */
+export function newestStateFile(
+  directory: Pick<LogDirectory, "list" | "open">,
+): (StateFile & { readonly name: string }) | undefined {
+  for (const name of directory.list().filter(isStateFile).reverse()) {
+    const file = directory.open(name);
     try {
-      return work(file);
+      const found = readEnd(file);
+      if (found !== undefined) return { ...found, name };
     } finally {
       file.close();
     }
   }
+  return undefined;
+}
+
+function isStateFile(name: string): boolean {
+  return NAME.test(name);
 }
 
 /** Writes one state file. */

@@ -15,6 +15,48 @@ export interface BlockWatcher {
   finalized(block: BlockInput): void;
 }
 
+/** The time of block H is that at which the one before it was decided, and blocks are up to a tenth closer than the block time: block H + 4 is so far away. */
+const LATE_BLOCKS = 4.5;
+/** A round without a proposer takes as long whatever the block time is. */
+const LATE_BLOCK_MS_MIN = 1_000;
+
+type HeadAgeModules = {
+  /** Unix milliseconds. */
+  readonly wallClock: () => number;
+  /** Unix seconds of the newest block. */
+  readonly timestamp: () => number;
+};
+
+/** How old the newest block is: a node whose head is late can be more than three blocks behind the network, which makes one each block time. */
+export class HeadAge implements BlockWatcher {
+  readonly #modules: HeadAgeModules;
+  readonly #pace: { readonly blockTimeMs: number };
+  /** Unix milliseconds of the block that was decided last. */
+  #decidedMs = 0;
+
+  /** @param pace may change with the blocks */
+  constructor(pace: { readonly blockTimeMs: number }, modules: HeadAgeModules) {
+    this.#modules = modules;
+    this.#pace = pace;
+  }
+
+  finalized({ time: { seconds, nanos } }: Pick<BlockInput, "time">): void {
+    this.#decidedMs = seconds * 1_000 + nanos / 1e6;
+  }
+
+  get ms(): number {
+    const { wallClock, timestamp } = this.#modules;
+    const seconds = timestamp();
+    // A block from before the start has whole seconds alone.
+    const isDecided = Math.floor(this.#decidedMs / 1_000) === seconds;
+    return wallClock() - (isDecided ? this.#decidedMs : 1_000 * seconds);
+  }
+
+  get isLate(): boolean {
+    return this.ms > LATE_BLOCKS * Math.max(LATE_BLOCK_MS_MIN, this.#pace.blockTimeMs);
+  }
+}
+
 type ClockSkewModules = {
   /** Unix milliseconds. */
   readonly wallClock: () => number;
@@ -74,15 +116,24 @@ export class ClockSkew implements BlockWatcher {
   }
 }
 
+type MisbehaviorModules = Pick<ClockSkewModules, "wallClock" | "log"> & {
+  readonly metrics: Pick<Metrics, "counter">;
+};
+
+/** A node that fetches old blocks reports nothing: others did when they were new. */
+const REPORTED_AGE_MS_MAX = 3_600_000;
+
 /**
- * Looks for proofs that a validator signed against itself in decided blocks. They change nothing on the chain: to vote it out is the decision of the
- * others (`clique_propose`).
+ * Looks for proofs that a validator signed against itself in decided blocks. They change nothing on a chain without `jail` in its genesis: to vote it
+ * out is there the decision of the others (`clique_propose`).
  */
 export class MisbehaviorReports implements BlockWatcher {
+  readonly #wallClock: () => number;
   readonly #log: Logger;
   readonly #proofs: Counter;
 
-  constructor({ metrics, log }: { readonly metrics: Pick<Metrics, "counter">; readonly log: Logger }) {
+  constructor({ wallClock, metrics, log }: MisbehaviorModules) {
+    this.#wallClock = wallClock;
     this.#log = log;
     this.#proofs = metrics.counter({
       name: "misbehavior_total",
@@ -91,7 +142,8 @@ export class MisbehaviorReports implements BlockWatcher {
     });
   }
 
-  finalized({ misbehavior, height: provenIn }: BlockInput): void {
+  finalized({ misbehavior, height: provenIn, time }: BlockInput): void {
+    if (this.#wallClock() - time.seconds * 1_000 > REPORTED_AGE_MS_MAX) return;
     for (const { kind, address, height } of misbehavior) {
       this.#proofs.add(1, { kind });
       const proof = { kind, validator: address, height, provenIn };

@@ -48,10 +48,10 @@ const REPLIES = byNumber("reply");
 /** One frame: the length of the message as a varint, then the message with its one member. */
 function frame(number: number, type: AnyMessage, fields: object): Uint8Array {
   const member = encodeMessage(type, fields);
-  const head = encodeVarint(BigInt(number * 8 + LENGTH_DELIMITED));
-  const memberLength = encodeVarint(BigInt(member.length));
+  const head = encodeVarint(number * 8 + LENGTH_DELIMITED);
+  const memberLength = encodeVarint(member.length);
   const length = head.length + memberLength.length + member.length;
-  return Buffer.concat([encodeVarint(BigInt(length)), head, memberLength, member]);
+  return Buffer.concat([encodeVarint(length), head, memberLength, member]);
 }
 
 export function requestFrame<Name extends CallName>(name: Name, fields: Partial<Request<Name>>): Uint8Array {

@@ -16,7 +16,9 @@ import type {
   TxResult,
   Validator,
 } from "../../application.ts";
-import { mayConnect, type PeerLists } from "../peer-lists.ts";
+import { EVIDENCE_AGE_BLOCKS, EVIDENCE_AGE_SECONDS, EVIDENCE_BYTES_MAX } from "../home/config.ts";
+import { filteredPeer } from "../peer-lists.ts";
+import type { PeerFilter } from "../permissions/node-permissions.ts";
 import type { BlockWatcher } from "./block-watchers.ts";
 import {
   BLOCK_ID_FLAG,
@@ -35,7 +37,7 @@ export type HandlerOptions = {
   /** First height the engine decides. Until it has decided one, `info` reports height 0. */
   readonly initialHeight: number;
   /** Asked before each connection to a peer. */
-  readonly peers?: PeerLists;
+  readonly peers?: PeerFilter;
   /** CometBFT removes its blocks before this height; 0, the default: it keeps them. Asked after each commit. */
   readonly retainHeight?: () => number;
   readonly watchers?: readonly BlockWatcher[];
@@ -103,12 +105,7 @@ export function createAbciHandlers(
       return { appHash: hashToBytes(appHash) };
     },
 
-    query({ path }) {
-      const isAllowed = peers && mayConnect(path, peers);
-      if (isAllowed === true) return { code: 0 };
-      const log = isAllowed === false ? "removed with admin_removePeer" : UNKNOWN_QUERY;
-      return { code: 1, log };
-    },
+    query: ({ path }) => filterReply(path, peers),
 
     checkTx({ tx }) {
       const { code, log } = application.checkTx(tx);
@@ -162,8 +159,19 @@ export function createAbciHandlers(
   };
 }
 
+/** CometBFT connects to a peer where the code is 0. */
+function filterReply(path: string, peers: PeerFilter | undefined): { readonly code: number; readonly log?: string } {
+  const peer = peers && filteredPeer(path);
+  if (peer === undefined) return { code: 1, log: UNKNOWN_QUERY };
+  const refusal = peer === "address" ? undefined : peers?.refusal(peer.id);
+  return refusal === undefined ? { code: 0 } : { code: 1, log: refusal };
+}
+
 /** A node that has no chain yet and restores one behind the ABCI socket. */
-export function createRestoreHandlers(version: string, restore: Pick<Application, "info"> & RestoreCalls) {
+export function createRestoreHandlers(
+  { version, peers }: Pick<HandlerOptions, "version" | "peers">,
+  restore: Pick<Application, "info"> & RestoreCalls,
+) {
   return {
     info() {
       const { height, appHash, appVersion } = restore.info();
@@ -175,8 +183,7 @@ export function createRestoreHandlers(version: string, restore: Pick<Application
         lastBlockAppHash: height === 0 ? EMPTY_BYTES : hashToBytes(appHash),
       };
     },
-    // It connects to every peer: what was removed is known again with the chain.
-    query: () => ({ code: 0 }),
+    query: ({ path }) => filterReply(path, peers),
     listSnapshots: () => ({ snapshots: [] }),
     loadSnapshotChunk: () => ({ chunk: EMPTY_BYTES }),
     ...restoreCalls(restore),
@@ -241,14 +248,34 @@ function blockOf(request: Request<"finalizeBlock">): BlockInput {
 
 /** @throws InvariantError when CometBFT would halt over it */
 function finalizedReply(result: BlockResult, txCount: number): Partial<Reply<"finalizeBlock">> {
-  const { appHash, results, validatorUpdates } = result;
+  const { appHash, results, validatorUpdates, evidenceAgeSeconds } = result;
   invariant(results.length === txCount, `${txCount} transactions need as many results`);
   assertUpdates(validatorUpdates);
   return {
     appHash: hashToBytes(appHash),
     txResults: results.map(txResultOf),
     validatorUpdates: validatorUpdates.map(updateOf),
+    ...(evidenceAgeSeconds !== undefined && {
+      consensusParamUpdates: { ...NO_UPDATES, evidence: evidenceOf(evidenceAgeSeconds) },
+    }),
   };
+}
+
+const NO_UPDATES = {
+  block: undefined,
+  validator: undefined,
+  version: undefined,
+  abci: undefined,
+  authority: undefined,
+};
+
+/** CometBFT drops evidence that is too old by both measures: with one block for the first, the time alone decides. */
+function evidenceOf(seconds: number | null) {
+  const maxBytes = BigInt(EVIDENCE_BYTES_MAX);
+  const durationOf = (whole: number) => ({ seconds: BigInt(whole), nanos: 0 });
+  return seconds === null
+    ? { maxAgeNumBlocks: BigInt(EVIDENCE_AGE_BLOCKS), maxAgeDuration: durationOf(EVIDENCE_AGE_SECONDS), maxBytes }
+    : { maxAgeNumBlocks: 1n, maxAgeDuration: durationOf(seconds), maxBytes };
 }
 
 function txResultOf({ code, gasWanted, gasUsed }: TxResult): Reply<"finalizeBlock">["txResults"][number] {
@@ -291,7 +318,7 @@ function assertUpdates(updates: readonly Validator[]): void {
 /** CometBFT counts each transaction with its tag and length. Proposer data alone always goes out: a block needs it. */
 function assertFits(txs: readonly Uint8Array[], maxTxBytes: number): void {
   if (txs.length === 1) return;
-  const bytes = txs.reduce((sum, { length }) => sum + 1 + encodeVarint(BigInt(length)).length + length, 0);
+  const bytes = txs.reduce((sum, { length }) => sum + 1 + encodeVarint(length).length + length, 0);
   invariant(bytes <= maxTxBytes, `a proposal of ${bytes} bytes must fit into ${maxTxBytes}`);
 }
 

@@ -7,12 +7,15 @@ import { ACCOUNTS, inputOf, openTestApplication, proposalOf } from "../../testin
 import { applicationOverAbci } from "../testing/application-over-abci.ts";
 import { MisbehaviorReports } from "./block-watchers.ts";
 
+/** A moment after block 1. */
+const wallClock = () => (proposalOf(1).time.seconds + 1) * 1_000;
+
 test("a proof of misbehaviour in a decided block is counted and logged, and the block is the same", () => {
   const metrics = createMetrics();
   const lines: unknown[] = [];
   const log: Logger = { ...SILENT_LOGGER, error: (_, data) => void lines.push(data) };
   const [plain, { application }] = [openTestApplication(), openTestApplication()];
-  const watchers = [new MisbehaviorReports({ metrics, log })];
+  const watchers = [new MisbehaviorReports({ wallClock, metrics, log })];
   const watched = applicationOverAbci(application, { watchers });
   const [address, other] = ACCOUNTS as [Misbehavior["address"], Misbehavior["address"]];
   const misbehavior: readonly Misbehavior[] = [
@@ -28,4 +31,16 @@ test("a proof of misbehaviour in a decided block is counted and logged, and the 
     { kind: "lightClientAttack", validator: other, height: 1, provenIn: 1 },
   ]);
   assert.match(metrics.exposition(), /^evmint_misbehavior_total\{kind="duplicateVote"\} 1$/m);
+});
+
+test("a proof in a block that is fetched long after it was decided is not reported again", () => {
+  const metrics = createMetrics();
+  const reports = new MisbehaviorReports({
+    wallClock: () => wallClock() + 2 * 3_600_000,
+    metrics,
+    log: { ...SILENT_LOGGER, error: () => assert.fail() },
+  });
+  const misbehavior: readonly Misbehavior[] = [{ kind: "duplicateVote", address: ACCOUNTS[0]!, height: 1 }];
+  reports.finalized(inputOf(proposalOf(1, { misbehavior }), []));
+  assert.doesNotMatch(metrics.exposition(), /duplicateVote/);
 });

@@ -2,6 +2,9 @@ import { stringify } from "smol-toml";
 import type { Hash } from "../../../primitives/hash.ts";
 import { APP_VERSION, appStateOf, engineChainId } from "../../chain-start.ts";
 import type { PeerSettings } from "../peer-lists.ts";
+import { FOLLOWER_STATE_FILE, KEY_FILES } from "../signing/key-files.ts";
+import { SIGNING_STATE_FILE } from "../signing/signing-state.ts";
+import { type EngineAdditions, type EngineConfigTable, withAdditions } from "./additions.ts";
 
 /** What of CometBFT's configuration depends on the node. Everything else has CometBFT's default or the value below. */
 type EngineConfig = {
@@ -13,17 +16,32 @@ type EngineConfig = {
   /** `host:port` announced to peers; empty: the address they see. */
   readonly externalAddress: string;
   readonly peers: PeerSettings;
-  /** Nodes share one machine or one private net: addresses that repeat or are not routable are accepted, and no others are gossiped. */
+  readonly p2p: PeerExchange;
+  /** Nodes share one machine or one private net: addresses that repeat or are not routable are accepted. */
   readonly isLocalNet: boolean;
+  /** `host:port` where CometBFT serves its own metrics; empty: it does not. */
+  readonly metricsAddress: string;
+  readonly additions: EngineAdditions;
   readonly blockTimeMs: number;
-  /** Validators in production do not sign again within so many heights after a restart; 0: no check. */
-  readonly doubleSignCheckHeight: number;
+  readonly key: EngineKey;
   /** Undefined: the node starts from block 1. */
   readonly stateSync?: {
     readonly rpcServers: readonly string[];
     readonly trustHeight: number;
     readonly trustHash: string;
   };
+};
+
+/** How a node finds peers besides those it stays connected to, and how many it takes. */
+export type PeerExchange = {
+  /** Addresses of peers are asked of peers and passed on. */
+  readonly isEnabled: boolean;
+  /** Nodes that are asked for addresses, `id@host:port`. */
+  readonly seeds: readonly string[];
+  /** Ids whose addresses are not passed on. */
+  readonly privateIds: readonly string[];
+  readonly inboundMax: number;
+  readonly outboundMax: number;
 };
 
 /** A light client that begins state sync believes a block that is no older: validators of longer ago have nothing left to lose. */
@@ -38,6 +56,13 @@ const PEER_RATE_BYTES = 20 << 20;
 /** CometBFT's own RPC in its home, which is its working directory and no other user's. It has no authentication, so it has no port. */
 export const ENGINE_RPC_SOCKET = "rpc.sock";
 
+/** The key that CometBFT signs with: none, the one in its home, or that of the signer that connects to `address`. */
+export type EngineKey =
+  | { readonly kind: "none" }
+  | { readonly kind: "file" }
+  /** tcp://host:port or unix://path, where CometBFT listens */
+  | { readonly kind: "remote"; readonly address: string };
+
 type Pace = {
   readonly timeout_commit: string;
   readonly timeout_propose: string;
@@ -47,12 +72,13 @@ type Pace = {
   readonly peer_gossip_sleep_duration: string;
 };
 
-/** CometBFT's `config.toml`. Unknown keys are ignored there without a word, so every one is written from this table. */
+/** CometBFT's `config.toml`. Unknown keys are ignored there without a word, so every one is written from this table, or checked as an addition. */
 export function engineConfigToml(config: EngineConfig): string {
-  return stringify({
+  const table: EngineConfigTable = {
     proxy_app: `unix://${config.abciSocket}`,
     abci: "socket",
     moniker: config.moniker,
+    ...keySettings(config.key),
     log_format: "json",
     log_level: "info",
     // It asks the application about each peer, which knows those that were removed.
@@ -70,7 +96,11 @@ export function engineConfigToml(config: EngineConfig): string {
       unconditional_peer_ids: config.peers.trusted.join(","),
       allow_duplicate_ip: config.isLocalNet,
       addr_book_strict: !config.isLocalNet,
-      pex: !config.isLocalNet,
+      pex: config.p2p.isEnabled,
+      seeds: config.p2p.seeds.join(","),
+      private_peer_ids: config.p2p.privateIds.join(","),
+      max_num_inbound_peers: config.p2p.inboundMax,
+      max_num_outbound_peers: config.p2p.outboundMax,
       send_rate: PEER_RATE_BYTES,
       recv_rate: PEER_RATE_BYTES,
     },
@@ -97,12 +127,25 @@ export function engineConfigToml(config: EngineConfig): string {
     blocksync: { adaptive_sync: false },
     consensus: {
       create_empty_blocks: true,
-      double_sign_check_height: config.doubleSignCheckHeight,
+      // The node has a check of its own (`signing/key-guard.ts`), which ends also where the network waits for this validator.
+      double_sign_check_height: 0,
       ...paceOf(config.blockTimeMs),
     },
     tx_index: { indexer: "null" },
     storage: { discard_abci_responses: true },
-  });
+    instrumentation: { prometheus: config.metricsAddress !== "", prometheus_listen_addr: config.metricsAddress },
+  };
+  return stringify(withAdditions(table, config.additions));
+}
+
+/** Without a key to sign with, and beside a remote signer, CometBFT has the follower's: it makes one where its file is missing. */
+function keySettings(key: EngineKey) {
+  const isFile = key.kind === "file";
+  return {
+    priv_validator_key_file: isFile ? KEY_FILES.validator : KEY_FILES.follower,
+    priv_validator_state_file: isFile ? SIGNING_STATE_FILE : FOLLOWER_STATE_FILE,
+    priv_validator_laddr: key.kind === "remote" ? key.address : "",
+  };
 }
 
 /** Consensus pace for a block time; it is each node's own setting, so all nodes of a chain should have the same. */
@@ -110,8 +153,9 @@ function paceOf(blockTimeMs: number): Pace {
   const isFast = isFastPace(blockTimeMs);
   return {
     timeout_commit: `${commitTimeoutMs(blockTimeMs)}ms`,
-    timeout_propose: blockTimeMs < 1000 ? "1s" : "3s",
-    timeout_propose_delta: blockTimeMs < 1000 ? "200ms" : "500ms",
+    // A proposer that is missing must not make the heads of the others look late (`/readyz`). A machine that needs longer has the rounds after it.
+    timeout_propose: blockTimeMs < 1000 ? "1s" : "2s",
+    timeout_propose_delta: blockTimeMs < 1000 ? "200ms" : "1s",
     timeout_prevote: isFast ? "300ms" : blockTimeMs < 1000 ? "500ms" : "1s",
     timeout_precommit: isFast ? "300ms" : blockTimeMs < 1000 ? "500ms" : "1s",
     peer_gossip_sleep_duration: isFast ? "10ms" : "100ms",
@@ -130,6 +174,12 @@ function isFastPace(blockTimeMs: number): boolean {
   return blockTimeMs < 300;
 }
 
+/**
+ * Voting power of a validator. CometBFT does not fetch blocks for one without which no two thirds are left, and computes that with a third of the
+ * power in integers: with a power of 1 each of up to five counted as such, and had to catch up block by block.
+ */
+export const VALIDATOR_POWER = 10;
+
 /** What CometBFT's genesis says of a chain. */
 type EngineGenesis = {
   readonly chainId: bigint;
@@ -140,11 +190,14 @@ type EngineGenesis = {
   readonly validators: readonly {
     /** 33 bytes, compressed */
     readonly publicKey: Uint8Array;
-    readonly power: number;
     readonly name: string;
   }[];
+  /** Of each validator, and of those that are voted in. `VALIDATOR_POWER` if not given. */
+  readonly power?: number;
   /** Hash of block 0. */
   readonly genesisHash: Hash;
+  /** `genesisRules` of the EVM genesis. */
+  readonly rules?: string | undefined;
 };
 
 /** EIP-7934 bounds a block to 10 MiB; CometBFT's own parts and room for evidence come on top of what it carries. */
@@ -152,15 +205,17 @@ const BLOCK_BYTES_MAX = 8 << 20;
 /** Consensus parameters carry it; the EVM's rules bound gas, CometBFT enforces nothing with `mempool.type = "app"`. */
 const NO_GAS_LIMIT = -1;
 /** Two days: as long as the slowest operator needs to act on it. */
-const EVIDENCE_AGE_NANOS = 172_800n * 1_000_000_000n;
+export const EVIDENCE_AGE_SECONDS = 172_800;
+const EVIDENCE_AGE_NANOS = BigInt(EVIDENCE_AGE_SECONDS) * 1_000_000_000n;
 export const EVIDENCE_AGE_BLOCKS = 100_000;
-const EVIDENCE_BYTES_MAX = 65_536;
+export const EVIDENCE_BYTES_MAX = 65_536;
 
 /**
  * CometBFT's `genesis.json`, the same text for the same input: every node of a chain needs the same bytes. 64-bit integers are
  * strings, as Go's amino JSON has them.
  */
 export function engineGenesisJson(genesis: EngineGenesis): string {
+  const { power = VALIDATOR_POWER } = genesis;
   const file = {
     genesis_time: new Date(genesis.genesisTime * 1000).toISOString().replace(/\.\d+Z$/, ".000000Z"),
     chain_id: engineChainId(genesis.chainId),
@@ -177,7 +232,7 @@ export function engineGenesisJson(genesis: EngineGenesis): string {
       abci: { vote_extensions_enable_height: "0" },
       authority: { authority: "" },
     },
-    validators: genesis.validators.map(({ publicKey, power, name }) => ({
+    validators: genesis.validators.map(({ publicKey, name }) => ({
       address: "",
       pub_key: {
         type: "tendermint/PubKeySecp256k1eth",
@@ -187,7 +242,7 @@ export function engineGenesisJson(genesis: EngineGenesis): string {
       name,
     })),
     app_hash: "",
-    app_state: appStateOf(genesis.genesisHash),
+    app_state: appStateOf({ genesisHash: genesis.genesisHash, validatorPower: power, rules: genesis.rules }),
   };
   return `${JSON.stringify(file, null, 2)}\n`;
 }

@@ -4,8 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { parse } from "smol-toml";
-import { engineConfigToml } from "./config.ts";
-import { createEngineKeys, engineRpcSocket, writeEngineConfig } from "./home.ts";
+import { ZERO_HASH } from "../../../primitives/hash.ts";
+import { validatorPublicKey } from "../signing/key-files.ts";
+import { engineConfigToml, engineGenesisJson } from "./config.ts";
+import {
+  createEngineGenesis,
+  createEngineKeys,
+  engineRpcSocket,
+  readStartingSet,
+  readValidatorPower,
+  writeEngineConfig,
+} from "./home.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-home-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -22,8 +31,11 @@ test("CometBFT's RPC has no port: a socket in its home, which only its user can 
     p2pAddress: "0.0.0.0:1",
     externalAddress: "",
     isLocalNet: false,
+    p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40, outboundMax: 10 },
+    metricsAddress: "",
+    additions: new Map(),
     blockTimeMs: 1000,
-    doubleSignCheckHeight: 0,
+    key: { kind: "file" },
     peers: { persistent: [], trusted: [], rejected: [] },
   });
   writeEngineConfig(directory, toml);
@@ -41,4 +53,31 @@ test("a home whose path is too long for a socket is an error that says so", () =
     code: "ABCI_SOCKET_PATH_TOO_LONG",
   });
   assert.equal(engineRpcSocket(join(home(89), "cometbft")).length, 107);
+});
+
+test("a genesis says which power validators have, and are voted in with; one of before says nothing: 1", () => {
+  const directory = join(folder, "genesis");
+  createEngineKeys(directory);
+  const publicKey = validatorPublicKey(directory);
+  const text = engineGenesisJson({
+    chainId: 9000n,
+    genesisTime: 1_700_000_000,
+    initialHeight: 1,
+    genesisHash: ZERO_HASH,
+    validators: [{ publicKey, name: "v0" }],
+  });
+  createEngineGenesis(directory, text);
+  const { validators, app_state, ...rest } = JSON.parse(text);
+  assert.equal(validators[0].power, "10");
+  assert.equal(readValidatorPower(directory), 10);
+  assert.deepEqual(readStartingSet(directory).signers[0]!.publicKey, new Uint8Array(publicKey));
+
+  const rewrite = (state: object) =>
+    writeFileSync(join(directory, "config", "genesis.json"), JSON.stringify({ ...rest, validators, app_state: state }));
+  rewrite({ evmGenesis: app_state.evmGenesis });
+  assert.equal(readValidatorPower(directory), 1);
+  for (const validatorPower of ["0", "1.5", "x", "", 10, "1e9", "-1"]) {
+    rewrite({ validatorPower });
+    assert.throws(() => readValidatorPower(directory), { code: "ENGINE_HOME" }, String(validatorPower));
+  }
 });

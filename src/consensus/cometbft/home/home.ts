@@ -1,25 +1,24 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomBytes } from "node:crypto";
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { addressOfCompressedKey, compressPublicKey } from "../../../crypto/compressed-public-key.ts";
-import { addressFromPublicKey, isPrivateKey, secp256k1 } from "../../../crypto/secp256k1.ts";
+import { addressOfCompressedKey } from "../../../crypto/compressed-public-key.ts";
 import { NodeError } from "../../../errors.ts";
-import { type Address, addressToBytes } from "../../../primitives/address.ts";
 import { concatBytes } from "../../../primitives/bytes.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { makeFolder } from "../../../storage/make-folder.ts";
-import { replaceFile } from "../../../storage/replace-file.ts";
+import { createFile, replaceFile } from "../../../storage/replace-file.ts";
 import { engineChainId } from "../../chain-start.ts";
 import type { Signer } from "../../voting/snapshot.ts";
 import type { StartingSet } from "../../voting/starting-set.ts";
+import { createFollowerKey, createValidatorKey } from "../signing/key-files.ts";
+import { createSigningState } from "../signing/signing-state.ts";
 import { ENGINE_RPC_SOCKET } from "./config.ts";
+import { EngineHomeError, jsonText, readJsonFile } from "./json-file.ts";
 
-/** A file of the engine's home holds something else than the node needs. */
-class EngineHomeError extends NodeError {
-  readonly code = "ENGINE_HOME";
-}
+/** The power of all validators has to stay below an eighth of 2^63. */
+const VALIDATOR_POWER_DIGITS = /^[1-9]\d{0,5}$/;
 
-/** CometBFT's home as it is after `prepareEngineHome`. */
+/** What CometBFT's home says of its node and chain. */
 type EngineHome = {
   /** Peer identity of this node. */
   readonly nodeId: string;
@@ -29,15 +28,13 @@ type EngineHome = {
 };
 
 /**
- * Makes what is missing of CometBFT's home. Keys, genesis and signing state that are there are never touched: a validator that forgets
- * what it signed can sign against itself.
- * @param genesisFor `genesis.json` of a chain whose only validator has this compressed key; for a home that has none
+ * CometBFT's home, whose keys are there (`createEngineKeys`). A genesis that is there is never touched.
+ * @param genesisFor `genesis.json` of a chain whose only validator is this one; for a home that has none
  * @throws EngineHomeError for a genesis that cannot be read
  */
-export function prepareEngineHome(directory: string, genesisFor: (publicKey: Uint8Array) => string): EngineHome {
-  createEngineKeys(directory);
+export function prepareEngineHome(directory: string, genesisFor: () => string): EngineHome {
   const genesis = genesisPath(directory);
-  if (!existsSync(genesis)) createOnce(genesis, genesisFor(validatorPublicKey(directory)), 0o644);
+  if (!existsSync(genesis)) createFile(genesis, genesisFor(), 0o644);
   return { nodeId: nodeIdOf(directory), ...readGenesis(genesis) };
 }
 
@@ -51,10 +48,13 @@ export function isEngineStoreEmpty(directory: string): boolean {
 /** @throws EngineHomeError where the genesis in the home is that of another chain */
 export function assertEngineGenesis(
   directory: string,
-  chain: { readonly chainId: bigint; readonly genesisHash: Hash },
+  chain: { readonly chainId: bigint; readonly genesisHash: Hash; readonly rules: string | undefined },
 ): void {
-  const { chain_id, app_state } = readJson(genesisPath(directory)) as GenesisFile;
-  const isOurs = chain_id === engineChainId(chain.chainId) && app_state?.evmGenesis === chain.genesisHash;
+  const { chain_id, app_state } = readJsonFile(genesisPath(directory)) as GenesisFile;
+  const isOurs =
+    chain_id === engineChainId(chain.chainId) &&
+    app_state?.evmGenesis === chain.genesisHash &&
+    app_state.rules === chain.rules;
   if (!isOurs) {
     throw new EngineHomeError("the genesis of CometBFT is that of another chain", { directory });
   }
@@ -74,66 +74,75 @@ export function writeEngineConfig(directory: string, configToml: string): void {
   replaceFile(join(directory, "config", "config.toml"), configToml, 0o644);
 }
 
+/** Removes the socket at `unix://path`, which a run that was killed has left; anything else stays. */
+export function removeLeftSocket(address: string): void {
+  const path = /^unix:\/\/(.*)$/.exec(address)?.[1];
+  if (path !== undefined && lstatSync(path, { throwIfNoEntry: false })?.isSocket()) rmSync(path);
+}
+
 /** The validators and first height of the genesis in the home. @throws EngineHomeError */
 export function readStartingSet(directory: string): StartingSet {
   const { initialHeight, validators } = readGenesis(genesisPath(directory));
   return { initialHeight, signers: validators };
 }
 
-/** Keys and signing state where there are none. @param privateKey of the validator; random if not given */
-export function createEngineKeys(directory: string, privateKey?: Uint8Array): void {
+/** Voting power of a validator that is voted in, by the genesis in the home. @throws EngineHomeError */
+export function readValidatorPower(directory: string): number {
+  const file = genesisPath(directory);
+  const { validatorPower = "1" } = (readJsonFile(file) as GenesisFile).app_state ?? {};
+  if (typeof validatorPower !== "string" || !VALIDATOR_POWER_DIGITS.test(validatorPower)) {
+    throw new EngineHomeError(`${file}: app_state.validatorPower is none from 1 to 999999`, { file });
+  }
+  return Number(validatorPower);
+}
+
+/** What of the keys of a home is made where it is missing. */
+type KeyOptions = {
+  /** The validator's key is in a remote signer: none is made. */
+  readonly isRemote?: boolean;
+  /** Of the validator, 32 bytes; random if not given. */
+  readonly privateKey?: Uint8Array;
+};
+
+/** Keys and signing state where there are none. */
+export function createEngineKeys(directory: string, { isRemote = false, privateKey }: KeyOptions = {}): void {
   for (const folder of ["config", "data"]) {
     makeFolder(join(directory, folder));
   }
-  createOnce(nodeKeyPath(directory), json(nodeKeyFile(randomBytes(32))));
-  createOnce(validatorKeyPath(directory), json(validatorKeyFile(privateKey ?? randomPrivateKey())));
-  createOnce(join(directory, "data", "priv_validator_state.json"), json({ height: "0", round: 0, step: 0 }));
+  createFile(nodeKeyPath(directory), jsonText(nodeKeyFile(randomBytes(32))), 0o600);
+  createFollowerKey(directory);
+  createSigningState(directory);
+  if (!isRemote) createValidatorKey(directory, privateKey);
 }
 
 /** Peer identity of the node whose home this is: 40 hex digits. */
 export function nodeIdOf(directory: string): string {
-  const { priv_key } = readJson(nodeKeyPath(directory)) as { priv_key: { value: string } };
+  const { priv_key } = readJsonFile(nodeKeyPath(directory)) as { priv_key: { value: string } };
   return nodeId(Buffer.from(priv_key.value, "base64").subarray(0, 32));
-}
-
-/** Compressed public key of the validator whose home this is: 33 bytes. */
-export function validatorPublicKey(directory: string): Uint8Array {
-  const { pub_key } = readJson(validatorKeyPath(directory)) as { pub_key: { value: string } };
-  return Buffer.from(pub_key.value, "base64");
 }
 
 function genesisPath(directory: string): string {
   return join(directory, "config", "genesis.json");
 }
 
-/** Private key of the validator whose home this is: 32 bytes. */
-export function validatorPrivateKey(directory: string): Uint8Array {
-  const { priv_key } = readJson(validatorKeyPath(directory)) as { priv_key: { value: string } };
-  return Buffer.from(priv_key.value, "base64");
-}
-
 /** Stores CometBFT's genesis in a home that has none. */
 export function createEngineGenesis(directory: string, text: string): void {
-  writeFileSync(genesisPath(directory), text, { flag: "wx", mode: 0o644 });
+  createFile(genesisPath(directory), text, 0o644);
 }
 
 function nodeKeyPath(directory: string): string {
   return join(directory, "config", "node_key.json");
 }
 
-function validatorKeyPath(directory: string): string {
-  return join(directory, "config", "priv_validator_key.json");
-}
-
 type GenesisFile = {
   readonly chain_id?: string;
-  readonly app_state?: { readonly evmGenesis?: unknown };
+  readonly app_state?: { readonly evmGenesis?: unknown; readonly validatorPower?: unknown; readonly rules?: unknown };
   readonly initial_height?: string;
   readonly validators?: readonly { readonly pub_key: { readonly value: string } }[];
 };
 
 function readGenesis(file: string): Pick<EngineHome, "initialHeight" | "validators"> {
-  const { initial_height, validators } = readJson(file) as GenesisFile;
+  const { initial_height, validators } = readJsonFile(file) as GenesisFile;
   const initialHeight = Number(initial_height ?? "1");
   if (!Number.isSafeInteger(initialHeight) || !Array.isArray(validators)) {
     throw new EngineHomeError(`${file} is no genesis file of CometBFT`, { file });
@@ -150,54 +159,10 @@ function signerOf({ value }: { readonly value: string }, file: string): Signer {
   return { address, publicKey };
 }
 
-function readJson(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, "utf8"));
-  } catch (cause) {
-    throw new EngineHomeError(`${file} cannot be read as JSON`, { file }, { cause });
-  }
-}
-
-function randomPrivateKey(): Uint8Array {
-  for (;;) {
-    const key = randomBytes(32);
-    if (isPrivateKey(key)) return key;
-  }
-}
-
-function createOnce(file: string, text: string, mode = 0o600): void {
-  if (!existsSync(file)) writeFileSync(file, text, { mode, flag: "wx", flush: true });
-}
-
-function json(value: object): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
-}
-
 /** DER head of an ed25519 private key (RFC 8410) before its 32 bytes of seed. */
 const ED25519_PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
 /** Bytes of an ed25519 public key's DER form before the key. */
 const ED25519_SPKI_HEAD_BYTES = 12;
-
-/** CometBFT's `priv_validator_key.json` of a validator whose address is its Ethereum address. */
-function validatorKeyFile(privateKey: Uint8Array): object {
-  const publicKey = compressedPublicKey(privateKey);
-  return {
-    address: Buffer.from(addressToBytes(validatorAddress(privateKey)))
-      .toString("hex")
-      .toUpperCase(),
-    pub_key: { type: "tendermint/PubKeySecp256k1eth", value: base64(publicKey) },
-    priv_key: { type: "tendermint/PrivKeySecp256k1eth", value: base64(privateKey) },
-  };
-}
-
-function validatorAddress(privateKey: Uint8Array): Address {
-  return addressFromPublicKey(secp256k1.publicKeyFromPrivate(privateKey));
-}
-
-/** 33 bytes. */
-function compressedPublicKey(privateKey: Uint8Array): Uint8Array {
-  return compressPublicKey(secp256k1.publicKeyFromPrivate(privateKey));
-}
 
 /** CometBFT's `node_key.json`: the ed25519 key of the peer-to-peer handshake. @param seed 32 bytes */
 function nodeKeyFile(seed: Uint8Array): object {

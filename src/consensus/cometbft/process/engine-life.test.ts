@@ -17,6 +17,7 @@ import {
   KEYS,
   openTestApplication,
   transferOf,
+  VALIDATOR_POWER,
 } from "../../testing/test-application.ts";
 import { createAbciHandlers } from "../abci/handlers.ts";
 import { type AbciServer, listenAbci } from "../abci/server.ts";
@@ -30,7 +31,7 @@ const VALIDATORS: readonly Validator[] = [0, 1, 2].map(validatorOf);
 
 function validatorOf(account: number): Validator {
   const publicKey = compressPublicKey(publicKeyFromPrivate(KEYS[account]!));
-  return { address: ACCOUNTS[account]!, publicKey, power: 1 };
+  return { address: ACCOUNTS[account]!, publicKey, power: VALIDATOR_POWER };
 }
 
 /** A node whose processes end and start again, over what is on disk. */
@@ -52,7 +53,11 @@ class TestNode {
       chainId: `evmint-${CHAIN_ID}`,
       initialHeight: 1,
       validators: VALIDATORS,
-      appState: Buffer.from(JSON.stringify(appStateOf(this.application.chain.genesisHash))),
+      appState: Buffer.from(
+        JSON.stringify(
+          appStateOf({ genesisHash: this.application.chain.genesisHash, validatorPower: VALIDATOR_POWER }),
+        ),
+      ),
     };
   }
 
@@ -204,7 +209,7 @@ test("initChain may be repeated until the first block, and rejects another genes
   await node.engine.kill();
   const other = {
     ...node.genesis,
-    appState: Buffer.from(JSON.stringify(appStateOf(ZERO_HASH))),
+    appState: Buffer.from(JSON.stringify(appStateOf({ genesisHash: ZERO_HASH, validatorPower: VALIDATOR_POWER }))),
   };
   await assert.rejects(node.startEngine(other));
   await node.startEngine();

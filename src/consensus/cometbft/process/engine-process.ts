@@ -3,6 +3,7 @@ import { accessSync, constants, statfsSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { NodeError } from "../../../errors.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
+import { endLeftoverEngines } from "./leftover.ts";
 import {
   type ExitFault,
   faultOfRecord,
@@ -54,6 +55,7 @@ export function startEngineProcess(
   log: Logger,
 ): EngineProcess {
   const { binary, directory } = options;
+  endLeftoverEngines(directory, log);
   const child = spawn(binary, ["start", "--home", directory], {
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,

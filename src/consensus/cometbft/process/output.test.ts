@@ -48,6 +48,9 @@ const FAULT_TEXTS = [
   `ERROR: ${REPLAY}${BEHIND}`,
   '{"level":"error","module":"consensus","_msg":"CONSENSUS FAILURE!!!","err":"x"}',
   '{"level":"error","module":"statesync","_msg":"State sync failed"}',
+  "don't have header #12",
+  "+2/3 committed an invalid block: don't have header #12",
+  `{"level":"error","module":"blocksync","_msg":"Error in validation","err":"don't have header #12"}`,
 ];
 
 /** What a peer can make of a text. */
@@ -160,6 +163,10 @@ test("the words of a process are a fault only at its end, alone, with its status
   assert.equal(await faultOf(`ERROR: ${REPLAY}x ${AHEAD}\n`, 1), undefined);
   const behind = { kind: "applicationBehind", height: 3, storeBase: 9 };
   assert.deepEqual(await faultOf(`ERROR: ${REPLAY}${BEHIND}\n`, 1), behind);
+  const signer =
+    "ERROR: failed to create node: error with private validator socket client: can't get pubkey: send: endpoint connection timed out";
+  assert.deepEqual(await faultOf(`${signer}\n`, 1), { kind: "signerMissing" });
+  assert.equal(await faultOf(`${signer} \n`, 1), undefined);
 });
 
 test("a panic is a fault by its exit status", async () => {
@@ -183,6 +190,25 @@ test("the records of CometBFT v0.40 that are faults are recognised, and the firs
   const { faults, exit } = await run({ stdout, stderr, status: 1 });
   assert.deepEqual(faults, [{ kind: "consensusFailure", text: "why" }]);
   assert.deepEqual(exit.fault, faults[0]);
+});
+
+test("evidence about a block before the store is a fault where a block that the network decided has it", () => {
+  const kindOf = (record: object) =>
+    faultOfRecord(parseLogRecord(JSON.stringify({ level: "error", ...record }))!)?.kind;
+  const missing = "don't have header #12";
+  const validation = { module: "blocksync", _msg: "Error in validation", height: 13 };
+  const failure = { module: "consensus", _msg: "CONSENSUS FAILURE!!!" };
+  assert.equal(kindOf({ ...validation, err: missing }), "evidenceBeforeStore");
+  for (const step of ["precommit step; +2/3 prevoted for", "+2/3 committed"]) {
+    assert.equal(kindOf({ ...failure, err: `${step} an invalid block: ${missing}` }), "evidenceBeforeStore");
+  }
+  for (const text of ["", `x ${missing}`, `${missing} `, `${missing}\n`, `${missing}\n${missing}`]) {
+    assert.equal(kindOf({ ...validation, err: text }), undefined);
+    assert.equal(kindOf({ ...failure, err: text }), "consensusFailure");
+  }
+  for (const module of ["evidence", "p2p", "consensus"]) {
+    assert.equal(kindOf({ ...validation, module, err: missing }), undefined);
+  }
 });
 
 test("reading a line takes time in proportion to its length", () => {

@@ -42,6 +42,8 @@ type LogRecordLevel = "debug" | "info" | "warn" | "error";
 export type RecordedFault =
   /** Consensus stopped for good, and the process lives on without it. */
   | { readonly kind: "consensusFailure"; readonly text: string }
+  /** A block has evidence about one before its store, which begins after a snapshot: it cannot check that, and takes no further block. */
+  | { readonly kind: "evidenceBeforeStore"; readonly text: string }
   /** No snapshot of a peer could be restored; the process goes on and does nothing. */
   | { readonly kind: "stateSyncFailed"; readonly text: string };
 
@@ -55,12 +57,26 @@ const LEVELS: ReadonlySet<unknown> = new Set<LogRecordLevel>(["debug", "info", "
 /**
  * The records of CometBFT v0.40 that are faults: consensus/state.go `receiveRoutine`, node/setup.go `performStateSync`. Their level, module and
  * message are constants of its source. A message alone would not do: evidence/reactor.go logs the text of a peer's evidence as its message.
+ * Where `err` decides too, it is the whole of an error that evidence/verify.go makes of a block that two thirds of the power have signed.
  */
 const FAULTS: readonly {
   readonly kind: RecordedFault["kind"];
   readonly module: string;
   readonly message: string;
+  readonly err?: RegExp;
 }[] = [
+  {
+    kind: "evidenceBeforeStore",
+    module: "consensus",
+    message: "CONSENSUS FAILURE!!!",
+    err: /^(?:precommit step; \+2\/3 prevoted for|\+2\/3 committed) an invalid block: don't have header #\d{1,15}$/,
+  },
+  {
+    kind: "evidenceBeforeStore",
+    module: "blocksync",
+    message: "Error in validation",
+    err: /^don't have header #\d{1,15}$/,
+  },
   { kind: "consensusFailure", module: "consensus", message: "CONSENSUS FAILURE!!!" },
   ...[
     "State sync failed",
@@ -91,12 +107,13 @@ export function parseLogRecord(line: string): LogRecord | undefined {
 }
 
 /** The fault that `record` is, by level, module and message as a whole. */
-export function faultOfRecord(record: LogRecord): RecordedFault | undefined {
-  if (record.level !== "error") return undefined;
-  const fault = FAULTS.find(({ module, message }) => record.module === module && record.message === message);
-  if (fault === undefined) return undefined;
-  const { err = fault.message } = record.fields;
-  return { kind: fault.kind, text: String(err).slice(0, FAULT_CHARS_MAX) };
+export function faultOfRecord({ level, module, message, fields }: LogRecord): RecordedFault | undefined {
+  if (level !== "error") return undefined;
+  const text = String(fields["err"] ?? message);
+  const fault = FAULTS.find(
+    (each) => module === each.module && message === each.message && (each.err?.test(text) ?? true),
+  );
+  return fault && { kind: fault.kind, text: text.slice(0, FAULT_CHARS_MAX) };
 }
 
 function isLevel(value: unknown): value is LogRecordLevel {
@@ -120,6 +137,8 @@ export type ExitFault =
       /** The first block that CometBFT has. */
       readonly storeBase: number;
     }
+  /** No remote signer connected in the three seconds that it waits for one. */
+  | { readonly kind: "signerMissing" }
   /** A Go panic. */
   | { readonly kind: "panicked"; readonly text: string };
 
@@ -135,6 +154,10 @@ const WORDS_CHARS_MAX = 2_000;
 const HANDSHAKE = "ERROR: failed to create node: error during handshake: error on replay: app block height";
 const AHEAD = new RegExp(`^${HANDSHAKE} \\((\\d{1,15})\\) is higher than core \\((\\d{1,15})\\)$`);
 const BEHIND = new RegExp(`^${HANDSHAKE} \\((\\d{1,15})\\) is too far below block store base \\((\\d{1,15})\\)$`);
+
+/** node/setup.go `createAndStartPrivValidatorSocketClient`, before any peer is connected. */
+const SIGNER_MISSING =
+  "ERROR: failed to create node: error with private validator socket client: can't get pubkey: send: endpoint connection timed out";
 
 /**
  * What CometBFT writes to standard error: nothing while it runs, and the reason when it exits without being stopped. Its log goes to standard output. The
@@ -162,6 +185,7 @@ export class LastWords {
   faultOf(status: number | null): ExitFault | undefined {
     if (status === STATUS_PANIC) return { kind: "panicked", text: this.text ?? "panic" };
     if (status !== STATUS_ERROR || this.#reasons !== 1 || !this.#isLast) return undefined;
+    if (this.#reason === SIGNER_MISSING) return { kind: "signerMissing" };
     const ahead = AHEAD.exec(this.#reason!);
     if (ahead) return { kind: "applicationAhead", storeHeight: Number(ahead[2]) };
     const behind = BEHIND.exec(this.#reason!);

@@ -16,7 +16,7 @@ class RollbackRefusedError extends NodeError {
 type StoreRollbackOptions = {
   /** Height of the first block that the engine decides: it has no other copy of those before. */
   readonly initialHeight: number;
-  /** A longer rollback is the operator's decision. */
+  /** Where more are to be removed, the engine gets them again from its peers. */
   readonly blocksMax: number;
 };
 
@@ -29,13 +29,15 @@ type StoreRollbackModules = {
   readonly setAside: (first: number, last: number) => Promise<string>;
   /** Makes `height` the head again. */
   readonly rollbackTo: (height: number) => void;
+  /** Lets the engine get the blocks after `height` again, which the chain has. */
+  readonly catchUpFrom: (height: number) => void;
   readonly log: Logger;
 };
 
 /**
- * Brings a chain that is ahead of CometBFT's store back to it. That happens where CometBFT's store was restored from a copy or lost its end:
- * it syncs a block before the application commits it. Blocks are removed only where the store itself has that height, not more than
- * `blocksMax` of them, never one that the engine has not decided, and after they are in a file.
+ * Brings CometBFT's store and a chain that is ahead of it together again. That happens where the store was restored from a copy or lost its end: CometBFT
+ * syncs a block before the application commits it. A few blocks are removed from the chain, after they are in a file: the network may have decided
+ * others. Where more would have to go, all stay, and CometBFT gets them again.
  */
 export class StoreRollback {
   readonly #options: StoreRollbackOptions;
@@ -48,37 +50,26 @@ export class StoreRollback {
 
   /**
    * @param claimed the height of its store, as CometBFT named it when it ended
-   * @throws RollbackRefusedError, and what reading the store and writing the file throw; the chain is then as it was
+   * @throws RollbackRefusedError, and what reading the store, writing the file and `catchUpFrom` throw; the chain is then as it was
    */
   async run(claimed: number): Promise<void> {
-    const { log } = this.#modules;
+    const { log, catchUpFrom } = this.#modules;
+    const { initialHeight, blocksMax } = this.#options;
     const to = await this.#modules.storeHeight();
     const from = this.#modules.height();
-    this.#assertAllowed({ claimed, from, to });
+    if (to !== claimed || to >= from) {
+      throw new RollbackRefusedError(
+        `the chain ends at block ${from} and the store of CometBFT at block ${to}, which named ${claimed}: nothing was removed`,
+        { claimed, from, to },
+      );
+    }
+    if (to < initialHeight || from - to > blocksMax) {
+      catchUpFrom(Math.max(to, initialHeight - 1));
+      return;
+    }
     const file = await this.#modules.setAside(to + 1, from);
     log.warn("the engine's store ends before the chain: rolling back to it", { from, to, file });
     this.#modules.rollbackTo(to);
-  }
-
-  #assertAllowed(heights: { readonly claimed: number; readonly from: number; readonly to: number }) {
-    const { claimed, from, to } = heights;
-    const { initialHeight, blocksMax } = this.#options;
-    const ends = `the chain ends at block ${from} and the store of CometBFT at block ${to}`;
-    if (to !== claimed || to >= from) {
-      throw new RollbackRefusedError(`${ends}, which named ${claimed}: nothing was removed`, heights);
-    }
-    if (to < initialHeight - 1) {
-      throw new RollbackRefusedError(
-        `${ends}, before the first block it decides, ${initialHeight}: nothing was removed; restore cometbft/data/ from a copy, except priv_validator_state.json`,
-        heights,
-      );
-    }
-    if (from - to > blocksMax) {
-      throw new RollbackRefusedError(
-        `${ends}, more than cometbft.rollback-blocks (${blocksMax}) before it: nothing was removed; restore cometbft/data/, except priv_validator_state.json, or stop the node and remove the blocks with: evmintd rollback ${from - to}`,
-        heights,
-      );
-    }
   }
 }
 

@@ -9,7 +9,7 @@ import { Supervisor, type SupervisorOptions } from "./supervisor.ts";
 
 const OPTIONS: SupervisorOptions = {
   stallMs: 30_000,
-  unknownStallsMax: 3,
+  stallsMax: 3,
   firstPauseMs: 1_000,
   longestPauseMs: 8_000,
   equalFaultsMax: 3,
@@ -19,7 +19,7 @@ const OPTIONS: SupervisorOptions = {
 type TestSupervisor = ReturnType<typeof createTestSupervisor>;
 
 /** A supervisor whose processes and clock the test drives. */
-function createTestSupervisor() {
+function createTestSupervisor(random = () => 0.5) {
   const runs: {
     end(exit?: Partial<EngineExit>): Promise<void>;
     /** A record of the log of the living process. */
@@ -30,11 +30,13 @@ function createTestSupervisor() {
   }[] = [];
   const timers = new Set<{ readonly ms: number; readonly task: () => void }>();
   const rollbacks: number[] = [];
+  const caughtUpFrom: number[] = [];
   const world: {
     height: number;
     storeHeight: number;
     quorum: Quorum;
     setAsideFault?: Error;
+    catchUpFault?: Error;
     startFault?: Error;
   } = {
     height: 12,
@@ -83,11 +85,17 @@ function createTestSupervisor() {
           rollbacks.push(height);
           world.height = height;
         },
+        catchUpFrom(height) {
+          caughtUpFrom.push(height);
+          if (world.catchUpFault) throw world.catchUpFault;
+          world.height = height;
+        },
         log: SILENT_LOGGER,
       },
     ),
     quorum: () => world.quorum,
     log: SILENT_LOGGER,
+    random,
     timers: {
       after(ms, task) {
         const timer = { ms, task };
@@ -107,8 +115,11 @@ function createTestSupervisor() {
     timers.delete(due[0]!);
     due[0]!.task();
   }
-  return { supervisor, runs, timers, rollbacks, world, fire, settled };
+  return { supervisor, runs, timers, rollbacks, caughtUpFrom, world, fire, settled };
 }
+
+/** At the chance that the supervisor of a test draws. */
+const STALL_MS = 1.5 * OPTIONS.stallMs;
 
 const AHEAD: EngineFault = { kind: "applicationAhead", storeHeight: 9 };
 const BEHIND: EngineFault = { kind: "applicationBehind", height: 3, storeBase: 9 };
@@ -165,7 +176,10 @@ test("an application ahead of the engine is rolled back, once", async () => {
 const REFUSED: Readonly<Record<string, Partial<TestSupervisor["world"]>>> = {
   "its store has another height than it named": { storeHeight: 8 },
   "its store does not end before the chain": { height: 9 },
-  "there are more blocks than may be removed": { height: 14 },
+  "there are more blocks than may be removed, and the chain has pruned some": {
+    height: 14,
+    catchUpFault: new Error("pruned"),
+  },
   "they cannot be set aside": { setAsideFault: new Error("disk full") },
 };
 for (const [why, world] of Object.entries(REFUSED)) {
@@ -182,16 +196,23 @@ for (const [why, world] of Object.entries(REFUSED)) {
   });
 }
 
-test("blocks that the engine has not decided are never rolled back", async () => {
-  const { supervisor, runs, rollbacks, world, settled } = createTestSupervisor();
-  Object.assign(world, { height: 5, storeHeight: 3 });
-  supervisor.start();
-  runs[0]!.fault = { kind: "applicationAhead", storeHeight: 3 };
-  await runs[0]!.end({ code: 1 });
-  await settled();
-  assert.deepEqual(rollbacks, []);
-  assert.equal(supervisor.state.kind, "failed");
-});
+for (const [why, heights, from] of [
+  ["of which more are to be removed than may be", { height: 14, storeHeight: 9 }, 9],
+  ["that it has not decided", { height: 5, storeHeight: 3 }, 4],
+] as const) {
+  test(`blocks ${why} stay, and the engine gets those after block ${from} again`, async () => {
+    const { supervisor, runs, rollbacks, caughtUpFrom, world, fire, settled } = createTestSupervisor();
+    Object.assign(world, heights);
+    supervisor.start();
+    runs[0]!.fault = { kind: "applicationAhead", storeHeight: heights.storeHeight };
+    await runs[0]!.end({ code: 1 });
+    await settled();
+    assert.deepEqual(rollbacks, []);
+    assert.deepEqual(caughtUpFrom, [from]);
+    fire(1_000);
+    assert.equal(supervisor.state.kind, "running");
+  });
+}
 
 test("an application that needs blocks which the engine has pruned leaves it down at once", async () => {
   const { supervisor, runs, timers } = createTestSupervisor();
@@ -231,6 +252,16 @@ test("an engine whose disk is full is tried for ever", async () => {
   }
 });
 
+test("an engine that waits for its remote signer is started each second, for ever", async () => {
+  const { supervisor, runs, fire } = createTestSupervisor();
+  supervisor.start();
+  for (let attempt = 0; attempt < 10; attempt++) {
+    await runs.at(-1)!.end({ code: 1, fault: { kind: "signerMissing" } });
+    assert.equal(supervisor.state.kind, "restarting");
+    fire(1_000);
+  }
+});
+
 test("equal failures at different heights do not add up", async () => {
   const { supervisor, runs, world, fire } = createTestSupervisor();
   supervisor.start();
@@ -243,25 +274,71 @@ test("equal failures at different heights do not add up", async () => {
   assert.equal(supervisor.state.kind, "running");
 });
 
-test("a living engine without blocks is restarted when a quorum votes, and left alone when it does not", async () => {
+for (const quorum of ["present", "unknown"] as const) {
+  test(`a living engine without blocks is restarted late while a quorum is ${quorum}`, () => {
+    const { supervisor, runs, world, fire } = createTestSupervisor();
+    supervisor.start();
+    world.quorum = quorum;
+    for (let stall = 1; stall < OPTIONS.stallsMax; stall++) fire(STALL_MS);
+    assert.equal(runs[0]!.stops, 0);
+    fire(STALL_MS);
+    assert.equal(runs[0]!.stops, 1);
+  });
+}
+
+test("a living engine without blocks is left alone while no quorum votes", () => {
   const { supervisor, runs, world, fire } = createTestSupervisor();
   supervisor.start();
   world.quorum = "absent";
-  for (let stall = 0; stall < 5; stall++) fire(OPTIONS.stallMs);
+  for (let stall = 0; stall < 5 * OPTIONS.stallsMax; stall++) fire(STALL_MS);
   assert.equal(runs[0]!.stops, 0);
-  world.quorum = "present";
-  fire(OPTIONS.stallMs);
-  assert.equal(runs[0]!.stops, 1);
 });
 
-test("a living engine without blocks that says nothing of a quorum is restarted later", async () => {
-  const { supervisor, runs, world, fire } = createTestSupervisor();
+test("looks at engines of several nodes are spread over the time of one look", () => {
+  const waits = [0, 0.25, 0.999].map((fraction) => {
+    const { supervisor, timers } = createTestSupervisor(() => fraction);
+    supervisor.start();
+    return [...timers][0]!.ms;
+  });
+  assert.deepEqual(waits, [30_000, 37_500, 59_970]);
+});
+
+test("an engine that is given up is ended, and started no more", async () => {
+  const { supervisor, runs, timers, settled } = createTestSupervisor();
   supervisor.start();
-  world.quorum = "unknown";
-  for (let stall = 1; stall < OPTIONS.unknownStallsMax; stall++) fire(OPTIONS.stallMs);
-  assert.equal(runs[0]!.stops, 0);
-  fire(OPTIONS.stallMs);
+  supervisor.giveUp("the network has other forks");
+  supervisor.giveUp("again");
+  await settled();
   assert.equal(runs[0]!.stops, 1);
+  assert.equal(runs.length, 1);
+  assert.deepEqual(supervisor.state, { kind: "failed", reason: "the network has other forks" });
+  assert.equal(timers.size, 0);
+});
+
+test("an engine that cannot check evidence about blocks before its snapshot stays down, and says what to do", async () => {
+  const { supervisor, runs, timers, settled } = createTestSupervisor();
+  supervisor.start();
+  runs[0]!.log({ kind: "evidenceBeforeStore", text: "don't have header #12" });
+  await settled();
+  assert.equal(runs.length, 1);
+  assert.ok(supervisor.state.kind === "failed");
+  assert.match(supervisor.state.reason, /header #12.*begin with a newer snapshot/);
+  assert.equal(timers.size, 0);
+});
+
+test("an engine that is to be started again ends, and starts without a pause; its next end is a failure", async () => {
+  const { supervisor, runs, timers, fire, settled } = createTestSupervisor();
+  supervisor.start();
+  supervisor.restart();
+  await settled();
+  assert.deepEqual([runs.length, supervisor.state.kind, supervisor.restartsTotal], [2, "running", 0]);
+  await runs[1]!.end();
+  assert.equal(runs.length, 2);
+  supervisor.restart();
+  assert.equal([...timers].filter(({ ms }) => ms === 1_000).length, 1, "it is down already");
+  fire(1_000);
+  await runs[2]!.end();
+  assert.equal(supervisor.state.kind, "restarting", "a restart from before does not count");
 });
 
 test("a node that stops does not start its engine again", async () => {

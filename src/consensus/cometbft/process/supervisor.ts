@@ -4,10 +4,10 @@ import type { EngineExit, EngineFault, EngineProcess } from "./engine-process.ts
 import type { StoreRollback } from "./store-rollback.ts";
 
 export type SupervisorOptions = {
-  /** No block for so long, though a quorum of validators votes: the engine is restarted. */
+  /** How often an engine that makes no blocks is looked at; up to twice as long, so that nodes do not act together. */
   readonly stallMs: number;
-  /** After so many times `stallMs` it is restarted also where nothing is known of a quorum. */
-  readonly unknownStallsMax: number;
+  /** After so many looks in a row it is restarted, unless it is known that no quorum of validators votes. */
+  readonly stallsMax: number;
   /** Pauses between restarts: the first, doubled each time up to the longest. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
@@ -18,7 +18,7 @@ export type SupervisorOptions = {
 
 export const SUPERVISOR_DEFAULTS: SupervisorOptions = {
   stallMs: 30_000,
-  unknownStallsMax: 10,
+  stallsMax: 8,
   firstPauseMs: 1_000,
   longestPauseMs: 60_000,
   equalFaultsMax: 3,
@@ -34,6 +34,8 @@ type SupervisorModules = {
   readonly storeRollback: StoreRollback;
   readonly quorum: () => Quorum;
   readonly log: Logger;
+  /** [0, 1) */
+  readonly random?: () => number;
   readonly timers?: { after(ms: number, task: () => void): () => void };
 };
 
@@ -46,12 +48,14 @@ type EngineState =
 
 /**
  * Keeps CometBFT running: every exit is a failure, also one with status 0, and is answered by a restart with back-off. An engine that
- * lives without making blocks is restarted too, since CometBFT keeps running, and says it is healthy, after its consensus has failed.
+ * lives without making blocks is restarted too, since CometBFT keeps running, and says it is healthy, after its consensus has failed. That is
+ * done late: a network under more load than it can take goes from round to round without a block, and restarts would only add to it.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #modules: SupervisorModules;
   readonly #after: (ms: number, task: () => void) => () => void;
+  readonly #random: () => number;
   #process: EngineProcess | undefined;
   #state: EngineState = { kind: "stopped" };
   #cancelTimer: () => void = () => {};
@@ -60,6 +64,8 @@ export class Supervisor {
   #hasRolledBack = false;
   #lastFault: { readonly kind: string; readonly height: number; readonly count: number } | undefined;
   #isStopping = false;
+  /** The end of this run is no failure. */
+  #isPlanned = false;
   /** What follows the end of a run; settled while there is nothing to do. */
   #ending: Promise<void> = Promise.resolve();
   /** Restarts since the start of the node. */
@@ -69,6 +75,7 @@ export class Supervisor {
     this.#options = options;
     this.#modules = modules;
     this.#after = modules.timers?.after ?? afterTimeout;
+    this.#random = modules.random ?? Math.random;
   }
 
   get state(): EngineState {
@@ -92,8 +99,16 @@ export class Supervisor {
     this.#state = { kind: "stopped" };
   }
 
-  /** Ends the engine; it is started again as after every exit. */
+  /** Ends the engine, which is started again at once; one that is down starts when its pause is over. */
   restart(): void {
+    this.#isPlanned = this.#process !== undefined;
+    void this.#process?.stop(this.#options.stopGraceMs);
+  }
+
+  /** The application cannot follow the network: the engine is ended and stays down. */
+  giveUp(reason: string): void {
+    if (this.#state.kind === "failed") return;
+    this.#fail(reason);
     void this.#process?.stop(this.#options.stopGraceMs);
   }
 
@@ -114,6 +129,12 @@ export class Supervisor {
 
   /** A fault that the log shows while the process lives: it does nothing any more. */
   #onFault(run: EngineProcess, fault: EngineFault): void {
+    if (fault.kind === "evidenceBeforeStore") {
+      this.giveUp(
+        `a block of the network has evidence about one before the snapshot that this node began with (${fault.text}): remove data/ and cometbft/data/ except priv_validator_state.json, and begin with a newer snapshot`,
+      );
+      return;
+    }
     this.#modules.log.error("the engine failed and is restarted", { ...fault });
     void run.stop(this.#options.stopGraceMs);
   }
@@ -121,8 +142,14 @@ export class Supervisor {
   async #onExit(exit: EngineExit): Promise<void> {
     this.#cancelWatch();
     this.#process = undefined;
-    if (this.#isStopping) return;
+    if (this.#isStopping || this.#state.kind === "failed") return;
+    const isPlanned = this.#isPlanned;
+    this.#isPlanned = false;
     const { fault } = exit;
+    if (isPlanned && fault === undefined) {
+      this.#runOrLater(exit);
+      return;
+    }
     if (fault?.kind === "applicationAhead") {
       this.#state = { kind: "restarting", restarts: this.#restarts };
       const reason = await this.#rollBack(fault.storeHeight);
@@ -147,21 +174,26 @@ export class Supervisor {
 
   #restartLater({ code, signal, fault, words }: EngineExit): void {
     const { firstPauseMs, longestPauseMs } = this.#options;
-    const pauseMs = Math.min(firstPauseMs * 2 ** this.#restarts, longestPauseMs);
-    this.#restarts++;
+    // A signer that connects finds CometBFT soon only where it listens most of the time.
+    const isWaiting = fault?.kind === "signerMissing";
+    const pauseMs = isWaiting ? firstPauseMs : Math.min(firstPauseMs * 2 ** this.#restarts, longestPauseMs);
+    if (!isWaiting) this.#restarts++;
     this.restartsTotal++;
     this.#state = { kind: "restarting", restarts: this.#restarts };
     const data = { code, signal, pauseMs, fault, words };
     this.#modules.log.warn("the engine ended and is started again", data);
-    this.#cancelTimer = this.#after(pauseMs, () => {
-      try {
-        this.#run();
-      } catch (error) {
-        // Its configuration could not be written, as on a full disk.
-        this.#modules.log.error("the engine cannot be started", { error });
-        this.#restartLater({ code: null, signal: null, fault: undefined });
-      }
-    });
+    this.#cancelTimer = this.#after(pauseMs, () => this.#runOrLater({ code: null, signal: null, fault: undefined }));
+  }
+
+  /** @param exit of the run before, if it cannot be started */
+  #runOrLater(exit: EngineExit): void {
+    try {
+      this.#run();
+    } catch (error) {
+      // Its configuration could not be written, as on a full disk.
+      this.#modules.log.error("the engine cannot be started", { error });
+      this.#restartLater(exit);
+    }
   }
 
   /** @returns why the engine has to stay down; undefined where the chain ends with its store now */
@@ -182,9 +214,9 @@ export class Supervisor {
     this.#modules.log.error("the engine stays down", { reason, height: this.#modules.height() });
   }
 
-  /** True for a kind of fault that came so many times at one height. A plain exit and a full disk are tried for ever. */
+  /** True for a kind of fault that came so many times at one height. A plain exit, a full disk and a missing signer are tried for ever. */
   #isRepeated({ kind }: EngineFault): boolean {
-    if (kind === "diskFull") return false;
+    if (kind === "diskFull" || kind === "signerMissing") return false;
     const height = this.#modules.height();
     const last = this.#lastFault;
     const count = last?.kind === kind && last.height === height ? last.count + 1 : 1;
@@ -192,17 +224,17 @@ export class Supervisor {
     return count >= this.#options.equalFaultsMax;
   }
 
-  /** Restarts the engine when no block comes although the validators vote. @param unknown times in a row that nothing was known of a quorum */
-  #watch(unknown = 0): void {
+  /** Restarts the engine when no block comes for long. @param stalls looks in a row that found none, though a quorum may vote */
+  #watch(stalls = 0): void {
     this.#cancelWatch();
-    const { stallMs, unknownStallsMax, stopGraceMs } = this.#options;
-    this.#cancelWatch = this.#after(stallMs, () => {
+    const { stallMs, stallsMax, stopGraceMs } = this.#options;
+    this.#cancelWatch = this.#after(stallMs * (1 + this.#random()), () => {
       const run = this.#process;
       if (run === undefined || this.#isStopping) return;
       const quorum = this.#modules.quorum();
-      const unknownNow = quorum === "unknown" ? unknown + 1 : 0;
-      if (quorum !== "present" && unknownNow < unknownStallsMax) {
-        this.#watch(unknownNow);
+      const stallsNow = quorum === "absent" ? 0 : stalls + 1;
+      if (stallsNow < stallsMax) {
+        this.#watch(stallsNow);
         return;
       }
       const height = this.#modules.height();

@@ -41,6 +41,17 @@ export type EngineRound = {
   /** Voting power whose prevotes or precommits of this round, or of a later one, were received; CometBFT has checked their signatures. */
   readonly votedPower: number;
   readonly totalPower: number;
+  /** Every vote of this height that was received. */
+  readonly votes: readonly EngineVote[];
+};
+
+/** A vote whose signature CometBFT has checked. */
+export type EngineVote = {
+  /** The first six bytes of the validator's address: 12 lower-case hex digits. */
+  readonly voter: string;
+  readonly height: number;
+  readonly round: number;
+  readonly kind: "prevote" | "precommit";
 };
 
 export function statusOf(answer: unknown): EngineStatus {
@@ -83,7 +94,8 @@ export function roundOf(answer: unknown): EngineRound {
   const step = /^(\d{1,15})\/(\d{1,10})\/(\d{1,2})$/.exec(textOf(state["height/round/step"]));
   if (step === null) throw malformed();
   const [height, round, number] = step.slice(1).map(Number) as [number, number, number];
-  const tallies = arrayOf(state["height_vote_set"]).flatMap((each) => {
+  const rounds = arrayOf(state["height_vote_set"]);
+  const tallies = rounds.flatMap((each) => {
     const { round: of, prevotes_bit_array, precommits_bit_array } = objectOf(each);
     if (typeof of !== "number") throw malformed();
     return of < round ? [] : [tallyOf(prevotes_bit_array), tallyOf(precommits_bit_array)];
@@ -92,7 +104,31 @@ export function roundOf(answer: unknown): EngineRound {
     step: { height, round, step: number },
     votedPower: Math.max(0, ...tallies.map(({ voted }) => voted)),
     totalPower: Math.max(0, ...tallies.map(({ total }) => total)),
+    votes: rounds.flatMap((each) => {
+      const { prevotes, precommits } = objectOf(each);
+      return [...arrayOf(prevotes), ...arrayOf(precommits)].flatMap(voteOf);
+    }),
   };
+}
+
+/** types/vote.go `String`, whose hashes and time are not needed; a validator that has not voted. */
+const VOTE =
+  /^Vote\{\d{1,6}:([0-9A-F]{12}) (\d{1,15})\/(\d{2,10})\/SIGNED_MSG_TYPE_(?:PREVOTE|PRECOMMIT)\((Prevote|Precommit)\) .{1,200}\}$/;
+const NO_VOTE = "nil-Vote";
+
+function voteOf(value: unknown): readonly EngineVote[] {
+  const text = textOf(value);
+  if (text === NO_VOTE) return [];
+  const [, voter, height, round, kind] = VOTE.exec(text) ?? [];
+  if (voter === undefined) throw malformed();
+  return [
+    {
+      voter: voter.toLowerCase(),
+      height: Number(height),
+      round: Number(round),
+      kind: kind === "Prevote" ? "prevote" : "precommit",
+    },
+  ];
 }
 
 /** Height of the newest block in the store, of the answer to `blockchain`. */

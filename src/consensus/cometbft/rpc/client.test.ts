@@ -49,16 +49,27 @@ const ANSWERS: Readonly<Record<string, object>> = {
       height_vote_set: [
         {
           round: 0,
+          prevotes: [
+            "nil-Vote",
+            "Vote{1:BF4530BBE4B4 8/00/SIGNED_MSG_TYPE_PREVOTE(Prevote) 000000000000 1C2B3A4F5E6D 000000000000 @ 2026-11-24T16:00:00.1Z}",
+          ],
+          precommits: [
+            "Vote{3:0FEF6B41A0A1 8/00/SIGNED_MSG_TYPE_PRECOMMIT(Precommit) 8B01023386C3 1C2B3A4F5E6D 000000000000 @ 2026-11-24T16:00:00Z}",
+          ],
           prevotes_bit_array: "BA{4:xxxx} 40/40 = 1.00",
           precommits_bit_array: "BA{4:xx__} 20/40 = 0.50",
         },
         {
           round: 1,
+          prevotes: [],
+          precommits: [],
           prevotes_bit_array: "BA{4:xx_x} 30/40 = 0.75",
           precommits_bit_array: "BA{4:____} 0/40 = 0.00",
         },
         {
           round: 2,
+          prevotes: [],
+          precommits: [],
           prevotes_bit_array: "BA{4:x___} 10/40 = 0.25",
           precommits_bit_array: "BA{4:____} 0/40 = 0.00",
         },
@@ -80,6 +91,10 @@ test("answers of CometBFT v0.40 are decoded, and what peers say of themselves is
     step: { height: 8, round: 1, step: 3 },
     votedPower: 30,
     totalPower: 40,
+    votes: [
+      { voter: "bf4530bbe4b4", height: 8, round: 0, kind: "prevote" },
+      { voter: "0fef6b41a0a1", height: 8, round: 0, kind: "precommit" },
+    ],
   });
   assert.equal(await rpc.storeHeight(), 12);
 });

@@ -103,8 +103,11 @@ export type EngineRpc = {
   storeHeight(): Promise<number>;
   /** undefined until `height` is decided. @throws EngineRpcError for a height that CometBFT has not or no longer */
   lightBlock(height: number): Promise<LightBlock | undefined>;
-  /** Connects to `id@host:port`, until CometBFT restarts: again whenever the connection is lost, or beyond the number of peers. */
-  dial(peer: string, kind: "persistent" | "unconditional"): Promise<void>;
+  /**
+   * Connects to `id@host:port` of each, until CometBFT restarts: again whenever the connection is lost, or beyond the number of peers. Those that
+   * were persistent before and are not among `peers` are so no more.
+   */
+  dial(peers: readonly string[], kind: "persistent" | "unconditional"): Promise<void>;
 };
 
 /** A peer that does not answer in this time is not up: it runs on this machine. */
@@ -150,9 +153,9 @@ export function createEngineRpc(socket: string): EngineRpc {
     peers: async () => peersOf(await call("net_info")),
     round: async () => roundOf(await call("consensus_state")),
     storeHeight: async () => storeHeightOf(await call("blockchain")),
-    async dial(peer, kind) {
+    async dial(peers, kind) {
       await call("dial_peers", {
-        peers: [peer],
+        peers,
         persistent: kind === "persistent",
         unconditional: kind === "unconditional",
         private: false,

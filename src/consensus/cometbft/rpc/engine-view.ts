@@ -21,13 +21,13 @@ export class EngineView {
   #isRefreshing = false;
   #status: EngineStatus | undefined;
   #peers: readonly EnginePeer[] = [];
-  #step: ConsensusStep | undefined;
+  #round: EngineRound | undefined;
   #retainHeight = 0;
 
   constructor(options: RetainOptions, modules: EngineViewModules) {
     this.#options = options;
     this.#modules = modules;
-    this.#quorumWatch = new QuorumWatch(options.blockTimeMs, modules.now);
+    this.#quorumWatch = new QuorumWatch(options, modules.now);
   }
 
   /** undefined while CometBFT does not answer. */
@@ -40,7 +40,12 @@ export class EngineView {
   }
 
   get step(): ConsensusStep | undefined {
-    return this.#step;
+    return this.#round?.step;
+  }
+
+  /** undefined while CometBFT does not answer. */
+  get round(): EngineRound | undefined {
+    return this.#round;
   }
 
   get quorum(): Quorum {
@@ -75,7 +80,7 @@ export class EngineView {
   #see(status: EngineStatus | undefined, peers: readonly EnginePeer[], round: EngineRound | undefined): void {
     this.#status = status;
     this.#peers = peers;
-    this.#step = round?.step;
+    this.#round = round;
     this.#quorumWatch.observe(status?.isCatchingUp === false ? round : undefined);
     this.#retainHeight = status === undefined ? 0 : this.#retainHeightAt(status);
   }
@@ -104,15 +109,18 @@ const QUIET_BLOCKS = 5;
  * votes that were there before: CometBFT has them for as long as it waits, and reads them from its journal after a restart.
  */
 export class QuorumWatch {
-  readonly #quietMs: number;
+  readonly #pace: { readonly blockTimeMs: number };
   readonly #now: () => number;
   /** When a quorum was last seen to act. */
   #seenAt = Number.NEGATIVE_INFINITY;
   #round: (EngineRound & { readonly isVoted: boolean }) | undefined;
 
-  /** @param now milliseconds of a clock that never jumps */
-  constructor(blockTimeMs: number, now: () => number) {
-    this.#quietMs = Math.max(QUIET_MS, QUIET_BLOCKS * blockTimeMs);
+  /**
+   * @param pace may change with the blocks
+   * @param now milliseconds of a clock that never jumps
+   */
+  constructor(pace: { readonly blockTimeMs: number }, now: () => number) {
+    this.#pace = pace;
     this.#now = now;
   }
 
@@ -131,7 +139,8 @@ export class QuorumWatch {
   }
 
   get quorum(): Quorum {
-    if (this.#now() - this.#seenAt < this.#quietMs) return "present";
+    const quietMs = Math.max(QUIET_MS, QUIET_BLOCKS * this.#pace.blockTimeMs);
+    if (this.#now() - this.#seenAt < quietMs) return "present";
     // Votes that lead to nothing: those of peers that are gone, or consensus stands still.
     return this.#round === undefined || this.#round.isVoted ? "unknown" : "absent";
   }
@@ -141,6 +150,8 @@ type RetainOptions = {
   /** Newest blocks that the chain stores; null: all of them. */
   readonly retainBlocks: number | null;
   readonly blockTimeMs: number;
+  /** Where the validators agreed on it. */
+  readonly evidenceAgeSeconds?: number | undefined;
 };
 
 type RetainHeights = {
@@ -161,12 +172,13 @@ const BLOCKS_AT_A_TIME = 1_000;
  * keeps headers and commits for evidence as long as the parameters of its chain say.
  */
 export function retainHeight(
-  { retainBlocks, blockTimeMs }: RetainOptions,
+  { retainBlocks, blockTimeMs, evidenceAgeSeconds = 0 }: RetainOptions,
   { height, earliest, oldestSnapshot = height }: RetainHeights,
 ): number {
   if (retainBlocks === null) return 0;
-  const trusted = Math.ceil((TRUST_HOURS * 3_600_000) / commitTimeoutMs(blockTimeMs));
-  const retained = Math.max(retainBlocks, EVIDENCE_AGE_BLOCKS, trusted);
+  const blocksIn = (seconds: number) => Math.ceil((seconds * 1_000) / commitTimeoutMs(blockTimeMs));
+  const trusted = blocksIn(TRUST_HOURS * 3_600);
+  const retained = Math.max(retainBlocks, EVIDENCE_AGE_BLOCKS, trusted, blocksIn(evidenceAgeSeconds));
   const wanted = Math.min(height - retained + 1, oldestSnapshot, earliest + BLOCKS_AT_A_TIME);
   return wanted > earliest ? wanted : 0;
 }

@@ -6,11 +6,12 @@ const voted = (votedPower: number, round = 0, totalPower = 40) => ({
   step: { height: 8, round, step: 4 },
   votedPower,
   totalPower,
+  votes: [],
 });
 
 function watchOf(blockTimeMs = 1_000) {
   let now = 0;
-  const watch = new QuorumWatch(blockTimeMs, () => now);
+  const watch = new QuorumWatch({ blockTimeMs }, () => now);
   return {
     watch,
     pass(ms: number) {

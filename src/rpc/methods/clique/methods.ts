@@ -6,7 +6,18 @@ import { andThen } from "../../../threads/maybe-promise.ts";
 import { type BlockSelector, blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { CliqueSnapshot, ValidatorVoting } from "../../ports/voting.ts";
-import { address, boolean, data, hash, json, nullAs, optional, type ParamCodec } from "../../transport/codec.ts";
+import {
+  address,
+  boolean,
+  data,
+  hash,
+  json,
+  jsonUnsigned,
+  nullAs,
+  optional,
+  type ParamCodec,
+  string,
+} from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
@@ -156,6 +167,75 @@ export const discard = defineMethod({
 });
 
 /**
+ * `clique_parameters`: the rules that the validators agreed on after a block, the votes that are open then, and what this node votes for. Not in geth.
+ *
+ * @throws UnknownBlockError, BlockPrunedError
+ */
+export const parameters = defineMethod({
+  name: "clique_parameters",
+  params: { block },
+  example: ["latest"],
+  result: json,
+  async handle(
+    { block },
+    { chain, node }: { chain: Pick<ChainView, "header">; node: Pick<ValidatorVoting, "cliqueParameters"> },
+  ) {
+    const sealed = await chain.header({ at: block === "pending" ? "latest" : block });
+    if (sealed === undefined) throw new UnknownBlockError("unknown block");
+    return node.cliqueParameters({ number: sealed.header.number });
+  },
+});
+
+type ProposerModules = { readonly node: Pick<ValidatorVoting, "cliqueProposeParameter"> };
+
+/**
+ * `clique_proposeParameter`: votes in the blocks this node proposes for a rule of the chain, until discarded, also after a restart. More than half of
+ * the validators decide, and it counts from the next block on.
+ *
+ * - `gasLimit`: what every block's gas limit moves towards
+ * - `minimumTip`: least tip per gas of a transaction, in wei
+ * - `blockPeriodMs`: time between blocks
+ * - `evidenceAgeSeconds`: how long evidence of misbehaviour counts
+ *
+ * 0 ends an agreement, and each node's own setting counts again; not for `minimumTip`, where it is a value. Not in geth.
+ *
+ * @throws ParameterRefusedError, TooManyParameterProposalsError
+ */
+export const proposeParameter = defineMethod({
+  name: "clique_proposeParameter",
+  params: { name: string, value: jsonUnsigned },
+  result: json,
+  private: true,
+  handle: ({ name, value }, { node }: ProposerModules) =>
+    andThen(node.cliqueProposeParameter({ name, value }), () => null),
+});
+
+/**
+ * `clique_proposeFork`: the same for the time of a fork, in Unix seconds: `osaka`, `bpo1`. It lies at least 30 s after the block that decides, and the
+ * forks stay in their order; 0 takes back one that has not begun. A node whose program does not know the fork stops before it. Not in geth.
+ *
+ * @throws ParameterRefusedError, TooManyParameterProposalsError
+ */
+export const proposeFork = defineMethod({
+  name: "clique_proposeFork",
+  params: { fork: string, time: jsonUnsigned },
+  result: json,
+  private: true,
+  handle: ({ fork, time }, { node }: ProposerModules) =>
+    andThen(node.cliqueProposeParameter({ name: `${fork}Time`, value: time }), () => null),
+});
+
+/** `clique_discardParameter`: casts no more votes about a rule or, by its field in genesis files (`osakaTime`), a fork; those in blocks stay. */
+export const discardParameter = defineMethod({
+  name: "clique_discardParameter",
+  params: { name: string },
+  result: json,
+  private: true,
+  handle: ({ name }, { node }: { node: Pick<ValidatorVoting, "cliqueDiscardParameter"> }) =>
+    andThen(node.cliqueDiscardParameter({ name }), () => null),
+});
+
+/**
  * `clique_status`: who proposed the 64 blocks before the head, and how many percent of them were made by the validator whose turn it was:
  * those committed in the first round.
  */
@@ -208,5 +288,9 @@ export const CLIQUE_METHODS: readonly Method<RpcPorts>[] = [
   proposals,
   propose,
   discard,
+  parameters,
+  proposeParameter,
+  proposeFork,
+  discardParameter,
   status,
 ];

@@ -11,14 +11,15 @@ import { InvalidValueError } from "../../transport/errors.ts";
 import { FEE_HISTORY } from "../json/schemas.ts";
 import { quantityText } from "../json/write.ts";
 
-/** `eth_gasPrice`: suggested tip plus the head's base fee, in wei. */
+/** `eth_gasPrice`: suggested tip plus the head's base fee, in wei; on a chain without a base fee the tip alone. */
 export const gasPrice = defineMethod({
   name: "eth_gasPrice",
   params: {},
   result: quantity,
-  async handle(_params, { chain }: { chain: Pick<ChainView, "head" | "suggestTip"> }) {
+  async handle(_params, { chain }: { chain: Pick<ChainView, "config" | "head" | "suggestTip"> }) {
     const { header } = await chain.head();
-    return (await chain.suggestTip()) + (header.baseFeePerGas ?? 0n);
+    const baseFee = chain.config.zeroBaseFee ? 0n : (header.baseFeePerGas ?? 0n);
+    return (await chain.suggestTip()) + baseFee;
   },
 });
 
@@ -122,7 +123,7 @@ export const baseFee = defineMethod({
   result: nullable(quantity),
   handle: (_params, { chain }: { chain: Pick<ChainView, "config" | "head"> }) =>
     andThen(chain.head(), ({ header }) =>
-      isBlockForkActive(chain.config, "londonBlock", header.number + 1) ? nextBaseFee(header) : null,
+      isBlockForkActive(chain.config, "londonBlock", header.number + 1) ? nextBaseFee(header, chain.config) : null,
     ),
 });
 

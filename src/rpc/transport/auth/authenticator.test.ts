@@ -1,18 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AttemptLimit } from "./attempt-limit.ts";
-import { type Authenticate, carriesCredential, createAuthenticator } from "./authenticator.ts";
+import { type Authenticate, carriesCredential, createAuthenticator, type TokenKeys } from "./authenticator.ts";
+import { opens } from "./credential.ts";
 import { signJwt } from "./jwt.ts";
 
 const secret = Buffer.alloc(32, 7);
 
 function setup() {
   const clock = { seconds: 1_700_000_000, ms: 0 };
+  const revoked = new Set<string | undefined>();
+  const keys: TokenKeys = {
+    secrets: () => [secret],
+    isRevoked: ({ id, subject }) => revoked.has(id) || revoked.has(subject),
+  };
   const { authenticate } = createAuthenticator(
-    { secret, badTokensMax: 3, pauseMsMax: 4000 },
+    { keys, badTokensMax: 3, pauseMsMax: 4000 },
     { nowSeconds: () => clock.seconds, nowMs: () => clock.ms },
   );
-  return { clock, authenticate, good: signJwt({ iat: clock.seconds }, secret) };
+  return { clock, revoked, authenticate, good: signJwt({ iat: clock.seconds }, secret) };
 }
 
 const present = (authenticate: Authenticate, authorization?: string, source = "a", url = "/") =>
@@ -44,6 +50,32 @@ test("a token opens the namespaces it names, until its exp", () => {
   assert.equal(outcome.credential.isExpired(), false);
   clock.seconds += 10;
   assert.equal(outcome.credential.isExpired(), true);
+});
+
+test("a token opens the methods it names, in the namespaces it names", () => {
+  const { authenticate, clock } = setup();
+  const token = signJwt(
+    { iat: clock.seconds, namespaces: ["miner", "txpool"], methods: ["miner_set*", "eth_call"] },
+    secret,
+  );
+  const outcome = present(authenticate, `Bearer ${token}`);
+  assert.ok(outcome.kind === "valid");
+  const isOpen = (method: string) => opens(outcome.credential, method.split("_")[0]!, method);
+  assert.equal(isOpen("miner_setGasPrice"), true);
+  assert.equal(isOpen("miner_start"), false);
+  assert.equal(isOpen("txpool_status"), false);
+  assert.equal(isOpen("eth_call"), false);
+});
+
+test("a revoked token is bad, and one in use opens nothing from then on", () => {
+  const { authenticate, clock, revoked } = setup();
+  const token = signJwt({ iat: clock.seconds, jti: "a1", sub: "team" }, secret);
+  const outcome = present(authenticate, `Bearer ${token}`);
+  assert.ok(outcome.kind === "valid");
+  assert.equal(outcome.credential.isExpired(), false);
+  revoked.add("team");
+  assert.equal(outcome.credential.isExpired(), true);
+  assert.equal(present(authenticate, `Bearer ${token}`).kind, "invalid");
 });
 
 test("a token in the URL is refused even when it is good", () => {

@@ -1,5 +1,5 @@
 import { AttemptLimit } from "./attempt-limit.ts";
-import type { Credential } from "./credential.ts";
+import { type Credential, globMatcher } from "./credential.ts";
 import { verifyJwt } from "./jwt.ts";
 
 /** What came of looking at a request for a credential. */
@@ -24,8 +24,7 @@ export type Presented = {
 export type Authenticate = (presented: Presented) => Authentication;
 
 export type AuthenticatorOptions = {
-  /** 32 bytes */
-  readonly secret: Uint8Array;
+  readonly keys: TokenKeys;
   /** Bad tokens a minute from one address before it has to wait. */
   readonly badTokensMax: number;
   /** Longest it has to wait. */
@@ -33,6 +32,16 @@ export type AuthenticatorOptions = {
   /** Called with the source of each bad token. */
   readonly onBadToken?: (source: string) => void;
 };
+
+/** By what tokens are judged at this moment. */
+export interface TokenKeys {
+  /** Secrets that sign good tokens, 32 bytes each; none while no token is good. */
+  secrets(): readonly Uint8Array[];
+  /** @param names the claims `jti` and `sub` */
+  isRevoked(names: TokenNames): boolean;
+}
+
+export type TokenNames = { readonly id: string | undefined; readonly subject: string | undefined };
 
 export type Authenticator = {
   readonly authenticate: Authenticate;
@@ -53,12 +62,12 @@ const PAUSE_MS = 1000;
 const NONE: Authentication = { kind: "none" };
 const INVALID: Authentication = { kind: "invalid" };
 
-/** Accepts bearer tokens signed with `secret`. */
+/** Accepts bearer tokens that `keys` vouch for. */
 export function createAuthenticator(
   options: AuthenticatorOptions,
   { nowSeconds = () => Date.now() / 1000, nowMs }: AuthenticatorModules = {},
 ): Authenticator {
-  const { secret, badTokensMax: failuresMax, pauseMsMax, onBadToken } = options;
+  const { keys, badTokensMax: failuresMax, pauseMsMax, onBadToken } = options;
   const limit = new AttemptLimit(
     { failuresMax, windowMs: WINDOW_MS, pauseMs: Math.min(PAUSE_MS, pauseMsMax), pauseMsMax },
     nowMs,
@@ -66,13 +75,16 @@ export function createAuthenticator(
 
   function judge(authorization = ""): Authentication {
     const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
-    const verdict = token === undefined ? undefined : verifyJwt(token, secret, nowSeconds());
+    const verdict = token === undefined ? undefined : verifyJwt(token, keys.secrets(), nowSeconds());
     if (verdict === undefined || "fault" in verdict) return INVALID;
-    const { exp, sub, namespaces } = verdict.claims;
+    const { exp, sub, jti, namespaces, methods } = verdict.claims;
+    const names = { id: jti, subject: sub };
+    if (keys.isRevoked(names)) return INVALID;
     const credential: Credential = {
       namespaces: namespaces && new Set(namespaces),
+      includes: methods && globMatcher(methods),
       subject: sub,
-      isExpired: () => exp !== undefined && exp <= nowSeconds(),
+      isExpired: () => (exp !== undefined && exp <= nowSeconds()) || keys.isRevoked(names),
     };
     return { kind: "valid", credential };
   }

@@ -1,18 +1,30 @@
 /** What a good token opens. */
 export type Credential = {
-  /** Namespaces whose private methods it opens; undefined: all. */
+  /** Namespaces whose methods it opens; undefined: all. */
   readonly namespaces: ReadonlySet<string> | undefined;
+  /** Whether it opens a method of these namespaces; undefined: all of them. */
+  readonly includes?: ((method: string) => boolean) | undefined;
   /** The claim `sub`: whom the token was made for. */
   readonly subject?: string | undefined;
-  /** True from the moment its `exp` has passed: a WebSocket lives longer than the token it was opened with. */
+  /** True from the moment its `exp` has passed, or it was revoked: a WebSocket lives longer than the token it was opened with. */
   isExpired(): boolean;
 };
 
-/** True when `credential` opens the private methods of `namespace` now. */
-export function opens(credential: Credential | undefined, namespace: string): boolean {
+/** True when `credential` opens a method of `namespace` now. */
+export function opens(credential: Credential | undefined, namespace: string, method: string): boolean {
   if (credential === undefined || credential.isExpired()) return false;
-  return credential.namespaces === undefined || credential.namespaces.has(namespace);
+  const { namespaces, includes } = credential;
+  return (namespaces === undefined || namespaces.has(namespace)) && (includes === undefined || includes(method));
 }
 
 /** The credential of callers that need none: a process that can open the IPC socket belongs to the node's owner. */
 export const OWNER: Credential = { namespaces: undefined, isExpired: () => false };
+
+/** True for names that match one of `globs` from end to end; the case of letters counts. */
+export function globMatcher(globs: readonly string[]): (name: string) => boolean {
+  const patterns = globs.map((glob) => {
+    const literal = glob.split("*").map((part) => part.replace(/[\\^$.|?+(){}[\]]/g, "\\$&"));
+    return new RegExp(`^${literal.join(".*")}$`);
+  });
+  return (name) => patterns.some((pattern) => pattern.test(name));
+}

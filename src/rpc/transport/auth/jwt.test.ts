@@ -8,7 +8,7 @@ const secret = Buffer.alloc(32, 7);
 const now = 1_700_000_000;
 
 const faultOf = (token: string, at = now, key: Uint8Array = secret) => {
-  const verdict = verifyJwt(token, key, at);
+  const verdict = verifyJwt(token, [key], at);
   return "fault" in verdict ? verdict.fault : undefined;
 };
 
@@ -21,7 +21,7 @@ function craft(header: object, claims: unknown, hash = "sha256", key: Uint8Array
 
 test("verifyJwt gives back the claims of signJwt", () => {
   const claims = { iat: now, exp: now + 10, namespaces: ["personal", "miner"] };
-  assert.deepEqual(verifyJwt(signJwt(claims, secret), secret, now), { claims });
+  assert.deepEqual(verifyJwt(signJwt(claims, secret), [secret], now), { claims });
 });
 
 test("verifyJwt reads the example of RFC 7515 appendix A.1, whose exp is long over", () => {

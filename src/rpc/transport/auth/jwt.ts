@@ -8,8 +8,12 @@ export type JwtClaims = {
   readonly exp?: number;
   /** Whom it was made for. */
   readonly sub?: string;
+  /** Its own name, by which it can be revoked. */
+  readonly jti?: string;
   /** Ours: the namespaces it opens; absent, every one. */
   readonly namespaces?: readonly string[];
+  /** Ours: the methods it opens, `*` for any text; absent, every one. */
+  readonly methods?: readonly string[];
 };
 
 /** Why a token is invalid. For counters only; the answer does not say it. */
@@ -33,13 +37,13 @@ export function signJwt(claims: JwtClaims, secret: Uint8Array): string {
 }
 
 /**
- * What `token` claims, if it was signed with `secret` and its time is right: `exp` ahead, or, in a token without `exp`, `iat`
+ * What `token` claims, if it was signed with one of `secrets` and its time is right: `exp` ahead, or, in a token without `exp`, `iat`
  * within a minute of `nowSeconds`.
  *
  * The algorithm is ours to choose, not the token's: anything but HS256 is rejected before its signature is verified, so neither
  * `none` nor a public key used as a secret gets through.
  */
-export function verifyJwt(token: string, secret: Uint8Array, nowSeconds: number): JwtVerdict {
+export function verifyJwt(token: string, secrets: readonly Uint8Array[], nowSeconds: number): JwtVerdict {
   if (token.length > TOKEN_CHARS_MAX) return { fault: "length" };
   const parts = token.split(".");
   if (parts.length !== 3 || !parts.every((part) => PART.test(part))) return { fault: "form" };
@@ -47,11 +51,12 @@ export function verifyJwt(token: string, secret: Uint8Array, nowSeconds: number)
   const given = decodePart(header);
   // `crit` names extensions that must be understood, and there are none we do.
   if (given?.["alg"] !== HEADER.alg || given["crit"] !== undefined) return { fault: "algorithm" };
-  const wanted = macOf(`${header}.${payload}`, secret);
   const found = Buffer.from(signature, "base64url");
-  if (found.length !== wanted.length || !timingSafeEqual(found, wanted)) {
-    return { fault: "signature" };
-  }
+  const isSignedBy = (secret: Uint8Array) => {
+    const wanted = macOf(`${header}.${payload}`, secret);
+    return found.length === wanted.length && timingSafeEqual(found, wanted);
+  };
+  if (!secrets.some(isSignedBy)) return { fault: "signature" };
   const claims = decodePart(payload);
   if (claims === undefined || !areClaims(claims)) return { fault: "claims" };
   return isTimely(claims, nowSeconds) ? { claims } : { fault: "time" };
@@ -63,15 +68,20 @@ function isTimely({ iat, exp }: JwtClaims, nowSeconds: number): boolean {
 }
 
 function areClaims(value: Readonly<Record<string, unknown>>): value is JwtClaims {
-  const { iat, exp, nbf, sub, namespaces } = value;
+  const { iat, exp, nbf, sub, jti, namespaces, methods } = value;
+  const isText = (text: unknown) => text === undefined || typeof text === "string";
+  const isList = (list: unknown) =>
+    list === undefined || (Array.isArray(list) && list.every((name) => typeof name === "string"));
   const isTime = (time: unknown) => time === undefined || Number.isFinite(time);
   return (
     isTime(iat) &&
     isTime(exp) &&
     // A claim that narrows the token and that we do not weigh must not be passed over.
     nbf === undefined &&
-    (sub === undefined || typeof sub === "string") &&
-    (namespaces === undefined || (Array.isArray(namespaces) && namespaces.every((name) => typeof name === "string")))
+    isText(sub) &&
+    isText(jti) &&
+    isList(namespaces) &&
+    isList(methods)
   );
 }
 

@@ -10,6 +10,8 @@ export type AccessPolicy = {
   readonly namespaces: ReadonlySet<string>;
   /** Private methods need no credential here: the IPC socket, and a dev chain's listeners. */
   readonly isOpen: boolean;
+  /** Every method needs a credential here. */
+  readonly isClosed?: boolean;
   /** Methods of those namespaces that are not served here all the same. */
   readonly deniedMethods?: ReadonlySet<string>;
 };

@@ -272,11 +272,11 @@ export class Dispatcher<Modules> {
 
   #lacksCredential(name: string, { access, credential }: RequestContext): boolean {
     const method = access.isOpen ? undefined : this.#registry.get(name);
-    if (method?.isPrivate !== true) return false;
+    if (method === undefined || !(method.isPrivate || access.isClosed)) return false;
     const { namespace } = method;
     // A token would not help where the method is not served.
     if (!access.namespaces.has(namespace) || access.deniedMethods?.has(name)) return false;
-    return !opens(credential, namespace);
+    return !opens(credential, namespace, name);
   }
 
   #callTimeoutMs(context: RequestContext): number {

@@ -75,6 +75,8 @@ export type EndpointOptions = {
   readonly namespaces: Iterable<string>;
   /** Private methods need no credential here: a dev chain. */
   readonly isOpen?: boolean;
+  /** Every method needs a credential. */
+  readonly isClosed?: boolean;
   /** Narrow the namespaces down to single methods. */
   readonly methods?: MethodRules;
   /** In place of the server's. */

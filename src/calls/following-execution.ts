@@ -1,0 +1,148 @@
+import { createExecutionReads } from "../adapters/execution-port.ts";
+import type { CallLimits } from "../adapters/rpc-settings.ts";
+import { FollowedConfig } from "../chain/agreement/agreed-config.ts";
+import { createChainStateTrie } from "../chain/chain-state-trie.ts";
+import { createGasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
+import { type ChainReader, createChainReader, knownBlock, type PendingBlock } from "../chain/reader.ts";
+import { followerCacheSizes } from "../chain/store/cache-sizes.ts";
+import type { FollowedStore } from "../chain/store/follow/published-head.ts";
+import { StoreFollower } from "../chain/store/follow/store-follower.ts";
+import { hotTier } from "../compiled-contracts/compiled-modules.ts";
+import { createEvm } from "../evm/engine.ts";
+import type { ContractCompiler } from "../evm/modules/compiled-tier.ts";
+import type { ChainConfig } from "../params/chain-config.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { type AnyMethod, PORT_METHODS } from "../rpc/ports/declarations.ts";
+import type { ExecutionReads } from "../rpc/ports/execution.ts";
+import type { StateChanges } from "../state/reader.ts";
+import { replayChanges } from "../state/state-changes.ts";
+import { createStateTrie } from "../state/state-trie.ts";
+import { createWorldState } from "../state/world-state.ts";
+import { Moved } from "../threads/channel.ts";
+import { type ErrorData, errorDataOf, plainData } from "../threads/plain-data.ts";
+import { TraceTooLargeError } from "../tracing/trace-budget.ts";
+import type { ExecutedBlock } from "../types/block.ts";
+import { movableTexts } from "./movable-texts.ts";
+
+/** What an execution thread is started with. */
+export type ExecutionThreadData = {
+  readonly store: FollowedStore;
+  /** `cache.size` */
+  readonly cacheBytes: number;
+  readonly config: ChainConfig;
+  readonly genesisHash: Hash;
+  readonly limits: CallLimits;
+  /** The tip suggested while no block has one, in wei; the oracle's own if undefined. */
+  readonly startPrice: bigint | undefined;
+  /** Contracts that are hot run compiled. */
+  readonly compiles: boolean;
+};
+
+/** The pending block as data: its state is `changes` over the state of its parent. */
+export type PendingBlockData = {
+  readonly executed: Pick<ExecutedBlock, "block" | "senders">;
+  readonly changes: StateChanges;
+};
+
+export type ExecutionRequest = {
+  readonly method: keyof ExecutionReads;
+  /** Without `cancel`. */
+  readonly input: unknown;
+  /** Present for a request on the pending block, where there is one. */
+  readonly pending?: PendingBlockData;
+};
+
+/** @property epoch of the store, as it was when the thread read it: after a rollback the outcome is of a chain that is gone */
+export type ExecutionOutcome =
+  | { readonly epoch: number; readonly value: unknown }
+  | { readonly epoch: number; readonly error: ErrorData };
+
+/** Trie nodes are read by eth_simulateV1 alone. */
+const TRIE_OPTIONS = { cacheBytes: 1 << 20 };
+
+type FollowingExecutionModules = {
+  readonly compiler: ContractCompiler;
+  /** Frees what nobody refers to any more, at once. */
+  readonly collectGarbage: () => void;
+};
+
+/** Executions on the chain of a store that another thread writes. */
+export class FollowingExecution {
+  readonly #store: StoreFollower;
+  readonly #agreed: FollowedConfig;
+  readonly #reads: ExecutionReads;
+  readonly #collectGarbage: () => void;
+  /** Of the request that runs: a pending block and its parent, which is the head for that request. */
+  #pending: { readonly block: PendingBlock; readonly parent: number } | undefined;
+
+  constructor(
+    { store, cacheBytes, config: genesisConfig, genesisHash, limits, startPrice, compiles }: ExecutionThreadData,
+    { compiler, collectGarbage }: FollowingExecutionModules,
+  ) {
+    this.#collectGarbage = collectGarbage;
+    this.#store = new StoreFollower({
+      ...store,
+      caches: followerCacheSizes(cacheBytes),
+      createTrie: (nodes) => createStateTrie(nodes, TRIE_OPTIONS),
+    });
+    this.#agreed = new FollowedConfig(genesisConfig);
+    const { config } = this.#agreed;
+    const stateTrie = createChainStateTrie(this.#store, TRIE_OPTIONS);
+    const reader: ChainReader = {
+      ...createChainReader({
+        config,
+        genesisHash,
+        stateTrie,
+        store: this.#store,
+        head: () => knownBlock(this.#store, this.#pending?.parent ?? this.#store.head()),
+      }),
+      pending: () => this.#pending?.block,
+    };
+    const oracle = createGasPriceOracle(startPrice === undefined ? {} : { startPrice }, {
+      chain: reader,
+    });
+    const execution = { config, stateTrie, evm: createEvm(compiles ? hotTier(compiler) : {}) };
+    this.#reads = createExecutionReads(limits, { reader, execution }, () => oracle.suggestTip());
+  }
+
+  /** Runs on every block that was committed before the request was sent. What it throws is in its outcome. */
+  execute(request: ExecutionRequest): ExecutionOutcome | Moved<ExecutionOutcome> {
+    try {
+      const result = plainData(this.#run(request));
+      const { epoch } = this.#store;
+      if (PORT_METHODS.execution[request.method].heavy !== "trace") return { epoch, value: result };
+      const { value, buffers } = movableTexts(result as Parameters<typeof movableTexts>[0]);
+      return new Moved({ epoch, value }, buffers);
+    } catch (error) {
+      const { epoch } = this.#store;
+      // V8 would let the next trace write as much again before it frees this one, which nobody gets.
+      if (error instanceof TraceTooLargeError) this.#collectGarbage();
+      return { epoch, error: errorDataOf(error) };
+    }
+  }
+
+  /** A thread without requests would hold removed files until it ends. */
+  releaseRemoved(): void {
+    try {
+      this.#store.releaseRemoved();
+    } catch {
+      // The next request meets the same, and has somebody to tell.
+    }
+  }
+
+  #run({ method, input, pending }: ExecutionRequest): unknown {
+    this.#store.catchUp();
+    this.#agreed.follow(this.#store);
+    this.#pending = pending && this.#pendingBlock(pending);
+    const read = this.#reads[method] as AnyMethod;
+    return read(input as object);
+  }
+
+  #pendingBlock({ executed, changes }: PendingBlockData) {
+    const parent = executed.block.header.number - 1;
+    const state = createWorldState(this.#store.stateAt(parent));
+    replayChanges(changes, state);
+    const block = { executed: { ...executed, receipts: [] }, state: state.asReader(), changes };
+    return { block, parent };
+  }
+}

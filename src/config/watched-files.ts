@@ -1,0 +1,57 @@
+import { statSync } from "node:fs";
+
+/** A change of the files counts after this time. */
+const CHECK_MS = 1_000;
+
+type WatchedFilesOptions<T> = {
+  readonly paths: readonly string[];
+  /** What the files say, of which any may be missing. @throws where they cannot be used */
+  readonly read: () => T;
+  /** Called once when files that could be read no longer can. */
+  readonly onFault: (error: unknown) => void;
+  /** Monotonic milliseconds. */
+  readonly nowMs?: () => number;
+};
+
+/** What files of the operator say, read again within a second of a change. */
+export class WatchedFiles<T> {
+  readonly #options: WatchedFilesOptions<T>;
+  readonly #nowMs: () => number;
+  #checkedMs = Number.NEGATIVE_INFINITY;
+  #version: string | undefined;
+  #value: T | undefined;
+
+  /** @throws what `read` throws */
+  constructor(options: WatchedFilesOptions<T>) {
+    this.#options = options;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#load();
+  }
+
+  /** undefined while the files cannot be used; then nothing is allowed that they would allow. */
+  get value(): T | undefined {
+    if (this.#nowMs() - this.#checkedMs < CHECK_MS) return this.#value;
+    try {
+      this.#load();
+    } catch (error) {
+      if (this.#value !== undefined) this.#options.onFault(error);
+      this.#value = undefined;
+      this.#version = undefined;
+    }
+    return this.#value;
+  }
+
+  #load(): void {
+    this.#checkedMs = this.#nowMs();
+    const { paths, read } = this.#options;
+    const version = paths.map(versionOf).join();
+    if (version === this.#version) return;
+    this.#value = read();
+    this.#version = version;
+  }
+}
+
+function versionOf(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? "none" : `${found.ino} ${found.size} ${found.mtimeMs}`;
+}

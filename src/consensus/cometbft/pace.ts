@@ -1,0 +1,63 @@
+import type { ChainConfig } from "../../params/chain-config.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+
+/** Time between two blocks: what the validators agreed on, else the node's own setting. */
+export class Pace {
+  readonly #ownMs: number;
+  readonly #config: Pick<ChainConfig, "blockPeriodMs">;
+
+  /** @param config follows what the validators agree on */
+  constructor(ownMs: number, config: Pick<ChainConfig, "blockPeriodMs">) {
+    this.#ownMs = ownMs;
+    this.#config = config;
+  }
+
+  get blockTimeMs(): number {
+    return this.#config.blockPeriodMs ?? this.#ownMs;
+  }
+}
+
+/** CometBFT reads its pace at its start alone, and is away for some two seconds: nodes that restarted it at once would stop the network. */
+const SPREAD_MS = 60_000;
+
+type PaceChangeModules = {
+  /** Ends CometBFT; it is started again with a new configuration. */
+  readonly restart: () => void;
+  readonly log: Logger;
+  /** From 0 to 1. */
+  readonly random?: () => number;
+};
+
+/** Restarts CometBFT within a minute after the validators agreed on another block time. */
+export class PaceChange {
+  readonly #pace: Pick<Pace, "blockTimeMs">;
+  readonly #modules: PaceChangeModules;
+  #configuredMs: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(pace: Pick<Pace, "blockTimeMs">, modules: PaceChangeModules) {
+    this.#pace = pace;
+    this.#modules = modules;
+  }
+
+  /** CometBFT starts with the pace of now. */
+  configured(): void {
+    this.#configuredMs = this.#pace.blockTimeMs;
+    this.stop();
+  }
+
+  /** A block was committed. */
+  committed(): void {
+    const { blockTimeMs } = this.#pace;
+    if (this.#configuredMs === undefined || this.#configuredMs === blockTimeMs || this.#timer) return;
+    const { log, restart, random = Math.random } = this.#modules;
+    const inMs = Math.round(random() * SPREAD_MS);
+    log.info("the validators agreed on another block time: CometBFT restarts", { blockTimeMs, inMs });
+    this.#timer = setTimeout(restart, inMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}

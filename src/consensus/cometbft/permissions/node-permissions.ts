@@ -1,0 +1,171 @@
+import type { Logger } from "../../../telemetry/logger.ts";
+import type { Counter, Metrics } from "../../../telemetry/metrics.ts";
+import type { PeerLists } from "../peer-lists.ts";
+import type { AllowedNodesFile } from "./allowed-nodes-file.ts";
+import type { NodesContract } from "./nodes-contract.ts";
+
+/** Decides which nodes CometBFT connects to. */
+export type PeerFilter = {
+  /** Why the node with this id, 40 lower-case hex digits, is not connected to; undefined where it may be. */
+  refusal(id: string): string | undefined;
+};
+
+type NodePermissionsModules = {
+  /** What this node's operator decided. */
+  readonly lists: PeerLists;
+  /** Ids of `cometbft.seeds`. */
+  readonly seeds: readonly string[];
+  /** undefined: every node may connect, as far as the file is concerned */
+  readonly file: Pick<AllowedNodesFile, "has" | "refresh"> | undefined;
+  /** undefined: likewise */
+  readonly contract: NodesContract | undefined;
+  /** The newest block of this node is old: what the contract says there may be too. */
+  readonly isLate: () => boolean;
+  /** Ends all connections: CometBFT has no call that ends one. */
+  readonly restart: () => void;
+  readonly metrics: Pick<Metrics, "counter">;
+  readonly log: Logger;
+  /** [0, 1) */
+  readonly random?: () => number;
+  readonly timers?: { after(ms: number, task: () => void): () => void };
+};
+
+/** Where a refusal comes from. */
+type Source = "removed" | "file" | "contract" | "unanswered";
+
+const REASONS: Readonly<Record<Source, string>> = {
+  removed: "removed with admin_removePeer",
+  file: "not in cometbft.allowed-nodes-file",
+  contract: "refused by cometbft.allowed-nodes-contract",
+  unanswered: "cometbft.allowed-nodes-contract does not answer",
+};
+
+/**
+ * All nodes see a change of the contract in the same block. Each waits a random part of this before it restarts CometBFT, which takes two seconds,
+ * so that a network does not lose its validators at once.
+ */
+const CUT_WITHIN_MS = 20_000;
+
+/** A stranger can dial without end; each line of the log stands for all refusals of this time. */
+const LOG_EVERY_MS = 10_000;
+
+/**
+ * Which nodes may connect: none that was removed, and where there is a file, or a contract, those alone that it has; with both, those that both have.
+ *
+ * It fails closed: a contract that does not answer allows no further node. Connections that exist stay then, since all nodes would lose all of them.
+ *
+ * A node that is behind sees an old state, a new one none. It connects to the nodes that its operator names (persistent and trusted peers, seeds)
+ * whatever the contract says there, else it would never learn what the contract says now. With a head of now the contract counts for these too.
+ */
+export class NodePermissions implements PeerFilter {
+  readonly #modules: NodePermissionsModules;
+  readonly #random: () => number;
+  readonly #after: (ms: number, task: () => void) => () => void;
+  readonly #refused: Counter;
+  /** Connected nodes that the contract refused in a state of now: they do not come back because this node is late. */
+  #disconnected: ReadonlySet<string> = new Set();
+  #cancelCut: (() => void) | undefined;
+  #cancelLine: (() => void) | undefined;
+  #unlogged = 0;
+
+  constructor(modules: NodePermissionsModules) {
+    this.#modules = modules;
+    this.#random = modules.random ?? Math.random;
+    this.#after = modules.timers?.after ?? afterTimeout;
+    this.#refused = modules.metrics.counter({
+      name: "refused_peers_total",
+      help: "Connections to nodes that may not connect, by what refused them (removed, file, contract, unanswered).",
+      labels: ["source"],
+    });
+  }
+
+  refusal(id: string): string | undefined {
+    const source = this.#sourceOfRefusal(id);
+    if (source === undefined) return undefined;
+    this.#refused.add(1, { source });
+    this.#logRefusal(id, source);
+    return REASONS[source];
+  }
+
+  /** Whether there is no `refusal`, which counts and logs what others ask for. */
+  mayConnect(id: string): boolean {
+    return this.#sourceOfRefusal(id) === undefined;
+  }
+
+  /** Reads the file again, and ends connections to nodes that may not connect any more. @param connected ids */
+  enforce(connected: readonly string[]): void {
+    this.#modules.file?.refresh();
+    if (this.#cancelCut !== undefined) return;
+    const strangers = connected.filter((id) => this.#isStranger(id));
+    if (strangers.length === 0) return;
+    const waitMs = Math.round(this.#random() * CUT_WITHIN_MS);
+    this.#modules.log.warn("connected nodes may not connect any more: CometBFT is restarted", {
+      nodes: strangers,
+      named: strangers.filter((id) => this.#isNamed(id)),
+      waitMs,
+    });
+    this.#cancelCut = this.#after(waitMs, () => {
+      this.#cancelCut = undefined;
+      // It may be allowed again.
+      const last = strangers.filter((id) => this.#isStranger(id));
+      if (last.length === 0) return;
+      this.#disconnected = new Set([...[...this.#disconnected].filter((id) => this.#asksNo(id)), ...last]);
+      this.#modules.restart();
+    });
+  }
+
+  close(): void {
+    this.#cancelCut?.();
+    this.#cancelLine?.();
+    this.#cancelCut = undefined;
+    this.#cancelLine = undefined;
+  }
+
+  #sourceOfRefusal(id: string): Source | undefined {
+    const { lists, file, contract } = this.#modules;
+    if (lists.isRejected(id)) return "removed";
+    if (file !== undefined && !file.has(id)) return "file";
+    if (contract === undefined) return undefined;
+    const answer = contract.ask(id);
+    if (answer === "allowed" || this.#isNeeded(id)) return undefined;
+    return answer === "refused" ? "contract" : "unanswered";
+  }
+
+  /** What decides about a connection that exists. */
+  #isStranger(id: string): boolean {
+    const source = this.#sourceOfRefusal(id);
+    return source !== undefined && source !== "unanswered";
+  }
+
+  /** Blocks of now come from it alone. */
+  #isNeeded(id: string): boolean {
+    return this.#modules.isLate() && this.#isNamed(id) && !this.#disconnected.has(id);
+  }
+
+  #isNamed(id: string): boolean {
+    const { lists, seeds } = this.#modules;
+    return lists.isPersistent(id) || lists.isTrusted(id) || seeds.includes(id);
+  }
+
+  #asksNo(id: string): boolean {
+    return this.#modules.contract?.ask(id) === "refused";
+  }
+
+  #logRefusal(id: string, source: Source): void {
+    if (this.#cancelLine !== undefined) {
+      this.#unlogged++;
+      return;
+    }
+    this.#modules.log.info("node refused", { id, reason: REASONS[source] });
+    this.#cancelLine = this.#after(LOG_EVERY_MS, () => {
+      this.#cancelLine = undefined;
+      if (this.#unlogged > 0) this.#modules.log.info("more connections refused", { count: this.#unlogged });
+      this.#unlogged = 0;
+    });
+  }
+}
+
+function afterTimeout(ms: number, task: () => void): () => void {
+  const timer = setTimeout(task, ms);
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,90 @@
+import type { Chain } from "../../../chain/chain.ts";
+import { NodeError } from "../../../errors.ts";
+import { type CallModules, call } from "../../../execution/call/call.ts";
+import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
+import { bytesToBigint, concatBytes } from "../../../primitives/bytes.ts";
+import { hexToBytes } from "../../../primitives/hex.ts";
+import { keccak256 } from "../../../primitives/keccak.ts";
+import type { Logger } from "../../../telemetry/logger.ts";
+
+/** What a contract says of a node; unknown: it is not there, reverts, needs too much, or returns something else than a bool. */
+export type ContractAnswer = "allowed" | "refused" | "unknown";
+
+/** Names the nodes of a network that may connect to each other. */
+export type NodesContract = {
+  /** @param id 40 hex digits */
+  ask(id: string): ContractAnswer;
+};
+
+type NodesContractModules = {
+  readonly chain: Pick<Chain, "head" | "stateAt" | "blockHash">;
+  readonly execution: CallModules;
+  readonly log: Logger;
+};
+
+/** A mapping behind a proxy takes some 12,000 gas. Each connection of a stranger costs such a call, less than a millisecond. */
+const GAS_MAX = 100_000n;
+/** Of the chain's thread, where the machine is slow. */
+const CALL_MS_MAX = 50;
+
+const CONNECTION_ALLOWED = keccak256(Buffer.from("connectionAllowed(bytes20)")).slice(0, 4);
+const WORD_BYTES = 32;
+const ID_BYTES = 20;
+
+/** The contract of `cometbft.allowed-nodes-contract`, `connectionAllowed(bytes20 id) view returns (bool)`, in the state after the head. */
+export class ChainNodesContract implements NodesContract {
+  readonly #address: Address;
+  readonly #modules: NodesContractModules;
+  /** The last failure that was logged; empty: the last answer was one. */
+  #failure = "";
+
+  constructor(address: Address, modules: NodesContractModules) {
+    this.#address = address;
+    this.#modules = modules;
+  }
+
+  ask(id: string): ContractAnswer {
+    try {
+      const answer = decodeAnswer(this.#call(id));
+      this.#note(answer === "unknown" ? "it returns no bool" : "");
+      return answer;
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error;
+      this.#note(error.message);
+      return "unknown";
+    }
+  }
+
+  #call(id: string): Uint8Array {
+    const { chain, execution } = this.#modules;
+    const { header } = chain.head().block;
+    const target = {
+      header,
+      state: chain.stateAt(header.number),
+      blockHash: (number: number) => chain.blockHash(number),
+    };
+    const data = concatBytes(CONNECTION_ALLOWED, hexToBytes(`0x${id}`), new Uint8Array(WORD_BYTES - ID_BYTES));
+    return call({ from: ZERO_ADDRESS, to: this.#address, data, gas: GAS_MAX }, target, execution, {
+      timeoutMs: CALL_MS_MAX,
+      returnBytesMax: WORD_BYTES,
+    });
+  }
+
+  /** Each kind of failure once, until there is an answer again. */
+  #note(failure: string): void {
+    if (failure === this.#failure) return;
+    this.#failure = failure;
+    if (failure === "") return;
+    this.#modules.log.error("cometbft.allowed-nodes-contract does not answer: nodes that it has to allow are refused", {
+      contract: this.#address,
+      reason: failure,
+    });
+  }
+}
+
+function decodeAnswer(result: Uint8Array): ContractAnswer {
+  if (result.length !== WORD_BYTES) return "unknown";
+  const value = bytesToBigint(result);
+  if (value > 1n) return "unknown";
+  return value === 1n ? "allowed" : "refused";
+}

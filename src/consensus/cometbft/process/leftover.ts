@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import type { Logger } from "../../../telemetry/logger.ts";
+
+/**
+ * Kills every CometBFT that runs on `directory`. The node of this home holds its lock and has none yet, so it is that of a node that was killed:
+ * CometBFT waits for ever where it loses its application while a block is committed, and its lock on its tables keeps the next one from starting.
+ * Found by `/proc`; where there is none, nothing is.
+ */
+export function endLeftoverEngines(directory: string, log: Logger): void {
+  for (const pid of leftoverEngines(directory)) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ESRCH") continue;
+      throw error;
+    }
+    log.warn("a CometBFT that outlived its node was killed", { pid });
+  }
+}
+
+function leftoverEngines(directory: string): readonly number[] {
+  return processes().filter((pid) => isEngine(pid) && isWorkingIn(pid, directory));
+}
+
+function processes(): readonly number[] {
+  try {
+    return readdirSync("/proc").map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
+}
+
+/** True for a process with the arguments of `startEngineProcess`. */
+function isEngine(pid: number): boolean {
+  try {
+    // Arguments end with a zero byte each; a home that was moved has another path.
+    const [home, option, command] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1).reverse();
+    return command === "start" && option === "--home" && home !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** True for the same directory, and not for another one with its path, as a container has. */
+function isWorkingIn(pid: number, directory: string): boolean {
+  try {
+    const own = statSync(directory);
+    const other = statSync(`/proc/${pid}/cwd`);
+    return own.ino === other.ino && own.dev === other.dev;
+  } catch {
+    return false;
+  }
+}

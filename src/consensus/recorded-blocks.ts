@@ -1,0 +1,263 @@
+import { readAgreement } from "../chain/agreement/agreement.ts";
+import type { Chain } from "../chain/chain.ts";
+import { NodeError } from "../errors.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type {
+  Application,
+  ApplyResult,
+  BlockInput,
+  BlockResult,
+  ChainStart,
+  OfferResult,
+  Snapshot,
+  TxResult,
+  Validator,
+} from "./application.ts";
+import { APP_VERSION, assertSameChain } from "./chain-start.ts";
+import { decodeProposerData, type ProposerData } from "./consensus-data.ts";
+import { PROPOSER_DATA_RESULT, prevRandaoOf, SKIPPED_RESULT } from "./evm-application.ts";
+import type { GossipLimits } from "./gossip-list.ts";
+import type { Signer } from "./voting/snapshot.ts";
+import { snapshotIn } from "./voting/snapshot-storage.ts";
+import type { StartingSet } from "./voting/starting-set.ts";
+
+/** The engine decides another block than the chain has at this height. */
+export class OtherBlockDecidedError extends NodeError {
+  readonly code = "CONSENSUS_OTHER_BLOCK";
+  constructor(height: number) {
+    super(
+      `the network has another block ${height} than this chain: compare it with other nodes; "evmintd rollback --to ${height - 1}" gives this one up, and the blocks after it`,
+      { height },
+    );
+  }
+}
+
+/** The engine needs blocks again that the chain has pruned. */
+export class BlocksPrunedError extends NodeError {
+  readonly code = "CONSENSUS_BLOCKS_PRUNED";
+}
+
+type RecordedBlocksModules = {
+  readonly chain: Pick<
+    Chain,
+    "block" | "header" | "blockHash" | "stateAt" | "oldest" | "head" | "config" | "genesisHash"
+  >;
+  /** The validators that votes count from. */
+  readonly startingSet: () => StartingSet;
+  /** Voting power of a validator that is voted in. */
+  readonly validatorPower: () => number;
+  /** `genesisRules` of the genesis file. */
+  readonly rules: string | undefined;
+  readonly log: Logger;
+};
+
+/**
+ * The application as the engine sees it. Where the engine's own store is lost or older than the chain, the engine gets the blocks of the chain from its
+ * peers again: they are answered from the block log, without execution, and nothing is removed. From the head on it is the application itself.
+ */
+export class RecordedBlocks implements Application {
+  readonly #application: Application;
+  readonly #modules: RecordedBlocksModules;
+  /** Height that the engine has, while that is below the head. */
+  #height: number | undefined;
+  #finalized: number | undefined;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(application: Application, modules: RecordedBlocksModules) {
+    this.#application = application;
+    this.#modules = modules;
+  }
+
+  /**
+   * The engine has `height` blocks.
+   * @throws BlocksPrunedError where the chain has not what it takes
+   */
+  begin(height: number): void {
+    const { chain, log } = this.#modules;
+    const head = chain.head().block.header.number;
+    if (height >= head) return;
+    const { block, state } = chain.oldest();
+    if (height < Math.max(block, state)) {
+      throw new BlocksPrunedError(
+        `CometBFT has to get block ${height + 1} and those after it again, and this chain has pruned block ${height} or its state`,
+        { height, block, state },
+      );
+    }
+    this.#height = height;
+    this.#finalized = undefined;
+    log.warn("the engine's store ends before the chain: it gets the blocks again, and the chain stays as it is", {
+      from: height + 1,
+      to: head,
+    });
+  }
+
+  /** Calls `listener` after each block that the engine has again, until the returned function is called. */
+  onCaughtUp(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Height of the engine while it gets blocks again that the chain has. */
+  get behind(): { readonly height: number; readonly head: number } | undefined {
+    if (this.#height === undefined) return undefined;
+    return { height: this.#height, head: this.#modules.chain.head().block.header.number };
+  }
+
+  info() {
+    if (this.#height === undefined) return this.#application.info();
+    return { height: this.#height, appHash: this.#modules.chain.blockHash(this.#height)!, appVersion: APP_VERSION };
+  }
+
+  initChain(start: ChainStart) {
+    if (this.#height === undefined) return this.#application.initChain(start);
+    const { chain } = this.#modules;
+    const head = chain.header(this.#height)!;
+    const { config, genesisHash } = chain;
+    assertSameChain(start, { config, genesisHash, rules: this.#modules.rules, head });
+    return { appHash: chain.blockHash(this.#height)! };
+  }
+
+  finalizeBlock(input: BlockInput): BlockResult {
+    if (this.#height === undefined) return this.#application.finalizeBlock(input);
+    const result = this.#recorded(input);
+    this.#finalized = input.height;
+    return result;
+  }
+
+  commit(): void {
+    if (this.#height === undefined) {
+      this.#application.commit();
+      return;
+    }
+    this.#height = this.#finalized ?? this.#height;
+    const { chain, log } = this.#modules;
+    const height = this.#height;
+    if (height >= chain.head().block.header.number) {
+      log.info("the engine has the blocks of the chain", { height });
+      this.#height = undefined;
+    }
+    this.#finalized = undefined;
+    for (const listener of this.#listeners) listener();
+  }
+
+  processProposal(input: BlockInput): boolean {
+    if (this.#height === undefined) return this.#application.processProposal(input);
+    try {
+      this.#recorded(input);
+      return true;
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error;
+      this.#modules.log.warn("proposal of a height that the chain has rejected", { height: input.height, error });
+      return false;
+    }
+  }
+
+  prepareProposal(proposal: Parameters<Application["prepareProposal"]>[0]): Uint8Array[] {
+    return this.#application.prepareProposal(proposal);
+  }
+
+  checkTx(tx: Uint8Array) {
+    return this.#application.checkTx(tx);
+  }
+
+  insertTx(tx: Uint8Array) {
+    return this.#application.insertTx(tx);
+  }
+
+  reapTxs(limits: GossipLimits): Uint8Array[] {
+    return this.#application.reapTxs(limits);
+  }
+
+  listSnapshots(): readonly Snapshot[] {
+    return this.#application.listSnapshots();
+  }
+
+  loadSnapshotChunk(height: number, format: number, chunk: number): Uint8Array {
+    return this.#application.loadSnapshotChunk(height, format, chunk);
+  }
+
+  offerSnapshot(snapshot: Snapshot, appHash: Parameters<Application["offerSnapshot"]>[1]): OfferResult {
+    return this.#application.offerSnapshot(snapshot, appHash);
+  }
+
+  applySnapshotChunk(index: number, chunk: Uint8Array, sender: string): ApplyResult {
+    return this.#application.applySnapshotChunk(index, chunk, sender);
+  }
+
+  engineLost(): void {
+    this.#finalized = undefined;
+    this.#application.engineLost();
+  }
+
+  /**
+   * What the execution of block `input` gave.
+   * @throws OtherBlockDecidedError, InvalidProposerDataError
+   */
+  #recorded(input: BlockInput): BlockResult {
+    const { chain } = this.#modules;
+    const { height, txs } = input;
+    const parent = chain.header(height - 1);
+    const stored = chain.block(height);
+    const proposer = decodeProposerData(txs[0]);
+    if (parent === undefined || stored === undefined)
+      throw new BlocksPrunedError(`block ${height} is pruned`, { height });
+    const { block, receipts } = stored;
+    const { header, transactions } = block;
+    const results: TxResult[] = [PROPOSER_DATA_RESULT];
+    let next = 0;
+    for (const raw of txs.slice(1)) {
+      const tx = transactions[next];
+      // A decided block may have an invalid transaction, which is none of ours.
+      if (tx === undefined || !Buffer.from(tx.raw).equals(raw)) {
+        results.push(SKIPPED_RESULT);
+        continue;
+      }
+      results.push({ code: 0, gasWanted: tx.gasLimit, gasUsed: receipts[next]!.gasUsed });
+      next++;
+    }
+    const isSame =
+      next === transactions.length &&
+      header.timestamp === input.time.seconds &&
+      header.mixHash === prevRandaoOf(parent.mixHash, input) &&
+      isOfProposer(header, proposer);
+    if (!isSame) throw new OtherBlockDecidedError(height);
+    const validatorUpdates = this.#validatorUpdates(height);
+    return { appHash: block.hash, results, validatorUpdates, ...this.#evidenceAgeUpdate(height) };
+  }
+
+  /** What block `height` decided about the age of evidence. */
+  #evidenceAgeUpdate(height: number): Pick<BlockResult, "evidenceAgeSeconds"> {
+    const { chain } = this.#modules;
+    const ageAt = (block: number) =>
+      readAgreement(chain.stateAt(block)).values.find(({ name }) => name === "evidenceAgeSeconds")?.value;
+    const [before, after] = [ageAt(height - 1), ageAt(height)];
+    if (before === after) return {};
+    return { evidenceAgeSeconds: after === undefined ? null : Number(after) };
+  }
+
+  /** What block `height` changed in the set of validators. */
+  #validatorUpdates(height: number): readonly Validator[] {
+    const [before, after] = [this.#signersAt(height - 1), this.#signersAt(height)];
+    const power = this.#modules.validatorPower();
+    const without = (signers: readonly Signer[], others: readonly Signer[]) =>
+      signers.filter(({ address }) => !others.some((other) => other.address === address));
+    return [
+      ...without(after, before).map((signer) => ({ ...signer, power })),
+      ...without(before, after).map((signer) => ({ ...signer, power: 0 })),
+    ];
+  }
+
+  #signersAt(height: number): readonly Signer[] {
+    const { chain, startingSet } = this.#modules;
+    return snapshotIn(chain.stateAt(height), startingSet(), height).signers;
+  }
+}
+
+function isOfProposer(
+  header: { readonly coinbase: string; readonly gasLimit: bigint; readonly extraData: Uint8Array },
+  { feeRecipient, gasLimit, extraData }: ProposerData,
+): boolean {
+  return (
+    header.coinbase === feeRecipient && header.gasLimit === gasLimit && Buffer.from(header.extraData).equals(extraData)
+  );
+}

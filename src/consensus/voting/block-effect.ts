@@ -1,0 +1,99 @@
+import type { Parameter } from "../../chain/agreement/agreement.ts";
+import { readAgreement, writeAgreement } from "../../chain/agreement/agreement.ts";
+import type { SystemUpdate } from "../../execution/block/block-execution.ts";
+import type { ChainConfig } from "../../params/chain-config.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { StateReader } from "../../state/reader.ts";
+import { jail, type Offence } from "./jail.ts";
+import { countParameterVote, openVotes } from "./parameters.ts";
+import { countVote, type Signer, type Vote } from "./snapshot.ts";
+import { snapshotIn, writeSnapshot } from "./snapshot-storage.ts";
+import { type StartingSet, startingSetHash } from "./starting-set.ts";
+
+/** What a block says about validators and rules. */
+export type GovernanceInBlock = {
+  /** About a validator. */
+  readonly vote?: Vote | undefined;
+  /** About a rule of the chain. */
+  readonly parameterVote?: Parameter | undefined;
+  /** Only where the chain's genesis has `jail`. */
+  readonly offences?: readonly Offence[];
+  readonly startingSet: StartingSet;
+};
+
+/** The block it is in, on the state after its parent. */
+type BlockPosition = {
+  readonly height: number;
+  /** Unix seconds */
+  readonly timestamp: number;
+  readonly proposer: Address;
+  /** The rules of the chain. */
+  readonly config: ChainConfig;
+};
+
+type GovernanceEffect = {
+  /** Stores the outcome; undefined where there is nothing to store. */
+  readonly systemUpdate: SystemUpdate | undefined;
+  /** Validators that the block adds and removes. */
+  readonly joined: readonly Signer[];
+  readonly left: readonly Signer[];
+  /** The offences that had an effect. */
+  readonly jailed: readonly Offence[];
+  /** What the vote about a rule decided; value 0: there is no agreement any more, of what can be without. */
+  readonly decided: Parameter | undefined;
+};
+
+/**
+ * What a block does to validators and rules: first offences, then the vote about a validator, then the one about a rule. Depends on its arguments
+ * alone, so that replay, import and state sync come to the same state.
+ */
+export function governanceEffect(
+  parent: StateReader,
+  { height, timestamp, proposer, config }: BlockPosition,
+  { vote, parameterVote, offences = [], startingSet }: GovernanceInBlock,
+): GovernanceEffect {
+  const hash = startingSetHash(startingSet);
+  const before = snapshotIn(parent, startingSet, height);
+  const { snapshot: afterJail, jailed } = jail(before, offences, height);
+  const after = vote ? countVote(afterJail, { ...vote, signer: proposer, block: height }) : afterJail;
+  const updates: SystemUpdate[] = [];
+  if (vote || jailed.length > 0) updates.push((state) => writeSnapshot({ ...after, startingSetHash: hash }, state));
+  let decided: Parameter | undefined;
+  if (parameterVote) {
+    const cast = { ...parameterVote, signer: proposer, block: height };
+    const counting = { signers: after.signers, startingSetHash: hash, timestamp, config };
+    const agreed = readAgreement(parent);
+    const agreement = countParameterVote(agreed, cast, counting);
+    if (agreement.values !== agreed.values) decided = parameterVote;
+    updates.push((state) => writeAgreement(agreement, state));
+  }
+  return {
+    systemUpdate: updates.length === 0 ? undefined : inOrder(updates),
+    joined: missing(after.signers, before.signers),
+    left: missing(before.signers, after.signers),
+    jailed,
+    decided,
+  };
+}
+
+function inOrder(updates: readonly SystemUpdate[]): SystemUpdate {
+  return (state) => {
+    for (const update of updates) update(state);
+  };
+}
+
+/** What is agreed after the block with state `state`, with the votes that still count in the next one. */
+export function agreementIn(state: StateReader, startingSet: StartingSet, height: number) {
+  const agreement = readAgreement(state);
+  const { signers } = snapshotIn(state, startingSet, height);
+  return {
+    values: agreement.values,
+    votes: openVotes(agreement, height, { signers, startingSetHash: startingSetHash(startingSet) }),
+  };
+}
+
+/** The signers of `all` that `others` has not. */
+function missing(all: readonly Signer[], others: readonly Signer[]): readonly Signer[] {
+  const known = new Set(others.map(({ address }) => address));
+  return all.filter(({ address }) => !known.has(address));
+}

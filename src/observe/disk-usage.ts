@@ -1,0 +1,64 @@
+import { statfsSync } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Failures } from "../telemetry/failures.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+/** Sizes change by blocks; a store of CometBFT has thousands of files. */
+const INTERVAL_MS = 60_000;
+
+/** Below the home, by part. */
+const PARTS = {
+  log: "data/log",
+  index: "data/index",
+  pool: "data/pool",
+  snapshots: "data/snapshots",
+  cache: "cache",
+  "CometBFT blocks": "cometbft/data/blockstore.db",
+  "CometBFT state": "cometbft/data/state.db",
+  "CometBFT journal": "cometbft/data/cs.wal",
+} as const;
+
+type DiskUsageModules = { readonly metrics: Pick<Metrics, "gauge">; readonly failures: Failures };
+
+/** Measures once a minute what the parts of a home take on disk, and what is left. */
+export class DiskUsage {
+  readonly #timer: NodeJS.Timeout;
+
+  /** @param home a folder that exists */
+  constructor(home: string, { metrics, failures }: DiskUsageModules) {
+    const used = metrics.gauge({
+      name: "disk_bytes",
+      help: "What the home takes on disk, by part.",
+      labels: ["part"],
+    });
+    const free = metrics.gauge({ name: "disk_free_bytes", help: "What is free where the home is." });
+    const measure = failures.guard("disk usage", async () => {
+      for (const [part, path] of Object.entries(PARTS)) {
+        used.set(await sizeOf(join(home, path)), { part });
+      }
+      const { bavail, bsize } = statfsSync(home);
+      free.set(bavail * bsize);
+    });
+    measure();
+    this.#timer = setInterval(measure, INTERVAL_MS).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+/** Bytes on disk of a file, or of all below a folder; what is removed meanwhile has none. */
+async function sizeOf(path: string): Promise<number> {
+  try {
+    const found = await lstat(path);
+    if (!found.isDirectory()) return found.blocks * 512;
+    let sum = 0;
+    for (const name of await readdir(path)) sum += await sizeOf(join(path, name));
+    return sum;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0;
+    throw error;
+  }
+}

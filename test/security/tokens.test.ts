@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { WebSocket } from "ws";
+import { readJwtSecret } from "../../src/config/secrets.ts";
+import { revokeTokens, rotateTokenSecret } from "../../src/config/token-file.ts";
+import { type JwtClaims, signJwt } from "../../src/rpc/transport/auth/jwt.ts";
+import { request } from "../support/clients.ts";
+import { startConfiguredNode } from "../support/configured-node.ts";
+import type { TestNode } from "../support/test-node.ts";
+
+const home = mkdtempSync(join(tmpdir(), "evmint-tokens-"));
+let node: TestNode;
+before(async () => {
+  node = await startConfiguredNode({ home, settings: { "json-rpc.require-token": "true", "json-rpc.api": "all" } });
+});
+after(async () => {
+  await node.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const now = () => Date.now() / 1_000;
+
+function tokenOf(claims: JwtClaims): string {
+  return signJwt({ exp: Math.ceil(now()) + 600, ...claims }, readJwtSecret(home));
+}
+
+async function status(method: string, token?: string): Promise<number> {
+  const headers = {
+    "content-type": "application/json",
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  };
+  return (await fetch(node.url, { method: "POST", headers, body: request(method) })).status;
+}
+
+/** What is written to the files counts within a second. */
+async function within(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 3_000;
+  while (!(await condition())) {
+    assert.ok(performance.now() < deadline);
+    await setTimeout(50);
+  }
+}
+
+test("with json-rpc.require-token no method is answered without a token that opens it", async () => {
+  assert.equal(await status("eth_chainId"), 401);
+  assert.equal(await status("eth_chainId", tokenOf({})), 200);
+  const narrow = tokenOf({ methods: ["eth_block*", "txpool_status"] });
+  assert.equal(await status("eth_blockNumber", narrow), 200);
+  assert.equal(await status("txpool_status", narrow), 200);
+  assert.equal(await status("eth_chainId", narrow), 401);
+  assert.equal(await status("miner_start", narrow), 401);
+});
+
+test("a revoked token opens nothing any more, over a WebSocket that is open neither", async () => {
+  const token = tokenOf({ jti: "00112233aabbccdd", sub: "team" });
+  const other = tokenOf({ sub: "others" });
+  const ws = new WebSocket(node.wsUrl, { headers: { authorization: `Bearer ${token}` } });
+  await new Promise((resolve, reject) => ws.once("open", resolve).once("error", reject));
+  const call = async () => {
+    const answer = new Promise<string>((resolve) => ws.once("message", (message) => resolve(message.toString())));
+    ws.send(request("eth_chainId"));
+    return JSON.parse(await answer) as { readonly result?: string; readonly error?: { readonly code: number } };
+  };
+  assert.equal((await call()).result, "0x2328");
+  revokeTokens(home, { kind: "id", name: "00112233aabbccdd" }, now());
+  await within(async () => (await status("eth_chainId", token)) === 401);
+  assert.equal((await call()).error?.code, -32001);
+  ws.terminate();
+  assert.equal(await status("eth_chainId", other), 200);
+  revokeTokens(home, { kind: "subject", name: "others" }, now());
+  await within(async () => (await status("eth_chainId", other)) === 401);
+});
+
+test("a new secret leaves older tokens good for its grace", async () => {
+  const old = tokenOf({});
+  rotateTokenSecret(home, { graceSeconds: 60 }, now());
+  await within(async () => (await status("eth_chainId", tokenOf({}))) === 200);
+  assert.equal(await status("eth_chainId", old), 200);
+  rotateTokenSecret(home, { graceSeconds: 0 }, now());
+  await within(async () => (await status("eth_chainId", tokenOf({}))) === 200);
+  assert.equal(await status("eth_chainId", old), 401);
+});

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { SimulationProcess } from "./runner/simulation-process.ts";
+import { buildWorker } from "./runner/worker-bundle.ts";
+import { planOf } from "./scenario/plan.ts";
+
+const SHORT = { durationMs: 40_000 } as const;
+const PLANS = [
+  planOf({ ...SHORT, seed: "3", nodes: 4, engine: "cometbft" }),
+  planOf({ ...SHORT, seed: "5", engine: "solo" }),
+  planOf({ ...SHORT, seed: "9", nodes: 5, engine: "cometbft" }),
+] as const;
+
+test("a seed does the same each time: again in one process, after others, and in another process", async (t) => {
+  const bundle = await buildWorker(join(tmpdir(), `evmint-simulation-${process.pid}.mjs`));
+  const [one, other] = [new SimulationProcess(bundle), new SimulationProcess(bundle)];
+  t.after(() => {
+    one.close();
+    other.close();
+  });
+  const [a, b, c] = PLANS;
+  const hashes = [];
+  for (const plan of [a, b, c, a]) {
+    const { hash, violation, blocks } = await one.run(plan);
+    assert.equal(violation, undefined);
+    assert.ok(blocks > 3);
+    hashes.push(hash);
+  }
+  const [first, , , again] = hashes;
+  assert.equal(again, first);
+  assert.equal(new Set(hashes).size, 3, "seeds differ");
+  assert.equal((await other.run(a, true)).hash, first, "also with the trace in words");
+});

@@ -1,0 +1,16 @@
+/** The native curve, which recovers the sender of a transaction once for all nodes. */
+import type { Secp256k1Backend, SignedDigest } from "../../../src/crypto/secp256k1-backend.ts";
+import { loadNativeBackend as loadOriginal } from "../../../src/crypto/secp256k1-native.ts";
+import { Memo, textOf } from "./memo.ts";
+
+export function loadNativeBackend(): Secp256k1Backend | undefined {
+  const backend = loadOriginal();
+  if (backend === undefined) return undefined;
+  const keys = new Memo<Uint8Array | undefined>();
+  const recover = (signed: SignedDigest) => {
+    const { digest, r, s, yParity } = signed;
+    const text = `${textOf(digest)} ${r.toString(32)} ${s.toString(32)} ${yParity}`;
+    return keys.get(text, () => backend.recover([signed])[0])?.slice();
+  };
+  return { ...backend, recover: (signed) => signed.map(recover) };
+}

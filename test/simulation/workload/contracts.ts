@@ -1,0 +1,24 @@
+import type { Address } from "../../../src/primitives/address.ts";
+import { bytesToHex, type Hex } from "../../../src/primitives/hex.ts";
+import { keccak256 } from "../../../src/primitives/keccak.ts";
+import { assemble } from "../../support/assembler.ts";
+
+export type Predeployed = { readonly address: Address; readonly code: Hex };
+
+const addressOf = (name: string) => bytesToHex(keccak256(Buffer.from(name)).subarray(12)) as Address;
+
+/**
+ * Counts the calls of each caller in a slot of its own, and all in slot 0. The call names the count that the caller expects, and fails for another one:
+ * it reads what was written before, and what it has written itself goes when it fails. Each count is in a log, under the caller.
+ */
+export const LEDGER: Predeployed = {
+  address: addressOf("ledger"),
+  code: assemble(`
+    PUSH1 00 CALLDATALOAD CALLER SLOAD DUP1 SWAP2 EQ PUSH1 11 JUMPI CALLER CALLER SSTORE PUSH0 PUSH0 REVERT
+    JUMPDEST PUSH1 01 ADD DUP1 CALLER SSTORE
+    PUSH0 SLOAD PUSH1 01 ADD PUSH0 SSTORE
+    PUSH0 MSTORE CALLER PUSH1 20 PUSH0 LOG1 STOP`),
+};
+
+/** Succeeds from Osaka on: CLZ (EIP-7939) is no instruction before. */
+export const FORK_PROBE: Predeployed = { address: addressOf("fork probe"), code: "0x5f1e5f5260205ff3" };

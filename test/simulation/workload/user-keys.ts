@@ -1,0 +1,13 @@
+import { addressFromPrivateKey } from "../../../src/crypto/secp256k1.ts";
+import { keccak256 } from "../../../src/primitives/keccak.ts";
+
+/** Accounts of the users of a simulation, which own something in block 0. */
+export const USERS = Array.from({ length: 12 }, (_, index) => {
+  const key = keccak256(Buffer.from(`user ${index} of a simulation`));
+  return { index, key, address: addressFromPrivateKey(key) };
+});
+
+/** Wei of each user in block 0. */
+export const USER_BALANCE = 10n ** 22n;
+
+export const CHAIN_ID = 9_000n;

@@ -1,0 +1,192 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { WebSocket } from "ws";
+import type { Hash } from "../../src/primitives/hash.ts";
+import type { Hex } from "../../src/primitives/hex.ts";
+import type { ReceiptAnswer } from "./chain-model.ts";
+import { StormFailure } from "./failure.ts";
+import type { Ledger } from "./ledger.ts";
+import { NoAnswerError, type Rpc, RpcError } from "./rpc.ts";
+import type { Sender, Slot } from "./sender.ts";
+
+/** Of so many transactions one is sent before the one whose nonce it follows, and one replaces the last one. */
+const GAP_EVERY = 25;
+const REPLACEMENT_EVERY = 15;
+/** Of so many transactions one receipt is asked for. */
+const RECEIPT_EVERY = 3;
+/** Longest pause between two transactions of a sender, in milliseconds. */
+const PAUSE_MS_MAX = 12;
+/** Transactions of one sender in one life, less those that wait from lives before: a slow chain must not fall behind for ever. */
+const TRANSACTIONS_MAX = 60;
+/** The upgrade to WebSocket is answered within so long, or the node has ended. */
+const UPGRADE_MS = 20_000;
+
+/** Answers to a transaction that the node has already, in the pool or in a block. */
+const HAS_IT = /already known|nonce too low/;
+/** Answers to a replacement that came too late, or whose first attempt is in the pool. */
+const LATE_REPLACEMENT = /already known|nonce too low|replacement transaction underpriced/;
+
+export type LoadOptions = {
+  readonly rpc: Rpc;
+  readonly wsUrl: string;
+  readonly ledger: Ledger;
+  readonly random: () => number;
+};
+
+/** Clients of one life of a node: they send, read and subscribe until it dies or they are stopped, and the ledger learns every answer. */
+export class Load {
+  readonly #options: LoadOptions;
+  readonly #running: Promise<void>[] = [];
+  readonly #recent: Hash[] = [];
+  #socket: WebSocket | undefined;
+  #isStopping = false;
+  #failure: unknown;
+  /** When the first block was notified, by the monotonic clock. */
+  firstBlockMs: number | undefined;
+  answered = 0;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+  }
+
+  /** Subscribes to new heads and logs, and has the first sender send a transaction that the node has not seen: a block must follow. */
+  async begin(): Promise<void> {
+    await this.#subscribe();
+    const [sender] = this.#options.ledger.senders;
+    while (!(await this.#send(sender!, sender!.nextSlot())));
+  }
+
+  start(): void {
+    for (const sender of this.#options.ledger.senders) {
+      this.#running.push(
+        this.#run(sender).catch((error) => {
+          // The connection broke: the node is dead.
+          if (!(error instanceof NoAnswerError)) this.#failure ??= error;
+        }),
+      );
+    }
+  }
+
+  /** @throws what a client saw that must not be */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all(this.#running);
+    this.#socket?.terminate();
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async #run(sender: Sender): Promise<void> {
+    const { rpc, ledger, random } = this.#options;
+    const isOneOf = (count: number) => random() * count < 1;
+    let left = TRANSACTIONS_MAX - sender.slotsFrom(ledger.model.nonceOf(sender.address));
+    while (!this.#isStopping) {
+      if (left-- > 0) {
+        const ahead = isOneOf(GAP_EVERY) ? sender.slotAfterNext() : undefined;
+        if (ahead !== undefined) await this.#send(sender, ahead);
+        if (isOneOf(REPLACEMENT_EVERY)) await this.#replace(sender);
+        await this.#send(sender, sender.nextSlot());
+      } else {
+        this.#sawBlock(await rpc.call("eth_getBlockByNumber", "latest", false));
+        await sleep(PAUSE_MS_MAX);
+      }
+      if (isOneOf(RECEIPT_EVERY)) await this.#readReceipt();
+      if (isOneOf(4)) await sleep(random() * PAUSE_MS_MAX);
+    }
+  }
+
+  /** @returns false where the node had it already */
+  async #send(sender: Sender, slot: Slot): Promise<boolean> {
+    const { rpc } = this.#options;
+    const index = slot.sent.length - 1;
+    const { hash, raw } = slot.sent[index]!;
+    let isNew = true;
+    try {
+      const answer = (await rpc.call("eth_sendRawTransaction", raw)) as Hash;
+      if (answer !== hash) throw new StormFailure("CALL_FAILED", `${hash} was answered with ${answer}`);
+      this.#recent.push(hash);
+      this.answered++;
+    } catch (error) {
+      if (!isAnswer(error, HAS_IT)) throw error;
+      isNew = false;
+    }
+    sender.answered(slot, index);
+    return isNew;
+  }
+
+  async #replace(sender: Sender): Promise<void> {
+    const slot = sender.replacement();
+    if (slot === undefined) return;
+    const index = slot.sent.length - 1;
+    try {
+      await this.#options.rpc.call("eth_sendRawTransaction", slot.sent[index]!.raw);
+      sender.answered(slot, index);
+      this.answered++;
+    } catch (error) {
+      if (!isAnswer(error, LATE_REPLACEMENT)) throw error;
+    }
+  }
+
+  async #readReceipt(): Promise<void> {
+    const { rpc, ledger, random } = this.#options;
+    const hash = this.#recent[Math.floor(random() * this.#recent.length)];
+    if (hash === undefined) return;
+    const receipt = (await rpc.call("eth_getTransactionReceipt", hash)) as ReceiptAnswer | null;
+    if (receipt) ledger.sawReceipt(receipt);
+  }
+
+  #sawBlock({ number, hash }: { readonly number: Hex; readonly hash: Hash }): void {
+    this.#options.ledger.sawBlock(Number(number), hash);
+  }
+
+  async #subscribe(): Promise<void> {
+    const socket = new WebSocket(this.#options.wsUrl, { handshakeTimeout: UPGRADE_MS });
+    this.#socket = socket;
+    await new Promise<void>((resolve, reject) => {
+      socket.once("open", resolve);
+      socket.once("error", (error) => reject(new NoAnswerError(error.message, { cause: error })));
+    });
+    socket.on("error", () => {});
+    socket.on("message", (text) => this.#notified(JSON.parse(text.toString()) as Notification));
+    for (const [id, topic] of ["newHeads", "logs"].entries()) {
+      socket.send(
+        JSON.stringify({
+          jsonrpc: "2.0",
+          id,
+          method: "eth_subscribe",
+          params: topic === "logs" ? [topic, {}] : [topic],
+        }),
+      );
+    }
+  }
+
+  #notified({ params, error }: Notification): void {
+    try {
+      if (error) throw new StormFailure("CALL_FAILED", `eth_subscribe: ${error.message}`);
+      if (params === undefined) return;
+      const { number, hash, blockNumber, blockHash, removed } = params.result;
+      // Removed on demand; nobody is to look for them.
+      if (removed) return;
+      if (number !== undefined) this.firstBlockMs ??= performance.now();
+      this.#sawBlock({ number: (number ?? blockNumber)!, hash: (hash ?? blockHash)! });
+    } catch (failure) {
+      this.#failure ??= failure;
+    }
+  }
+}
+
+/** Of `newHeads` or of `logs`. */
+type Notification = {
+  readonly error?: { readonly message: string };
+  readonly params?: {
+    readonly result: {
+      readonly number?: Hex;
+      readonly hash?: Hash;
+      readonly blockNumber?: Hex;
+      readonly blockHash?: Hash;
+      readonly removed?: boolean;
+    };
+  };
+};
+
+function isAnswer(error: unknown, texts: RegExp): boolean {
+  return error instanceof RpcError && texts.test(error.message);
+}

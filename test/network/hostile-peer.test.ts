@@ -7,7 +7,7 @@ import { json } from "node:stream/consumers";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { CHAIN_ID, eventually, Network, type NetworkNode, whyLeftOut } from "./network.ts";
+import { CHAIN_ID, eventually, Network, type NetworkNode, P2P_PORT, whyLeftOut } from "./network.ts";
 
 const SOURCE = fileURLToPath(new URL("./hostile-peer", import.meta.url));
 const HANDSHAKES = 10_000;
@@ -59,7 +59,7 @@ test("ten thousand handshakes of a hostile peer neither stop a validator nor cha
 
   const peer = spawn(
     binary,
-    ["127.0.0.1:26656", `evmint-${CHAIN_ID}`, HANDSHAKES, CONNECTIONS, SECONDS_MAX].map(String),
+    [`127.0.0.1:${P2P_PORT}`, `evmint-${CHAIN_ID}`, HANDSHAKES, CONNECTIONS, SECONDS_MAX].map(String),
     { stdio: ["pipe", "pipe", "inherit"] },
   );
   t.after(() => void peer.kill("SIGKILL"));

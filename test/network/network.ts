@@ -17,13 +17,15 @@ import { type Evmintd, runEvmintd, spawnEvmintd } from "../support/evmintd.ts";
 import { Links } from "./links.ts";
 
 export const CHAIN_ID = 9000;
-/** Ports of the nodes begin here; CometBFT's own are its usual ones. */
-const HTTP_PORT = 19_545;
-/** CometBFT's usual port for peers. */
-const P2P_PORT = 26_656;
+/** Added to every port, so that networks can run side by side on one machine. */
+const PORT_OFFSET = Number(process.env.NETWORK_PORT_OFFSET ?? 0);
+/** HTTP port of the first node. */
+const HTTP_PORT = 19_545 + PORT_OFFSET;
+/** Port for peers of the first node. */
+export const P2P_PORT = 26_656 + PORT_OFFSET;
 const PORT_STEP = 10;
 /** Ports of the proxies between nodes that can be parted. */
-const LINK_PORT = 27_600;
+const LINK_PORT = 27_600 + PORT_OFFSET;
 /** Longer than a recovery takes on a machine that does other work too: times are asserted where they matter. */
 const WAIT_MS = 120_000;
 
@@ -123,7 +125,9 @@ export class Network {
       "--block-time",
       blockTime,
       "--http-port",
-      String(HTTP_PORT),
+      String(HTTP_PORT - PORT_OFFSET),
+      "--port-offset",
+      String(PORT_OFFSET),
       ...(options.genesis === undefined ? ["--chain-id", String(CHAIN_ID)] : ["--genesis", options.genesis]),
       ...(options.jail ? ["--jail"] : []),
       ...(options.funded ?? []).flatMap((address) => ["--fund", address]),

@@ -3,7 +3,14 @@ import type { Duplex } from "node:stream";
 import { WebSocket, WebSocketServer } from "ws";
 import type { Caller } from "../dispatch/context.ts";
 import type { Reply } from "../dispatch/dispatcher.ts";
-import { authenticateRequest, credentialOf, rejectionOfCredential, rejectionOfSource, sourceOf } from "./admission.ts";
+import {
+  authenticateRequest,
+  certifiedNameOf,
+  credentialOf,
+  rejectionOfCredential,
+  rejectionOfSource,
+  sourceOf,
+} from "./admission.ts";
 import { endWithRejection, LINGER_BYTES, LINGER_MS } from "./http-rejection.ts";
 import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
 import { type PiecewiseReading, readInPieces } from "./read-in-pieces.ts";
@@ -91,7 +98,7 @@ export function createWsAcceptor(options: TcpListenerOptions, modules: ListenerM
       const pingTurn = opened++ % PING_TURNS;
       const connection = new WsConnection({ ws, socket, pingTurn }, options, modules, {
         credential: credentialOf(authentication),
-        source: sourceOf(request),
+        source: sourceOf(request, certifiedNameOf(socket)),
       });
       connections.add(connection);
       observer.connections("ws", connections.size);

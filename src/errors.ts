@@ -8,7 +8,11 @@ export abstract class NodeError extends Error {
   abstract readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(message: string, details: Readonly<Record<string, unknown>> = {}, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    details: Readonly<Record<string, unknown>> = {},
+    options?: { readonly cause?: unknown },
+  ) {
     super(message, options);
     this.name = new.target.name;
     this.details = details;

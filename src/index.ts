@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { InProcessProvider } from "./adapters/provider.ts";
+import type { StopsWhenDisposed } from "./adapters/async-disposable.ts";
+import type { InProcessProvider } from "./adapters/provider-types.ts";
 import { UnknownConfigKeyError } from "./config/errors.ts";
 import { genesisPath } from "./config/home.ts";
 import { loadConfig } from "./config/load.ts";
@@ -17,9 +18,10 @@ import { type Logger, SILENT_LOGGER } from "./telemetry/logger.ts";
 
 export {
   type InProcessProvider,
+  type ProviderMessage,
   type ProviderRequest,
   ProviderRpcError,
-} from "./adapters/provider.ts";
+} from "./adapters/provider-types.ts";
 export type { DevAccount } from "./keystore/dev-accounts.ts";
 export type { DevControl } from "./node/dev/dev-control.ts";
 export type * from "./rpc/method-types.ts";
@@ -45,7 +47,7 @@ export type CreateNodeOptions = {
   readonly log?: Logger;
 };
 
-export type EvmintNode = AsyncDisposable &
+export type EvmintNode = StopsWhenDisposed &
   DevControl & {
     /** EIP-1193: for viem's `custom`, ethers' `BrowserProvider`, web3.js. */
     readonly provider: InProcessProvider;

@@ -37,6 +37,7 @@ beforeEach(() => {
     "scripts/bundle.mjs",
     "scripts/explorer.mjs",
     "scripts/pages.mjs",
+    "scripts/types.mjs",
     "scripts/warm-up.mjs",
     "src/bundle/load-bundle.ts",
     "src/bundle/worker.ts",
@@ -152,9 +153,14 @@ test("setup rebuilds for a changed, a new and a removed source, and for --build"
   assert.notEqual(setup().stderr, "");
   assert.equal(runBuilt(), "22");
   writeFileSync(join(clone, "src/c.ts"), "export const c = 3;\n");
+  const index = join(clone, "src/index.ts");
+  const entry = readFileSync(index, "utf8");
+  writeFileSync(index, `${entry}export { c } from "./c.ts";\n`);
   setup();
   assert.ok(existsSync(join(clone, "dist/c.d.ts")));
+  assert.ok(!existsSync(join(clone, "dist/b.d.ts")), "the entry does not need it");
   rmSync(join(clone, "src/c.ts"));
+  writeFileSync(index, entry);
   setup();
   assert.ok(!existsSync(join(clone, "dist/c.d.ts")));
   assert.equal(setup().stderr, "");

@@ -6,32 +6,13 @@ import { jsonString } from "../rpc/transport/codec.ts";
 import { type Connection, RequestContext } from "../rpc/transport/dispatch/context.ts";
 import { toErrorObject } from "../rpc/transport/dispatch/error-codes.ts";
 import { namespaceOf, type Registry } from "../rpc/transport/dispatch/method.ts";
-
-export type ProviderRequest = {
-  readonly method: string;
-  readonly params?: readonly unknown[] | undefined;
-};
-
-/** EIP-1193: why a request failed. `cause` is the original error with its stack, also of a bug, which `message` hides. */
-export class ProviderRpcError extends Error {
-  readonly code: number;
-  readonly data: unknown;
-  constructor(
-    error: { readonly code: number; readonly message: string; readonly data?: unknown },
-    options?: ErrorOptions,
-  ) {
-    super(error.message, options);
-    this.name = "ProviderRpcError";
-    this.code = error.code;
-    this.data = error.data;
-  }
-}
+import { type InProcessProvider, type ProviderRequest, ProviderRpcError } from "./provider-types.ts";
 
 /** EIP-1193's code for an unknown method. */
 const UNSUPPORTED_METHOD = 4200;
 
-/** EIP-1193 over a node in this process: every method, without a port. Subscriptions arrive as `message` events. */
-export class InProcessProvider extends EventEmitter {
+/** The provider of a node, which the node closes. */
+export class NodeProvider extends EventEmitter implements InProcessProvider {
   readonly #registry: Registry<RpcPorts>;
   readonly #modules: RpcPorts;
   readonly #namespaces: ReadonlySet<string>;
@@ -78,7 +59,7 @@ export class InProcessProvider extends EventEmitter {
       connection: this.#connection,
     });
     try {
-      const json = await method.run(this.#modules, params, context);
+      const json = await method.run(this.#modules, Array.isArray(params) ? params : undefined, context);
       await nextTurn();
       return JSON.parse(jsonString(json));
     } catch (error) {

@@ -1,4 +1,5 @@
-import type { ProviderRequest } from "../adapters/provider.ts";
+import type { StopsWhenDisposed } from "../adapters/async-disposable.ts";
+import type { ProviderMessage, ProviderRequest } from "../adapters/provider-types.ts";
 import type { DevAccount } from "../keystore/dev-accounts.ts";
 import { createDevControl, type DevControl } from "../node/dev/dev-control.ts";
 import { createRpcClient } from "../node/rpc-client.ts";
@@ -6,11 +7,13 @@ import type { RpcMethods } from "../rpc/method-types.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { HomeFiles } from "./files/home-files.ts";
 import { startLocalHost } from "./local-host.ts";
-import { BrowserProvider, type HostOptions, type NodeHost, type ProviderMessage } from "./provider.ts";
-import { isDedicatedWorker, UnsupportedInBrowserError } from "./web.ts";
+import { removeChain as removeFiles } from "./opfs/opfs-pool.ts";
+import { BrowserProvider, type HostOptions, type NodeHost } from "./provider.ts";
+import { UnsupportedInBrowserError } from "./unsupported.ts";
+import { isDedicatedWorker } from "./web.ts";
 import { startRemoteHost } from "./worker/remote-host.ts";
 
-export type BrowserNode = AsyncDisposable &
+export type BrowserNode = StopsWhenDisposed &
   DevControl & {
     /** EIP-1193: for viem's `custom`, ethers' `BrowserProvider`, web3.js. */
     readonly provider: BrowserProvider;
@@ -86,6 +89,11 @@ export async function createNode(options: BrowserNodeOptions = {}): Promise<Brow
     return stopping;
   };
   return createBrowserNode({ ...host, stop }, provider);
+}
+
+/** Removes the stored chain `name`, if there is one. No tab may have it open. */
+export function removeChain(name: string): Promise<void> {
+  return removeFiles(name);
 }
 
 async function startInWorker(

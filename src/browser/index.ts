@@ -1,12 +1,11 @@
 /** `evmint/browser`: the node for pages and workers. See ADR 91. */
 
-export { type ProviderRequest, ProviderRpcError } from "../adapters/provider.ts";
+export { type ProviderMessage, type ProviderRequest, ProviderRpcError } from "../adapters/provider-types.ts";
 export type { DevAccount } from "../keystore/dev-accounts.ts";
 export type { DevControl } from "../node/dev/dev-control.ts";
 export type * from "../rpc/method-types.ts";
 export type { BrowserNode } from "./create-node.ts";
-export { type BrowserNodeOptions, createNode } from "./create-node.ts";
+export { type BrowserNodeOptions, createNode, removeChain } from "./create-node.ts";
 export type { HomeFiles } from "./files/home-files.ts";
-export { removeChain } from "./opfs/opfs-pool.ts";
 export type { BrowserProvider } from "./provider.ts";
-export { UnsupportedInBrowserError } from "./web.ts";
+export { UnsupportedInBrowserError } from "./unsupported.ts";

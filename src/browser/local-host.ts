@@ -1,12 +1,14 @@
+import type { ProviderMessage } from "../adapters/provider-types.ts";
 import { createNode, type EvmintNode } from "../index.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { exportHome, type HomeFiles, importHome } from "./files/home-files.ts";
 import { OpfsPool } from "./opfs/opfs-pool.ts";
 import { fileTree, readFileSync, rmSync } from "./platform/fs.ts";
 import { join } from "./platform/path.ts";
-import type { HostOptions, NodeHost, ProviderMessage } from "./provider.ts";
+import type { HostOptions, NodeHost } from "./provider.ts";
 import { loadQuickJs } from "./replacements/quickjs-file.ts";
-import { isDedicatedWorker, UnsupportedInBrowserError } from "./web.ts";
+import { UnsupportedInBrowserError } from "./unsupported.ts";
+import { isDedicatedWorker } from "./web.ts";
 
 /** Loads the engine of tracers written in JavaScript where `params` name one by its source. */
 async function loadScriptEngine(params: readonly unknown[]): Promise<void> {
@@ -52,7 +54,7 @@ async function hostOf(
   return {
     accounts: node.accounts,
     async request(request) {
-      await loadScriptEngine(request.params ?? []);
+      if (Array.isArray(request.params)) await loadScriptEngine(request.params);
       return node.provider.request(request);
     },
     produceBlock: async () => node.produceBlock(),

@@ -1,9 +1,6 @@
-import { type ProviderRequest, ProviderRpcError } from "../adapters/provider.ts";
+import { type ProviderMessage, type ProviderRequest, ProviderRpcError } from "../adapters/provider-types.ts";
 import type { DevAccount } from "../keystore/dev-accounts.ts";
 import type { HomeFiles } from "./files/home-files.ts";
-
-/** EIP-1193's `message` event: a notification of a subscription. */
-export type ProviderMessage = { readonly type: string; readonly data: unknown };
 
 /** A running node as the page sees it: in its own thread, or in a worker. */
 export type NodeHost = {

@@ -1,5 +1,3 @@
-import { NodeError } from "../errors.ts";
-
 /** Interfaces of browsers that this node uses and that the types of Node lack. */
 
 /** https://fs.spec.whatwg.org/#filesystemsyncaccesshandle */
@@ -53,12 +51,4 @@ export const web = globalThis as unknown as {
 export function isDedicatedWorker(): boolean {
   const { DedicatedWorkerGlobalScope: Scope } = web;
   return Scope !== undefined && globalThis instanceof Scope;
-}
-
-/** Needs a process, a port or an address that a page does not have. */
-export class UnsupportedInBrowserError extends NodeError {
-  readonly code = "BROWSER_UNSUPPORTED";
-  constructor(what: string) {
-    super(`${what}: not available in a browser`, { what });
-  }
 }

@@ -1,7 +1,15 @@
+import { createRequire } from "node:module";
+import { Script } from "node:vm";
 import type { CreateNodeOptions, EvmintNode } from "../index.ts";
-import { loadBundle } from "./load-bundle.ts";
+import { type Bundle, loadBundle } from "./load-bundle.ts";
 
-const { exports, saveCodeCache } = loadBundle("library");
+// A test runner such as jest runs modules in a context of its own, whose `Object` and `Error` are others than those of scripts: there the
+// runner loads the bundle, and answers are values of its context.
+const isMainContext = new Script("Object").runInThisContext() === Object;
+
+const { exports, saveCodeCache }: Bundle = isMainContext
+  ? loadBundle("library")
+  : { exports: createRequire(import.meta.url)("./evmint.cjs"), saveCodeCache() {} };
 
 /** What `import "evmint"` and `require("evmint")` give: `src/index.ts` out of the bundle. */
 export const { ProviderRpcError } = exports;

@@ -1,4 +1,4 @@
-import type { InProcessProvider } from "../adapters/provider.ts";
+import type { InProcessProvider } from "../adapters/provider-types.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import type { RpcMethods } from "../rpc/method-types.ts";
 

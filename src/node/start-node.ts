@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { InProcessProvider } from "../adapters/provider.ts";
+import type { NodeProvider } from "../adapters/provider.ts";
 import type { Listener } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
 import { InvalidConfigError } from "../config/errors.ts";
@@ -85,7 +85,7 @@ export class NodeInProcess implements RunningNode {
     return this.#role!;
   }
 
-  get provider(): InProcessProvider {
+  get provider(): NodeProvider {
     return this.#rpc!.provider;
   }
 

@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { InProcessProvider } from "../adapters/provider.ts";
+import type { InProcessProvider } from "../adapters/provider-types.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";

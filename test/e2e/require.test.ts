@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-const ENTRY = fileURLToPath(new URL("../../dist/bundle/library.js", import.meta.url));
+const ENTRY = fileURLToPath(new URL("../../dist/bundle/library.cjs", import.meta.url));
 
 test("a CommonJS program can require the package and run a node", () => {
   const program = `

@@ -1,5 +1,5 @@
 import { concatBytes } from "../../primitives/bytes.ts";
-import { UnsupportedInBrowserError } from "../web.ts";
+import { UnsupportedInBrowserError } from "../unsupported.ts";
 import { Buffer } from "./buffer.ts";
 
 /** `node:zlib` as far as this node uses it: the checksum here, compression by the streams of browsers. */

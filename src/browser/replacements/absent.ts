@@ -14,7 +14,7 @@ import type * as Lock from "../../storage/lock.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import type * as Positions from "../../telemetry/source-positions.ts";
 import { fileTree } from "../platform/fs.ts";
-import { UnsupportedInBrowserError } from "../web.ts";
+import { UnsupportedInBrowserError } from "../unsupported.ts";
 
 /** What a page has not, in place of the modules that have it: a harmless nothing where that is true, else an error. */
 

@@ -1,8 +1,8 @@
-import { type ProviderRequest, ProviderRpcError } from "../../adapters/provider.ts";
+import { type ProviderMessage, type ProviderRequest, ProviderRpcError } from "../../adapters/provider-types.ts";
 import type { DevAccount } from "../../keystore/dev-accounts.ts";
 import type { ErrorCodec } from "../../threads/channel.ts";
 import { type ErrorData, errorDataOf, errorFromData } from "../../threads/plain-data.ts";
-import type { HostOptions, NodeHost, ProviderMessage } from "../provider.ts";
+import type { HostOptions, NodeHost } from "../provider.ts";
 
 /** What the worker offers to its page: the functions of its node once it has started. */
 export type WorkerHandlers = Pick<NodeHost, "produceBlock" | "exportHome" | "takeFile" | "removeFile" | "stop"> & {

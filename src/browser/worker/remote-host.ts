@@ -1,6 +1,8 @@
+import type { ProviderMessage } from "../../adapters/provider-types.ts";
 import { Channel, type ChannelMessage } from "../../threads/channel.ts";
-import type { HostOptions, NodeHost, ProviderMessage } from "../provider.ts";
-import { UnsupportedInBrowserError, web } from "../web.ts";
+import type { HostOptions, NodeHost } from "../provider.ts";
+import { UnsupportedInBrowserError } from "../unsupported.ts";
+import { web } from "../web.ts";
 import { type PageHandlers, PROVIDER_ERRORS, type WorkerHandlers } from "./protocol.ts";
 
 /** The worker ended, by a fault of its own or because the node was stopped. */

@@ -7,7 +7,7 @@ import { createKeysPort } from "../../adapters/keys-port.ts";
 import { createMinerSettings } from "../../adapters/miner-settings.ts";
 import { createNodeAdmin } from "../../adapters/node-admin.ts";
 import { createNodePort } from "../../adapters/node-port.ts";
-import type { InProcessProvider } from "../../adapters/provider.ts";
+import type { NodeProvider } from "../../adapters/provider.ts";
 import { namespacesOf } from "../../adapters/rpc-endpoints.ts";
 import { callLimitsOf, rpcSettings } from "../../adapters/rpc-settings.ts";
 import { type ConnectionPorts, createFilterSessions } from "../../adapters/sessions.ts";
@@ -62,7 +62,7 @@ export type RpcServices = {
   readonly known: readonly string[];
   /** undefined until listeners are open */
   readonly server: () => RpcServer | undefined;
-  readonly provider: () => InProcessProvider | undefined;
+  readonly provider: () => NodeProvider | undefined;
   readonly isListening: () => boolean;
   readonly readiness: () => Readiness;
   readonly reset: DevPort["reset"];

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createCallerFiles } from "../../adapters/caller-files.ts";
-import { InProcessProvider } from "../../adapters/provider.ts";
+import { NodeProvider } from "../../adapters/provider.ts";
 import {
   allowedOriginsOf,
   describeListeners,
@@ -76,7 +76,7 @@ export class RpcRole {
   /** undefined: the chain is never replaced, and the way over the switch costs a little */
   #switch: RpcSwitch | undefined;
   #server: RpcServer | undefined;
-  #provider: InProcessProvider | undefined;
+  #provider: NodeProvider | undefined;
   #isListening = false;
 
   private constructor(config: Config, modules: RpcRoleModules) {
@@ -96,7 +96,7 @@ export class RpcRole {
   }
 
   /** Every method, for programs in this process. */
-  get provider(): InProcessProvider {
+  get provider(): NodeProvider {
     return this.#provider!;
   }
 
@@ -159,7 +159,7 @@ export class RpcRole {
     this.#resources.add(() => this.processes?.close());
     reportSessions(metrics, ports.sessions);
     this.#resources.add(() => ports.sessions.feeds.close());
-    this.#provider = new InProcessProvider(registry, ports);
+    this.#provider = new NodeProvider(registry, ports);
     this.#resources.add(() => this.#provider?.close());
     const { jsonRpc, ipc, home } = config;
     if (ipc.enable) makeFolder(home);

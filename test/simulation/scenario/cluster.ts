@@ -1,4 +1,4 @@
-import type { ProviderRequest } from "../../../src/adapters/provider.ts";
+import type { ProviderRequest } from "../../../src/adapters/provider-types.ts";
 import { isIndexDamage, StorePoisonedError } from "../../../src/chain/store/store-errors.ts";
 import { snapshotsPath } from "../../../src/config/home.ts";
 import { consensusHashOf } from "../../../src/consensus/consensus-data.ts";

@@ -103,7 +103,7 @@ test("an option or setting that does not exist is an error that names the neares
     });
   await wrong({ hom: "x" }, "home");
   await wrong({ "json-rpc.api": "eth" }, 'settings: { "json-rpc.api": … }');
-  await wrong({ settings: { "json-rpc.apis": "eth" } }, "--json-rpc.api");
+  await wrong({ settings: { "json-rpc.apis": "eth" } }, "json-rpc.api");
 });
 
 test("a home made by init is opened as the chain it is", async (context) => {
@@ -185,4 +185,26 @@ test("a node in memory writes no chain to disk, and is stopped at the end of its
   await assert.rejects(provider.request({ method: "eth_chainId" }), { code: 4200 });
   assert.equal(existsSync(join(folder, "data")), false);
   rmSync(folder, { recursive: true });
+});
+
+test("errors of createNode name its settings, and nothing of a command line", async () => {
+  await assert.rejects(createNode({ settings: { "consensus.block-tme": "1s" } }), {
+    code: "CONFIG_UNKNOWN_KEY",
+    details: { key: "consensus.block-tme", source: "settings of createNode", nearest: "consensus.block-time" },
+  });
+  await assert.rejects(createNode({ settings: { "consensus.block-time": "soon" } }), {
+    code: "CONFIG_INVALID",
+    details: { key: "consensus.block-time", origin: "settings of createNode" },
+  });
+});
+
+test("an address of one listener opens both, unless json-rpc.enable says otherwise", async () => {
+  const settings = { "json-rpc.ws-address": "127.0.0.1:0" };
+  const node = await createNode({ settings });
+  assert.equal(node.urls.length, 2);
+  assert.equal(new Set(node.urls).size, 2);
+  await node.stop();
+  const closed = await createNode({ settings: { ...settings, "json-rpc.enable": "false" } });
+  assert.deepEqual(closed.urls, []);
+  await closed.stop();
 });

@@ -72,6 +72,8 @@ const EMBEDDED = {
   "evm.compile": "off",
 };
 
+const RPC_ADDRESSES = ["json-rpc.address", "json-rpc.ws-address"];
+
 const OPTION_NAMES = ["home", "dev", "fork", "settings", "log"] as const satisfies (keyof CreateNodeOptions)[];
 
 /**
@@ -85,8 +87,8 @@ export async function createNode(options: CreateNodeOptions = {}): Promise<Evmin
   // Made when something is written to it: most nodes in memory never do.
   const home = options.home ?? join(tmpdir(), `evmint-${randomUUID()}`);
   const inMemory = { "dev.in-memory": String(options.home === undefined) };
-  const flags = { ...EMBEDDED, ...inMemory, ...forkFlags(fork), ...settings };
-  const { config } = loadConfig({ home, dev, flags, environment: {} });
+  const flags = { ...EMBEDDED, ...inMemory, ...forkFlags(fork), ...listenerFlags(settings), ...settings };
+  const { config } = loadConfig({ home, dev, flags, flagsSource: "settings of createNode", environment: {} });
   const node = await startNode(config, log);
   async function stop() {
     await node.stop();
@@ -113,6 +115,12 @@ function forkFlags(fork: CreateNodeOptions["fork"]): Readonly<Record<string, str
     ...(blockNumber !== undefined && { "dev.fork-block": String(blockNumber) }),
     ...(verify !== undefined && { "dev.fork-verify": verify }),
   };
+}
+
+/** Naming an address asks for its listener. The other one of the two, of which nothing is said, takes any free port of this machine. */
+function listenerFlags(settings: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (!RPC_ADDRESSES.some((key) => settings[key] !== undefined)) return {};
+  return { "json-rpc.enable": "true", ...Object.fromEntries(RPC_ADDRESSES.map((key) => [key, "127.0.0.1:0"])) };
 }
 
 /** A misspelt option would otherwise be an option silently left out. */

@@ -12,7 +12,7 @@ const SRC = fileURLToPath(new URL("../src/", import.meta.url));
  */
 const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   "chain/store/background-work.ts": [1, "a failed merge poisons the store: caught there"],
-  "cli/commands/start.ts": [2, "rejects a promise, or ends the process"],
+  "cli/commands/start.ts": [3, "rejects a promise, ends the process, or does nothing"],
   "consensus/cometbft/process/engine-process.ts": [1, "sends a signal"],
   "consensus/cometbft/pace.ts": [1, "stops the engine's process, which emits its errors"],
   "consensus/cometbft/permissions/node-permissions.ts": [
@@ -29,11 +29,12 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
     5,
     "`guarded` passes every failure to onFatal or tries again; `prepareAhead` and `scheduleInstant` throw none",
   ],
+  "config/tls-files.ts": [1, "reads files: failures are logged"],
   "keystore/unlocked-keys.ts": [1, "runs a task that forgets keys: writes to Maps and byte arrays"],
   "mempool/backlog-gate.ts": [1, "sets numbers"],
   "observe/crash-policy.ts": [1, "ends the process"],
   "profiling/profiles.ts": [2, "resolves a promise; a failure of the other one is thrown by stop"],
-  "adapters/provider.ts": [1, "sends notifications: the notifier catches"],
+  "adapters/provider.ts": [2, "sends notifications: the notifier catches; or does nothing"],
   "calls/execute.thread.ts": [1, "closes files: a failure is caught there"],
   "processes/followed-chain.ts": [1, "sets a variable"],
   "processes/rpc-process.ts": [3, "ends a process, or resolves a promise"],

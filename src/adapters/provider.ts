@@ -11,6 +11,9 @@ import { type InProcessProvider, type ProviderRequest, ProviderRpcError } from "
 /** EIP-1193's code for an unknown method. */
 const UNSUPPORTED_METHOD = 4200;
 
+/** The longest time of a timer. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
 /** The provider of a node, which the node closes. */
 export class NodeProvider extends EventEmitter implements InProcessProvider {
   readonly #registry: Registry<RpcPorts>;
@@ -18,6 +21,8 @@ export class NodeProvider extends EventEmitter implements InProcessProvider {
   readonly #namespaces: ReadonlySet<string>;
   readonly #connection: Connection;
   readonly #closeTasks: (() => void)[] = [];
+  readonly #subscriptions = new Set<unknown>();
+  #holding: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(registry: Registry<RpcPorts>, modules: RpcPorts) {
@@ -61,7 +66,9 @@ export class NodeProvider extends EventEmitter implements InProcessProvider {
     try {
       const json = await method.run(this.#modules, Array.isArray(params) ? params : undefined, context);
       await nextTurn();
-      return JSON.parse(jsonString(json));
+      const result: unknown = JSON.parse(jsonString(json));
+      this.#watchSubscriptions(name, params, result);
+      return result;
     } catch (error) {
       throw new ProviderRpcError(toErrorObject(error), { cause: error });
     } finally {
@@ -70,9 +77,25 @@ export class NodeProvider extends EventEmitter implements InProcessProvider {
     }
   }
 
+  /** A program that waits for a message alone stays alive: no timer of the node holds it. */
+  #watchSubscriptions(method: string, params: unknown, result: unknown): void {
+    if (method.endsWith("_subscribe")) this.#subscriptions.add(result);
+    else if (method.endsWith("_unsubscribe") && Array.isArray(params)) this.#subscriptions.delete(params[0]);
+    else return;
+    this.#hold(this.#subscriptions.size > 0 && !this.#isClosed);
+  }
+
+  #hold(isHeld: boolean): void {
+    if (!isHeld) {
+      clearInterval(this.#holding);
+      this.#holding = undefined;
+    } else this.#holding ??= setInterval(() => {}, TIMER_MS_MAX);
+  }
+
   /** Ends every subscription; further requests are rejected. */
   close(): void {
     this.#isClosed = true;
+    this.#hold(false);
     for (const task of this.#closeTasks) task();
   }
 }

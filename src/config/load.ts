@@ -14,6 +14,8 @@ export type ConfigSources = {
   readonly dev: boolean;
   /** By key, without dashes in front. */
   readonly flags: Readonly<Record<string, string | true>>;
+  /** What errors call the source of `flags` where these are no flags, and keys have no dashes: "settings of createNode". */
+  readonly flagsSource?: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** For tests that reach a limit. */
   readonly limits?: LimitChanges;
@@ -38,7 +40,7 @@ type Found = {
  */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   // Strongest first.
-  const layers = [fromFlags(sources.flags), fromEnvironment(sources.environment), fromFile(sources)];
+  const layers = [fromFlags(sources), fromEnvironment(sources.environment), fromFile(sources)];
   const origins = new Map<string, string>();
 
   function settingOf(option: Option<unknown>): unknown {
@@ -80,11 +82,12 @@ function read(option: Option<unknown>, { raw, origin, place }: Found): unknown {
   });
 }
 
-function fromFlags(flags: ConfigSources["flags"]): Map<string, Found> {
+function fromFlags({ flags, flagsSource }: ConfigSources): Map<string, Found> {
   const found = new Map<string, Found>();
+  const spell = (key: string) => (flagsSource === undefined ? `--${key}` : key);
   for (const [key, raw] of Object.entries(flags)) {
-    if (!isKey(key)) throw unknown(`--${key}`, "command line", (known) => `--${known}`);
-    found.set(key, { raw, origin: `--${key}` });
+    if (!isKey(key)) throw unknown(spell(key), flagsSource ?? "command line", spell);
+    found.set(key, { raw, origin: flagsSource ?? spell(key) });
   }
   return found;
 }

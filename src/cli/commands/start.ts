@@ -14,6 +14,8 @@ import { CommandError } from "../errors.ts";
 const START_GRACE_MS = 2_000;
 
 /** A node that has not stopped by then is stuck; what it acknowledged is on disk whatever happens to it. */
+/** The longest time of a timer. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 const STOP_TIMEOUT_MS = 5000;
 
 /**
@@ -43,7 +45,12 @@ export async function start(
       exitNow: context.exitNow,
     });
     context.stdout.write(bannerOf(node, config, context));
-    const reason = await Promise.race([stopAsked.signal, node.failure.then(asFailure), attended().catch(asFailure)]);
+    const release = stayAlive();
+    const reason = await Promise.race([
+      stopAsked.signal,
+      node.failure.then(asFailure),
+      attended().catch(asFailure),
+    ]).finally(release);
     await stopWithin(STOP_TIMEOUT_MS, node, log).finally(removeCrashPolicy);
     if (typeof reason === "object") throw reason.error;
     log.info("stopped", { signal: reason ?? "none" });
@@ -83,6 +90,12 @@ function listenForStop({ onSignal, exitNow }: CliContext) {
     resolve(name);
   });
   return { signal, dispose };
+}
+
+/** A node without a listener holds no process open, and one that makes blocks for itself alone is to run nevertheless. */
+function stayAlive(): () => void {
+  const timer = setInterval(() => {}, TIMER_MS_MAX);
+  return () => clearInterval(timer);
 }
 
 /** A start that waits for the network, as state sync does, has nothing to lose: it is not waited for when a signal comes. */

@@ -120,7 +120,8 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
       this.#scheduleInstant();
     }
     if (intervalMs > 0) {
-      this.#timer = setInterval(() => this.#guarded(() => this.#produceAtInterval()), intervalMs);
+      // Blocks of a node that nobody can reach any more are no reason for its program to live.
+      this.#timer = setInterval(() => this.#guarded(() => this.#produceAtInterval()), intervalMs).unref();
       if (packsAhead) unsubscribe.push(onExecutable(() => this.#scheduleAhead()));
     }
     this.#unsubscribe = unsubscribe;
@@ -206,7 +207,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
       this.#modules.application.engineLost();
       if (!this.#isStalled) onStalled(error);
       this.#isStalled = true;
-      this.#retry = setTimeout(() => this.#guarded(work), retryMs);
+      this.#retry = setTimeout(() => this.#guarded(work), retryMs).unref();
       return;
     }
     if (this.#isStalled) onStalled(undefined);
@@ -232,7 +233,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
       const proposal = { ...this.#expected, maxTxBytes: PACKING_LIMITS.bytesMax };
       const timeMs = intervalMs * AHEAD_SLICE_SHARE;
       if (application.prepareAhead?.(proposal, timeMs)) this.#scheduleAhead();
-    }, intervalMs * AHEAD_PAUSE_SHARE);
+    }, intervalMs * AHEAD_PAUSE_SHARE).unref();
   }
 
   /** One block per turn of the event loop, so that requests are served between two blocks. */
@@ -253,7 +254,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
   #retryUnpacked(): void {
     const first = this.#options.retryMs ?? RETRY_MS;
     const pause = Math.min(first * 2 ** this.#unpackedAttempts++, RETRY_MAX_MS);
-    this.#retry = setTimeout(() => this.#scheduleInstant(), pause);
+    this.#retry = setTimeout(() => this.#scheduleInstant(), pause).unref();
   }
 }
 

@@ -136,7 +136,7 @@ export class PoolRole {
     this.#sweep = setInterval(
       failures.guard("pool sweep", () => this.mempool.removeStale()),
       STALE_SWEEP_MS,
-    );
+    ).unref();
     metrics.gaugeOf({ name: "quarantined_transactions", help: "Transactions that crashed the executor." }, () =>
       this.quarantine.size(),
     );

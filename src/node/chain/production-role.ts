@@ -214,7 +214,7 @@ export class ProductionRole implements ProductionParts {
     this.#reports.report();
     await this.engine.start();
     this.#timers = [
-      setInterval(failures.guard("clock check", this.#clock.check), CLOCK_CHECK_MS),
+      setInterval(failures.guard("clock check", this.#clock.check), CLOCK_CHECK_MS).unref(),
       setTimeout(failures.guard("warm-up", this.pending), WARM_UP_AFTER_MS).unref(),
     ];
   }

@@ -39,7 +39,8 @@ export async function openDevStateFiles(
     replaceFile(resolve(dumpState), dumpText(state), 0o600);
     log.debug("state dumped", { file: dumpState });
   }
-  const timer = stateIntervalMs === null ? undefined : setInterval(failures.guard("state dump", dump), stateIntervalMs);
+  const timer =
+    stateIntervalMs === null ? undefined : setInterval(failures.guard("state dump", dump), stateIntervalMs).unref();
   return {
     async close() {
       clearInterval(timer);

@@ -66,6 +66,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "params",
     "filters",
     "subscriptions",
+    "call-bundles.ts",
     "sessions.ts",
     "example-values.ts",
     "rpc-ports.ts",

@@ -335,6 +335,13 @@ export const ERROR_CODES = {
   WORKER_GIVEN_UP: COMMAND,
   WORKER_TASK_ABORTED: COMMAND,
   WORKER_TASK_FAILED: COMMAND,
+  WALLET_ATOMICITY_UNSUPPORTED: { number: 5760, actor: "caller" },
+  WALLET_BUNDLE_TOO_LARGE: { number: 5740, actor: "caller" },
+  WALLET_DUPLICATE_BUNDLE: { number: 5720, actor: "caller" },
+  WALLET_UNKNOWN_BUNDLE: { number: 5730, actor: "caller" },
+  WALLET_UNKNOWN_CHAIN: { number: 4902, actor: "caller" },
+  WALLET_UNSUPPORTED_CAPABILITY: { number: 5700, actor: "caller" },
+  WALLET_UNSUPPORTED_CHAIN: { number: 5710, actor: "caller" },
 } as const satisfies Readonly<Record<string, ErrorFacts>>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -43,6 +43,22 @@ export const NUMBERS: Readonly<Record<number, readonly [meaning: string, action:
     "`eth_sendRawTransactionSync`: the transaction is in the pool and was not mined in time.",
     "`data` has its hash: wait for the receipt.",
   ],
+  [4902]: [
+    "`wallet_switchEthereumChain`: another chain than the node's (EIP-3326).",
+    "Connect to a node of that chain.",
+  ],
+  [5700]: ["`wallet_sendCalls`: a capability that is not there (EIP-5792).", "Mark it as `optional`, or leave it out."],
+  [5710]: ["`wallet_sendCalls`: another chain than the node's.", "Connect to a node of that chain."],
+  [5720]: ["`wallet_sendCalls`: a bundle with this id is known.", "Leave `id` out, or choose another one."],
+  [5730]: [
+    "`wallet_getCallsStatus`: no bundle with this id is known.",
+    "Send the calls again: bundles are forgotten when the node ends.",
+  ],
+  [5740]: ["`wallet_sendCalls`: too many calls.", "Split the bundle."],
+  [5760]: [
+    "`wallet_sendCalls`: several calls cannot be made all or none.",
+    "Leave `atomicRequired` false, or call a contract that makes the calls.",
+  ],
   [4444]: [
     "The block, its state or its receipts are older than what this node stores.",
     "Ask an archive node, or import the blocks ([retention](../operations/retention.md)).",

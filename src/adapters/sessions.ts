@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import { CallBundles } from "../rpc/methods/call-bundles.ts";
 import { Filters } from "../rpc/methods/filters/filters.ts";
 import { BlockJsonCache } from "../rpc/methods/json/block-json-cache.ts";
 import type { RpcSettings } from "../rpc/methods/rpc-ports.ts";
@@ -82,6 +83,7 @@ export function createFilterSessions(
   return {
     filters: new Filters({ ...limits.filters, logLimits }, { chain: ports.chain, now }),
     sendLock: new KeyedLock(),
+    callBundles: new CallBundles(),
     hashrates: new HashrateRegistry(now),
   };
 }

@@ -101,6 +101,41 @@ export type RpcBundleInput = {
   readonly blockOverride?: RpcBlockOverridesInput;
 };
 
+export type RpcBundledCallInput = {
+  readonly to?: RpcAddress;
+  readonly data?: Hex;
+  readonly value?: RpcQuantityInput;
+  readonly capabilities?: unknown;
+};
+
+export type RpcCallBundleInput = {
+  readonly version?: string;
+  readonly id?: string;
+  readonly from?: RpcAddress;
+  readonly chainId?: RpcQuantityInput;
+  readonly atomicRequired?: boolean;
+  readonly calls?: readonly RpcBundledCallInput[];
+  readonly capabilities?: unknown;
+};
+
+export type RpcCallReceipt = {
+  readonly logs: readonly RpcLog[];
+  readonly status: RpcQuantity;
+  readonly blockHash: RpcHash;
+  readonly blockNumber: RpcQuantity;
+  readonly gasUsed: RpcQuantity;
+  readonly transactionHash: RpcHash;
+};
+
+export type RpcCallsStatus = {
+  readonly version: string;
+  readonly chainId: RpcQuantity;
+  readonly id: string;
+  readonly status: number;
+  readonly atomic: boolean;
+  readonly receipts?: readonly RpcCallReceipt[];
+};
+
 export type RpcDevMetadata = {
   readonly clientVersion: string;
   readonly chainId: number;
@@ -269,6 +304,10 @@ export type RpcReceipt = {
 
 export type RpcResetOptionsInput = {
   readonly forking?: { readonly jsonRpcUrl?: string; readonly blockNumber?: number | string | bigint; };
+};
+
+export type RpcSentCalls = {
+  readonly id: string;
 };
 
 export type RpcSetCodeAuthorizationInput = {
@@ -485,6 +524,10 @@ export type RpcUncle = {
   readonly parentBeaconBlockRoot?: RpcHash;
   readonly requestsHash?: RpcHash;
   readonly totalDifficulty?: null;
+};
+
+export type RpcWalletChainInput = {
+  readonly chainId?: RpcQuantityInput;
 };
 
 export type RpcWithdrawal = {
@@ -710,6 +753,7 @@ export interface RpcMethods {
   eth_newPendingTransactionFilter(isFull?: boolean | null): Promise<string>;
   eth_pendingTransactions(): Promise<readonly RpcTransaction[]>;
   eth_protocolVersion(): Promise<RpcQuantity>;
+  eth_requestAccounts(): Promise<readonly RpcAddress[]>;
   eth_resend(request: RpcTransactionArgsInput, gasPrice?: RpcQuantityInput | null, gas?: RpcQuantityInput | null): Promise<RpcHash>;
   eth_sendRawTransaction(raw: Hex): Promise<RpcHash>;
   eth_sendRawTransactionSync(raw: Hex, timeoutMs?: number | null): Promise<RpcReceipt>;
@@ -847,6 +891,11 @@ export interface RpcMethods {
   txpool_contentFrom(sender: RpcAddress): Promise<RpcPoolContentOfSender>;
   txpool_inspect(): Promise<RpcPoolSummary>;
   txpool_status(): Promise<RpcPoolStatus>;
+  wallet_addEthereumChain(chain: RpcWalletChainInput): Promise<null>;
+  wallet_getCallsStatus(id: string): Promise<RpcCallsStatus>;
+  wallet_getCapabilities(account: RpcAddress, chainIds?: readonly RpcQuantityInput[] | null): Promise<{ readonly [key: string]: { readonly [key: string]: unknown } }>;
+  wallet_sendCalls(bundle: RpcCallBundleInput): Promise<RpcSentCalls>;
+  wallet_switchEthereumChain(chain: RpcWalletChainInput): Promise<null>;
   web3_clientVersion(): Promise<string>;
   web3_sha3(input: Hex): Promise<RpcHash>;
 }

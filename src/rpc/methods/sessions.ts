@@ -1,5 +1,6 @@
 import type { Hash } from "../../primitives/hash.ts";
 import { TooManyError } from "../transport/errors.ts";
+import type { CallBundles } from "./call-bundles.ts";
 import type { Filters } from "./filters/filters.ts";
 import type { BlockJsonCache } from "./json/block-json-cache.ts";
 import type { EthFeeds } from "./subscriptions/eth-feeds.ts";
@@ -14,6 +15,8 @@ export type Sessions = {
   readonly blockJson: BlockJsonCache;
   /** One nonce at a time per account. */
   readonly sendLock: KeyedLock;
+  /** Of the wallet that a dev chain is to pages. */
+  readonly callBundles: CallBundles;
   readonly hashrates: HashrateRegistry;
 };
 

@@ -29,6 +29,7 @@ import type { Log, Receipt } from "../../types/receipt.ts";
 import { effectiveGasPrice } from "../../types/transaction/fees.ts";
 import { signAuthorization, signTransaction } from "../../types/transaction/sign.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
+import { CallBundles } from "../methods/call-bundles.ts";
 import { type FilterOptions, Filters } from "../methods/filters/filters.ts";
 import { BlockJsonCache } from "../methods/json/block-json-cache.ts";
 import { LogTextCache } from "../methods/json/log-text-cache.ts";
@@ -120,6 +121,7 @@ export function createTestModules(
     logLimits: TEST_LOG_LIMITS,
     traceFilter: { blocksMax: 100, bytesMax: 1_000_000 },
     otsPageSizeMax: 25,
+    tracesGenesis: false,
     methods: [],
     ...replace.settings,
   };
@@ -238,6 +240,7 @@ function sessionsOf(
     }),
     blockJson,
     sendLock: new KeyedLock(),
+    callBundles: new CallBundles(),
     hashrates: new HashrateRegistry(now),
   };
 }

@@ -1,4 +1,4 @@
-import { ZERO_HASH } from "../../../primitives/hash.ts";
+import { type Hash, ZERO_HASH } from "../../../primitives/hash.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import { NotTraceableError } from "../../../tracing/trace-budget.ts";
 import { blockNumberOrTag } from "../../ports/block-selector.ts";
@@ -8,8 +8,20 @@ import type { InspectionPort } from "../../ports/inspection.ts";
 import { array, data, hash, optional, type ParamCodec, rawJson, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
+import type { RpcSettings } from "../rpc-ports.ts";
 import { standardTraceConfig, traceConfig } from "./trace-config.ts";
 import { tracesText } from "./trace-transactions.ts";
+
+type GenesisSetting = Pick<RpcSettings, "tracesGenesis">;
+
+type GenesisModules = { readonly chain: Pick<ChainView, "genesisHash">; readonly settings: GenesisSetting };
+
+function isEmptyGenesis(hash: Hash, { chain, settings }: GenesisModules): boolean {
+  return settings.tracesGenesis && hash === chain.genesisHash;
+}
+
+/** Of a block without transactions. */
+const NO_TRACES = "[]";
 
 /**
  * `debug_traceBlock`: the same for a block given as RLP, of which only the parent must be known.
@@ -27,7 +39,8 @@ export const traceBlock = defineMethod({
 });
 
 /**
- * `debug_traceBlockByNumber`: what happened in each transaction of a block of the chain.
+ * `debug_traceBlockByNumber`: what happened in each transaction of a block of the chain; none in block 0 of a dev chain, which is not traceable
+ * elsewhere.
  *
  * @throws NotTraceableError, InvalidTracerError, TracingTimeoutError
  * @see execution-apis `src/debug/tracing.yaml`
@@ -43,9 +56,11 @@ export const traceBlockByNumber = defineMethod({
     {
       chain,
       execution,
+      settings,
     }: {
       chain: Pick<ChainView, "head" | "oldest">;
       execution: Pick<ExecutionPort, "traceBlock">;
+      settings: GenesisSetting;
     },
     context,
   ) {
@@ -58,6 +73,7 @@ export const traceBlockByNumber = defineMethod({
         : block === "earliest"
           ? (await chain.oldest()).block
           : (await chain.head()).header.number;
+    if (number === 0 && settings.tracesGenesis) return NO_TRACES;
     return tracesText(await execution.traceBlock({ at: number, request: config, cancel: context }));
   },
 });
@@ -73,8 +89,14 @@ export const traceBlockByHash = defineMethod({
   example: [SAMPLE.hash, { tracer: "prestateTracer", tracerConfig: { diffMode: true } }],
   result: rawJson,
   heavy: true,
-  handle: ({ blockHash, config }, { execution }: { execution: Pick<ExecutionPort, "traceBlock"> }, context) =>
-    andThen(execution.traceBlock({ at: blockHash, request: config, cancel: context }), tracesText),
+  handle(
+    { blockHash, config },
+    modules: GenesisModules & { readonly execution: Pick<ExecutionPort, "traceBlock"> },
+    context,
+  ) {
+    if (isEmptyGenesis(blockHash, modules)) return NO_TRACES;
+    return andThen(modules.execution.traceBlock({ at: blockHash, request: config, cancel: context }), tracesText);
+  },
 });
 
 /**
@@ -107,7 +129,7 @@ export const traceBadBlock = defineMethod({
     andThen(inspection.traceBadBlock({ hash: blockHash, request: config }), tracesText),
 });
 
-type Modules = { readonly inspection: Pick<InspectionPort, "writeStandardTraces"> };
+type Modules = GenesisModules & { readonly inspection: Pick<InspectionPort, "writeStandardTraces"> };
 
 const params = {
   blockHash: hash,
@@ -126,12 +148,11 @@ export const standardTraceBlockToFile = defineMethod({
   result: array(string),
   private: true,
   heavy: true,
-  handle: ({ blockHash, config }, { inspection }: Modules) =>
-    inspection.writeStandardTraces({
-      hash: blockHash,
-      which: "chain",
-      request: withoutZero(config),
-    }),
+  handle({ blockHash, config }, modules: Modules) {
+    if (isEmptyGenesis(blockHash, modules)) return [];
+    const request = withoutZero(config);
+    return modules.inspection.writeStandardTraces({ hash: blockHash, which: "chain", request });
+  },
 });
 
 /** `debug_standardTraceBadBlockToFile`: the same for a block that `debug_getBadBlocks` lists. */
@@ -161,6 +182,7 @@ export const intermediateRoots = defineMethod({
   example: [SAMPLE.hash],
   result: array(hash),
   heavy: true,
-  handle: ({ blockHash }, { inspection }: { inspection: Pick<InspectionPort, "intermediateRoots"> }) =>
-    inspection.intermediateRoots({ hash: blockHash }),
+  handle({ blockHash }, modules: GenesisModules & { readonly inspection: Pick<InspectionPort, "intermediateRoots"> }) {
+    return isEmptyGenesis(blockHash, modules) ? [] : modules.inspection.intermediateRoots({ hash: blockHash });
+  },
 });

@@ -48,6 +48,14 @@ import {
   setNextBlockTimestamp,
   setTime,
 } from "./time.ts";
+import {
+  addEthereumChain,
+  getCallsStatus,
+  getCapabilities,
+  requestAccounts,
+  sendCalls,
+  switchEthereumChain,
+} from "./wallet.ts";
 
 const METHODS: readonly Method<RpcPorts>[] = [
   hardhatMetadata,
@@ -101,6 +109,12 @@ const METHODS: readonly Method<RpcPorts>[] = [
   ...loadState,
   ...setLoggingEnabled,
   ...setRpcUrl,
+  requestAccounts,
+  switchEthereumChain,
+  addEthereumChain,
+  getCapabilities,
+  sendCalls,
+  getCallsStatus,
 ];
 
 /**

@@ -1,0 +1,305 @@
+import { randomBytes } from "node:crypto";
+import type { CallArguments } from "../../../execution/call/call-arguments.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { bytesToHex } from "../../../primitives/hex.ts";
+import { toQuantity } from "../../../primitives/quantity.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { KeysPort } from "../../ports/keys.ts";
+import { address, array, boolean, data, json, object, optional, quantity, string } from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { InvalidParamsError } from "../../transport/errors.ts";
+import { CALL_BUNDLE_LIMITS, type CallBundle } from "../call-bundles.ts";
+import type { SignerModules } from "../eth/sign.ts";
+import { type SendModules, sendSigned } from "../eth/submit.ts";
+import { SAMPLE } from "../example-values.ts";
+import { receiptText } from "../json/receipt-json.ts";
+import { BOOLEAN, HASH, INTEGER, LOG, listOf, NULL, QUANTITY, shape } from "../json/schemas.ts";
+import type { Sessions } from "../sessions.ts";
+import {
+  AtomicityUnsupportedError,
+  CallBundleTooLargeError,
+  UnknownWalletChainError,
+  UnsupportedCallsChainError,
+  UnsupportedCapabilityError,
+} from "./wallet-errors.ts";
+
+// A dev chain as the wallet of a page that is tested: its accounts are unlocked, so nobody is asked.
+
+type ConfigModule = { readonly chain: Pick<ChainView, "config"> };
+
+/** `eth_requestAccounts`: the accounts that the node signs for, as `eth_accounts`. @see EIP-1102 */
+export const requestAccounts = defineMethod({
+  name: "eth_requestAccounts",
+  params: {},
+  example: [],
+  result: array(address),
+  private: true,
+  handle: (_params, { keys }: { readonly keys: Pick<KeysPort, "accounts"> }) => keys.accounts(),
+});
+
+const walletChain = object("WalletChain", { chainId: quantity });
+
+/**
+ * `wallet_switchEthereumChain`: null for the chain that the node has.
+ *
+ * @throws UnknownWalletChainError for another one
+ * @see EIP-3326
+ */
+export const switchEthereumChain = chainMethod("wallet_switchEthereumChain");
+
+/**
+ * `wallet_addEthereumChain`: null for the chain that the node has.
+ *
+ * @throws UnknownWalletChainError for another one
+ * @see EIP-3085
+ */
+export const addEthereumChain = chainMethod("wallet_addEthereumChain");
+
+function chainMethod(name: string) {
+  return defineMethod({
+    name,
+    params: { chain: walletChain },
+    example: [{ chainId: "0x7a69" }],
+    result: { ...json, schema: NULL },
+    private: true,
+    handle({ chain: { chainId } }, { chain }: ConfigModule) {
+      if (chainId === undefined) throw new InvalidParamsError("missing chainId", "chain");
+      const own = chain.config.chainId;
+      if (chainId !== own) throw new UnknownWalletChainError(chainId, own);
+      return null;
+    },
+  });
+}
+
+/**
+ * `wallet_getCapabilities`: that calls of a bundle are transactions of their own, by chain; empty where `chainIds` leave this chain out.
+ *
+ * @throws UnknownAccountError
+ * @see EIP-5792
+ */
+export const getCapabilities = defineMethod({
+  name: "wallet_getCapabilities",
+  params: { account: address, chainIds: optional(array(quantity)) },
+  example: [SAMPLE.alice],
+  result: {
+    ...json,
+    schema: { title: "WalletCapabilities", type: "object", additionalProperties: { type: "object" } },
+  },
+  private: true,
+  async handle(
+    { account, chainIds },
+    { chain, keys }: ConfigModule & { readonly keys: Pick<KeysPort, "assertKnown"> },
+  ) {
+    await keys.assertKnown({ address: account });
+    const { chainId } = chain.config;
+    if (chainIds !== undefined && !chainIds.includes(chainId)) return {};
+    return { [toQuantity(chainId)]: { atomic: { status: "unsupported" } } };
+  },
+});
+
+const bundledCall = object("BundledCall", { to: address, data, value: quantity, capabilities: json });
+
+const callBundle = object("CallBundle", {
+  version: string,
+  id: string,
+  from: address,
+  chainId: quantity,
+  atomicRequired: boolean,
+  calls: array(bundledCall),
+  capabilities: json,
+});
+
+type WalletModules = SendModules &
+  SignerModules & {
+    readonly keys: Pick<KeysPort, "accounts" | "assertKnown">;
+    readonly chain: Pick<ChainView, "receipt" | "subscribe">;
+    readonly sessions: Pick<Sessions, "callBundles">;
+  };
+
+/**
+ * `wallet_sendCalls`: sends each call as a transaction of its own, one after the other, each when the one before is in a block; the id of the
+ * bundle, once the first is in the pool. A call that reverts or cannot be sent ends the bundle.
+ *
+ * @throws UnsupportedCallsChainError, UnsupportedCapabilityError, AtomicityUnsupportedError, CallBundleTooLargeError, DuplicateBundleError, and
+ *   what `eth_sendTransaction` throws for the first call
+ * @see EIP-5792
+ */
+export const sendCalls = defineMethod({
+  name: "wallet_sendCalls",
+  params: { bundle: callBundle },
+  example: [
+    {
+      version: "2.0.0",
+      from: SAMPLE.alice,
+      chainId: "0x7a69",
+      atomicRequired: false,
+      calls: [{ to: SAMPLE.bob, value: "0x1" }],
+    },
+  ],
+  result: { ...json, schema: shape("SentCalls", { id: { type: "string" } }) },
+  private: true,
+  heavy: true,
+  async handle({ bundle: request }, modules: WalletModules) {
+    const { id = bytesToHex(randomBytes(32)), chainId, calls = [], atomicRequired = false } = request;
+    const own = modules.chain.config.chainId;
+    if (chainId !== undefined && chainId !== own) throw new UnsupportedCallsChainError(chainId, own);
+    if (calls.length === 0) throw new InvalidParamsError("a bundle has at least one call", "bundle");
+    if (id.length > CALL_BUNDLE_LIMITS.idLengthMax) throw new InvalidParamsError("the id is too long", "bundle");
+    if (calls.length > CALL_BUNDLE_LIMITS.callsMax) {
+      throw new CallBundleTooLargeError(calls.length, CALL_BUNDLE_LIMITS.callsMax);
+    }
+    for (const { capabilities } of [request, ...calls]) assertCapabilities(capabilities);
+    if (atomicRequired && calls.length > 1) throw new AtomicityUnsupportedError();
+    const from = request.from ?? (await modules.keys.accounts())[0];
+    if (from === undefined) throw new InvalidParamsError("missing from", "bundle");
+    await modules.keys.assertKnown({ address: from });
+    const bundle = modules.sessions.callBundles.add(id);
+    const [first, ...rest] = calls.map(({ to, data, value }) => callOf(from, to, data, value));
+    try {
+      bundle.hashes.push(await send(first!, from, modules));
+    } catch (error) {
+      modules.sessions.callBundles.remove(bundle);
+      throw error;
+    }
+    void sendRest(bundle, rest, from, modules);
+    return { id };
+  },
+});
+
+function callOf(
+  from: Address,
+  to: Address | undefined,
+  input: Uint8Array | undefined,
+  value: bigint | undefined,
+): CallArguments {
+  return { from, ...(to && { to }), ...(input && { input }), ...(value !== undefined && { value }) };
+}
+
+/** @throws UnsupportedCapabilityError */
+function assertCapabilities(capabilities: unknown): void {
+  if (capabilities === undefined) return;
+  if (typeof capabilities !== "object" || capabilities === null)
+    throw new InvalidParamsError("capabilities: an object is wanted");
+  for (const [name, capability] of Object.entries(capabilities)) {
+    if ((capability as { optional?: unknown } | null)?.optional !== true) throw new UnsupportedCapabilityError(name);
+  }
+}
+
+function send(call: CallArguments, from: Address, modules: WalletModules) {
+  return sendSigned(call, from, modules, (digest) => modules.keys.signTransaction({ address: from, digest }));
+}
+
+/** Rejects never: what goes wrong is the bundle's fault. */
+async function sendRest(bundle: CallBundle, calls: readonly CallArguments[], from: Address, modules: WalletModules) {
+  try {
+    for (const call of calls) {
+      if (!(await succeeds(bundle, modules.chain))) break;
+      bundle.hashes.push(await send(call, from, modules));
+    }
+  } catch (error) {
+    bundle.fault = error;
+  }
+  bundle.isComplete = true;
+}
+
+/** Whether the newest transaction of the bundle has succeeded, as soon as it is in a block; false where the bundle was forgotten. */
+function succeeds(
+  { hashes, forgotten: { signal } }: CallBundle,
+  chain: Pick<ChainView, "receipt" | "subscribe">,
+): Promise<boolean> {
+  const hash = hashes.at(-1)!;
+  return new Promise((resolve, reject) => {
+    const look = async () => {
+      try {
+        const mined = await chain.receipt({ hash });
+        if (mined) end(() => resolve(mined.receipt.status !== 0));
+      } catch (error) {
+        end(() => reject(error));
+      }
+    };
+    const stop = chain.subscribe({
+      onBlock({ block }) {
+        if (block.transactions.some((tx) => tx.hash === hash)) void look();
+      },
+    });
+    const onForgotten = () => end(() => resolve(false));
+    const end = (settle: () => void) => {
+      stop();
+      signal.removeEventListener("abort", onForgotten);
+      settle();
+    };
+    signal.addEventListener("abort", onForgotten);
+    // It may be in a block already; of a later one the event comes after the subscription.
+    void look();
+  });
+}
+
+/** EIP-5792's status codes. */
+const STATUS = { pending: 100, confirmed: 200, reverted: 500, partlyReverted: 600 } as const;
+
+/**
+ * `wallet_getCallsStatus`: how far the calls of a bundle have come, and their receipts. `status`: 100 not all are in blocks, 200 all have succeeded,
+ * 500 the first has reverted, 600 a later one has reverted or could not be sent.
+ *
+ * @throws UnknownBundleError
+ * @see EIP-5792
+ */
+export const getCallsStatus = defineMethod({
+  name: "wallet_getCallsStatus",
+  params: { id: string },
+  result: {
+    ...json,
+    schema: shape(
+      "CallsStatus",
+      { version: { type: "string" }, chainId: QUANTITY, id: { type: "string" }, status: INTEGER, atomic: BOOLEAN },
+      {
+        receipts: listOf(
+          shape("CallReceipt", {
+            logs: listOf(LOG),
+            status: QUANTITY,
+            blockHash: HASH,
+            blockNumber: QUANTITY,
+            gasUsed: QUANTITY,
+            transactionHash: HASH,
+          }),
+        ),
+      },
+    ),
+  },
+  private: true,
+  async handle(
+    { id },
+    {
+      chain,
+      sessions,
+    }: { readonly chain: Pick<ChainView, "config" | "receipt">; readonly sessions: Pick<Sessions, "callBundles"> },
+  ) {
+    const bundle = sessions.callBundles.get(id);
+    const mined = await Promise.all(bundle.hashes.map((hash) => chain.receipt({ hash })));
+    const receipts = mined.flatMap((receipt) => receipt ?? []);
+    return {
+      version: "2.0.0",
+      chainId: toQuantity(chain.config.chainId),
+      id,
+      status: statusOf(
+        bundle,
+        receipts.map(({ receipt }) => receipt.status !== 0),
+      ),
+      // A single call takes effect as a whole or not at all.
+      atomic: bundle.isComplete && bundle.fault === undefined && bundle.hashes.length === 1,
+      ...(receipts.length > 0 && { receipts: receipts.map((receipt) => callReceipt(receiptText(receipt))) }),
+    };
+  },
+});
+
+function statusOf({ hashes, isComplete, fault }: CallBundle, succeeded: readonly boolean[]): number {
+  if (!isComplete || succeeded.length < hashes.length) return STATUS.pending;
+  if (fault === undefined && succeeded.every(Boolean)) return STATUS.confirmed;
+  return succeeded.some(Boolean) ? STATUS.partlyReverted : STATUS.reverted;
+}
+
+/** What EIP-5792 has of a receipt. */
+function callReceipt(text: string) {
+  const { logs, status, blockHash, blockNumber, gasUsed, transactionHash } = JSON.parse(text);
+  return { logs, status, blockHash, blockNumber, gasUsed, transactionHash };
+}

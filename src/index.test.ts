@@ -198,6 +198,35 @@ test("errors of createNode name its settings, and nothing of a command line", as
   });
 });
 
+/** The status of Remix's preflight, and whether it may send. */
+async function preflight(url: string, origin: string): Promise<[status: number, allowed: string | null]> {
+  const headers = {
+    origin,
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "content-type",
+  };
+  const { status, headers: answer } = await fetch(url, { method: "OPTIONS", headers });
+  return [status, answer.get("access-control-allow-origin")];
+}
+
+test("a page on the net may call a dev chain only when its origin is added, which leaves the default ones open", async () => {
+  const remix = "https://remix.ethereum.org";
+  const wallet = "chrome-extension://abcdefghij";
+  const open = async (changes: Readonly<Record<string, string>>) => {
+    const node = await createNode({ settings: { "json-rpc.address": "127.0.0.1:0", ...changes } });
+    const url = node.urls[0]!;
+    const found = [remix, wallet, "http://localhost:5173", "https://stranger.example"].map((origin) =>
+      preflight(url, origin),
+    );
+    const allowed = (await Promise.all(found)).map(([, origin]) => origin);
+    await node.stop();
+    return allowed;
+  };
+  assert.deepEqual(await open({}), [null, wallet, "http://localhost:5173", null]);
+  const added = await open({ "json-rpc.cors-origins": `+${remix}` });
+  assert.deepEqual(added, [remix, wallet, "http://localhost:5173", null]);
+});
+
 test("an address of one listener opens both, unless json-rpc.enable says otherwise", async () => {
   const settings = { "json-rpc.ws-address": "127.0.0.1:0" };
   const node = await createNode({ settings });

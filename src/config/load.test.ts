@@ -81,6 +81,19 @@ test("loadConfig reads each kind of value from its natural TOML and from text", 
   assert.deepEqual([...config.consensus.extraData], [0x68, 0x69]);
 });
 
+test("origins with + are added to those that may call by default, others take their place", () => {
+  const originsOf = (value: string) => load({ flags: { "json-rpc.cors-origins": value } }).config.jsonRpc.corsOrigins;
+  const extensions = ["chrome-extension://*", "moz-extension://*", "safari-web-extension://*"];
+  assert.deepEqual(originsOf("https://a.example"), ["https://a.example"]);
+  assert.deepEqual(originsOf("+https://a.example"), [...extensions, "https://a.example"]);
+  assert.deepEqual(originsOf("https://b.example,+https://a.example"), [
+    ...extensions,
+    "https://b.example",
+    "https://a.example",
+  ]);
+  assert.deepEqual(originsOf("+*"), [...extensions, "*"]);
+});
+
 test("loadConfig names the key that took the place of one of geth's or of an earlier version", () => {
   const replaced = {
     "mempool.global-slots": "mempool.size-limit",

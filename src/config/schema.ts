@@ -24,6 +24,7 @@ import {
   type Option,
   oneOf,
   option,
+  origins,
   retainedBlocks,
   text,
   unset,
@@ -85,10 +86,10 @@ export const SCHEMA = {
       dev: ["all"],
       description: "Namespaces open over HTTP and WebSocket; all opens every one. Private methods also need a token.",
     }),
-    corsOrigins: option("json-rpc.cors-origins", list, DEFAULT_ALLOWED_ORIGINS, {
+    corsOrigins: option("json-rpc.cors-origins", origins, DEFAULT_ALLOWED_ORIGINS, {
       dev: DEFAULTS.corsOriginsDev,
       description:
-        "Origins whose pages may call, over HTTP and WebSocket: SCHEME://HOST, :* for any port, * for every page.",
+        "Origins whose pages may call, over HTTP and WebSocket: SCHEME://HOST, :* for any port, * for every page. A + in front adds to the default ones.",
     }),
     vhosts: option("json-rpc.vhosts", list, DEFAULTS.rpcVhosts, {
       description: "Host names requests may be sent to besides IP addresses; * accepts every name.",

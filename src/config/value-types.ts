@@ -1,6 +1,7 @@
 import type { BlockTime } from "../consensus/solo/solo-engine.ts";
 import { type Address, parseAddress } from "../primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
+import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/transport/server/origin.ts";
 
 /** How one kind of setting is read from text or TOML, and written. */
 export type ValueType<T> = {
@@ -195,6 +196,17 @@ export const list: ValueType<readonly string[]> = {
     return [...new Set(items as string[])].filter((item) => item !== "");
   },
   print: (value) => `[${value.map((item) => JSON.stringify(item)).join(", ")}]`,
+};
+
+/** Origins of pages. One that begins with `+` is added to those that may call by default, in place of being all there is. */
+export const origins: ValueType<readonly string[]> = {
+  ...list,
+  expects: "origins such as https://app.example.org, or +https://app.example.org beside the default ones",
+  parse(raw) {
+    const items = list.parse(raw);
+    if (items?.some((item) => item.startsWith("+")) !== true) return items;
+    return [...new Set([...DEFAULT_ALLOWED_ORIGINS, ...items.map((item) => item.replace(/^\+/, ""))])];
+  },
 };
 
 const NODE_ID = /^[0-9a-f]{40}$/i;

@@ -830,8 +830,8 @@ export interface RpcMethods {
   miner_setExtra(value?: unknown | null): Promise<unknown>;
   miner_setGasLimit(gasLimit?: unknown | null): Promise<boolean>;
   miner_setGasPrice(gasPrice: RpcQuantityInput): Promise<boolean>;
-  miner_start(): Promise<boolean>;
-  miner_stop(): Promise<boolean>;
+  miner_start(value?: unknown | null): Promise<unknown>;
+  miner_stop(): Promise<unknown>;
   net_listening(): Promise<boolean>;
   net_peerCount(): Promise<number>;
   net_version(): Promise<string>;

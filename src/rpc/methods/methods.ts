@@ -41,7 +41,5 @@ export const METHODS: readonly Method<ServingPorts>[] = [
 ];
 
 export function createMethodRegistry(options: { readonly dev: boolean }) {
-  if (!options.dev) return createRegistry(METHODS);
-  const devNames = new Set(DEV_METHODS.map(({ name }) => name));
-  return createRegistry([...METHODS.filter(({ name }) => !devNames.has(name)), ...DEV_METHODS]);
+  return createRegistry(options.dev ? [...METHODS, ...DEV_METHODS] : METHODS);
 }

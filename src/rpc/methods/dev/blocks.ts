@@ -108,20 +108,6 @@ export const intervalMine = controlMethods({
   },
 });
 
-/** `miner_start` and `miner_stop`: ganache's names for automatic blocks on and off. */
-export const ganacheMining = [
-  ...controlMethods({
-    names: ["miner_start"],
-    params: {},
-    handle: (_params, { dev }: DevModules) => dev.configure({ automine: true }),
-  }),
-  ...controlMethods({
-    names: ["miner_stop"],
-    params: {},
-    handle: (_params, { dev }: DevModules) => dev.configure({ automine: false }),
-  }),
-];
-
 /** `hardhat_getAutomine`: whether a transaction is mined as soon as it arrives; Ignition then skips waiting for confirmations. */
 export const hardhatGetAutomine = defineMethod({
   name: "hardhat_getAutomine",

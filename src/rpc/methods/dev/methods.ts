@@ -16,7 +16,6 @@ import {
   anvilMine,
   evmMine,
   evmMineDetailed,
-  ganacheMining,
   getIntervalMining,
   hardhatGetAutomine,
   hardhatMine,
@@ -81,7 +80,6 @@ const METHODS: readonly Method<RpcPorts>[] = [
   ...setIntervalMining,
   ...setIntervalMiningSeconds,
   ...getIntervalMining,
-  ...ganacheMining,
   ...setBlockGasLimit,
   ...setCoinbase,
   ...setNextBlockBaseFeePerGas,
@@ -118,7 +116,6 @@ const METHODS: readonly Method<RpcPorts>[] = [
 ];
 
 /**
- * Methods of dev chains only: elsewhere tools would mistake the chain for one whose state they may change. One that has the name of
- * an ordinary method takes its place there.
+ * Methods of dev chains only: elsewhere tools would mistake the chain for one whose state they may change.
  */
 export const DEV_METHODS: readonly Method<ServingPorts>[] = METHODS.map(forwarded);

@@ -136,6 +136,12 @@ test("block 0 of a dev chain is traced: it has no transactions", async () => {
   for (const block of ["0x0", "earliest"]) assert.deepEqual(await ask("debug_traceBlockByNumber", block), []);
 });
 
+test("miner_stop does nothing on a dev chain either, and miner_start is not supported", async () => {
+  assert.equal(await ask("miner_stop"), null);
+  assert.equal(await ask("hardhat_getAutomine"), true);
+  await assert.rejects(ask("miner_start", "0x1"), rejected(-32000));
+});
+
 test("the wallet's methods are on dev chains only", async () => {
   const methods = ["eth_requestAccounts", "wallet_switchEthereumChain", "wallet_sendCalls"];
   const { createMethodRegistry } = await import("../../src/rpc/methods/methods.ts");

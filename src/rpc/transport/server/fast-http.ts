@@ -4,6 +4,7 @@ import { type Caller, RequestContext } from "../dispatch/context.ts";
 import type { Dispatcher, Reply } from "../dispatch/dispatcher.ts";
 import type { RpcLimits } from "../limits.ts";
 import type { SharedSlices } from "../shared-slices.ts";
+import type { ReplyCompressor, SentReply } from "./compression.ts";
 import type { HttpConnection } from "./http-connection.ts";
 import { replyBytes } from "./http-request.ts";
 import { PlainCallReader } from "./plain-call.ts";
@@ -13,12 +14,13 @@ export type FastHttpOptions = {
   readonly caller: Caller;
   readonly limits: RpcLimits;
   /** Headers of every answer besides its length, by status. */
-  readonly headersOf: (reply: Reply | undefined) => Readonly<Record<string, string>>;
+  readonly headersOf: (reply: SentReply | undefined) => Readonly<Record<string, string>>;
 };
 
 export type FastHttpModules = {
   readonly dispatcher: Pick<Dispatcher<unknown>, "dispatch">;
   readonly pipelined: SharedSlices;
+  readonly compressor: ReplyCompressor;
   /** What a call's headers must hold; any other call is handed over, to be rejected there. */
   readonly admits: (call: { readonly host: string; readonly contentType: string }) => boolean;
   /** Counts a connection that is closed for what it does. */
@@ -84,7 +86,7 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
   };
 }
 
-type HeadWriter = (reply: Reply | undefined, length: number) => string;
+type HeadWriter = (reply: SentReply | undefined, length: number) => string;
 
 /** How connections write. */
 type Writing = {
@@ -109,7 +111,7 @@ class FastConnection {
   /** The call that runs; what arrives after it waits. */
   #running: RequestContext | undefined;
   /** Not yet written; what arrives after its call waits. */
-  #answer: { readonly reply: Reply | undefined; readonly context: RequestContext } | undefined;
+  #answer: { readonly reply: SentReply | undefined; readonly context: RequestContext } | undefined;
   /** The client has to read before it is answered again. */
   #isDraining = false;
   /** Its next calls wait for a later turn. */
@@ -193,7 +195,8 @@ class FastConnection {
       }
       const context = new RequestContext(this.#caller);
       this.#writing.writeThisTurn();
-      const reply = dispatcher.dispatch(bytes.subarray(call.bodyStart, call.end), context);
+      const answer = dispatcher.dispatch(bytes.subarray(call.bodyStart, call.end), context);
+      const reply = call.wantsGzip ? this.#compressed(answer) : answer;
       if (reply instanceof Promise) {
         this.#running = context;
         this.#charge();
@@ -213,6 +216,14 @@ class FastConnection {
         return;
       }
     }
+  }
+
+  #compressed(
+    answer: Reply | undefined | Promise<Reply | undefined>,
+  ): SentReply | undefined | Promise<SentReply | undefined> {
+    const { compressor } = this.#modules;
+    if (answer instanceof Promise) return answer.then((reply) => compressor.compress(reply) ?? reply);
+    return compressor.compress(answer) ?? answer;
   }
 
   /** The call that runs, and the bytes that wait for its end. */
@@ -244,7 +255,7 @@ class FastConnection {
     else if (socket.isPaused()) socket.resume();
   }
 
-  #answerSoon(reply: Reply | undefined, context: RequestContext): void {
+  #answerSoon(reply: SentReply | undefined, context: RequestContext): void {
     this.#answer = { reply, context };
     this.#writing.writeSoon(this);
   }
@@ -256,7 +267,7 @@ class FastConnection {
     this.#takeUnread();
   }
 
-  #write(reply: Reply | undefined, context: RequestContext): void {
+  #write(reply: SentReply | undefined, context: RequestContext): void {
     const socket = this.#socket;
     if (!socket.writable) return;
     writeReply(socket, reply, this.#writing.writeHead);
@@ -297,7 +308,7 @@ class FastConnection {
 }
 
 /** Writes head and parts in one system call. */
-function writeReply(socket: Socket, reply: Reply | undefined, writeHead: HeadWriter): void {
+function writeReply(socket: Socket, reply: SentReply | undefined, writeHead: HeadWriter): void {
   const parts = reply?.parts ?? [];
   const length = replyBytes(reply);
   const head = writeHead(reply, length);
@@ -320,7 +331,7 @@ function createHeadWriter({ headersOf, limits }: FastHttpOptions): HeadWriter {
   let second = 0;
   let success = "";
 
-  function headFor(reply: Reply | undefined): string {
+  function headFor(reply: SentReply | undefined): string {
     const status = reply?.isUnauthorized ? 401 : 200;
     const date = new Date(second * 1000).toUTCString();
     const fields = Object.entries({ ...headersOf(reply), date, ...common });
@@ -334,6 +345,6 @@ function createHeadWriter({ headersOf, limits }: FastHttpOptions): HeadWriter {
       second = now;
       success = headFor(undefined);
     }
-    return `${reply?.isUnauthorized ? headFor(reply) : success}${length}\r\n\r\n`;
+    return `${reply?.isUnauthorized || reply?.isGzip ? headFor(reply) : success}${length}\r\n\r\n`;
   };
 }

@@ -4,13 +4,14 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions } from "node:tls";
+import { ReplyCompressor } from "./compression.ts";
 import { createFastHttp, type FastHttp } from "./fast-http.ts";
 import { HttpConnection } from "./http-connection.ts";
 import { type HttpRequestModules, isJson, replyHeaders, serveRequest } from "./http-request.ts";
 import type { TcpListener, TcpListenerOptions, TlsMaterial } from "./listener.ts";
 import { isHostAllowed } from "./origin.ts";
 
-export type HttpModules = HttpRequestModules & {
+export type HttpModules = Omit<HttpRequestModules, "compressor"> & {
   /** Accepts WebSocket upgrades of this port, if they are served here. */
   readonly acceptUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 };
@@ -22,7 +23,8 @@ const TICKET_KEY_BYTES = 48;
 const IDLE_SWEEP_MS = 20;
 
 /** Serves JSON-RPC over HTTP/1.1. */
-export async function listenHttp(options: TcpListenerOptions, modules: HttpModules): Promise<TcpListener> {
+export async function listenHttp(options: TcpListenerOptions, given: HttpModules): Promise<TcpListener> {
+  const modules = { ...given, compressor: new ReplyCompressor() };
   const { limits, connectionWorkers } = options;
   const { observer, acceptUpgrade } = modules;
   const kind = modules.servesCalls ? "http" : "ws";
@@ -149,7 +151,7 @@ function secureContextOf({ cert, key, clientCa }: TlsMaterial): SecureContextOpt
 function putFastHttpBefore(
   server: Server,
   { access, allowedHosts, limits }: TcpListenerOptions,
-  { dispatcher, observer, pipelined }: HttpModules,
+  { dispatcher, observer, pipelined, compressor }: HttpRequestModules,
 ): FastHttp & { readonly handOver: (connection: HttpConnection) => void } {
   // Removed from its event, node:http's own listener serves the connections it is called with.
   const serveHttp = server.listeners("connection") as ((socket: Socket) => void)[];
@@ -170,6 +172,7 @@ function putFastHttpBefore(
     {
       dispatcher,
       pipelined,
+      compressor,
       admits({ host, contentType }) {
         if (host !== allowedHost) {
           if (!isHostAllowed(host, allowedHosts)) return false;

@@ -10,6 +10,7 @@ import {
   rejectionOfSource,
   sourceOf,
 } from "./admission.ts";
+import { acceptsGzip, type ReplyCompressor, type SentReply } from "./compression.ts";
 import type { HttpConnection } from "./http-connection.ts";
 import { sendRejection } from "./http-rejection.ts";
 import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
@@ -21,6 +22,7 @@ export type OtherRequest = (request: IncomingMessage, response: ServerResponse, 
 
 export type HttpRequestModules = ListenerModules & {
   readonly otherRequest?: OtherRequest;
+  readonly compressor: ReplyCompressor;
   /** False on a port for WebSocket alone. */
   readonly servesCalls: boolean;
 };
@@ -106,7 +108,13 @@ export function serveRequest(options: TcpListenerOptions, modules: HttpRequestMo
       connection: undefined,
       source: sourceOf(request, connection.certified),
     });
-    const reply = modules.dispatcher.dispatch(body, context);
+    const { compressor } = modules;
+    const answer = modules.dispatcher.dispatch(body, context);
+    const reply = !acceptsGzip(headers["accept-encoding"])
+      ? answer
+      : answer instanceof Promise
+        ? answer.then((done) => compressor.compress(done) ?? done)
+        : (compressor.compress(answer) ?? answer);
     if (reply instanceof Promise) {
       connection.input.add(context.inputBytes);
       context.onInputBytes = (change) => connection.input.add(change);
@@ -233,7 +241,7 @@ function readBody(
 
 function sendReply(
   { connection, response }: HttpExchange,
-  reply: Reply | undefined,
+  reply: SentReply | undefined,
   { limits }: TcpListenerOptions,
   observer: RpcObserver,
 ): void {
@@ -254,8 +262,12 @@ function sendReply(
   process.nextTick(watchUnsent, connection, response, limits.httpReplyTimeoutMs, observer);
 }
 
-export function replyHeaders(reply: Reply | undefined): HeaderFields {
-  return { ...(reply?.isUnauthorized && CHALLENGE), "content-type": "application/json" };
+export function replyHeaders(reply: SentReply | undefined): HeaderFields {
+  return {
+    ...(reply?.isUnauthorized && CHALLENGE),
+    "content-type": "application/json",
+    ...(reply?.isGzip && { "content-encoding": "gzip" }),
+  };
 }
 
 /** The length of an answer's body. */

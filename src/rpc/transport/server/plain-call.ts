@@ -1,7 +1,11 @@
+import { acceptsGzip } from "./compression.ts";
+
 /** Where one HTTP request of the plain kind stands in a buffer. */
 export type PlainCall = {
   readonly host: string;
   readonly contentType: string;
+  /** It asks for a compressed answer. */
+  readonly wantsGzip: boolean;
   readonly bodyStart: number;
   /** Behind the body: where the next request begins. */
   readonly end: number;
@@ -38,6 +42,7 @@ const HEADER_OF_KEY = new Map(HEADERS.map((name) => [headerKey(Buffer.from(name)
 const HOST = HEADER_OF_KEY.get(keyOf("host"));
 const CONTENT_LENGTH = HEADER_OF_KEY.get(keyOf("content-length"));
 const CONTENT_TYPE = HEADER_OF_KEY.get(keyOf("content-type"));
+const ACCEPT_ENCODING = HEADER_OF_KEY.get(keyOf("accept-encoding"));
 const CONNECTION = HEADER_OF_KEY.get(keyOf("connection"));
 
 /** RFC 9110, 5.6.2: characters of a header's name, without the rarely seen ones. */
@@ -57,6 +62,7 @@ export function recognisePlainCall(bytes: Buffer, start: number, bodyBytesMax: n
   const limit = Math.min(bytes.length, start + HEAD_BYTES_MAX);
   let host: string | undefined;
   let contentType: string | undefined;
+  let encodings: string | undefined;
   let length = -1;
   let hasConnection = false;
   while (at < limit && bytes[at] !== CR) {
@@ -84,6 +90,10 @@ export function recognisePlainCall(bytes: Buffer, start: number, bodyBytesMax: n
         if (contentType !== undefined) return undefined;
         contentType = bytes.toString("latin1", valueStart, at);
         break;
+      case ACCEPT_ENCODING:
+        if (encodings !== undefined) return undefined;
+        encodings = bytes.toString("latin1", valueStart, at);
+        break;
       case CONNECTION:
         if (hasConnection || !isKeepAlive(bytes.toString("latin1", valueStart, at))) return undefined;
         hasConnection = true;
@@ -96,7 +106,7 @@ export function recognisePlainCall(bytes: Buffer, start: number, bodyBytesMax: n
   const bodyStart = at + 2;
   const end = bodyStart + length;
   if (length === -1 || length > bodyBytesMax || end > bytes.length) return undefined;
-  return { host, contentType, bodyStart, end };
+  return { host, contentType, wantsGzip: acceptsGzip(encodings), bodyStart, end };
 }
 
 /** Heads that a connection remembers, and the bytes of the longest: a client that polls sends two in turn. */
@@ -124,7 +134,7 @@ export class PlainCallReader {
       const bodyStart = start + head.length;
       const end = bodyStart + (call.end - call.bodyStart);
       if (end > bytes.length || head.compare(bytes, start, bodyStart) !== 0) continue;
-      return { host: call.host, contentType: call.contentType, bodyStart, end };
+      return { host: call.host, contentType: call.contentType, wantsGzip: call.wantsGzip, bodyStart, end };
     }
     const call = recognisePlainCall(bytes, start, this.#bodyBytesMax);
     if (call !== undefined && call.bodyStart - start <= REMEMBERED_BYTES_MAX) {

@@ -7,6 +7,7 @@ import { remoteName } from "../dev/fork/fetch-remote-calls.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { NodeAdmin } from "../rpc/ports/admin.ts";
 import type { ChainView } from "../rpc/ports/chain-view.ts";
+import type { ForkInfo } from "../rpc/ports/dev-info.ts";
 import type { MinerSettings } from "../rpc/ports/miner.ts";
 import type { NodePort, Readiness } from "../rpc/ports/node.ts";
 import type { DappDb } from "../storage/dapp-db.ts";
@@ -18,19 +19,26 @@ const PACE_BLOCKS = 100;
 /** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
 const ETH_PROTOCOL_VERSION = 69;
 
+/** The block that a chain continues, and where the other chain is asked. */
+export type ForkedBlock = {
+  readonly base: { readonly block: { readonly hash: Hash; readonly header: { readonly number: number } } };
+  readonly urls: readonly string[];
+};
+
+export function forkInfoOf({ base: { block }, urls }: ForkedBlock): ForkInfo {
+  return {
+    number: block.header.number,
+    hash: block.hash,
+    url: urls[0] === undefined ? undefined : remoteName(urls[0]),
+  };
+}
+
 export type NodePortModules = {
   readonly chain: Chain;
   readonly production: Pick<ProductionParts, "feeRecipient" | "engine" | "voting">;
   readonly devChain: DevChain | undefined;
   /** What the chain continues. */
-  readonly fork:
-    | {
-        readonly base: {
-          readonly block: { readonly hash: Hash; readonly header: { readonly number: number } };
-        };
-        readonly urls: readonly string[];
-      }
-    | undefined;
+  readonly fork: ForkedBlock | undefined;
   readonly view: ChainView;
   readonly admin: NodeAdmin;
   readonly miner: MinerSettings;
@@ -69,11 +77,7 @@ export function createNodePort(
     devChain: () => ({
       instanceId: instance.value(),
       isAutomine: devChain?.isAutomine ?? consensus.blockTime === "instant",
-      fork: fork && {
-        number: fork.base.block.header.number,
-        hash: fork.base.block.hash,
-        url: fork.urls[0] === undefined ? undefined : remoteName(fork.urls[0]),
-      },
+      fork: fork && forkInfoOf(fork),
     }),
     ...admin,
     ...miner,

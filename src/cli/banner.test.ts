@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { loadConfig } from "../config/load.ts";
 import { DEV_ACCOUNTS } from "../keystore/dev-accounts.ts";
 import { checksumAddress } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
 import { type BannerOptions, renderBanner } from "./banner.ts";
 import { fakeListener, fakeNode } from "./testing/fake-context.ts";
 
@@ -73,4 +74,27 @@ test("the banner names each dangerous setting in force", () => {
   assert.ok(!banner().includes("DANGER"));
   const text = banner({}, true, { "json-rpc.cors-origins": "*", "json-rpc.vhosts": "*" });
   assert.equal(text.split("DANGER").length - 1, 2);
+});
+
+test("the banner names the pages that are served, and each list of namespaces once", () => {
+  const listeners = [
+    fakeListener({ url: "http://127.0.0.1:40001", namespaces: ["eth", "web3"], needsToken: false }),
+    fakeListener({ kind: "ws", url: "ws://127.0.0.1:40002", namespaces: ["eth", "web3"], needsToken: false }),
+  ];
+  const text = banner({ listeners });
+  assert.equal(value(text, "Explorer"), "http://127.0.0.1:40001/explorer/");
+  assert.equal(value(text, "Docs"), "http://127.0.0.1:40001/docs/");
+  assert.equal(text.split("eth, web3").length - 1, 1);
+  assert.equal(value(banner({ listeners }, true, { "explorer.enable": "false" }), "Explorer"), undefined);
+  assert.equal(value(banner({ listeners: [] }), "Docs"), undefined);
+  assert.equal(value(banner({ listeners }, false), "Explorer"), undefined);
+});
+
+test("the banner of a fork names the block and the node that is asked", () => {
+  const hash = `0x${"ab".repeat(32)}` as Hash;
+  const chain = { ...fakeNode().chain, fork: { number: 17, hash, url: "https://node.example" } };
+  const text = banner({ chain });
+  assert.equal(value(text, "Fork"), "block 17 of https://node.example");
+  assert.ok(text.includes(hash));
+  assert.equal(value(banner(), "Fork"), undefined);
 });

@@ -29,10 +29,12 @@ export function renderBanner(options: BannerOptions): string {
     [
       row("Chain id", `${chain.chainId}`),
       row("Home", isInMemory(config) ? `${config.home} (the chain is in memory)` : config.home),
+      ...forkRows(chain),
       row("State", stateOf(chain, options.now)),
       row("Engine", engineOf(config)),
     ],
-    ["Listening", ...(listeners.length === 0 ? ["  nowhere"] : listeners.flatMap(listenerLines))],
+    ["Listening", ...listeningLines(listeners)],
+    ...pageLines(config, listeners),
     ...walletLines(config, chain, listeners),
     ...dangerLines(config, loud),
   ];
@@ -83,12 +85,37 @@ function engineOf({ consensus }: Config): string {
   return `${consensus.engine}, ${when}`;
 }
 
-function listenerLines({ kind, url, namespaces, needsToken }: Listener): string[] {
-  const lines = [row(kind === "metrics" ? "metrics" : kind.toUpperCase(), url)];
-  if (namespaces.length > 0) {
-    lines.push(row("", `${namespaces.join(", ")}${needsToken ? " (private methods: token)" : ""}`));
-  }
-  return lines;
+/** The node may be found by its address, which can be a key in part: its name alone is shown. */
+function forkRows({ fork }: ChainStatus): string[] {
+  if (fork === undefined) return [];
+  return [row("Fork", `block ${fork.number} of ${fork.url ?? "a chain that is not asked"}`), row("", fork.hash)];
+}
+
+/** Each namespace list once, below the listeners that have it. */
+function listeningLines(listeners: readonly Listener[]): string[] {
+  if (listeners.length === 0) return ["  nowhere"];
+  return listeners.flatMap((listener, i) => {
+    const { kind, url } = listener;
+    const line = row(kind === "metrics" ? "metrics" : kind.toUpperCase(), url);
+    const opens = opensOf(listener);
+    const isRepeated = listeners.slice(i + 1).some((other) => opensOf(other) === opens);
+    return opens === "" || isRepeated ? [line] : [line, row("", opens)];
+  });
+}
+
+function opensOf({ namespaces, needsToken }: Listener): string {
+  return `${namespaces.join(", ")}${needsToken && namespaces.length > 0 ? " (private methods: token)" : ""}`;
+}
+
+/** What a browser can open. */
+function pageLines({ explorer, docs }: Config, listeners: readonly Listener[]): string[][] {
+  const http = listeners.find(({ kind }) => kind === "http");
+  if (http === undefined) return [];
+  const rows = [
+    ...(explorer.enable ? [row("Explorer", `${http.url}/explorer/`)] : []),
+    ...(docs.enable ? [row("Docs", `${http.url}/docs/`)] : []),
+  ];
+  return rows.length === 0 ? [] : [["In a browser", ...rows]];
 }
 
 /** What to type into a wallet; nothing when there is no HTTP to type. */

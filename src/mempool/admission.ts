@@ -36,12 +36,28 @@ type AdmissionLimits = {
 };
 
 /**
+ * The gas that no block can give a transaction, whoever sends it.
+ * @throws TransactionRejectedError
+ */
+export function checkGasLimit(tx: Transaction, { hardfork, header }: PoolRules): void {
+  if (isAtLeast(hardfork, "osaka") && tx.gasLimit > TX_GAS_LIMIT_MAX) {
+    throw reject(
+      "TX_GAS_LIMIT_EXCEEDS_MAXIMUM",
+      `transaction gas limit too high (cap: ${TX_GAS_LIMIT_MAX}, tx: ${tx.gasLimit})`,
+    );
+  }
+  if (tx.gasLimit > header.gasLimit) {
+    throw reject("TX_GAS_ALLOWANCE_EXCEEDED", "exceeds block gas limit");
+  }
+}
+
+/**
  * Checks that need no account (geth: `ValidateTransaction`), in geth's order; the first that fails decides the answer.
  * @returns the sender
  * @throws TransactionRejectedError
  */
 export function checkTransaction({ tx, sender }: Submission, rules: PoolRules, limits: AdmissionLimits): Address {
-  const { hardfork, header } = rules;
+  const { hardfork } = rules;
   if (limits.size > limits.sizeMax) {
     throw reject("POOL_OVERSIZED_DATA", `oversized data: transaction size ${limits.size}, limit ${limits.sizeMax}`);
   }
@@ -52,15 +68,7 @@ export function checkTransaction({ tx, sender }: Submission, rules: PoolRules, l
       `max initcode size exceeded: code size ${tx.data.length} limit ${INIT_CODE_SIZE_MAX}`,
     );
   }
-  if (isAtLeast(hardfork, "osaka") && tx.gasLimit > TX_GAS_LIMIT_MAX) {
-    throw reject(
-      "TX_GAS_LIMIT_EXCEEDS_MAXIMUM",
-      `transaction gas limit too high (cap: ${TX_GAS_LIMIT_MAX}, tx: ${tx.gasLimit})`,
-    );
-  }
-  if (tx.gasLimit > header.gasLimit) {
-    throw reject("TX_GAS_ALLOWANCE_EXCEEDED", "exceeds block gas limit");
-  }
+  checkGasLimit(tx, rules);
   const tip = maxPriorityFeeOf(tx);
   if (tip > maxFeePerGasOf(tx)) {
     throw reject("TX_PRIORITY_GREATER_THAN_MAX_FEE_PER_GAS", "max priority fee per gas higher than max fee per gas");

@@ -4,8 +4,8 @@ import type { ChainConfig } from "../params/chain-config.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { encodePooledTransaction } from "../types/transaction/encode.ts";
-import type { BlobTransaction } from "../types/transaction/transaction.ts";
-import { checkTransaction, reject, TransactionRejectedError } from "./admission.ts";
+import type { BlobTransaction, Transaction } from "../types/transaction/transaction.ts";
+import { checkGasLimit, checkTransaction, reject, TransactionRejectedError } from "./admission.ts";
 import { type BlobEntry, BlobPool } from "./blob-pool.ts";
 import { BlockOrder, type BlockOrderLimits } from "./block-order.ts";
 import { Entry } from "./entry.ts";
@@ -129,6 +129,11 @@ export class Mempool implements PoolReader {
     const given = submission.sidecar?.wrapperVersion === 0 ? 0 : wanted;
     this.#blobs.check(this.#blobEntry(submission, given));
     return wanted;
+  }
+
+  /** Whether a block has the gas that `tx` asks for. @throws TransactionRejectedError */
+  checkGasLimit(tx: Transaction): void {
+    checkGasLimit(tx, this.#rules);
   }
 
   /** From now on every added transaction is stored. */

@@ -26,7 +26,7 @@ class PeerQueueFullError extends NodeError {
 }
 
 type PeerSubmissionModules = {
-  readonly pool: SubmissionPool;
+  readonly pool: Pick<SubmissionPool, "add" | "checkBlob">;
   readonly blobs: {
     /** undefined when the proofs of `sidecar` hold, else what is wrong. */
     verifyForPeer(sidecar: BlobSidecar): Promise<string | undefined>;

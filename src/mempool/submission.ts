@@ -31,6 +31,8 @@ class UnprotectedTransactionError extends NodeError {
 /** What submission needs of the pool. */
 export type SubmissionPool = {
   add(submission: Submission): void;
+  /** As `Mempool.checkGasLimit`. */
+  checkGasLimit(tx: Transaction): void;
   /** As `Mempool.checkBlob`. */
   checkBlob(submission: Submission & { readonly tx: BlobTransaction }): 0 | 1;
 };
@@ -96,7 +98,13 @@ export function createSubmit(rules: SubmissionRules, { pool, blobs }: Submission
     const submission: Submission =
       transaction instanceof Uint8Array ? decodePooledTransaction(transaction) : transaction;
     const { tx, sender, sidecar } = submission;
-    assertSubmittable(tx, rules);
+    try {
+      assertSubmittable(tx, rules);
+    } catch (error) {
+      // A fee above the cap is mostly a gas limit that no block has: the caller is to learn the cause.
+      if (error instanceof FeeCapExceededError) pool.checkGasLimit(tx);
+      throw error;
+    }
     const known = sender && { sender };
     if (tx.type === 3) return submitBlob({ tx, ...known, ...(sidecar && { sidecar }) });
     pool.add({ tx, ...known });

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { forkInfoOf } from "../adapters/node-port.ts";
 import type { NodeProvider } from "../adapters/provider.ts";
 import type { Listener } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
@@ -239,12 +240,13 @@ function declareNodeMetrics(metrics: Metrics, readiness: () => Readiness): void 
 
 function statusOf({ chain, opened }: ChainRole): ChainStatus {
   const { header } = chain.head().block;
-  const { resumed, devAccounts } = opened;
+  const { resumed, devAccounts, fork } = opened;
   return {
     chainId: chain.config.chainId,
     head: header.number,
     headTimestamp: header.timestamp,
     resumed,
+    fork: fork && forkInfoOf(fork),
     devAccounts,
   };
 }

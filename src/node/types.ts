@@ -1,6 +1,7 @@
 import type { Listener } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
 import type { DevAccount } from "../keystore/dev-accounts.ts";
+import type { ForkInfo } from "../rpc/ports/dev-info.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
@@ -12,6 +13,8 @@ export type ChainStatus = {
   readonly headTimestamp: number;
   /** The chain existed before this start. */
   readonly resumed: boolean;
+  /** The block of another chain that this one continues. */
+  readonly fork?: ForkInfo | undefined;
   /** Unlocked accounts whose keys are public; none but on a dev chain. */
   readonly devAccounts: readonly DevAccount[];
 };

@@ -142,6 +142,15 @@ test("miner_stop does nothing on a dev chain either, and miner_start is not supp
   await assert.rejects(ask("miner_start", "0x1"), rejected(-32000));
 });
 
+test("a gas limit above what a block has is the reason, and not the fee that comes of it", async () => {
+  const request = { from: alice(), to: bob(), gas: "0xffffffff", gasPrice: "0x77359400" };
+  await assert.rejects(ask("eth_sendTransaction", request), /transaction gas limit too high/);
+  await assert.rejects(
+    ask("eth_sendTransaction", { ...request, gas: "0x5208", gasPrice: "0x2d79883d2000" }),
+    /configured cap/,
+  );
+});
+
 test("the wallet's methods are on dev chains only", async () => {
   const methods = ["eth_requestAccounts", "wallet_switchEthereumChain", "wallet_sendCalls"];
   const { createMethodRegistry } = await import("../../src/rpc/methods/methods.ts");

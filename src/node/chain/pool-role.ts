@@ -73,6 +73,7 @@ export class PoolRole {
     for (const hash of this.quarantine.hashes()) this.mempool.remove(hash, "quarantined");
     const pool = {
       add: (submission: Submission) => this.#add(submission),
+      checkGasLimit: this.mempool.checkGasLimit.bind(this.mempool),
       checkBlob: this.mempool.checkBlob.bind(this.mempool),
     };
     const { blobWorkers: blobs, mempool } = this;

@@ -134,7 +134,7 @@ export function createTestModules(
   for (const executed of blocks) logs.remember(executed);
   const { subscribe, ...emitter } = createTestEvents();
   const submit = createSubmit(settings.submissionRules, {
-    pool: { add: ({ tx }) => submitted.push(tx), checkBlob: () => 1 },
+    pool: { add: ({ tx }) => submitted.push(tx), checkGasLimit() {}, checkBlob: () => 1 },
     blobs: {
       verify: async () => undefined,
       prove: async () => ({ commitments: [], proofs: [] }),

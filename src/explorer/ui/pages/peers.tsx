@@ -39,7 +39,10 @@ export function PeersPage() {
           )}
         />
       </Panel>
-      <Panel title="Connections" aside={<span class="muted">admin_peers needs a token on chains of one's own</span>}>
+      <Panel
+        title="Connections"
+        aside={peers.kind === "failed" && <span class="muted">peers are shown where admin_peers needs no token</span>}
+      >
         <When
           loaded={peers}
           show={(list) => (

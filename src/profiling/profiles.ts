@@ -6,6 +6,7 @@ import type { CallerFiles } from "../adapters/caller-files.ts";
 import { DebugError } from "../rpc/methods/debug/database.ts";
 import type { RecordingKind, RuntimePort } from "../rpc/ports/runtime.ts";
 import { mergeStalls, type Recording, recordCpu, recordStalls, recordTrace, stallCpuProfile } from "./recording.ts";
+import { WaitRecorder } from "./wait-recorder.ts";
 
 /** How often the recording of stalls is folded, so that its samples do not pile up. */
 const FOLD_MS = 5_000;
@@ -18,17 +19,26 @@ const NAMES: Readonly<Record<RecordingKind, string>> = {
   cpu: "CPU profiling",
   trace: "trace",
   block: "block profiling",
+  mutex: "mutex profiling",
 };
 
 type Profiles = Pick<
   RuntimePort,
-  "startProfile" | "stopProfile" | "recordProfile" | "writeHeapProfile" | "setBlockProfileRate" | "writeBlockProfile"
+  | "startProfile"
+  | "stopProfile"
+  | "recordProfile"
+  | "writeHeapProfile"
+  | "setBlockProfileRate"
+  | "writeBlockProfile"
+  | "setMutexProfileFraction"
+  | "writeMutexProfile"
 > & { close(): Promise<void> };
 
 /** Profiles of this thread into files of `files`. */
 export function createProfiles(files: CallerFiles, sleep: (milliseconds: number) => Promise<void> = wait): Profiles {
   const running = new Map<RecordingKind, Promise<{ recording: Recording; to: Writable; written: Promise<void> }>>();
   const stalls = new Map();
+  const waits = new WaitRecorder();
   let stallNs = 0;
   let fold: { stop(): Promise<void> } | undefined;
 
@@ -59,6 +69,16 @@ export function createProfiles(files: CallerFiles, sleep: (milliseconds: number)
   async function begin(kind: RecordingKind): Promise<Recording> {
     if (kind === "cpu") return recordCpu();
     if (kind === "trace") return recordTrace();
+    if (kind === "mutex") {
+      const recorder = new WaitRecorder();
+      recorder.setFraction(1);
+      return {
+        async stop(to) {
+          recorder.setFraction(0);
+          to.write(recorder.profile());
+        },
+      };
+    }
     const recording = await recordStalls(EVERY_STALL_NS);
     return {
       async stop(to) {
@@ -121,7 +141,16 @@ export function createProfiles(files: CallerFiles, sleep: (milliseconds: number)
       to.end(JSON.stringify(stallCpuProfile(stalls)));
       await written;
     },
+    setMutexProfileFraction({ fraction }) {
+      waits.setFraction(Math.max(0, fraction));
+    },
+    async writeMutexProfile({ file }) {
+      const { to, written } = openFile(files.forWriting(file));
+      to.end(waits.profile());
+      await written;
+    },
     async close() {
+      waits.setFraction(0);
       await fold?.stop();
       for (const kind of [...running.keys()]) await stop(kind);
     },

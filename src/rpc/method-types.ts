@@ -651,6 +651,7 @@ export interface RpcMethods {
   debug_goTrace(file: string, seconds: unknown): Promise<unknown>;
   debug_intermediateRoots(blockHash: RpcHash, config?: RpcTraceConfigInput | null): Promise<readonly RpcHash[]>;
   debug_memStats(): Promise<unknown>;
+  debug_mutexProfile(file: string, seconds: unknown): Promise<unknown>;
   debug_preimage(hash: RpcHash): Promise<Hex>;
   debug_printBlock(block: number | RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<string>;
   debug_seedHash(number: unknown): Promise<RpcHash>;
@@ -658,6 +659,7 @@ export interface RpcMethods {
   debug_setGCPercent(percent: number): Promise<number>;
   debug_setHead(number: unknown): Promise<unknown>;
   debug_setMemoryLimit(limit: number): Promise<unknown>;
+  debug_setMutexProfileFraction(rate: number): Promise<unknown>;
   debug_setTrieFlushInterval(interval: string): Promise<unknown>;
   debug_stacks(filter?: string | null): Promise<string>;
   debug_standardTraceBadBlockToFile(blockHash: RpcHash, config?: RpcStdTraceConfigInput | null): Promise<readonly string[]>;
@@ -682,6 +684,7 @@ export interface RpcMethods {
   debug_vmodule(pattern: string): Promise<unknown>;
   debug_writeBlockProfile(file: string): Promise<unknown>;
   debug_writeMemProfile(file: string): Promise<unknown>;
+  debug_writeMutexProfile(file: string): Promise<unknown>;
   erigon_blockNumber(block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | null): Promise<RpcQuantity>;
   erigon_cacheCheck(): Promise<unknown>;
   erigon_forks(): Promise<unknown>;

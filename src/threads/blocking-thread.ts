@@ -4,6 +4,7 @@ import { type ChannelMessage, channelOver, type Handlers, type InputOf, type Res
 import { threadData } from "./native-calls.ts";
 import { errorFromData } from "./plain-data.ts";
 import { type NodeThread, startThread, type ThreadEntry } from "./start-thread.ts";
+import { beginWait } from "./waits.ts";
 
 /** The thread did not answer, or has ended: it was given up, and the next call starts another. */
 export class ThreadGivenUpError extends NodeError {
@@ -90,11 +91,15 @@ export class BlockingThread<There extends Handlers> {
     const begin = performance.now();
     let beats = Atomics.load(signal, SIGNAL.beats);
     let alive = begin;
+    let ended: ReturnType<typeof beginWait>;
     while (true) {
       const messages = Atomics.load(signal, SIGNAL.messages);
       const message = receiveMessageOnPort(port)?.message as ChannelMessage | undefined;
       if (message?.kind === "result" || message?.kind === "error") {
-        if (message.id === id) return message;
+        if (message.id === id) {
+          ended?.();
+          return message;
+        }
       }
       if (message !== undefined) continue;
       const now = performance.now();
@@ -104,6 +109,7 @@ export class BlockingThread<There extends Handlers> {
       beats = newBeats;
       const silenceMax = beats === 0 ? START_MS_MAX : SILENCE_MS_MAX;
       if (now - alive > silenceMax) throw this.#giveUp(running, "has ended");
+      ended ??= beginWait("answer of a thread");
       Atomics.wait(signal, SIGNAL.messages, messages, LOOK_MS);
     }
   }

@@ -3,6 +3,7 @@ import type { CancelToken } from "./cancel-token.ts";
 import { type Channel, channelOver, type Handlers, type InputOf, type MessageEnd, type ResultOf } from "./channel.ts";
 import type { PoolHandlers } from "./serve-thread.ts";
 import { type NodeThread, startThread, type ThreadEntry } from "./start-thread.ts";
+import { beginWait } from "./waits.ts";
 
 type ThreadLoss = "crash" | "timeout" | "closed";
 
@@ -57,6 +58,8 @@ type Task = {
   readonly options: PoolCallOptions;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
+  /** To be called when a thread takes the task. */
+  readonly ended: (() => void) | undefined;
 };
 
 type Thread = {
@@ -130,7 +133,8 @@ export class Pool<There extends Handlers> {
   ): Promise<ResultOf<There, Name>> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw closed();
-      this.#waiting.push({ name, input, options, resolve: resolve as never, reject });
+      const ended = beginWait("thread");
+      this.#waiting.push({ name, input, options, resolve: resolve as never, reject, ended });
       this.#assign();
     });
   }
@@ -171,6 +175,7 @@ export class Pool<There extends Handlers> {
 
   #start(thread: Thread, task: Task): void {
     clearTimeout(thread.timer);
+    task.ended?.();
     thread.task = task;
     thread.worker.ref();
     thread.channel.call(task.name, task.input as never, { attached: task.options.moved }).then(

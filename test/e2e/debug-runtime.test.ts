@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { decodeMessage } from "../../src/consensus/cometbft/abci/protobuf.ts";
+import { pprofProfile } from "../../src/profiling/pprof.ts";
 import { createLogger, type RootLogger } from "../../src/telemetry/create-logger.ts";
+import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 let running: TestNode;
@@ -160,6 +164,60 @@ test("debug_writeBlockProfile has the stack that held up the event loop", async 
   }
   await request("debug_setBlockProfileRate", 0);
   assert.ok(isRecorded);
+});
+
+type Waits = { readonly [lock: string]: { readonly count: number; readonly ns: number; readonly functions: string[] } };
+
+/** What a mutex profile says of each thing that was waited for. */
+function waitsOf(file: string): Waits {
+  const profile = decodeMessage(pprofProfile, gunzipSync(readFileSync(pathOf(file))));
+  const { stringTable: strings, location: locations, function: functions } = profile;
+  assert.deepEqual(
+    profile.sampleType.map(({ type, unit }) => `${strings[Number(type)]}/${strings[Number(unit)]}`),
+    ["contentions/count", "delay/nanoseconds"],
+  );
+  const nameAt = (id: bigint) => {
+    const [line] = locations[Number(id) - 1]!.line;
+    return strings[Number(functions[Number(line!.functionId) - 1]!.name)]!;
+  };
+  const found: Record<string, { count: number; ns: number; functions: string[] }> = {};
+  for (const { locationId, value } of profile.sample) {
+    const [lock, ...names] = locationId.map(nameAt);
+    const sum = found[lock!] ?? { count: 0, ns: 0, functions: [] };
+    found[lock!] = sum;
+    sum.count += Number(value[0]);
+    sum.ns += Number(value[1]);
+    sum.functions.push(...names);
+  }
+  return found;
+}
+
+const send = (count: number) => {
+  const [from] = DEV_ADDRESSES;
+  return Promise.all(Array.from({ length: count }, () => request("eth_sendTransaction", { from, to: from })));
+};
+
+test("debug_writeMutexProfile has the waits since debug_setMutexProfileFraction, and where they began", async () => {
+  await send(3);
+  await request("debug_setMutexProfileFraction", 1);
+  await send(5);
+  await request("debug_setMutexProfileFraction", 0);
+  await send(3);
+  await request("debug_writeMutexProfile", "mutex.pb.gz");
+  const { count, ns, functions } = waitsOf("mutex.pb.gz")["lock of a sender"]!;
+  // The first of five has nobody before it.
+  assert.equal(count, 4);
+  assert.ok(ns > 0);
+  assert.ok(functions.includes("KeyedLock.run"));
+  assert.equal(statSync(pathOf("mutex.pb.gz")).mode & 0o777, 0o600);
+  await assert.rejects(request("debug_writeMutexProfile", "mutex.pb.gz"), REJECTED);
+});
+
+test("debug_mutexProfile records for a while, whatever the fraction is", async () => {
+  const recording = request("debug_mutexProfile", "timed.pb.gz", 1);
+  await send(4);
+  assert.equal(await recording, null);
+  assert.equal(waitsOf("timed.pb.gz")["lock of a sender"]!.count, 3);
 });
 
 test("debug_writeMemProfile writes a heap snapshot", async () => {

@@ -20,6 +20,7 @@ const REPLACED = {
 
 /** Built-in modules that read nothing of the world. */
 const PURE = [
+  "diagnostics_channel",
   "assert",
   "buffer",
   "events",

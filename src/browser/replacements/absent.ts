@@ -102,6 +102,8 @@ export const createRuntimePort: typeof Profiling.createRuntimePort = () => ({
   recordProfile: without("profiles"),
   writeHeapProfile: without("profiles"),
   setBlockProfileRate: without("profiles"),
+  setMutexProfileFraction: without("profiles"),
+  writeMutexProfile: without("profiles"),
   writeBlockProfile: without("profiles"),
   async close() {},
 });

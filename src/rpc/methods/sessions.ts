@@ -1,4 +1,5 @@
 import type { Hash } from "../../primitives/hash.ts";
+import { beginWait } from "../../threads/waits.ts";
 import { TooManyError } from "../transport/errors.ts";
 import type { CallBundles } from "./call-bundles.ts";
 import type { Filters } from "./filters/filters.ts";
@@ -29,8 +30,13 @@ export class KeyedLock {
 
   /** What `task` gives, after every task of `key` before it has ended. */
   async run<T>(key: string, task: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(key) ?? Promise.resolve();
-    const mine = before.then(task, task);
+    const before = this.#last.get(key);
+    const ended = before && beginWait("lock of a sender");
+    const run = () => {
+      ended?.();
+      return task();
+    };
+    const mine = (before ?? Promise.resolve()).then(run, run);
     this.#last.set(key, mine);
     try {
       return await mine;

@@ -212,6 +212,8 @@ export const PORT_METHODS = {
     writeHeapProfile: STAYS,
     setBlockProfileRate: STAYS,
     writeBlockProfile: STAYS,
+    setMutexProfileFraction: STAYS,
+    writeMutexProfile: STAYS,
   },
   tools: { compilerVersion: STAYS, compile: STAYS, proveBlobs: STAYS, verifyBlobs: STAYS },
 } as const satisfies { readonly [Name in keyof RemotePorts]: DeclarationsOf<RemotePorts[Name]> };

@@ -223,6 +223,8 @@ const INPUTS: {
     writeHeapProfile: { file: "a" },
     setBlockProfileRate: { nanoseconds: 1 },
     writeBlockProfile: { file: "a" },
+    setMutexProfileFraction: { fraction: 1 },
+    writeMutexProfile: { file: "a" },
   },
   tools: {
     compilerVersion: undefined,

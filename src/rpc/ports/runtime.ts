@@ -35,10 +35,14 @@ export interface RuntimePort {
   setBlockProfileRate(input: { readonly nanoseconds: number }): Promise<void>;
   /** Writes the stalls recorded so far. @throws FileNameError, AdminError */
   writeBlockProfile(input: { readonly file: string }): Promise<void>;
+  /** One of `fraction` waits for locks, queues and threads is recorded from now on; 0 or less ends that. */
+  setMutexProfileFraction(input: { readonly fraction: number }): MaybePromise<void>;
+  /** Writes the waits recorded so far, for pprof. @throws FileNameError, AdminError */
+  writeMutexProfile(input: { readonly file: string }): Promise<void>;
 }
 
-/** `trace`: events of Node; `block`: stalls of the event loop. */
-export type RecordingKind = "cpu" | "trace" | "block";
+/** `trace`: events of Node; `block`: stalls of the event loop; `mutex`: waits for locks, queues and threads. */
+export type RecordingKind = "cpu" | "trace" | "block" | "mutex";
 
 /** Times in nanoseconds, newest first. */
 export type GcStats = {

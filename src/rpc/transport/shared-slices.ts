@@ -1,3 +1,5 @@
+import { beginWait } from "../../threads/waits.ts";
+
 /** By default, long work of this many milliseconds is followed by one turn of everything else: timers, blocks, other requests. */
 const SLICE_MS = 10;
 
@@ -50,7 +52,13 @@ export class SharedSlices {
   /** Resolves in the turn of the caller, after everybody who waits already. */
   next(): Promise<void> {
     this.isOver();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    const ended = beginWait("slice of a turn");
+    return new Promise((resolve) => {
+      this.#waiting.push(() => {
+        ended?.();
+        resolve();
+      });
+    });
   }
 
   #beginTurn(): void {

@@ -18,13 +18,16 @@ import {
   blockProfile,
   cpuProfile,
   goTrace,
+  mutexProfile,
   setBlockProfileRate,
+  setMutexProfileFraction,
   startCpuProfile,
   startGoTrace,
   stopCpuProfile,
   stopGoTrace,
   writeBlockProfile,
   writeMemProfile,
+  writeMutexProfile,
 } from "./profiles.ts";
 import {
   getBlockRlp,
@@ -78,6 +81,9 @@ export const RUNTIME_METHODS: readonly Method<ServingPorts>[] = [
   blockProfile,
   setBlockProfileRate,
   writeBlockProfile,
+  mutexProfile,
+  setMutexProfileFraction,
+  writeMutexProfile,
   writeMemProfile,
 ];
 

@@ -78,6 +78,33 @@ export const writeBlockProfile = defineMethod({
   },
 });
 
+/** `debug_mutexProfile`: what is waited for during some seconds, and where: locks of senders, the queue of calls, turns and other threads; for `go tool pprof`. */
+export const mutexProfile = recordMethod("debug_mutexProfile", "mutex");
+
+/** `debug_setMutexProfileFraction`: from now on one of so many waits is recorded; 0 or less ends that. */
+export const setMutexProfileFraction = defineMethod({
+  name: "debug_setMutexProfileFraction",
+  params: { rate: jsonInteger },
+  result: json,
+  private: true,
+  async handle({ rate }, { runtime }: { runtime: Pick<RuntimePort, "setMutexProfileFraction"> }) {
+    await runtime.setMutexProfileFraction({ fraction: rate });
+    return null;
+  },
+});
+
+/** `debug_writeMutexProfile`: writes the waits recorded so far. @throws FileNameError, AdminError */
+export const writeMutexProfile = defineMethod({
+  name: "debug_writeMutexProfile",
+  params: { file: string },
+  result: json,
+  private: true,
+  async handle({ file }, { runtime }: { runtime: Pick<RuntimePort, "writeMutexProfile"> }) {
+    await runtime.writeMutexProfile({ file });
+    return null;
+  },
+});
+
 /** `debug_cpuProfile`: where CPU time goes for some seconds, as DevTools' `.cpuprofile`. */
 export const cpuProfile = recordMethod("debug_cpuProfile", "cpu");
 

@@ -8,17 +8,20 @@ import {
   blockProfile,
   cpuProfile,
   goTrace,
+  mutexProfile,
   setBlockProfileRate,
+  setMutexProfileFraction,
   startCpuProfile,
   startGoTrace,
   writeBlockProfile,
   writeMemProfile,
+  writeMutexProfile,
 } from "./profiles.ts";
 import { parseStackFilter, stacks } from "./stacks.ts";
 
 const INVALID_PARAMS = { code: "RPC_INVALID_PARAMS" };
-const NAMES_A_FILE = [startCpuProfile, startGoTrace, writeBlockProfile, writeMemProfile];
-const RECORDS = [cpuProfile, goTrace, blockProfile];
+const NAMES_A_FILE = [startCpuProfile, startGoTrace, writeBlockProfile, writeMutexProfile, writeMemProfile];
+const RECORDS = [cpuProfile, goTrace, blockProfile, mutexProfile];
 
 /** A port none of whose methods may be called. */
 const runtime = new Proxy({} as RuntimePort, {
@@ -36,6 +39,7 @@ test("runtime methods reject parameters of another type before anything happens"
     [vmodule, [3]],
     [backtraceAt, [3]],
     [setBlockProfileRate, ["1"]],
+    [setMutexProfileFraction, ["1"]],
     [memStats, [1]],
     [stacks, [1]],
     ...NAMES_A_FILE.map((method) => [method, [1]] as const),

@@ -1,3 +1,4 @@
+import { beginWait } from "../../../threads/waits.ts";
 import { RequestTimeoutError, TooManyError } from "../errors.ts";
 
 /** Heavy work of this long is followed by one round of everything else: timers, blocks, other requests. */
@@ -58,7 +59,9 @@ export class CallQueue {
       throw new TooManyError("too many calls are waiting, try again later");
     }
     return new Promise<T>((resolve, reject) => {
+      const ended = beginWait("queue of calls");
       const task = () => {
+        ended?.();
         try {
           if (owner.isAborted) throw new RequestTimeoutError();
           resolve(this.#timed(caller, work));

@@ -94,7 +94,10 @@ test("the banner of a fork names the block and the node that is asked", () => {
   const hash = `0x${"ab".repeat(32)}` as Hash;
   const chain = { ...fakeNode().chain, fork: { number: 17, hash, url: "https://node.example" } };
   const text = banner({ chain });
-  assert.equal(value(text, "Fork"), "block 17 of https://node.example");
-  assert.ok(text.includes(hash));
-  assert.equal(value(banner(), "Fork"), undefined);
+  assert.equal(value(text, "Node"), "https://node.example");
+  assert.equal(value(text, "Block"), "17");
+  assert.equal(value(text, "Hash"), hash);
+  // Programs that start a node look for it there.
+  assert.equal(/https?:\/\/\S+/.exec(text)?.[0], fakeNode().listeners[0]!.url);
+  assert.equal(value(banner(), "Node"), undefined);
 });

@@ -29,12 +29,12 @@ export function renderBanner(options: BannerOptions): string {
     [
       row("Chain id", `${chain.chainId}`),
       row("Home", isInMemory(config) ? `${config.home} (the chain is in memory)` : config.home),
-      ...forkRows(chain),
       row("State", stateOf(chain, options.now)),
       row("Engine", engineOf(config)),
     ],
     ["Listening", ...listeningLines(listeners)],
     ...pageLines(config, listeners),
+    ...forkLines(chain),
     ...walletLines(config, chain, listeners),
     ...dangerLines(config, loud),
   ];
@@ -85,10 +85,12 @@ function engineOf({ consensus }: Config): string {
   return `${consensus.engine}, ${when}`;
 }
 
-/** The node may be found by its address, which can be a key in part: its name alone is shown. */
-function forkRows({ fork }: ChainStatus): string[] {
+/** Below the listeners: programs take the first address of the output for that of this node. The other node is shown without what may be a key. */
+function forkLines({ fork }: ChainStatus): string[][] {
   if (fork === undefined) return [];
-  return [row("Fork", `block ${fork.number} of ${fork.url ?? "a chain that is not asked"}`), row("", fork.hash)];
+  return [
+    ["Fork of", row("Node", fork.url ?? "none is asked"), row("Block", `${fork.number}`), row("Hash", fork.hash)],
+  ];
 }
 
 /** Each namespace list once, below the listeners that have it. */

@@ -15,6 +15,7 @@ const APPLICATION = "src/consensus/evm-application.test.ts";
 const PROPOSALS = "src/consensus/damaged-proposals.test.ts";
 const SESSION = "src/consensus/cometbft/state-sync-session.test.ts";
 const PERTURBATIONS = "test/network/perturbations.test.ts";
+const FAULTS = "test/network/faults/plan.ts";
 const DISASTER = "test/network/disaster.test.ts";
 const ROLLBACK = "test/network/rollback.test.ts";
 
@@ -58,8 +59,12 @@ const ROWS: readonly (readonly [what: string, file: string, title: string])[] = 
   ["kill -9 of CometBFT under traffic", PERTURBATIONS, "kill -9 of CometBFT"],
   ["kill -9 of both under traffic", PERTURBATIONS, "kill -9 of both"],
   ["SIGSTOP", PERTURBATIONS, "SIGSTOP of both"],
+  ["SIGSTOP of one of the two", FAULTS, "SIGSTOP of CometBFT"],
   ["no connection", PERTURBATIONS, "no connection for 10 s"],
+  ["a network that loses what is sent one way", FAULTS, "is not heard"],
   ["data/ is lost", PERTURBATIONS, "data directory wiped"],
+  ["the disk of a validator is lost", FAULTS, "data/ and cometbft/data/ lost"],
+  ["an older copy of a validator's home", FAULTS, "restored from a backup"],
   ["a clock ahead, and behind", PERTURBATIONS, "clock 90 s behind"],
   ["a minority halts; no quorum", DISASTER, "without two of four validators"],
   ["most validators are lost", DISASTER, "goes on alone"],

@@ -5,8 +5,7 @@ import type { ChainConfig } from "../../params/chain-config.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { StateReader } from "../../state/reader.ts";
 import { createWorldState, type WorldState } from "../../state/world-state.ts";
-import type { Header } from "../../types/header.ts";
-import { type BlockHashes, blockContextOf, type GasPool } from "../block/block-context.ts";
+import { type BlockHashes, blockContextOf, type ContextHeader, type GasPool } from "../block/block-context.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import { applyMessage, type MessageResult } from "../transaction/apply-message.ts";
 import type { TransactionMessage } from "../transaction/message.ts";
@@ -26,7 +25,7 @@ export const CALL_GAS_CAP = 50_000_000n;
 /** The state and block a call runs on. */
 export type CallTarget = {
   readonly state: StateReader;
-  readonly header: Header;
+  readonly header: ContextHeader;
   readonly blockHash: BlockHashes;
   /** What `header` is to the EVM, where the caller knows it already. */
   readonly context?: BlockContext;

@@ -34,10 +34,13 @@ import { ParameterProposals } from "../../consensus/voting/parameter-proposals.t
 import { openProposals } from "../../consensus/voting/proposals.ts";
 import { soloStartingSet } from "../../consensus/voting/starting-set.ts";
 import { createVoting, type Voting } from "../../consensus/voting/voting.ts";
+import { openHeader, type PayloadAttributes } from "../../execution/block/build-block.ts";
 import type { CallModules } from "../../execution/call/call.ts";
+import { nextGasLimit } from "../../params/fees.ts";
 import { ForkHashes } from "../../params/fork-id.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import type { NextBlock } from "../../rpc/ports/chain-view.ts";
 import { LogWriteError } from "../../storage/block-log.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -63,6 +66,8 @@ export type ProductionModules = {
   readonly networkEngine: typeof NetworkEngine | undefined;
   /** CometBFT as state sync left it, if there was one. */
   readonly synced: SyncedEngine | undefined;
+  /** The attributes with what was set by hand for the next block, on a dev chain. */
+  readonly override: (attributes: PayloadAttributes) => PayloadAttributes;
   /** Milliseconds that a dev chain's clock is ahead of the system's. */
   readonly clockOffsetMs: () => number;
 };
@@ -168,6 +173,22 @@ export class ProductionRole implements ProductionParts {
       files: snapshotFiles,
       log: log.child("snapshots"),
     });
+  }
+
+  nextBlock(): NextBlock {
+    const { opened, pool, override } = this.#modules;
+    const { chain, patches } = opened;
+    const { hash, header } = chain.head().block;
+    const attributes = {
+      timestamp: this.#nextTimestamp(),
+      feeRecipient: this.feeRecipient.value,
+      gasLimit: nextGasLimit(header.gasLimit, chain.config.gasLimitTarget ?? this.#config.consensus.gasLimit),
+    };
+    const inBlock = openHeader(header, hash, override(attributes), chain.config);
+    const { baseFeePerGas } = inBlock;
+    // On a dev chain nobody else's transactions are before it, but those that wait for a block of one's own are.
+    const isAfterPending = patches !== undefined && pool.mempool.counts().pending > 0;
+    return { target: isAfterPending ? { at: "pending" } : { at: "latest", inBlock }, baseFeePerGas };
   }
 
   /** Why no blocks are made at present; undefined while they are. */

@@ -6,7 +6,7 @@ import { callMany } from "../execution/call/call-many.ts";
 import { createAccessList } from "../execution/call/create-access-list.ts";
 import { estimateGas } from "../execution/call/estimate-gas.ts";
 import { simulate } from "../execution/simulate/simulate.ts";
-import type { CallOverrides, ExecutionPort } from "../rpc/ports/execution.ts";
+import type { CallOverrides, ExecutionPort, InBlock } from "../rpc/ports/execution.ts";
 import type { StateReader } from "../state/reader.ts";
 import { beginReplay } from "../tracing/trace-block.ts";
 import type { ExecutedBlock } from "../types/block.ts";
@@ -46,11 +46,14 @@ export function createExecutionReads(
   const blockHash = (number: number) => reader.blockHash(number);
   /** Of the block of the last call, which mostly is the head again. */
   let last: { readonly header: ContextHeader; readonly context: BlockContext } | undefined;
-  function targetOf({ executed, state }: ResolvedState, header: ContextHeader = executed.block.header): CallTarget {
+  function targetOf(
+    { executed, state }: ResolvedState,
+    { inBlock: header = executed.block.header, keepsFees = false }: InBlock = {},
+  ): CallTarget {
     if (last?.header !== header) {
       last = { header, context: blockContextOf(header, execution.config, blockHash) };
     }
-    return { state, header, blockHash, context: last.context };
+    return { state, header, blockHash, context: last.context, keepsFees };
   }
   /** Of the limits of the last call. */
   let plain = { limits: own, options: plainOptions(own) };
@@ -76,10 +79,10 @@ export function createExecutionReads(
   return {
     call: ({ args, at, overrides }, limits = own) =>
       call(args, targetOf(resolveState(reader, at)), execution, optionsOf(overrides, limits)),
-    estimateGas: ({ args, at, inBlock, overrides }, limits = own) =>
-      estimateGas(args, targetOf(resolveState(reader, at), inBlock), execution, optionsOf(overrides, limits)),
-    createAccessList: ({ args, at, inBlock, overrides }, limits = own) =>
-      createAccessList(args, targetOf(resolveState(reader, at), inBlock), execution, {
+    estimateGas: ({ args, at, overrides, ...within }, limits = own) =>
+      estimateGas(args, targetOf(resolveState(reader, at), within), execution, optionsOf(overrides, limits)),
+    createAccessList: ({ args, at, overrides, ...within }, limits = own) =>
+      createAccessList(args, targetOf(resolveState(reader, at), within), execution, {
         ...optionsOf(overrides, limits),
         suggestTip,
       }),

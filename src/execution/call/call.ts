@@ -29,6 +29,8 @@ export type CallTarget = {
   readonly blockHash: BlockHashes;
   /** What `header` is to the EVM, where the caller knows it already. */
   readonly context?: BlockContext;
+  /** BASEFEE and BLOBBASEFEE are the block's, also where the call pays nothing: it is a transaction that is being prepared. */
+  readonly keepsFees?: boolean;
 };
 
 export type CallModules = { readonly config: ChainConfig; readonly evm: Evm };
@@ -142,7 +144,7 @@ export function prepareCall(
         message,
         {
           evm,
-          block: withoutPrices(block, message),
+          block: target.keepsFees ? block : withoutPrices(block, message),
           state: kept ?? createWorldState(state),
           gasPool: gasPoolFor(message),
         },

@@ -19,7 +19,7 @@ import {
 } from "../../consensus/clock-watch.ts";
 import type { SyncedEngine } from "../../consensus/cometbft/state-sync.ts";
 import { type Engine, NetworkDecidesBlocksError } from "../../consensus/engine.ts";
-import { EvmApplication } from "../../consensus/evm-application.ts";
+import { EvmApplication, prevRandaoOf } from "../../consensus/evm-application.ts";
 import { type BeginBlock, createPendingBlocks } from "../../consensus/pending-block.ts";
 import {
   nextBlockTime,
@@ -179,16 +179,25 @@ export class ProductionRole implements ProductionParts {
     const { opened, pool, override } = this.#modules;
     const { chain, patches } = opened;
     const { hash, header } = chain.head().block;
+    const timestamp = this.#nextTimestamp();
+    const proposer = this.feeRecipient.value;
     const attributes = {
-      timestamp: this.#nextTimestamp(),
-      feeRecipient: this.feeRecipient.value,
+      timestamp,
+      feeRecipient: proposer,
+      // One that it could be: the real one depends on the nanosecond.
+      prevRandao: prevRandaoOf(header.mixHash, {
+        height: header.number + 1,
+        time: { seconds: timestamp, nanos: 0 },
+        proposer,
+      }),
       gasLimit: nextGasLimit(header.gasLimit, chain.config.gasLimitTarget ?? this.#config.consensus.gasLimit),
     };
     const inBlock = openHeader(header, hash, override(attributes), chain.config);
     const { baseFeePerGas } = inBlock;
     // On a dev chain nobody else's transactions are before it, but those that wait for a block of one's own are.
     const isAfterPending = patches !== undefined && pool.mempool.counts().pending > 0;
-    return { target: isAfterPending ? { at: "pending" } : { at: "latest", inBlock }, baseFeePerGas };
+    const on = isAfterPending ? ({ at: "pending" } as const) : ({ at: "latest", inBlock } as const);
+    return { target: { ...on, keepsFees: true }, baseFeePerGas };
   }
 
   /** Why no blocks are made at present; undefined while they are. */

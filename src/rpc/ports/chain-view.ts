@@ -46,7 +46,7 @@ export interface ChainView
 /** The block that would come next, for those who prepare a transaction. */
 export type NextBlock = {
   /** What the transaction would be executed on, and in. */
-  readonly target: { readonly at: BlockSelector; readonly inBlock?: ContextHeader };
+  readonly target: { readonly at: BlockSelector; readonly inBlock?: ContextHeader; readonly keepsFees?: boolean };
   /** In wei; undefined before London. */
   readonly baseFeePerGas: bigint | undefined;
 };

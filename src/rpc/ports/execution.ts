@@ -78,8 +78,12 @@ type CallInput = Cancellable & {
   readonly at: BlockSelector;
   readonly overrides: CallOverrides;
 };
-/** It executes in this block, in place of the one that `at` selects. */
-type InBlock = { readonly inBlock?: ContextHeader | undefined };
+export type InBlock = {
+  /** It executes in this block, in place of the one that `at` selects. */
+  readonly inBlock?: ContextHeader | undefined;
+  /** BASEFEE is the block's, also where no price is given. */
+  readonly keepsFees?: boolean;
+};
 type TraceInput = Cancellable & { readonly request: TraceRequest };
 type StateTraceInput = TraceInput & {
   readonly at: BlockSelector;

@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { type Logger, SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
 import { overHttp } from "../support/clients.ts";
@@ -45,6 +47,10 @@ const settings: Readonly<Record<string, readonly Call[]>> = {
 };
 const minings = ["automine", "by hand", "by hand, after another transaction"] as const;
 
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await setTimeout(5);
+}
+
 async function startRemote() {
   const home = mkdtempSync(join(tmpdir(), "evmint-remote-"));
   const { url, child, exited } = await startEvmintd(home, ["--dev"]);
@@ -61,6 +67,15 @@ for (const chain of ["a chain of its own", "a fork"] as const) {
     let node: TestNode;
     let remote: Awaited<ReturnType<typeof startRemote>> | undefined;
     let witness: string;
+    /** What the log says about transactions that wait. */
+    const warnings: unknown[] = [];
+    const log: Logger = {
+      ...SILENT_LOGGER,
+      child: () => log,
+      warn: (message, data) => {
+        if (message === "no block takes the transactions that wait") warnings.push(data);
+      },
+    };
 
     const call = async <T = string>(method: string, ...params: unknown[]): Promise<T> => {
       const { result, error } = await overHttp(node.url, method, params);
@@ -74,6 +89,7 @@ for (const chain of ["a chain of its own", "a fork"] as const) {
       remote = chain === "a fork" ? await startRemote() : undefined;
       node = await startTestNode({
         dev: true,
+        log,
         settings: { ...ONE_PROCESS, ...(remote && { "dev.fork-url": remote.url }) },
       });
       const deployed = await receipt(await send({ data: deploymentOf(WITNESS) }));
@@ -118,6 +134,34 @@ for (const chain of ["a chain of its own", "a fork"] as const) {
         return call("eth_sendTransaction", { ...tx, gas, accessList });
       },
     };
+    test("that pays less than the base fee is rejected where it would wait for ever", async () => {
+      const tx = { from: ALICE, to: STRANGER, gas: "0x5208", gasPrice: "0x3b9aca00" };
+      const id = await call("evm_snapshot");
+      await call("anvil_setNextBlockBaseFeePerGas", "0x77359400");
+      const { error } = await overHttp(node.url, "eth_sendTransaction", [tx]);
+      assert.equal(error?.code, -32000);
+      assert.equal(
+        error.message,
+        `max fee per gas less than block base fee: address ${ALICE}, maxFeePerGas: 1000000000, baseFee: 2000000000`,
+      );
+      // A block by hand can bring a lower one before it.
+      await call("evm_setAutomine", false);
+      const hash = await send(tx);
+      await call("evm_setAutomine", true);
+      await until(() => warnings.length > 0);
+      assert.deepEqual(warnings, [
+        {
+          waiting: 1,
+          belowBaseFee: 1,
+          first: hash,
+          maxFeePerGas: 1_000_000_000n,
+          baseFeePerGas: 2_000_000_000n,
+        },
+      ]);
+      await call("evm_revert", id);
+      await call("evm_setAutomine", true);
+    });
+
     // Over a fork one way is enough: what differs is the state below.
     for (const [way, act] of Object.entries(ways).slice(0, chain === "a fork" ? 1 : undefined)) {
       test(`${way} succeeds, whatever was set by hand, and whoever makes the block`, async () => {

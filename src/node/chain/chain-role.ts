@@ -74,7 +74,7 @@ export class ChainRole implements ChainParts {
       log,
       failures,
       metrics,
-      withSender: (submission) => this.devChain?.withSender(submission) ?? submission,
+      admit: (submission) => this.devChain?.admit(submission) ?? submission,
       failPoint: hooks.failPoint,
     });
     this.production = new ProductionRole(

@@ -45,6 +45,7 @@ import { LogWriteError } from "../../storage/block-log.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import { maxFeePerGasOf } from "../../types/transaction/fees.ts";
 import type * as NetworkEngine from "./network-engine.ts";
 import type { OpenChain } from "./open-chain.ts";
 import type { PoolRole } from "./pool-role.ts";
@@ -276,6 +277,19 @@ export class ProductionRole implements ProductionParts {
     return nextBlockTime(now, this.#headTimestamp(), step).seconds;
   }
 
+  /** No block takes what waits: its sender would never hear why. */
+  #explainUnpacked(): void {
+    const { baseFeePerGas = 0n } = this.nextBlock();
+    const waiting = [...this.#modules.pool.mempool.content().pending.values()].flat();
+    const tooCheap = waiting.filter(({ tx }) => maxFeePerGasOf(tx) < baseFeePerGas);
+    const [first] = tooCheap;
+    this.#modules.log.warn("no block takes the transactions that wait", {
+      waiting: waiting.length,
+      ...(first && { belowBaseFee: tooCheap.length, first: first.tx.hash, maxFeePerGas: maxFeePerGasOf(first.tx) }),
+      baseFeePerGas,
+    });
+  }
+
   #assertCanCommit(): void {
     if (this.engine.network !== undefined) throw new NetworkDecidesBlocksError();
     this.#changes.assertNone();
@@ -319,6 +333,7 @@ export class ProductionRole implements ProductionParts {
         application: this.application,
         onExecutable: (listener) => pool.mempool.onPending(listener),
         hasExecutable: () => pool.mempool.counts().pending > 0,
+        onUnpacked: () => this.#explainUnpacked(),
         now: () => timeOf(this.#clock.now() + clockOffsetMs()),
         headTimestamp: () => this.#headTimestamp(),
         packsAhead: opened.patches === undefined,

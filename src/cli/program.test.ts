@@ -370,6 +370,7 @@ test("an unknown flag names the nearest that exists, by its last part too", asyn
 
 test("start --dev takes the port and block 0 by short flags", async () => {
   const flags = ["--port", "9545", "--chain-id", "7", "--accounts", "3", "--predeploys", "none", "--dev.in-memory"];
+  flags.push("--timestamp", "2026-01-31");
   const node = await startDev(fakeNode(), flags);
   node.signal();
   await node.exit;
@@ -379,6 +380,7 @@ test("start --dev takes the port and block 0 by short flags", async () => {
   assert.deepEqual(devChain, {
     chainId: 7,
     accounts: 3,
+    timestamp: 1_769_817_600,
     genesis: null,
     predeploys: ["none"],
     forkUrls: [],

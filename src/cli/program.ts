@@ -393,6 +393,7 @@ const COMMON_SETTINGS = new Set([
 const DEV_ALIASES = [
   ["dev.chain-id", "--chain-id <number>", "chain id of a new dev chain (default 31337)"],
   ["dev.accounts", "--accounts <number>", "funded accounts of a dev chain (default 10)"],
+  ["dev.timestamp", "--timestamp <date>", "time of block 0 of a dev chain (default: now)"],
   ["dev.genesis", "--genesis <file>", "geth genesis file of a new dev chain"],
   ["dev.fork-url", "--fork-url <list>", "continue the chain of these nodes"],
   ["dev.fork-block", "--fork-block <number>", "block that is continued (default the newest)"],

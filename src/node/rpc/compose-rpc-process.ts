@@ -111,6 +111,7 @@ export async function composeRpcProcess(
     open({ listener, endpoint }) {
       opening = server.open(listener, endpoint);
     },
+    tls: (material) => server.setTls(material),
     shut: ({ listener, graceMs }) => server.shut(listener, graceMs),
     connection({ listener, id }, { attached }) {
       channel.emit("took", { id });

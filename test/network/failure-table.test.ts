@@ -68,6 +68,8 @@ const ROWS: readonly (readonly [what: string, file: string, title: string])[] = 
   ["disk full (CometBFT): tried for ever", SUPERVISOR, "whose disk is full is tried"],
   ["a torn last record", "src/storage/block-log.test.ts", "torn"],
   ["another app hash, rollback", "test/network/upgrade.test.ts", "one that missed it stays down"],
+  ["other rules: one rollback", "test/network/other-rules.test.ts", "is brought back by one rollback"],
+  ["a rollback that dies", "src/node/rollback.test.ts", "leaves the chain whole where it dies"],
   ["consensus failure while the process lives", SUPERVISOR, "stops the living process"],
   ["no block for too long", SUPERVISOR, "living engine without blocks"],
   ["an exception, a short or oversize reply", HANDLERS, "replies that would halt CometBFT"],

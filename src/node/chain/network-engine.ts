@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Chain } from "../../chain/chain.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
 import { setAsideBlocks } from "../../chain-files/transfer-chain-file.ts";
@@ -38,7 +38,14 @@ import { AllowedNodesFile } from "../../consensus/cometbft/permissions/allowed-n
 import { NodePermissions } from "../../consensus/cometbft/permissions/node-permissions.ts";
 import { ChainNodesContract, type NodesContract } from "../../consensus/cometbft/permissions/nodes-contract.ts";
 import { findProgram, startEngineProcess } from "../../consensus/cometbft/process/engine-process.ts";
-import { readStoreHeight, StoreRollback } from "../../consensus/cometbft/process/store-rollback.ts";
+import {
+  forgetLastResult,
+  readStoreHeight,
+  readStoreRange,
+  setAsideStore,
+} from "../../consensus/cometbft/process/engine-store.ts";
+import { endLeftoverEngines } from "../../consensus/cometbft/process/leftover.ts";
+import { StoreRollback } from "../../consensus/cometbft/process/store-rollback.ts";
 import { type EngineRpcAddress, parseRpcAddress } from "../../consensus/cometbft/rpc/client.ts";
 import { validatorPublicKey } from "../../consensus/cometbft/signing/key-files.ts";
 import { isRestored, RESTORED_GUARD_BLOCKS } from "../../consensus/cometbft/signing/restored.ts";
@@ -56,6 +63,7 @@ import { ifPresent } from "../../storage/if-present.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { RollbackEngine } from "../rollback.ts";
 
 export type NetworkEngineModules = {
   readonly application: Application;
@@ -242,6 +250,28 @@ export async function syncFromPeers(config: Config, metrics: Metrics, log: Logge
       log,
     },
   );
+}
+
+/**
+ * CometBFT of a home whose lock is held, for a rollback. One that outlived its node is killed.
+ * @throws CometBftMissingError, EngineHomeError
+ */
+export function createRollbackEngine({ cometbft, home }: Config, log: Logger): RollbackEngine | undefined {
+  const directory = cometbftPath(home);
+  // It was never started.
+  if (isEngineStoreEmpty(directory)) return undefined;
+  endLeftoverEngines(directory, log);
+  const stopped = { binary: findProgram(cometbft.binary), directory };
+  return {
+    initialHeight: readStartingSet(directory).initialHeight,
+    range: () => readStoreRange(stopped),
+    forgetLastResult: () => forgetLastResult(stopped),
+    setAside() {
+      const folder = join(setAsidePath(home), `cometbft-${new Date().toISOString().replaceAll(":", "-")}`);
+      setAsideStore(directory, folder);
+      return folder;
+    },
+  };
 }
 
 /** @throws AllowedNodesFileError */

@@ -38,9 +38,12 @@ export function prepareEngineHome(directory: string, genesisFor: () => string): 
   return { nodeId: nodeIdOf(directory), ...readGenesis(genesis) };
 }
 
+/** CometBFT's store of blocks, in its `data`. */
+export const BLOCK_STORE = "blockstore.db";
+
 /** Whether CometBFT has stored nothing yet: state sync is for such a home alone. */
 export function isEngineStoreEmpty(directory: string): boolean {
-  const store = join(directory, "data", "blockstore.db");
+  const store = join(directory, "data", BLOCK_STORE);
   if (!existsSync(store)) return true;
   return readdirSync(store).every((name) => !/\.(log|ldb|sst)$/.test(name) || statSync(join(store, name)).size === 0);
 }

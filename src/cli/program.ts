@@ -193,6 +193,15 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
       doctor(load(flags).config, context);
     });
 
+  withSettings(withHome(program.command("ready")), invocation, ["json-rpc", "ipc", "tls", "metrics"])
+    .option("--dev", "the dev chain's home")
+    .option("--wait <duration>", "how long the node may take to become ready, such as 60s (default: it is asked once)")
+    .description("whether the running node is ready: exit code 0, or 1 with the reason")
+    .action(async (flags: Flags) => {
+      const { ready } = await import("./commands/ready.ts");
+      await ready(load(flags).config, flags as { wait?: string }, context);
+    });
+
   const config = program.command("config").description("settings");
   withSettings(withHome(config.command("show")), invocation)
     .option("--dev", "as `start --dev` would have them")

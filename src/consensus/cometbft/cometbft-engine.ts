@@ -3,6 +3,7 @@ import { type Address, parseAddress } from "../../primitives/address.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import { GenesisDisagreementError } from "../chain-start.ts";
 import { type Engine, NetworkDecidesBlocksError, type NetworkPeer, type NetworkStatus } from "../engine.ts";
 import { OtherForkScheduleError, ProgramTooOldError } from "../evm-application.ts";
 import { BlocksPrunedError, OtherBlockDecidedError, type RecordedBlocks } from "../recorded-blocks.ts";
@@ -311,6 +312,7 @@ function behindReason({ height, head }: { readonly height: number; readonly head
 /** The network goes on without this node until its operator has done something. */
 function isForOperator(error: unknown): error is Error {
   return (
+    error instanceof GenesisDisagreementError ||
     error instanceof OtherForkScheduleError ||
     error instanceof ProgramTooOldError ||
     error instanceof OtherBlockDecidedError ||

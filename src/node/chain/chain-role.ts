@@ -75,18 +75,26 @@ export class ChainRole implements ChainParts {
       withSender: (submission) => this.devChain?.withSender(submission) ?? submission,
       failPoint: hooks.failPoint,
     });
-    this.production = new ProductionRole(
-      config,
-      {
-        ...modules,
-        opened: this.opened,
-        pool: this.pool,
-        beginBlock,
-        execution: this.execution,
-        clockOffsetMs: () => this.devChain?.clockOffsetMs ?? 0,
-      },
-      hooks,
-    );
+    try {
+      this.production = new ProductionRole(
+        config,
+        {
+          ...modules,
+          opened: this.opened,
+          pool: this.pool,
+          beginBlock,
+          execution: this.execution,
+          clockOffsetMs: () => this.devChain?.clockOffsetMs ?? 0,
+        },
+        hooks,
+      );
+    } catch (error) {
+      // The engine's files are wrong: the home is free for the next try.
+      this.pool.stop();
+      this.compiler?.close();
+      this.store.close();
+      throw error;
+    }
     this.reader = { ...chain, pending: this.production.pending };
     this.pool.follow();
     this.devChain = this.#openDevChain(config, hooks);

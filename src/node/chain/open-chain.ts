@@ -71,7 +71,7 @@ export class GenesisMismatchError extends NodeError {
   readonly code = "GENESIS_MISMATCH";
   constructor(details: { readonly stored: string; readonly configured: string }) {
     super(
-      `the data in this home belongs to genesis ${details.stored}, config/genesis.json gives ${details.configured}`,
+      `the data in this home belongs to genesis ${details.stored}, config/genesis.json gives ${details.configured}: put the file back that the chain began with, or remove data/ where its blocks are of the wrong chain`,
       details,
     );
   }

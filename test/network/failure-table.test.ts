@@ -73,6 +73,11 @@ const ROWS: readonly (readonly [what: string, file: string, title: string])[] = 
   ["a wrong block 0", WRONG_HOME, "a wrong block 0 end the start"],
   ["a wrong block 0: before there is data", "src/node/chain/network-engine.test.ts", "before a store is made of it"],
   ["blocks before the initial height are missing", WRONG_HOME, "first one are missing"],
+  [
+    "CometBFT cannot go on from its store",
+    "test/network/state-sync.test.ts",
+    "begins again from a snapshot, by the lines",
+  ],
   ["another app hash, rollback", "test/network/upgrade.test.ts", "one that missed it stays down"],
   ["other rules: one rollback", "test/network/other-rules.test.ts", "is brought back by one rollback"],
   ["a rollback that dies", "src/node/rollback.test.ts", "leaves the chain whole where it dies"],

@@ -18,7 +18,7 @@ import { remoteSignerOf } from "../../config/remote-signer.ts";
 import { formatHostPort } from "../../config/value-types.ts";
 import type { Application } from "../../consensus/application.ts";
 import { engineChainId, genesisRules } from "../../consensus/chain-start.ts";
-import { createCometBftEngine } from "../../consensus/cometbft/cometbft-engine.ts";
+import { CometBftEngine } from "../../consensus/cometbft/cometbft-engine.ts";
 import { type EngineAdditions, parseEngineAdditions } from "../../consensus/cometbft/home/additions.ts";
 import { engineConfigToml, engineGenesisJson } from "../../consensus/cometbft/home/config.ts";
 import {
@@ -118,7 +118,7 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
     log,
   });
   const pace = new Pace(parts.blockTimeMs, chain.config);
-  return createCometBftEngine(
+  return new CometBftEngine(
     {
       ...parts,
       nodeId,

@@ -46,7 +46,7 @@ export const SUPERVISION_MUTANTS: readonly Mutant[] = [
       {
         file: "src/consensus/cometbft/cometbft-engine.ts",
         from: `    if (quorum !== "present") return "no quorum`,
-        to: `    if (quorum !== "present" || view.peers.length < 2) return "no quorum`,
+        to: `    if (quorum !== "present" || this.#view.peers.length < 2) return "no quorum`,
       },
     ],
     plan: { engine: "cometbft", nodes: 7 },

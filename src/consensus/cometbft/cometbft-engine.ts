@@ -1,25 +1,19 @@
 import { isIndexDamage } from "../../chain/store/store-errors.ts";
-import { type Address, parseAddress } from "../../primitives/address.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { GenesisDisagreementError } from "../chain-start.ts";
-import {
-  type Engine,
-  type EngineNetwork,
-  NetworkDecidesBlocksError,
-  type NetworkPeer,
-  type NetworkStatus,
-} from "../engine.ts";
+import { type Engine, type EngineNetwork, NetworkDecidesBlocksError } from "../engine.ts";
 import { OtherForkScheduleError, ProgramTooOldError } from "../evm-application.ts";
 import { BlocksPrunedError, OtherBlockDecidedError, type RecordedBlocks } from "../recorded-blocks.ts";
 import { type BlockWatcher, ClockSkew, HeadAge, MisbehaviorReports } from "./abci/block-watchers.ts";
 import { createAbciHandlers } from "./abci/handlers.ts";
 import { type AbciServer, listenAbci } from "./abci/server.ts";
+import { CometBftNetwork } from "./cometbft-network.ts";
 import { EngineMetrics } from "./engine-metrics.ts";
 import type { EngineKey } from "./home/config.ts";
 import { type Pace, PaceChange } from "./pace.ts";
-import { PeerLists, type PeerSettings, peerIdOf } from "./peer-lists.ts";
+import { PeerLists, type PeerSettings } from "./peer-lists.ts";
 import type { AllowedNodesFile } from "./permissions/allowed-nodes-file.ts";
 import { NodePermissions } from "./permissions/node-permissions.ts";
 import type { NodesContract } from "./permissions/nodes-contract.ts";
@@ -27,7 +21,6 @@ import { type EngineFault, type EngineProcess, startEngineProcess } from "./proc
 import type { StoreRollback } from "./process/store-rollback.ts";
 import { SUPERVISOR_DEFAULTS, Supervisor } from "./process/supervisor.ts";
 import { Redial } from "./redial.ts";
-import type { EnginePeer, EngineStatus } from "./rpc/answers.ts";
 import { createEngineRpc, type EngineRpc } from "./rpc/client.ts";
 import { EngineView } from "./rpc/engine-view.ts";
 import type { SigningRole } from "./signing/signing-role.ts";
@@ -147,7 +140,15 @@ export class CometBftEngine implements Engine {
       signing,
       new EngineMetrics({ metrics, view: this.#view, supervisor: this.#supervisor, headAge: this.#headAge }),
     ];
-    this.network = this.#createNetwork();
+    this.network = new CometBftNetwork(options, {
+      ...modules,
+      lists: this.#lists,
+      rpc: this.#rpc,
+      view: this.#view,
+      supervisor: this.#supervisor,
+      headAge: this.#headAge,
+      quietMs: () => performance.now() - this.#caughtUpAt,
+    });
   }
 
   async start(): Promise<void> {
@@ -295,78 +296,6 @@ export class CometBftEngine implements Engine {
     if (this.#isStopping) return;
     if (signing.observe({ status, round, peerCount: peers.length })) this.#supervisor.restart();
   }
-
-  #createNetwork(): EngineNetwork {
-    const { nodeId } = this.#options;
-    const lists = this.#lists;
-    const rpc = this.#rpc;
-    return {
-      nodeId,
-      status: () => this.#status(),
-      peers: () => this.#view.peers.map((peer) => peerOf(peer, lists)),
-      lightBlock: (height) => rpc.lightBlock(height),
-      peerSettings: () => lists.settings,
-      async addPeer(address) {
-        lists.add(address);
-        await rpc.dial(lists.settings.persistent, "persistent");
-      },
-      removePeer: (id) => {
-        const isConnected = this.#view.peers.some((peer) => peer.id === id);
-        // No call of CometBFT ends a connection.
-        if (lists.remove(id) && isConnected) this.#supervisor.restart();
-      },
-      async trustPeer(address) {
-        lists.trust(peerIdOf(address));
-        await rpc.dial([address], "unconditional");
-      },
-      distrustPeer: (id) => void lists.distrust(id),
-    };
-  }
-
-  #status(): NetworkStatus {
-    const { status, peers, step, quorum } = this.#view;
-    return {
-      validator: validatorOf(status),
-      peerCount: peers.length,
-      isListening: status !== undefined,
-      listenAddress: this.#options.p2pAddress,
-      isValidator: (status?.votingPower ?? 0) > 0,
-      // CometBFT says nothing of it where it fetches blocks by consensus, as a validator does that others may wait for.
-      isCatchingUp: (status?.isCatchingUp ?? true) || (quorum === "present" && this.#headAge.isLate),
-      step,
-      problem: this.#problem(),
-    };
-  }
-
-  #problem(): string | undefined {
-    const { application, signing } = this.#modules;
-    const { state } = this.#supervisor;
-    const { status, quorum } = this.#view;
-    if (state.kind === "failed") return state.reason;
-    if (application.behind !== undefined) return behindReason(application.behind, performance.now() - this.#caughtUpAt);
-    if (state.kind !== "running" || status === undefined) {
-      const { awaitedSigner } = signing;
-      return awaitedSigner === undefined
-        ? "CometBFT is not running yet"
-        : `CometBFT is not running yet: it waits for the remote signer at ${awaitedSigner}`;
-    }
-    // A validator that is alone has nobody to catch up with.
-    if (status.isCatchingUp && !signing.isWaiting) return "catching up with the network";
-    if (signing.reason !== undefined) return `this validator does not sign: ${signing.reason}`;
-    if (quorum !== "present") return "no quorum: validators with too little voting power take part";
-    if (!this.#headAge.isLate) return undefined;
-    const age = `the newest block is ${Math.round(this.#headAge.ms / 1_000)} s old`;
-    return `${age}: the node catches up with the network, the network makes no blocks, or the clock of this machine is ahead`;
-  }
-}
-
-/** The engine waits this long for a block before the reason says what an operator can do. */
-const CATCH_UP_QUIET_MS = 60_000;
-
-function behindReason({ height, head }: { readonly height: number; readonly head: number }, quietMs: number): string {
-  const what = `CometBFT gets blocks ${height + 1} to ${head} again, which this chain has`;
-  if (quietMs < CATCH_UP_QUIET_MS) return what;
-  return `${what}; no peer sent one for ${Math.round(quietMs / 1_000)} s. Where none has them: set cometbft.state-sync-servers, or give up the blocks after ${height} with "evmintd rollback --to ${height}", or a larger cometbft.rollback-blocks`;
 }
 
 /** The network goes on without this node until its operator has done something. */
@@ -378,23 +307,4 @@ function isForOperator(error: unknown): error is Error {
     error instanceof OtherBlockDecidedError ||
     error instanceof BlocksPrunedError
   );
-}
-
-function validatorOf(status: EngineStatus | undefined): Address | undefined {
-  if (status === undefined || status.votingPower === 0) return undefined;
-  return parseAddress(`0x${status.validatorAddress}`);
-}
-
-function peerOf(peer: EnginePeer, lists: PeerLists): NetworkPeer {
-  const { id, moniker, version, remoteIp, listenAddress, isOutbound } = peer;
-  const port = /:(\d+)$/.exec(listenAddress)?.[1] ?? "0";
-  return {
-    id,
-    name: moniker,
-    version,
-    remoteAddress: `${remoteIp}:${port}`,
-    isInbound: !isOutbound,
-    isTrusted: lists.isTrusted(id),
-    isStatic: lists.isPersistent(id),
-  };
 }

@@ -215,6 +215,10 @@ test("errors of use exit with 2: unknown commands, flags, keys and values", asyn
     ["import"],
     ["import", "/nonexistent/file"],
     ["rollback", "many"],
+    ["rollback", "0"],
+    ["rollback", "1", "--to", "3"],
+    ["rollback", "--to", "0x3"],
+    ["rollback", "--from-peers"],
     ["export", "f", "9", "3"],
     ["keys", "delete", "nobody"],
   ]) {

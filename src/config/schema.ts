@@ -291,7 +291,7 @@ export const SCHEMA = {
     }),
     rollbackBlocksMax: option("cometbft.rollback-blocks", integer(0), 100, {
       description:
-        "Blocks that the node removes without being asked where CometBFT's store ends before the chain, as after a power loss; they are set aside in a file. With more of them CometBFT stays down until an operator has decided.",
+        "Blocks that the node removes without being asked where CometBFT's store ends before the chain, as after a power loss; they are set aside in a file. With more of them the chain stays as it is, and CometBFT gets the blocks again from its peers.",
     }),
   },
   snapshot: {

@@ -77,19 +77,27 @@ export class ChainRole implements ChainParts {
       admit: (submission) => this.devChain?.admit(submission) ?? submission,
       failPoint: hooks.failPoint,
     });
-    this.production = new ProductionRole(
-      config,
-      {
-        ...modules,
-        opened: this.opened,
-        pool: this.pool,
-        beginBlock,
-        execution: this.execution,
-        override,
-        clockOffsetMs: () => this.devChain?.clockOffsetMs ?? 0,
-      },
-      hooks,
-    );
+    try {
+      this.production = new ProductionRole(
+        config,
+        {
+          ...modules,
+          opened: this.opened,
+          pool: this.pool,
+          beginBlock,
+          execution: this.execution,
+          override,
+          clockOffsetMs: () => this.devChain?.clockOffsetMs ?? 0,
+        },
+        hooks,
+      );
+    } catch (error) {
+      // The engine's files are wrong: the home is free for the next try.
+      this.pool.stop();
+      this.compiler?.close();
+      this.store.close();
+      throw error;
+    }
     this.reader = { ...chain, pending: this.production.pending };
     this.pool.follow();
     this.devChain = this.#openDevChain(config, hooks);

@@ -11,6 +11,7 @@ import {
   dataPath,
   engineAdditionsPath,
   genesisPath,
+  poolPath,
   setAsidePath,
 } from "../../config/home.ts";
 import { clientVersion } from "../../config/package.ts";
@@ -67,6 +68,7 @@ import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { RollbackEngine } from "../rollback.ts";
+import { isSnapshotAlone, UnfinishedSync } from "./unfinished-sync.ts";
 
 export type NetworkEngineModules = {
   readonly application: Application;
@@ -162,6 +164,10 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
         { initialHeight, blocksMax: cometbft.rollbackBlocksMax },
         {
           height: () => chain.head().block.header.number,
+          oldest() {
+            const { block, state } = chain.oldest();
+            return Math.max(block, state);
+          },
           storeHeight: () => readStoreHeight(parts),
           setAside: (first, last) => setAsideBlocks(setAsidePath(config.home), chain, { first, last }),
           rollbackTo: (height) => chain.rollbackTo(height),
@@ -219,7 +225,9 @@ export async function syncFromPeers(config: Config, metrics: Metrics, log: Logge
   const { cometbft, home } = config;
   const data = dataPath(home);
   const directory = cometbftPath(home);
-  if (existsSync(data)) return undefined;
+  const unfinished = new UnfinishedSync(data, poolPath(home));
+  unfinished.end(log);
+  if (existsSync(data) && !isUnfinished(config, data)) return undefined;
   const genesis = genesisOfNetwork(config);
   if (cometbft.stateSyncServers.length === 0) return undefined;
   if (!isEngineStoreEmpty(directory)) {
@@ -228,6 +236,12 @@ export async function syncFromPeers(config: Config, metrics: Metrics, log: Logge
   }
   if (genesis === undefined) {
     throw new EngineHomeError("state sync needs the genesis files of a network: see evmintd init --join", { home });
+  }
+  if (existsSync(data)) {
+    log.warn("the last state sync did not come to its end: another snapshot is fetched");
+    endLeftoverEngines(directory, log);
+    setAsideStore(directory, setAsideFolder(home));
+    unfinished.begin();
   }
   createKeys(config);
   const parts = enginePartsOf(config);
@@ -248,7 +262,7 @@ export async function syncFromPeers(config: Config, metrics: Metrics, log: Logge
     },
     log,
   );
-  return syncState(
+  const synced = await syncState(
     { abciSocket: parts.abciSocket, version: clientVersion(), peers: permissionsWithoutChain(config, metrics, log) },
     {
       restore: new SnapshotRestore(
@@ -259,6 +273,18 @@ export async function syncFromPeers(config: Config, metrics: Metrics, log: Logge
       log,
     },
   );
+  unfinished.end(log);
+  return synced;
+}
+
+/** Whether a chain is but a snapshot, of which CometBFT knows nothing, and another can be had. */
+function isUnfinished({ cometbft, home }: Config, data: string): boolean {
+  const isEmpty = cometbft.stateSyncServers.length > 0 && isEngineStoreEmpty(cometbftPath(home));
+  return isEmpty && isSnapshotAlone(data);
+}
+
+function setAsideFolder(home: string): string {
+  return join(setAsidePath(home), `cometbft-${new Date().toISOString().replaceAll(":", "-")}`);
 }
 
 /**
@@ -276,7 +302,7 @@ export function createRollbackEngine({ cometbft, home }: Config, log: Logger): R
     range: () => readStoreRange(stopped),
     forgetLastResult: () => forgetLastResult(stopped),
     setAside() {
-      const folder = join(setAsidePath(home), `cometbft-${new Date().toISOString().replaceAll(":", "-")}`);
+      const folder = setAsideFolder(home);
       setAsideStore(directory, folder);
       return folder;
     },

@@ -16,6 +16,8 @@ type StoreRollbackOptions = {
 type StoreRollbackModules = {
   /** Height of the last committed block. */
   readonly height: () => number;
+  /** The first block that can be the head again. */
+  readonly oldest: () => number;
   /** Height of the last block in the engine's store, which no process has open. */
   readonly storeHeight: () => Promise<number>;
   /** Writes blocks `first` to `last` to a file, durably; its path. */
@@ -56,12 +58,14 @@ export class StoreRollback {
         { claimed, from, to },
       );
     }
-    if (to < initialHeight || from - to > blocksMax) {
-      catchUpFrom(Math.max(to, initialHeight - 1));
+    // CometBFT stores a block before its results. It asks nobody for those it lacks unless the block has yet to be executed.
+    const last = Math.max(to - 1, Math.min(to, this.#modules.oldest()));
+    if (to < initialHeight || from - last > blocksMax) {
+      catchUpFrom(Math.max(last, initialHeight - 1));
       return;
     }
-    const file = await this.#modules.setAside(to + 1, from);
-    log.warn("the engine's store ends before the chain: rolling back to it", { from, to, file });
-    this.#modules.rollbackTo(to);
+    const file = await this.#modules.setAside(last + 1, from);
+    log.warn("the engine's store ends before the chain: rolling back to it", { from, to: last, file });
+    this.#modules.rollbackTo(last);
   }
 }

@@ -57,6 +57,30 @@ test("testnet does not write into a folder that is not empty", async () => {
   assert.match(stderr, /not empty/);
 });
 
+test("testnet and init --account-permissions name the contract in the genesis, and in that of CometBFT", async () => {
+  const [owner, funded] = [`0x${"11".repeat(20)}`, `0x${"22".repeat(20)}`];
+  const output = join(folder, "permissioned");
+  const flags = ["--account-permissions", owner, "--fund", funded];
+  const made = await run("testnet", "--output", output, "--validators", "1", ...flags);
+  assert.equal(made.code, 0, made.stderr);
+  const read = (file: string) => JSON.parse(readFileSync(join(output, "validator-0", file), "utf8"));
+  const { accountPermissions } = read("config/genesis.json").config.evmint;
+  assert.ok(read("config/genesis.json").alloc[accountPermissions].code.length > 2);
+  assert.equal(read("cometbft/config/genesis.json").app_state.rules, `accountPermissions=${accountPermissions}`);
+  const home = join(folder, "permissioned-home");
+  for (const wrong of [
+    ["--account-permissions", "0x00"],
+    ["--genesis", "x.json", ...flags],
+    ["--join", "x", ...flags],
+  ]) {
+    const { code } = await run("init", "--home", home, ...wrong);
+    assert.equal(code, 2, wrong.join(" "));
+  }
+  assert.equal((await run("init", "--home", home, ...flags)).code, 0);
+  const { evmint } = JSON.parse(readFileSync(join(home, "config/genesis.json"), "utf8")).config;
+  assert.deepEqual(evmint, { accountPermissions });
+});
+
 test("testnet --port-offset moves every port", async () => {
   const moved = join(folder, "moved");
   const made = await run("testnet", "--output", moved, "--validators", "2", "--port-offset", "1000");
@@ -69,7 +93,10 @@ test("testnet --port-offset moves every port", async () => {
     [7_070, 9_555, 9_556, 27_656, 27_666],
   );
   assert.match(readFileSync(join(moved, "prometheus.yaml"), "utf8"), /127\.0\.0\.1:7060/);
-  assert.match(readFileSync(join(moved, "compose.yaml"), "utf8"), /127\.0\.0\.1:9555\/readyz/);
+  assert.match(
+    readFileSync(join(moved, "compose.yaml"), "utf8"),
+    /\[CMD, evmintd, ready, --home, \/net\/validator-1\]/,
+  );
   const tooFar = await run("testnet", "--output", join(folder, "far"), "--port-offset", "40000");
   assert.equal(tooFar.code, 2);
 });

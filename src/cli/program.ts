@@ -46,6 +46,8 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
 
 /** Help with every setting; `--help` shows the few that most people need. */
 const HELP_ALL = "--help-all";
+/** For the built-in genesis of `init` and `testnet`. */
+const PERMISSIONS_HELP = "only accounts of a contract of this owner send: at first it and the funded ones";
 
 type Invocation = {
   readonly showsAll: boolean;
@@ -120,6 +122,7 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
     .option("--fund <address...>", "accounts that own a million ether in the built-in genesis")
     .option("--free-gas", "no base fee and no least tip in the built-in genesis: accounts without ether can send")
     .option("--jail", "validators that sign two different blocks are removed, by the built-in genesis")
+    .option("--account-permissions <owner>", PERMISSIONS_HELP)
     .option("--join <file>", 'follow the network of a file made by "evmintd engine invite"')
     .action(async (flags: Flags) => {
       const { init } = await import("./commands/init.ts");
@@ -137,6 +140,7 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
     .option("--fund <address...>", "accounts that own a million ether")
     .option("--free-gas", "no base fee and no least tip: accounts without ether can send")
     .option("--jail", "validators that sign two different blocks are removed")
+    .option("--account-permissions <owner>", PERMISSIONS_HELP)
     .option("--block-time <duration>", "time between blocks (default 1s)")
     .option("--http-port <number>", "HTTP port of the first node (default 8545)")
     .option("--port-offset <number>", "added to every port, for a second network on this machine (default 0)")
@@ -193,6 +197,15 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
       doctor(load(flags).config, context);
     });
 
+  withSettings(withHome(program.command("ready")), invocation, ["json-rpc", "ipc", "tls", "metrics"])
+    .option("--dev", "the dev chain's home")
+    .option("--wait <duration>", "how long the node may take to become ready, such as 60s (default: it is asked once)")
+    .description("whether the running node is ready: exit code 0, or 1 with the reason")
+    .action(async (flags: Flags) => {
+      const { ready } = await import("./commands/ready.ts");
+      await ready(load(flags).config, flags as { wait?: string }, context);
+    });
+
   const config = program.command("config").description("settings");
   withSettings(withHome(config.command("show")), invocation)
     .option("--dev", "as `start --dev` would have them")
@@ -206,11 +219,8 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
 
 function addChainCommands({ program, context, load, invocation }: Cli): void {
   const commands = () => import("./commands/chain.ts");
-  const chainCommand = (parent: Command, name: string) =>
-    withSettings(withHome(parent.command(name)), invocation, ["log", "chain", "state", "dev"]).option(
-      "--dev",
-      "the dev chain's home",
-    );
+  const chainCommand = (parent: Command, name: string, tables = ["log", "chain", "state", "dev"]) =>
+    withSettings(withHome(parent.command(name)), invocation, tables).option("--dev", "the dev chain's home");
 
   chainCommand(program, "import <file>")
     .description("execute and append the blocks of an RLP file; goes on where it stopped")
@@ -225,11 +235,15 @@ function addChainCommands({ program, context, load, invocation }: Cli): void {
     .action(async (file: string, block: string | undefined, flags: Flags) =>
       (await commands()).exportStateFile(load(flags).config, file, block, context),
     );
-  chainCommand(program, "rollback [blocks]")
-    .description("forget the newest blocks (default 1)")
-    .action(async (blocks: string | undefined, flags: Flags) =>
-      (await commands()).rollback(load(flags).config, blocks ?? "1", context),
-    );
+  chainCommand(program, "rollback [blocks]", ["log", "chain", "state", "dev", "consensus", "cometbft"])
+    .description("remove the newest blocks (default 1) and set them aside; CometBFT gives its own to the chain again")
+    .option("--to <height>", "remove all blocks after this one")
+    .option("--from-peers", "set CometBFT's blocks aside too: it gets all of them again from its peers")
+    .action(async (blocks: string | undefined, flags: Flags) => {
+      const { to } = flags as { to?: string };
+      const fromPeers = flags["fromPeers"] === true;
+      await (await commands()).rollback(load(flags).config, blocks, { to, fromPeers }, context);
+    });
   chainCommand(program, "prune")
     .description("remove blocks, states and proofs that the retention settings do not ask for")
     .option("--dry-run", "only say what would be removed")
@@ -393,6 +407,7 @@ const COMMON_SETTINGS = new Set([
 const DEV_ALIASES = [
   ["dev.chain-id", "--chain-id <number>", "chain id of a new dev chain (default 31337)"],
   ["dev.accounts", "--accounts <number>", "funded accounts of a dev chain (default 10)"],
+  ["dev.timestamp", "--timestamp <date>", "time of block 0 of a dev chain (default: now)"],
   ["dev.genesis", "--genesis <file>", "geth genesis file of a new dev chain"],
   ["dev.fork-url", "--fork-url <list>", "continue the chain of these nodes"],
   ["dev.fork-block", "--fork-block <number>", "block that is continued (default the newest)"],

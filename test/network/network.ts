@@ -53,6 +53,10 @@ export type NetworkOptions = {
   readonly nodeArgs?: readonly string[];
   /** Validators that sign twice are removed. */
   readonly jail?: boolean;
+  /** Accounts without ether can send. */
+  readonly freeGas?: boolean;
+  /** Of the contract that says which accounts may send. */
+  readonly permissionsOwner?: string;
   /** A genesis file in place of the built-in one with `CHAIN_ID`. */
   readonly genesis?: string;
 };
@@ -134,6 +138,8 @@ export class Network {
       String(PORT_OFFSET),
       ...(options.genesis === undefined ? ["--chain-id", String(CHAIN_ID)] : ["--genesis", options.genesis]),
       ...(options.jail ? ["--jail"] : []),
+      ...(options.freeGas ? ["--free-gas"] : []),
+      ...(options.permissionsOwner === undefined ? [] : ["--account-permissions", options.permissionsOwner]),
       ...(options.funded ?? []).flatMap((address) => ["--fund", address]),
     ]);
     if (code !== 0) throw new Error(stderr);
@@ -276,9 +282,9 @@ function createNode(home: string, port: number, flags: string[], nodeArgs: reado
     start() {
       spawned(spawnEvmintd(["start", "--home", home, ...flags], nodeArgs));
     },
-    /** Starts it as the program of `older-program.ts`. */
-    startOlder() {
-      const entry = fileURLToPath(new URL("older-program.ts", import.meta.url));
+    /** Starts it as the program `name` of this folder, in place of evmintd. */
+    startAs(name: "older-program.ts" | "other-rules-program.ts") {
+      const entry = fileURLToPath(new URL(name, import.meta.url));
       const args = ["--import", "tsx", ...nodeArgs];
       spawned(spawnEvmintd(["start", "--home", home, ...flags], args, process.execPath, entry));
     },

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
@@ -7,31 +6,16 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { connect } from "node:tls";
 import { WebSocket } from "ws";
+import { runCli } from "../../src/cli/program.ts";
+import { fakeContext } from "../../src/cli/testing/fake-context.ts";
+import { makeCertificate, NO_OPENSSL } from "../support/certificates.ts";
 import { request } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import { WITH_METRICS } from "../support/metrics.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-tls-"));
-const cert = join(folder, "cert.pem");
-const key = join(folder, "key.pem");
-const made = spawnSync("openssl", [
-  "req",
-  "-x509",
-  "-newkey",
-  "ec",
-  "-pkeyopt",
-  "ec_paramgen_curve:prime256v1",
-  "-nodes",
-  "-keyout",
-  key,
-  "-out",
-  cert,
-  "-days",
-  "2",
-  "-subj",
-  "/CN=localhost",
-]);
-const skip = made.status === 0 ? false : "left out: no openssl to make a certificate with";
+const { cert, key } = NO_OPENSSL ? { cert: "", key: "" } : makeCertificate(folder, "localhost");
+const skip = NO_OPENSSL;
 after(() => rmSync(folder, { recursive: true }));
 
 test("with tls.cert and tls.key HTTP and WebSocket speak TLS 1.2 or later, and nothing else", {
@@ -53,6 +37,11 @@ test("with tls.cert and tls.key HTTP and WebSocket speak TLS 1.2 or later, and n
     await assert.rejects(handshake(node.url, "TLSv1.1"));
     assert.match(await handshake(node.url, "TLSv1.3"), /^TLSv1\.3$/);
     await assert.rejects(fetch(node.url.replace("https", "http"), { method: "POST" }));
+    const { context, output } = fakeContext();
+    const address = ["--json-rpc.enable", "--json-rpc.address", node.url.replace("https://", "")];
+    const args = ["ready", "--home", node.home, "--ipc.enable", "false", ...address];
+    assert.equal(await runCli([...args, "--tls.cert", cert, "--tls.key", key], context), 0, output.stderr);
+    assert.equal(await runCli(args, context), 1);
   } finally {
     await node.stop();
   }

@@ -26,6 +26,7 @@ const ABSENT = [
   "src/threads/serve-thread.ts",
   "src/crypto/secp256k1-native.ts",
   "src/node/chain/network-engine.ts",
+  "src/config/tls-files.ts",
   "src/observe/metrics-listener.ts",
   "src/observe/other-requests.ts",
   "src/profiling/runtime-port.ts",

@@ -59,6 +59,7 @@ const OVER_PROCESSES = [
   "test/e2e/trace-methods.test.ts",
   "test/e2e/viem.test.ts",
   "test/e2e/web3-subscriptions.test.ts",
+  "test/security/tokens.test.ts",
 ];
 
 const args = process.argv.slice(2);

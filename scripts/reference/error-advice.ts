@@ -67,6 +67,10 @@ export const CAUSES: Readonly<Partial<Record<ErrorCode, string>>> = {
   POOL_ADDRESS_RESERVED: "The sender has transactions of the other kind (with or without blobs) in the pool.",
   POOL_ACCOUNT_LIMIT_EXCEEDED: "The sender has as many transactions in the pool as one account may.",
   POOL_UNDERPRICED: "The pool is full, and the transaction pays no more than the cheapest one in it.",
+  TX_SENDER_NOT_ALLOWED:
+    "The contract of the genesis (`accountPermissions`) does not let the sender send. Its owner can.",
+  TX_DEPLOYER_NOT_ALLOWED:
+    "The contract of the genesis (`accountPermissions`) does not let the sender create contracts. Its owner can.",
   POOL_SENDER_NOT_ALLOWED: "`mempool.allowed-accounts` of this node does not have the sender.",
   POOL_DEPLOYER_NOT_ALLOWED: "`mempool.allowed-accounts` of this node does not let the sender create contracts.",
   POOL_FULL: "The pool is full, and nothing in it may be evicted for this transaction.",
@@ -152,6 +156,8 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   POOL_PEER_QUEUE_FULL: "Nothing: peers announce the transaction again.",
   POOL_OVERSIZED_DATA: "Split the data over several transactions.",
   POOL_QUARANTINED: "Report it: its input is in `data/quarantine/` of the node.",
+  POOL_SENDER_NOT_ALLOWED: "Send through another node, or ask the operator of this one.",
+  POOL_DEPLOYER_NOT_ALLOWED: "Send through another node, or ask the operator of this one.",
   POOL_: "Raise the fees.",
   RLP_: "Encode the transaction or block again.",
   RPC_UNAUTHORIZED: "Send a token, or use the IPC socket.",
@@ -187,6 +193,8 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   TX_INTRINSIC_GAS_: "Take the gas limit from `eth_estimateGas`.",
   TX_GAS_: "Lower the gas limit.",
   TX_INVALID_CHAINID: "Sign for the id of `eth_chainId`.",
+  TX_SENDER_NOT_ALLOWED: "Ask those who run the network for the permission.",
+  TX_DEPLOYER_NOT_ALLOWED: "Ask those who run the network for the permission.",
   TX_: "Correct the transaction and sign it again.",
   WALLET_: "`personal_listWallets` lists the wallets.",
 };

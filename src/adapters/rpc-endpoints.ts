@@ -1,12 +1,9 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/dangers.ts";
 import { DEFAULTS } from "../config/defaults.ts";
-import { InvalidConfigError } from "../config/errors.ts";
 import { nearest } from "../config/unknown-keys.ts";
 import { NodeError } from "../errors.ts";
-import type { EndpointOptions, TcpKind, TlsMaterial } from "../rpc/transport/server/listener.ts";
+import type { EndpointOptions, TcpKind } from "../rpc/transport/server/listener.ts";
 import type { RpcServer } from "../rpc/transport/server/server.ts";
 
 /** An open listener. */
@@ -85,17 +82,4 @@ export function exposedUrl(urls: RpcServer["urls"]): string | undefined {
   return Object.values(urls)
     .filter((url) => url.includes("://"))
     .find((url) => !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, "")));
-}
-
-/** @throws InvalidConfigError when only one of the two files is named, or one cannot be read */
-export function readTls({ tls, home }: Config): TlsMaterial | undefined {
-  if (tls.cert === "" && tls.key === "") return undefined;
-  const read = (key: string, file: string): string => {
-    try {
-      return readFileSync(resolve(home, file), "utf8");
-    } catch (cause) {
-      throw new InvalidConfigError(`${key}: cannot read ${file || "it"}`, { key }, { cause });
-    }
-  };
-  return { cert: read("tls.cert", tls.cert), key: read("tls.key", tls.key) };
 }

@@ -40,6 +40,14 @@ describe("ExecutionThreads", () => {
     });
   }
 
+  test("damage of the index that a thread meets is told to the owner of the store", async () => {
+    const met: string[] = [];
+    open({ onDamage: ({ message }) => met.push(message) });
+    await assert.rejects(run("meet a damaged row"), { code: "STORE_CORRUPT_ROW" });
+    assert.equal(await run("echo", 1), 1);
+    assert.deepEqual(met, ["index row 01 is damaged"]);
+  });
+
   test("a request whose caller gave up before its turn does not run", async () => {
     open();
     const first = run("echo", 1);

@@ -1,5 +1,6 @@
 import type { ChainParts } from "../adapters/parts.ts";
 import { callLimitsOf } from "../adapters/rpc-settings.ts";
+import { isIndexDamage } from "../chain/store/store-errors.ts";
 import type { ModuleRequest, ModuleSource } from "../compiled-contracts/requested-modules.ts";
 import type { Config } from "../config/config.ts";
 import { isInMemory } from "../config/home.ts";
@@ -40,6 +41,8 @@ export type ExecutionThreadsOptions = {
   /** Compiles contracts for all threads; undefined: none asks. */
   readonly compiler: ModuleSource | undefined;
   readonly onLost: (error: ThreadLostError, method: string | undefined) => void;
+  /** Called for each error that says the index is damaged: a thread can open it only to read. */
+  readonly onDamage?: (error: Error) => void;
   /** In place of GRACE_MS. */
   readonly graceMs?: number;
   /** A test's, which need not execute anything. */
@@ -96,10 +99,17 @@ export class ExecutionThreads {
       if (error instanceof ThreadLostError && error.reason !== "closed") {
         this.#options.onLost(error, request.method);
       }
+      this.#noteDamage(error);
       throw rejectionOf(error, timeoutMs);
     }
-    if ("error" in outcome) throw errorFromData(outcome.error);
-    return outcome.value;
+    if (!("error" in outcome)) return outcome.value;
+    const error = errorFromData(outcome.error);
+    this.#noteDamage(error);
+    throw error;
+  }
+
+  #noteDamage(error: unknown): void {
+    if (error instanceof Error && isIndexDamage(error)) this.#options.onDamage?.(error);
   }
 
   /** Ends every thread; requests that run or wait fail. */
@@ -120,7 +130,7 @@ function rejectionOf(error: unknown, timeoutMs: number): unknown {
 /** What the threads follow. */
 type ThreadedChain = {
   readonly chain: Pick<ChainParts["chain"], "genesisConfig" | "genesisHash">;
-  readonly store: Pick<ChainParts["store"], "followable" | "epoch">;
+  readonly store: Pick<ChainParts["store"], "followable" | "epoch" | "noteDamage">;
 };
 
 /** The threads that execute calls beside the thread of `chain`; undefined where there are none. */
@@ -158,6 +168,7 @@ export function createExecutionThreads(
     count: workers,
     waitingMax: config.limits.server.callQueueMax,
     epoch: () => store.epoch,
+    onDamage: (error) => store.noteDamage(error),
     onLost(error, method) {
       const { reason } = error;
       lost.add(1, { reason });

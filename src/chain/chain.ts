@@ -2,12 +2,14 @@ import { invariant } from "../errors.ts";
 import type { ExecutionModules, SystemUpdate } from "../execution/block/block-execution.ts";
 import { executeBlock } from "../execution/block/execute-block.ts";
 import { InvalidBlockError } from "../execution/errors.ts";
+import { missingPermission } from "../execution/validation/account-permissions.ts";
 import { validateBody } from "../execution/validation/validate-body.ts";
 import { validateHeader } from "../execution/validation/validate-header.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { Address } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
+import type { StateReader } from "../state/reader.ts";
 import type { StateTrie } from "../state/state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { NodeBatch } from "../trie/node-batch.ts";
@@ -178,16 +180,33 @@ export function importBlock(
   const rules = { isEqualTimeAllowed: true };
   validateHeader(block.header, parent.header, chain.config, rules);
   validateBody(block, chain.config, (hash) => chain.block(hash)?.block);
+  const state = chain.stateAt(parent.header.number);
   const outcome = executeBlock(
     block,
     {
       header: parent.header,
-      state: chain.stateAt(parent.header.number),
+      state,
       blockHash: (number) => chain.blockHash(number),
     },
     execution,
     known,
   );
   const { senders, receipts, changes, trie } = outcome;
+  checkSenders(block, senders, state, chain.config);
   chain.commit({ block, senders, receipts, changes, consensusData: known.data }, trie.nodes);
+}
+
+/** @throws InvalidBlockError */
+function checkSenders(
+  { transactions }: Block,
+  senders: readonly Address[],
+  state: StateReader,
+  config: ChainConfig,
+): void {
+  for (const [index, tx] of transactions.entries()) {
+    const missing = missingPermission(tx, senders[index]!, state, config);
+    if (missing === undefined) continue;
+    const details = { index, hash: tx.hash, reason: missing.code };
+    throw new InvalidBlockError("BLOCK_INVALID_TRANSACTION", missing.text, details);
+  }
 }

@@ -57,6 +57,30 @@ test("testnet does not write into a folder that is not empty", async () => {
   assert.match(stderr, /not empty/);
 });
 
+test("testnet and init --account-permissions name the contract in the genesis, and in that of CometBFT", async () => {
+  const [owner, funded] = [`0x${"11".repeat(20)}`, `0x${"22".repeat(20)}`];
+  const output = join(folder, "permissioned");
+  const flags = ["--account-permissions", owner, "--fund", funded];
+  const made = await run("testnet", "--output", output, "--validators", "1", ...flags);
+  assert.equal(made.code, 0, made.stderr);
+  const read = (file: string) => JSON.parse(readFileSync(join(output, "validator-0", file), "utf8"));
+  const { accountPermissions } = read("config/genesis.json").config.evmint;
+  assert.ok(read("config/genesis.json").alloc[accountPermissions].code.length > 2);
+  assert.equal(read("cometbft/config/genesis.json").app_state.rules, `accountPermissions=${accountPermissions}`);
+  const home = join(folder, "permissioned-home");
+  for (const wrong of [
+    ["--account-permissions", "0x00"],
+    ["--genesis", "x.json", ...flags],
+    ["--join", "x", ...flags],
+  ]) {
+    const { code } = await run("init", "--home", home, ...wrong);
+    assert.equal(code, 2, wrong.join(" "));
+  }
+  assert.equal((await run("init", "--home", home, ...flags)).code, 0);
+  const { evmint } = JSON.parse(readFileSync(join(home, "config/genesis.json"), "utf8")).config;
+  assert.deepEqual(evmint, { accountPermissions });
+});
+
 test("testnet --port-offset moves every port", async () => {
   const moved = join(folder, "moved");
   const made = await run("testnet", "--output", moved, "--validators", "2", "--port-offset", "1000");

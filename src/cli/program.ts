@@ -46,6 +46,8 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
 
 /** Help with every setting; `--help` shows the few that most people need. */
 const HELP_ALL = "--help-all";
+/** For the built-in genesis of `init` and `testnet`. */
+const PERMISSIONS_HELP = "only accounts of a contract of this owner send: at first it and the funded ones";
 
 type Invocation = {
   readonly showsAll: boolean;
@@ -120,6 +122,7 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
     .option("--fund <address...>", "accounts that own a million ether in the built-in genesis")
     .option("--free-gas", "no base fee and no least tip in the built-in genesis: accounts without ether can send")
     .option("--jail", "validators that sign two different blocks are removed, by the built-in genesis")
+    .option("--account-permissions <owner>", PERMISSIONS_HELP)
     .option("--join <file>", 'follow the network of a file made by "evmintd engine invite"')
     .action(async (flags: Flags) => {
       const { init } = await import("./commands/init.ts");
@@ -137,6 +140,7 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
     .option("--fund <address...>", "accounts that own a million ether")
     .option("--free-gas", "no base fee and no least tip: accounts without ether can send")
     .option("--jail", "validators that sign two different blocks are removed")
+    .option("--account-permissions <owner>", PERMISSIONS_HELP)
     .option("--block-time <duration>", "time between blocks (default 1s)")
     .option("--http-port <number>", "HTTP port of the first node (default 8545)")
     .option("--port-offset <number>", "added to every port, for a second network on this machine (default 0)")

@@ -85,6 +85,9 @@ test("evmintd token revoke ends tokens by id or subject, and rotate the secret, 
   assert.equal(keys.isRevoked({ id: undefined, subject: "team" }), true);
   assert.equal(keys.isRevoked({ id: "team", subject: id }), false);
 
+  assert.equal((await token("--subject", "team")).code, 2);
+  assert.equal((await token("--subject", "team2")).code, 0);
+
   const [old] = keys.secrets();
   assert.equal((await token("rotate", "--grace", "1h")).code, 0);
   assert.deepEqual(keys.secrets(), [readJwtSecret(home), old]);

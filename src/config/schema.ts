@@ -418,6 +418,10 @@ export const SCHEMA = {
         "Certificate chain (PEM) with which HTTP and WebSocket speak TLS, seen from the home; empty: no TLS.",
     }),
     key: option("tls.key", text, "", { description: "Private key (PEM) of that certificate." }),
+    clientCa: option("tls.client-ca", text, "", {
+      description:
+        "Certificates of authorities (PEM), each with its issuers up to the root: HTTP and WebSocket serve those clients alone that have a certificate signed by one of them; empty: all.",
+    }),
   },
   files: {
     allowAbsolutePaths: option("debug.allow-absolute-paths", boolean, false, {

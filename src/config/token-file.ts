@@ -96,6 +96,12 @@ export function revokeTokens(home: string, revoked: Pick<Revocation, "kind" | "n
   writeTokenState(home, { ...state, revoked: [...others, { ...revoked, until }] });
 }
 
+/** Unix seconds up to which no token of `subject` is good; undefined: it is not revoked. @throws InvalidConfigError */
+export function subjectRevokedUntil(home: string, subject: string, nowSeconds: number): number | undefined {
+  const { revoked } = readTokenState(home);
+  return revoked.find(({ kind, name, until }) => kind === "subject" && name === subject && until > nowSeconds)?.until;
+}
+
 /** A new secret in `jwt.hex`; tokens of the one before are good for `graceSeconds`. @throws InvalidConfigError */
 export function rotateTokenSecret(home: string, { graceSeconds }: { graceSeconds: number }, nowSeconds: number): void {
   const { revoked } = readTokenState(home);

@@ -44,14 +44,15 @@ export class WatchedFiles<T> {
   #load(): void {
     this.#checkedMs = this.#nowMs();
     const { paths, read } = this.#options;
-    const version = paths.map(versionOf).join();
+    const version = paths.map(versionOfFile).join();
     if (version === this.#version) return;
     this.#value = read();
     this.#version = version;
   }
 }
 
-function versionOf(path: string): string {
+/** Another text for each change that an editor, a copy or a rename makes. Links are followed. */
+export function versionOfFile(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   return found === undefined ? "none" : `${found.ino} ${found.size} ${found.mtimeMs}`;
 }

@@ -34,11 +34,12 @@ export function appStateOf(chain: {
  * The rules of a genesis file that the hash of block 0 does not cover and that no node can have alone, as text: in the engine's genesis they are
  * a part of what all nodes compare. Undefined where the file has none of them.
  */
-export function genesisRules({ zeroBaseFee, minimumTip, jail }: ChainConfig): string | undefined {
+export function genesisRules({ zeroBaseFee, minimumTip, jail, accountPermissions }: ChainConfig): string | undefined {
   const rules = [
     ...(zeroBaseFee ? ["zeroBaseFee"] : []),
     ...(minimumTip === undefined ? [] : [`minimumTip=${minimumTip}`]),
     ...(jail ? ["jail"] : []),
+    ...(accountPermissions === undefined ? [] : [`accountPermissions=${accountPermissions}`]),
   ];
   return rules.length === 0 ? undefined : rules.join(" ");
 }

@@ -61,6 +61,8 @@ export type CallerIdentity = {
   readonly remoteAddress: string;
   /** What the caller claims to be. */
   readonly apiKey: string | undefined;
+  /** The name in its certificate. */
+  readonly certified: string | undefined;
   /** The subject of its token. */
   readonly subject: string | undefined;
 };
@@ -107,11 +109,12 @@ export function createServingPort(
 }
 
 /**
- * The client a call is charged to: the subject of its token, its API key, or its address. An API key counts only when the operator gave it
+ * The client a call is charged to: the subject of its token, the name in its certificate, its API key, or its address. An API key counts only when the operator gave it
  * a balance: anybody can make up keys, and each would have the capacity of a free client.
  */
-function clientOf({ subject, apiKey, remoteAddress }: CallerIdentity, clients: LightClients) {
-  if (subject !== undefined) return clientIdOf("key", subject);
+function clientOf({ subject, certified, apiKey, remoteAddress }: CallerIdentity, clients: LightClients) {
+  const name = subject ?? certified;
+  if (name !== undefined) return clientIdOf("key", name);
   if (apiKey !== undefined) {
     const id = clientIdOf("key", apiKey);
     if (clients.isKnown(id)) return id;

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../error-codes.ts";
 import { NodeError } from "../errors.ts";
 import { intrinsicGas } from "../execution/transaction/message.ts";
+import { missingPermission } from "../execution/validation/account-permissions.ts";
 import { INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../params/gas.ts";
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
@@ -66,6 +67,8 @@ export function checkTransaction({ tx, sender }: Submission, rules: PoolRules, l
   }
   const from = checkSender(tx, sender, rules);
   checkPermissions(tx, from, limits.permissions);
+  const missing = missingPermission(tx, from, rules.state, rules);
+  if (missing !== undefined) throw reject(missing.code, missing.text);
   if (tx.nonce === UINT64_MAX) throw reject("TX_NONCE_IS_MAX", "nonce has max value");
   checkGas(tx, hardfork);
   if (tip < limits.minimumTip) {
@@ -108,10 +111,10 @@ function checkSender(tx: Transaction, sender: Address | undefined, { chainId }: 
 function checkPermissions(tx: Transaction, sender: Address, permissions: AccountRules | undefined): void {
   if (permissions === undefined) return;
   if (!permissions.maySend(sender)) {
-    throw reject("POOL_SENDER_NOT_ALLOWED", `${sender} may not send transactions on this network`);
+    throw reject("POOL_SENDER_NOT_ALLOWED", `${sender} may not send transactions through this node`);
   }
   if (tx.to === null && !permissions.mayDeploy(sender)) {
-    throw reject("POOL_DEPLOYER_NOT_ALLOWED", `${sender} may not create contracts on this network`);
+    throw reject("POOL_DEPLOYER_NOT_ALLOWED", `${sender} may not create contracts through this node`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { invariant, type NodeError } from "../errors.ts";
+import { missingPermission } from "../execution/validation/account-permissions.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -143,6 +144,7 @@ export class Mempool implements PoolReader {
     const isIncluded = (hash: Hash) => hashes?.has(hash) ?? true;
     this.#legacy.reset(this.#rules, addresses, isIncluded);
     this.#blobs.reset(this.#rules, addresses, isIncluded);
+    this.#removeForbidden(addresses);
     this.#settle();
   }
 
@@ -262,6 +264,16 @@ export class Mempool implements PoolReader {
   bytes() {
     const blobs = this.#blobs.bytes;
     return { all: this.#legacy.bytes + blobs, blobs, queued: this.#legacy.queuedBytes };
+  }
+
+  /** Those that no block may have any more. @param changed undefined: every account */
+  #removeForbidden(changed: readonly Address[] | undefined): void {
+    const { accountPermissions, state } = this.#rules;
+    if (accountPermissions === undefined || changed?.includes(accountPermissions) === false) return;
+    const isForbidden = ({ tx, sender }: Entry) =>
+      missingPermission(tx, sender, state, { accountPermissions }) !== undefined;
+    this.#legacy.removeWhere(isForbidden, "invalid");
+    this.#blobs.removeWhere(isForbidden, "invalid");
   }
 
   #insert(submission: Submission): void {

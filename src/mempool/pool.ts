@@ -77,14 +77,14 @@ export type PooledTransaction = {
   readonly sidecar?: BlobSidecar;
 };
 
-/** A transaction on its way into the pool. Without `sender` the pool recovers it, in geth's order of checks. */
-/** Which accounts may do what. */
+/** Which accounts this node takes transactions of. */
 export interface AccountRules {
   maySend(sender: Address): boolean;
   /** By a transaction without a recipient. */
   mayDeploy(sender: Address): boolean;
 }
 
+/** A transaction on its way into the pool. Without `sender` the pool recovers it, in geth's order of checks. */
 export type Submission = {
   readonly tx: Transaction;
   readonly sender?: Address;
@@ -126,7 +126,7 @@ export type RemovalReason =
   | "evicted"
   /** The minimum tip was raised above its tip. */
   | "underpriced"
-  /** It can no longer be executed: the balance, the gas limit or a new fork rules it out. */
+  /** It can no longer be executed: the balance, the gas limit, a new fork or the permissions of its sender rule it out. */
   | "invalid"
   /** Executing it failed in an unexpected way. */
   | "quarantined"
@@ -154,7 +154,7 @@ export type PoolRules = PoolHead & {
   readonly chainId: bigint;
   /** undefined before London */
   readonly nextBaseFee: bigint | undefined;
-};
+} & Pick<ChainConfig, "accountPermissions">;
 
 export function rulesAt(config: ChainConfig, { header, state }: PoolHead): PoolRules {
   const isLondonNext = isBlockForkActive(config, "londonBlock", header.number + 1);
@@ -164,5 +164,6 @@ export function rulesAt(config: ChainConfig, { header, state }: PoolHead): PoolR
     hardfork: hardforkAt(config, header),
     chainId: config.chainId,
     nextBaseFee: isLondonNext ? nextBaseFee(header, config) : undefined,
+    ...(config.accountPermissions !== undefined && { accountPermissions: config.accountPermissions }),
   };
 }

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { InProcessProvider } from "../adapters/provider.ts";
-import { type Listener, readTls } from "../adapters/rpc-endpoints.ts";
+import type { Listener } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
 import { InvalidConfigError } from "../config/errors.ts";
 import { isInMemory } from "../config/home.ts";
 import { clientVersion } from "../config/package.ts";
+import { openTlsFiles } from "../config/tls-files.ts";
 import type { SyncedEngine } from "../consensus/cometbft/state-sync.ts";
 import type { Contracts } from "../dev/artifacts/contracts.ts";
 import { readArtifacts } from "../dev/artifacts/read-artifacts.ts";
@@ -126,6 +127,8 @@ export class NodeInProcess implements RunningNode {
       failures: this.failures,
     });
     resources.add(() => stateFiles.close());
+    const tls = openTlsFiles(config, log.child("tls"));
+    resources.add(() => tls?.close());
     if (config.metrics.enable) {
       this.#measured = await listenMetrics({
         address: config.metrics.address,
@@ -134,8 +137,7 @@ export class NodeInProcess implements RunningNode {
         readiness: () => this.readiness(),
       });
       resources.add(() => this.#measured?.close());
-      const tls = readTls(config);
-      if (tls !== undefined) declareCertificateMetrics(this.#metrics, tls.cert);
+      if (tls !== undefined) declareCertificateMetrics(this.#metrics, tls);
       if (!isInMemory(config)) {
         const usage = new DiskUsage(config.home, { metrics: this.#metrics, failures: this.failures });
         resources.add(() => usage.close());
@@ -147,6 +149,7 @@ export class NodeInProcess implements RunningNode {
       metrics: this.#metrics,
       failures: this.failures,
       readiness: () => this.readiness(),
+      tls,
       reset: createReset(config, {
         role: () => this.core,
         whileIdle: (work) => this.#rpc!.whileIdle(work),

@@ -1,4 +1,3 @@
-import { X509Certificate } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { formatHostPort, type HostPort } from "../config/value-types.ts";
@@ -18,15 +17,13 @@ type MetricsListenerOptions = {
   readonly readiness: () => Readiness;
 };
 
-/** @param cert the certificate of `tls.cert` and those that vouch for it, in PEM */
-export function declareCertificateMetrics(metrics: Pick<Metrics, "gaugeOf">, cert: string): void {
-  const expiry = Date.parse(new X509Certificate(cert).validTo) / 1_000;
+export function declareCertificateMetrics(metrics: Pick<Metrics, "gaugeOf">, tls: { readonly expiry: number }): void {
   metrics.gaugeOf(
     {
       name: "tls_certificate_expiry_timestamp_seconds",
       help: "When the certificate of tls.cert ends, in Unix seconds.",
     },
-    () => expiry,
+    () => tls.expiry,
   );
 }
 

@@ -55,6 +55,8 @@ export type ChainConfig = {
   readonly evidenceAgeSeconds?: number;
   /** Validators that are proven to have signed two different blocks are voted out by the application. */
   readonly jail?: boolean;
+  /** Contract whose storage has the accounts that may send transactions and create contracts; absent: every account may. */
+  readonly accountPermissions?: Address;
   /** The first agreed fork that this program cannot execute: no block from its time on is valid here. */
   readonly unknownFork?: UnknownFork;
 };

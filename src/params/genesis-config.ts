@@ -81,13 +81,13 @@ export function readChainConfig(json: unknown): ChainConfig {
 }
 
 /** Rules that nodes of this program agree on from block 1 on; other programs ignore the section `evmint`. */
-const AGREED_KEYS = ["minimumTip", "jail"];
+const AGREED_KEYS = ["minimumTip", "jail", "accountPermissions"];
 
 /** A chain without a base fee accepts tips of 0, unless its genesis says otherwise. @throws InvalidGenesisError */
 function agreedAtGenesis(
   file: JsonObject,
   zeroBaseFee: boolean,
-): Pick<ChainConfig, "zeroBaseFee" | "minimumTip" | "jail"> {
+): Pick<ChainConfig, "zeroBaseFee" | "minimumTip" | "jail" | "accountPermissions"> {
   const path = "config.evmint";
   const section = readOptional(file, "config", "evmint", readObject) ?? {};
   // Unlike in the rest of the file an unknown key is an error: a rule that one node reads and another does not splits the chain.
@@ -96,10 +96,12 @@ function agreedAtGenesis(
   const given = readOptional(section, path, "minimumTip", (value, field) => readInteger(value, field, 64));
   const minimumTip = given ?? (zeroBaseFee ? 0n : undefined);
   const jail = readOptional(section, path, "jail", readBoolean) ?? false;
+  const accountPermissions = readOptional(section, path, "accountPermissions", readAddressField);
   return {
     ...(zeroBaseFee && { zeroBaseFee }),
     ...(minimumTip !== undefined && { minimumTip }),
     ...(jail && { jail }),
+    ...(accountPermissions !== undefined && { accountPermissions }),
   };
 }
 

@@ -217,3 +217,24 @@ test("genesisFromJson reads the rules that nodes agree on, and no unknown ones",
     details: { field: "config.evmint.minimumTips", reason: "unknown rule" },
   });
 });
+
+test("genesisFromJson takes a contract of account permissions that block 0 has, and that allows somebody", () => {
+  const address = `0x${"ab".repeat(20)}`;
+  const account = { balance: "0x0", code: "0x00", storage: { "0x01": "0x01" } };
+  const read = (alloc: object, accountPermissions: unknown = address) =>
+    genesisFromJson({ ...minimal, config: { chainId: 1, evmint: { accountPermissions } }, alloc }).config;
+  assert.equal(read({ [address]: account }, address.toUpperCase().replace("0X", "0x")).accountPermissions, address);
+  const { code: _, ...codeless } = account;
+  const { storage: __, ...empty } = account;
+  const field = "config.evmint.accountPermissions";
+  for (const [missing, alloc] of [
+    ["code", {}],
+    ["code", { [address]: codeless }],
+    ["storage", { [address]: empty }],
+  ] as const) {
+    assert.throws(() => read(alloc), { details: { field, reason: `alloc has no ${missing} at ${address}` } });
+  }
+  for (const value of ["0x00", 7, true, {}]) {
+    assert.throws(() => read({ [address]: account }, value), { code: "INVALID_GENESIS" });
+  }
+});

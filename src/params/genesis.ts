@@ -83,9 +83,12 @@ function readGenesis(file: JsonObject, alloc?: GenesisAlloc): Genesis {
   const baseFeePerGas = optionalInteger("baseFeePerGas", 256);
   const blobGasUsed = optionalInteger("blobGasUsed", 64);
   const excessBlobGas = optionalInteger("excessBlobGas", 64);
+  const config = readChainConfig(required(file, "config"));
+  const accounts = alloc ?? readAlloc(required(file, "alloc"));
+  checkPermissionsContract(config, accounts);
   return {
-    config: readChainConfig(required(file, "config")),
-    alloc: alloc ?? readAlloc(required(file, "alloc")),
+    config,
+    alloc: accounts,
     parentHash: readOptional(file, "", "parentHash", readHash) ?? ZERO_HASH,
     coinbase: readOptional(file, "", "coinbase", readAddress) ?? ZERO_ADDRESS,
     difficulty: readInteger(required(file, "difficulty"), "difficulty", 256),
@@ -99,6 +102,15 @@ function readGenesis(file: JsonObject, alloc?: GenesisAlloc): Genesis {
     ...(blobGasUsed !== undefined && { blobGasUsed }),
     ...(excessBlobGas !== undefined && { excessBlobGas }),
   };
+}
+
+/** In a chain whose block 0 allows nobody to send there is never anybody who could change that. */
+function checkPermissionsContract({ accountPermissions: address }: ChainConfig, alloc: GenesisAlloc): void {
+  if (address === undefined) return;
+  const { code = EMPTY_BYTES, storage = NO_STORAGE } = alloc.get(address) ?? {};
+  if (code.length > 0 && storage.size > 0) return;
+  const missing = code.length === 0 ? "code" : "storage";
+  throw new InvalidGenesisError("config.evmint.accountPermissions", `alloc has no ${missing} at ${address}`);
 }
 
 function required(file: JsonObject, key: string): unknown {

@@ -9,6 +9,7 @@ import type { ChainReader } from "../chain/reader.ts";
 import { createChainReader, knownBlock } from "../chain/reader.ts";
 import { followerCacheSizes } from "../chain/store/cache-sizes.ts";
 import { pauseThread, StoreFollower } from "../chain/store/follow/store-follower.ts";
+import { isIndexDamage } from "../chain/store/store-errors.ts";
 import { hotTier } from "../compiled-contracts/compiled-modules.ts";
 import type { Limits } from "../config/config.ts";
 import { InvariantError } from "../errors.ts";
@@ -163,7 +164,7 @@ export class FollowedChain {
         feeHistory(Math.min(blockCount, feeHistoryBlocksMax), at, percentiles),
     };
     return {
-      ...followedPort("chain", here, remote, (run) => this.read(run)),
+      ...followedPort("chain", here, remote, { read: (run) => this.read(run), isDamage: isIndexDamage }),
       submit: ({ transaction }) => remote.submit({ transaction: decoded(transaction) }),
       subscribe: (listener) => this.#subscribe(listener, remote),
     };

@@ -70,6 +70,8 @@ export type ChainHandlers = {
 /** What an RPC process offers to the chain's. */
 export type RpcProcessHandlers = {
   open(input: { readonly listener: TcpKind; readonly endpoint: EndpointOptions }): void;
+  /** Connections that come from now on are served with it. */
+  tls(input: TlsMaterial): void;
   /** Resolves when the listener's connections are closed. */
   shut(input: { readonly listener: TcpKind; readonly graceMs: number }): Promise<void>;
   /** The socket is attached; answered by `took`. */

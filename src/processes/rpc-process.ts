@@ -5,7 +5,7 @@ import { pauseThread } from "../chain/store/follow/store-follower.ts";
 import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
 import { PortServer } from "../rpc/ports/port-channel.ts";
 import { ChainUnreachableError } from "../rpc/transport/errors.ts";
-import type { TcpKind } from "../rpc/transport/server/listener.ts";
+import type { TcpKind, TlsMaterial } from "../rpc/transport/server/listener.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { Channel, type ChannelMessage } from "../threads/channel.ts";
 import { Outbox } from "../threads/message-lists.ts";
@@ -95,6 +95,11 @@ export class RpcProcess {
   /** Opens a listener there, for connections that are handed over from now on. */
   open(input: Parameters<RpcProcessHandlers["open"]>[0]): void {
     this.channel.emit("open", input, URGENT);
+  }
+
+  /** Before the connections that are handed over from now on. */
+  setTls(tls: TlsMaterial): void {
+    this.channel.emit("tls", tls, URGENT);
   }
 
   handOver(listener: TcpKind, socket: Socket): void {

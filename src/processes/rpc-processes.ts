@@ -60,12 +60,14 @@ export class RpcProcesses implements ConnectionWorkers {
   readonly #slots: readonly Slot[];
   readonly #open = new Map<TcpKind, EndpointOptions>();
   readonly #stop: () => void;
+  #tls: TlsMaterial | undefined;
   #waitingForReady: (() => void)[] = [];
   #isClosed = false;
 
   constructor(options: RpcProcessesOptions, modules: RpcProcessesModules) {
     this.#options = options;
     this.#modules = modules;
+    this.#tls = options.data.tls;
     this.#queue = new CallQueue({ waitingMax: options.callQueueMax, onWaiting() {} });
     this.#slots = Array.from({ length: options.count }, (_, index) => ({
       index,
@@ -134,6 +136,12 @@ export class RpcProcesses implements ConnectionWorkers {
     return best !== undefined;
   }
 
+  /** Connections that are accepted from now on are served with it. */
+  setTls(tls: TlsMaterial): void {
+    this.#tls = tls;
+    for (const process of this.#running()) process.setTls(tls);
+  }
+
   async shut(kind: TcpKind, graceMs: number | undefined): Promise<void> {
     this.#open.delete(kind);
     await Promise.all(this.#ready().map((process) => process.shut(kind, graceMs)));
@@ -168,7 +176,7 @@ export class RpcProcesses implements ConnectionWorkers {
     const { registry, ports, serving, log } = this.#modules;
     slot.startedMs = performance.now();
     const child = new RpcProcess(
-      { ...data, index: slot.index, count },
+      { ...data, tls: this.#tls, index: slot.index, count },
       {
         registry,
         ports,

@@ -5,9 +5,11 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createChain, importBlock } from "../../src/chain/chain.ts";
 import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
+import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import type { Snapshot } from "../../src/consensus/application.ts";
+import { type ConsensusData, encodeConsensusData } from "../../src/consensus/consensus-data.ts";
 import { type ConsensusDataSource, SnapshotRestore } from "../../src/consensus/state-sync/restore.ts";
 import { SnapshotFiles } from "../../src/consensus/state-sync/snapshot-files.ts";
 import {
@@ -18,8 +20,9 @@ import {
 } from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
 import { consensusDataIn } from "../../src/consensus/state-sync/testing/consensus-data-in.ts";
+import type { GovernanceInBlock } from "../../src/consensus/voting/block-effect.ts";
 import { executionModules } from "../../src/node/chain/execution-modules.ts";
-import { parseAddress } from "../../src/primitives/address.ts";
+import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/keccak.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
 import { createFailures } from "../../src/telemetry/failures.ts";
@@ -213,6 +216,45 @@ test("a snapshot with other contents than its app hash vouches for is rejected, 
   const { restore } = openRestore();
   restore.offerSnapshot(snapshot, running.node.core.chain.blockHash(29)!);
   assert.equal((await restore.applySnapshotChunk(0, chunks[0]!, "peer")).result, "rejectSnapshot");
+});
+
+test("a snapshot may say of its block what the network does: votes, and of the offences that the block proves those that had an effect", async () => {
+  const { chain } = running.node.core;
+  const own = await consensusDataIn(chain).consensusDataOf(30);
+  const startingSet = { initialHeight: 1, signers: [{ address: recorder as Address, publicKey: new Uint8Array(33) }] };
+  const vote = { candidate: recorder as Address, authorize: false, publicKey: new Uint8Array() };
+  const parameterVote = { name: "gasLimit", value: 45_000_000n };
+  const offences = [5, 6, 7].map((height) => ({ address: recorder as Address, height }));
+  const withCast = (cast: Partial<GovernanceInBlock>) => ({ ...own, cast: { ...cast, startingSet } });
+  const cases: readonly [isTaken: boolean, said: ConsensusData, known: ConsensusData][] = [
+    [true, withCast({ vote }), withCast({ vote })],
+    [true, withCast({ parameterVote }), withCast({ parameterVote })],
+    [true, withCast({ vote, parameterVote, offences }), withCast({ vote, parameterVote, offences })],
+    [true, withCast({ offences: offences.slice(1) }), withCast({ offences })],
+    [true, withCast({ vote }), withCast({ vote, offences })],
+    [true, own, withCast({ offences })],
+    [false, withCast({ offences: offences.toReversed() }), withCast({ offences })],
+    [false, withCast({ vote, offences }), withCast({ vote, offences: offences.slice(1) })],
+    [false, withCast({ parameterVote }), withCast({ vote })],
+    [false, withCast({ parameterVote }), own],
+    [false, own, withCast({ parameterVote })],
+  ];
+  const content = decodeBlockRecord(unpackChunk(chunks[0]!));
+  for (const [index, [isTaken, said, known]] of cases.entries()) {
+    const record = {
+      ...content,
+      changes: { accounts: [], codes: new Map() },
+      consensusData: encodeConsensusData(said),
+    };
+    const made = chunks.with(0, await packChunk(encodeBlockRecord(record, new Set())));
+    const restore = new SnapshotRestore(
+      { directory: join(folder, `copy-${copies++}`, "data"), config: chain.config, bytesMax: 1 << 20 },
+      { source: { consensusDataOf: async () => known }, log: SILENT_LOGGER },
+    );
+    assert.equal(restore.offerSnapshot(describeSnapshot(30, made.map(keccak256)), appHash()), "accept");
+    const { result } = await restore.applySnapshotChunk(0, made[0]!, "peer");
+    assert.equal(result, isTaken ? "accept" : "rejectSnapshot", `case ${index}`);
+  }
 });
 
 /** A source that answers when the test says so. */

@@ -49,6 +49,10 @@ export type NetworkOptions = {
   readonly nodeArgs?: readonly string[];
   /** Validators that sign twice are removed. */
   readonly jail?: boolean;
+  /** Accounts without ether can send. */
+  readonly freeGas?: boolean;
+  /** Of the contract that says which accounts may send. */
+  readonly permissionsOwner?: string;
   /** A genesis file in place of the built-in one with `CHAIN_ID`. */
   readonly genesis?: string;
 };
@@ -130,6 +134,8 @@ export class Network {
       String(PORT_OFFSET),
       ...(options.genesis === undefined ? ["--chain-id", String(CHAIN_ID)] : ["--genesis", options.genesis]),
       ...(options.jail ? ["--jail"] : []),
+      ...(options.freeGas ? ["--free-gas"] : []),
+      ...(options.permissionsOwner === undefined ? [] : ["--account-permissions", options.permissionsOwner]),
       ...(options.funded ?? []).flatMap((address) => ["--fund", address]),
     ]);
     if (code !== 0) throw new Error(stderr);

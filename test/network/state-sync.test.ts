@@ -75,6 +75,7 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
       servers: network.nodes.slice(0, 2).map(({ engineRpc }) => parseRpcAddress(engineRpc)!),
       chainId: engineChainId(chain.config.chainId),
       startingSet: readStartingSet(cometbftPath(last.home)),
+      jail: false,
     },
     SILENT_LOGGER,
   );

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
@@ -7,31 +6,14 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { connect } from "node:tls";
 import { WebSocket } from "ws";
+import { makeCertificate, NO_OPENSSL } from "../support/certificates.ts";
 import { request } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import { WITH_METRICS } from "../support/metrics.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-tls-"));
-const cert = join(folder, "cert.pem");
-const key = join(folder, "key.pem");
-const made = spawnSync("openssl", [
-  "req",
-  "-x509",
-  "-newkey",
-  "ec",
-  "-pkeyopt",
-  "ec_paramgen_curve:prime256v1",
-  "-nodes",
-  "-keyout",
-  key,
-  "-out",
-  cert,
-  "-days",
-  "2",
-  "-subj",
-  "/CN=localhost",
-]);
-const skip = made.status === 0 ? false : "left out: no openssl to make a certificate with";
+const { cert, key } = NO_OPENSSL ? { cert: "", key: "" } : makeCertificate(folder, "localhost");
+const skip = NO_OPENSSL;
 after(() => rmSync(folder, { recursive: true }));
 
 test("with tls.cert and tls.key HTTP and WebSocket speak TLS 1.2 or later, and nothing else", {

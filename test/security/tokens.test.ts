@@ -55,32 +55,41 @@ test("with json-rpc.require-token no method is answered without a token that ope
   assert.equal(await status("miner_start", narrow), 401);
 });
 
-test("a revoked token opens nothing any more, over a WebSocket that is open neither", async () => {
-  const token = tokenOf({ jti: "00112233aabbccdd", sub: "team" });
-  const other = tokenOf({ sub: "others" });
+/** A WebSocket with a subscription. */
+async function subscribed(token: string) {
   const ws = new WebSocket(node.wsUrl, { headers: { authorization: `Bearer ${token}` } });
   await new Promise((resolve, reject) => ws.once("open", resolve).once("error", reject));
-  const call = async () => {
-    const answer = new Promise<string>((resolve) => ws.once("message", (message) => resolve(message.toString())));
-    ws.send(request("eth_chainId"));
-    return JSON.parse(await answer) as { readonly result?: string; readonly error?: { readonly code: number } };
-  };
-  assert.equal((await call()).result, "0x2328");
+  const closed = new Promise<number>((resolve) => ws.once("close", resolve));
+  const answer = new Promise<string>((resolve) => ws.once("message", (message) => resolve(message.toString())));
+  ws.send(request("eth_subscribe", ["newHeads"]));
+  assert.match(JSON.parse(await answer).result, /^0x/);
+  return { ws, closed };
+}
+
+test("a revoked token opens nothing any more, and a WebSocket that has it is closed with its subscriptions", async () => {
+  const token = tokenOf({ jti: "00112233aabbccdd", sub: "team" });
+  const other = tokenOf({ sub: "others" });
+  const { closed } = await subscribed(token);
+  const { ws } = await subscribed(other);
   revokeTokens(home, { kind: "id", name: "00112233aabbccdd" }, now());
   await within(async () => (await status("eth_chainId", token)) === 401);
-  assert.equal((await call()).error?.code, -32001);
+  assert.equal(await closed, 1008);
+  assert.equal(ws.readyState, WebSocket.OPEN);
   ws.terminate();
   assert.equal(await status("eth_chainId", other), 200);
   revokeTokens(home, { kind: "subject", name: "others" }, now());
   await within(async () => (await status("eth_chainId", other)) === 401);
 });
 
-test("a new secret leaves older tokens good for its grace", async () => {
+test("a new secret leaves older tokens good for its grace, and no longer", async () => {
   const old = tokenOf({});
+  const { ws, closed } = await subscribed(old);
   rotateTokenSecret(home, { graceSeconds: 60 }, now());
   await within(async () => (await status("eth_chainId", tokenOf({}))) === 200);
   assert.equal(await status("eth_chainId", old), 200);
+  assert.equal(ws.readyState, WebSocket.OPEN);
   rotateTokenSecret(home, { graceSeconds: 0 }, now());
   await within(async () => (await status("eth_chainId", tokenOf({}))) === 200);
   assert.equal(await status("eth_chainId", old), 401);
+  assert.equal(await closed, 1008);
 });

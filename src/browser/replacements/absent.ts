@@ -1,4 +1,5 @@
 import type * as ExecutionThreads from "../../calls/execution-threads.ts";
+import type * as Tls from "../../config/tls-files.ts";
 import type * as Native from "../../crypto/secp256k1-native.ts";
 import type * as NetworkEngine from "../../node/chain/network-engine.ts";
 import type * as Metrics from "../../observe/metrics-listener.ts";
@@ -65,6 +66,10 @@ export const declareCertificateMetrics: typeof Metrics.declareCertificateMetrics
   without("a certificate of its own")();
 export const listenMetrics: typeof Metrics.listenMetrics = async () => without("a listener for metrics")();
 
+/** Without listeners there is nobody to speak TLS with. */
+export const openTlsFiles: typeof Tls.openTlsFiles = ({ tls }) =>
+  tls.cert === "" && tls.key === "" && tls.clientCa === "" ? undefined : without("tls.cert")();
+
 /** Without listeners there are no requests. */
 export const createOtherRequests: typeof OtherRequests.createOtherRequests = () => () => false;
 
@@ -74,6 +79,7 @@ export const startRpcServer: typeof Server.startRpcServer = async ({ http, ws, i
   return {
     urls: {},
     open: async (kind) => without(`a listener of ${kind}`)(),
+    setTls() {},
     async shut() {},
     accept: (kind) => without(`a listener of ${kind}`)(),
     async close() {},

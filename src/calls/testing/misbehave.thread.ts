@@ -1,4 +1,6 @@
+import { KvCorruptionError } from "../../storage/kv.ts";
 import type { Channel } from "../../threads/channel.ts";
+import { errorDataOf } from "../../threads/plain-data.ts";
 import { serveThread } from "../../threads/serve-thread.ts";
 import type { ExecutionOutcome, ExecutionRequest } from "../following-execution.ts";
 
@@ -13,6 +15,9 @@ const BEHAVIOURS: Readonly<Record<string, (detail: unknown) => unknown>> = {
   },
   compile: (request) => starter.call("compile", request),
   dropped: () => dropped,
+  "meet a damaged row": () => {
+    throw new KvCorruptionError({ key: "01" });
+  },
 };
 
 const starter: Channel<{ compile(request: unknown): unknown }> = serveThread<{
@@ -20,8 +25,12 @@ const starter: Channel<{ compile(request: unknown): unknown }> = serveThread<{
 }>({
   async execute({ input }: ExecutionRequest): Promise<ExecutionOutcome> {
     const { behaviour, detail } = input as { readonly behaviour: string; readonly detail: unknown };
-    const value = await BEHAVIOURS[behaviour]!(detail);
-    return { epoch: detail instanceof Int32Array ? Atomics.load(detail, 0) : 0, value };
+    const epoch = detail instanceof Int32Array ? Atomics.load(detail, 0) : 0;
+    try {
+      return { epoch, value: await BEHAVIOURS[behaviour]!(detail) };
+    } catch (error) {
+      return { epoch, error: errorDataOf(error) };
+    }
   },
   dropped: (key: string) => dropped.push(key),
 })!;

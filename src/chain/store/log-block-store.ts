@@ -70,6 +70,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
   readonly #log: BlockLog;
   readonly #failPoint: (name: string) => void;
   readonly #onClosed: () => void;
+  readonly #onDamage: (error: Error) => void;
   readonly #createTrie: CreateTrie;
   #base: number | undefined;
   #head: Applied | undefined;
@@ -94,7 +95,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
       caches,
       isWriter: true,
     });
-    const { failPoint = () => {}, onClosed = () => {}, freeBytes = () => Infinity } = options;
+    const { failPoint = () => {}, onClosed = () => {}, onDamage = () => {}, freeBytes = () => Infinity } = options;
     const { index: kv, log: directory, followableIn } = options;
     const { index, blocks } = this;
     this.#kv = kv;
@@ -102,6 +103,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
     this.#failPoint = failPoint;
     this.#createTrie = createTrie;
     this.#onClosed = onClosed;
+    this.#onDamage = onDamage;
     this.#guard = new WriteGuard(freeBytes);
     if (followableIn !== undefined) {
       this.followable = { directory: followableIn, head: this.#published.buffer };
@@ -150,6 +152,11 @@ export class LogBlockStore extends StoreView implements BlockStore {
     });
     this.#background.schedule();
     this.#publish();
+  }
+
+  /** Another reader of the index met damage in it: the next start makes it anew. */
+  noteDamage(error: Error): void {
+    this.#onDamage(error);
   }
 
   /** As published (`HeadPosition`). */

@@ -24,6 +24,8 @@ export type InitOptions = {
   readonly freeGas?: boolean;
   /** Validators that sign two different blocks are voted out, by the built-in genesis. */
   readonly jail?: boolean;
+  /** Owner of the contract that says who may send and create contracts, in the built-in genesis. */
+  readonly accountPermissions?: string;
   /** A file of `evmintd engine invite`: the home is that of a follower of this network. */
   readonly join?: string;
 };
@@ -47,9 +49,9 @@ export function init(options: InitOptions, context: CliContext): void {
 }
 
 /** @throws UsageError, CommandError */
-function networkToJoin(file: string, { genesis, chainId, fund, freeGas, jail }: InitOptions): NetworkFile {
-  if (genesis !== undefined || chainId !== undefined || fund !== undefined || freeGas || jail) {
-    throw new UsageError("--join has its own genesis: leave out --genesis, --chain-id, --fund, --free-gas and --jail");
+function networkToJoin(file: string, options: InitOptions): NetworkFile {
+  if (options.genesis !== undefined || shapesGenesis(options)) {
+    throw new UsageError(`--join has its own genesis: leave out --genesis, ${GENESIS_FLAGS}`);
   }
   return readNetworkFile(file);
 }
@@ -97,22 +99,22 @@ function missingContracts({ config, alloc }: Genesis): string[] {
     );
 }
 
+/** Options of the built-in genesis. */
+type GenesisOptions = Pick<InitOptions, "chainId" | "fund" | "freeGas" | "jail" | "accountPermissions">;
+const GENESIS_FLAGS = "--chain-id, --fund, --free-gas, --jail and --account-permissions";
+
+function shapesGenesis({ chainId, fund, freeGas, jail, accountPermissions }: GenesisOptions): boolean {
+  return (
+    [chainId, fund, accountPermissions].some((option) => option !== undefined) || freeGas === true || jail === true
+  );
+}
+
 /** The genesis file that was asked for, or the built-in one. @throws UsageError */
-export function genesisText(
-  {
-    genesis,
-    chainId,
-    fund,
-    freeGas = false,
-    jail = false,
-  }: Pick<InitOptions, "genesis" | "chainId" | "fund" | "freeGas" | "jail">,
-  { now }: CliContext,
-): string {
+export function genesisText(options: GenesisOptions & Pick<InitOptions, "genesis">, { now }: CliContext): string {
+  const { genesis, chainId, fund, freeGas = false, jail = false, accountPermissions } = options;
   if (genesis !== undefined) {
-    if (chainId !== undefined || fund !== undefined || freeGas || jail) {
-      throw new UsageError(
-        "--genesis has its own chain id, accounts and rules: leave out --chain-id, --fund, --free-gas and --jail",
-      );
+    if (shapesGenesis(options)) {
+      throw new UsageError(`--genesis has its own chain id, accounts and rules: leave out ${GENESIS_FLAGS}`);
     }
     return readText(genesis);
   }
@@ -121,7 +123,9 @@ export function genesisText(
     freeGas,
     jail,
     timestamp: Math.floor(now() / 1000),
-    alloc: new Map((fund ?? []).map((text) => [parseFunded(text), FUNDED_BALANCE])),
+    alloc: new Map((fund ?? []).map((text) => [parseAccount("--fund", text), FUNDED_BALANCE])),
+    permissionsOwner:
+      accountPermissions === undefined ? undefined : parseAccount("--account-permissions", accountPermissions),
   });
 }
 
@@ -134,11 +138,11 @@ function parseChainId(text: string): bigint {
   return value;
 }
 
-function parseFunded(text: string): Address {
+function parseAccount(flag: string, text: string): Address {
   try {
     return parseAddress(text);
   } catch (cause) {
-    throw new UsageError(`--fund: ${text} is not an address`, {}, { cause });
+    throw new UsageError(`${flag}: ${text} is not an address`, {}, { cause });
   }
 }
 

@@ -25,6 +25,7 @@ export type TestnetOptions = {
   readonly fund?: readonly string[];
   readonly freeGas?: boolean;
   readonly jail?: boolean;
+  readonly accountPermissions?: string;
   readonly blockTime?: string;
   /** First HTTP port; node i takes the ports 10·i above those of node 0. */
   readonly httpPort?: string;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Config } from "../../config/config.ts";
 import { readJwtSecret } from "../../config/secrets.ts";
-import { revokeTokens, rotateTokenSecret, TOKEN_SECONDS_MAX } from "../../config/token-file.ts";
+import { revokeTokens, rotateTokenSecret, subjectRevokedUntil, TOKEN_SECONDS_MAX } from "../../config/token-file.ts";
 import { parseDuration } from "../../config/value-types.ts";
 import { signJwt } from "../../rpc/transport/auth/jwt.ts";
 import { namespaceOf } from "../../rpc/transport/dispatch/method.ts";
@@ -46,6 +46,13 @@ export async function printToken(
   const globs = methods?.split(",").map((glob) => glob.trim());
   if (globs?.some((glob) => !/^[A-Za-z0-9_*]+$/.test(glob))) {
     throw new UsageError(`--methods: ${methods} is not a list such as eth_*,txpool_status`);
+  }
+  const revokedUntil = subject === undefined ? undefined : subjectRevokedUntil(home, subject, now() / 1_000);
+  if (revokedUntil !== undefined) {
+    const day = new Date(revokedUntil * 1_000).toISOString().slice(0, 10);
+    throw new UsageError(
+      `--subject: tokens of ${subject} are revoked until ${day}, new ones too: name another subject`,
+    );
   }
   const iat = Math.floor(now() / 1000);
   const claims = {

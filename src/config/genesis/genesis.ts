@@ -3,6 +3,7 @@ import { INITIAL_BASE_FEE } from "../../params/fees.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { DEFAULTS } from "../defaults.ts";
+import { ALLOWED_ACCOUNTS_ADDRESS, ALLOWED_ACCOUNTS_CODE, allowedAccountsStorage } from "./allowed-accounts.ts";
 import { CREATE2_DEPLOYER, type Predeploy, SYSTEM_CONTRACTS } from "./predeploys.ts";
 
 /** Chain id of a chain made by `init` without a genesis file. */
@@ -23,22 +24,36 @@ export function renderGenesis(options: {
   readonly freeGas?: boolean;
   /** Validators that sign two different blocks are voted out by the application. */
   readonly jail?: boolean;
+  /** Owner of a contract without which nobody sends; at first this account and those of `alloc` may do everything. */
+  readonly permissionsOwner?: Address | undefined;
 }): string {
+  const { freeGas, jail, permissionsOwner } = options;
   const predeployed = (options.predeploys ?? [])
     .flatMap(({ accounts }) => accounts)
     .map(({ address, code }) => ({ address, code: code(options.chainId) }));
-  const contracts = [...SYSTEM_CONTRACTS, CREATE2_DEPLOYER, ...predeployed].map(({ address, code }) => [
+  // Whoever may call the deployer could create contracts with it.
+  const deployers = permissionsOwner === undefined ? [CREATE2_DEPLOYER] : [];
+  const contracts = [...SYSTEM_CONTRACTS, ...deployers, ...predeployed].map(({ address, code }) => [
     address,
     { balance: "0x0", nonce: "0x1", code },
   ]);
   const accounts = [...options.alloc].map(([address, balance]) => [address, { balance: toQuantity(balance) }]);
+  const permissions = permissionsOwner && {
+    balance: "0x0",
+    nonce: "0x1",
+    code: ALLOWED_ACCOUNTS_CODE,
+    storage: allowedAccountsStorage(permissionsOwner, options.alloc.keys()),
+  };
+  const rules = {
+    ...(freeGas && { minimumTip: "0x0" }),
+    ...(jail && { jail }),
+    ...(permissions && { accountPermissions: ALLOWED_ACCOUNTS_ADDRESS }),
+  };
   const genesis = {
     config: {
       ...allForksAtGenesis(options.chainId),
-      ...(options.freeGas && { zeroBaseFee: true }),
-      ...((options.freeGas || options.jail) && {
-        evmint: { ...(options.freeGas && { minimumTip: "0x0" }), ...(options.jail && { jail: true }) },
-      }),
+      ...(freeGas && { zeroBaseFee: true }),
+      ...(Object.keys(rules).length > 0 && { evmint: rules }),
     },
     nonce: "0x0",
     timestamp: toQuantity(options.timestamp),
@@ -46,10 +61,14 @@ export function renderGenesis(options: {
     gasLimit: toQuantity(DEFAULTS.blockGasLimit),
     difficulty: "0x0",
     coinbase: `0x${"00".repeat(20)}`,
-    baseFeePerGas: toQuantity(options.freeGas ? 0n : INITIAL_BASE_FEE),
+    baseFeePerGas: toQuantity(freeGas ? 0n : INITIAL_BASE_FEE),
     blobGasUsed: "0x0",
     excessBlobGas: "0x0",
-    alloc: Object.fromEntries([...contracts, ...accounts]),
+    alloc: Object.fromEntries([
+      ...contracts,
+      ...(permissions ? [[ALLOWED_ACCOUNTS_ADDRESS, permissions]] : []),
+      ...accounts,
+    ]),
   };
   // The numbers in `config` are far below 2^53, all but a chain id, which geth writes as a bare number of any length.
   const text = JSON.stringify(genesis, (_, value) => (typeof value === "bigint" ? `bigint ${value}` : value), 2);

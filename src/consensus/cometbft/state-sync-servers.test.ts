@@ -7,11 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { after, test } from "node:test";
+import type { Parameter } from "../../chain/agreement/agreement.ts";
 import { addressFromBytes } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint, hashToBytes } from "../../primitives/hash.ts";
 import { SILENT_LOGGER } from "../../telemetry/logger.ts";
 import type { ConsensusData } from "../consensus-data.ts";
 import { encodeProposerData } from "../consensus-data.ts";
+import type { Offence } from "../voting/jail.ts";
 import type { Vote } from "../voting/snapshot.ts";
 import { dataHash, engineHeaderHash } from "./rpc/block.ts";
 import { type EngineRpcAddress, parseRpcAddress } from "./rpc/client.ts";
@@ -36,6 +38,7 @@ const STARTING_SET = {
   signers: [{ address: address(1), publicKey: new Uint8Array(33).fill(2) }],
 };
 const VOTE: Vote = { candidate: address(9), authorize: false, publicKey: new Uint8Array() };
+const PARAMETER: Parameter = { name: "gasLimit", value: 45_000_000n };
 
 type Made = {
   chainId: string;
@@ -45,6 +48,9 @@ type Made = {
   parentRound: number;
   appHash: bigint;
   vote?: Vote;
+  parameterVote?: Parameter;
+  /** About what its evidence is; the second half of it as an attack on light clients. */
+  offences?: readonly Offence[];
 };
 const MADE: Made = {
   chainId: CHAIN_ID,
@@ -58,12 +64,26 @@ const MADE: Made = {
 
 /** What a CometBFT with this block answers, and the consensus data that it means. */
 function blockWith(changes: Partial<Made> = {}, txs: readonly Uint8Array[] = []) {
-  const { chainId, height, nanos, proposer, parentRound, appHash, vote } = { ...MADE, ...changes };
+  const {
+    chainId,
+    height,
+    nanos,
+    proposer,
+    parentRound,
+    appHash,
+    vote,
+    parameterVote,
+    offences = [],
+  } = {
+    ...MADE,
+    ...changes,
+  };
   const first = encodeProposerData({
     feeRecipient: address(4),
     extraData: new Uint8Array(),
     gasLimit: 30_000_000n,
     ...(vote && { vote }),
+    ...(parameterVote && { parameterVote }),
   });
   const hash = hashToBytes(hashFromBigint(8n));
   const header = {
@@ -107,7 +127,7 @@ function blockWith(changes: Partial<Made> = {}, txs: readonly Uint8Array[] = [])
         proposer_address: hex(header.proposerAddress),
       },
       data: { txs: [first, ...txs].map((tx) => Buffer.from(tx).toString("base64")) },
-      evidence: { evidence: [] },
+      evidence: { evidence: offences.map(evidenceOf) },
       last_commit: { height: String(height - 1), round: parentRound, block_id: id, signatures: [] },
     },
   };
@@ -116,9 +136,23 @@ function blockWith(changes: Partial<Made> = {}, txs: readonly Uint8Array[] = [])
     proposer: address(proposer),
     nanos,
     parentRound,
-    ...(vote && { cast: { vote, startingSet: STARTING_SET } }),
+    ...((vote || parameterVote || offences.length > 0) && {
+      cast: { vote, parameterVote, offences, startingSet: STARTING_SET },
+    }),
   };
   return { answer, data };
+}
+
+/** One of each kind in turn. */
+function evidenceOf(offence: Offence, index: number) {
+  const digits = offence.address.slice(2).toUpperCase();
+  const height = String(offence.height);
+  if (index % 2 === 0) {
+    const vote = { type: 1, height, validator_address: digits };
+    return { type: "tendermint/DuplicateVoteEvidence", value: { vote_a: vote, vote_b: vote, TotalVotingPower: "4" } };
+  }
+  const value = { ConflictingBlock: {}, CommonHeight: height, ByzantineValidators: [{ address: digits }] };
+  return { type: "tendermint/LightClientAttackEvidence", value };
 }
 
 async function listen(listener: RequestListener, path?: string): Promise<EngineRpcAddress> {
@@ -140,7 +174,7 @@ const answering = (result: unknown, path?: string) =>
   }, path);
 
 function dataOf(addresses: readonly EngineRpcAddress[], timeoutMs?: number) {
-  const options = { servers: addresses, chainId: CHAIN_ID, startingSet: STARTING_SET };
+  const options = { servers: addresses, chainId: CHAIN_ID, startingSet: STARTING_SET, jail: true };
   const timeout = timeoutMs === undefined ? {} : { timeoutMs };
   return new StateSyncServers({ ...options, ...timeout }, SILENT_LOGGER).consensusDataOf(HEIGHT);
 }
@@ -152,6 +186,14 @@ test("the consensus data is what servers on a port and on a unix socket agree on
     {},
     { nanos: 0, parentRound: 0 },
     { nanos: 999_999_999, vote: { ...VOTE, candidate: address(8) } },
+    { parameterVote: PARAMETER },
+    { vote: undefined as never, parameterVote: PARAMETER, offences: [{ address: address(1), height: 5 }] },
+    {
+      offences: [
+        { address: address(1), height: 5 },
+        { address: address(2), height: 6 },
+      ],
+    },
   ];
   for (const [index, changes] of cases.entries()) {
     const { answer, data } = blockWith(changes, [Uint8Array.of(2, 1), new Uint8Array(100_000)]);
@@ -176,6 +218,8 @@ test("servers that contradict each other in anything are no source", async () =>
     { appHash: 6n },
     { vote: undefined as never },
     { vote: { ...VOTE, candidate: address(8) } },
+    { parameterVote: PARAMETER },
+    { offences: [{ address: address(1), height: 5 }] },
   ];
   for (const changes of others) {
     const other = await answering(blockWith(changes).answer);
@@ -255,7 +299,7 @@ function* damaged(answer: unknown, value: unknown, path = ""): Generator<[string
 }
 
 /** What neither the hash of the header covers nor the consensus data has. */
-const UNUSED = /^\.block_id\.parts|^\.block\.evidence|^\.block\.last_commit\.(height|block_id|signatures)/;
+const UNUSED = /^\.block_id\.parts|^\.block\.last_commit\.(height|block_id|signatures)/;
 
 test("an answer that is damaged anywhere is no answer", async () => {
   const { answer, data } = blockWith();
@@ -267,7 +311,8 @@ test("an answer that is damaged anywhere is no answer", async () => {
     for (const [path, changed] of [["", value] as const, ...damaged(answer, value)]) {
       result = changed;
       count++;
-      if (UNUSED.test(path)) assert.deepEqual(await dataOf([server]), data, path);
+      const isNoEvidence = path === ".block.evidence.evidence" && (value === null || Array.isArray(value));
+      if (UNUSED.test(path) || isNoEvidence) assert.deepEqual(await dataOf([server]), data, path);
       else if (path === ".block.last_commit.round" && value === 7) {
         // Signatures cover it, which the light client verifies and this node does not: only the other servers find it out.
         assert.deepEqual(await dataOf([server]), { ...data, parentRound: 7 });

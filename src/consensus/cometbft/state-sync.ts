@@ -26,6 +26,8 @@ type StateSyncServersOptions = {
   readonly chainId: string;
   /** Of the same genesis: with a vote it is part of the consensus data. */
   readonly startingSet: StartingSet;
+  /** Whether the chain's genesis has `jail`. */
+  readonly jail: boolean;
   /** For the whole answer of a server; 15 s by default. */
   readonly timeoutMs?: number;
 };
@@ -88,20 +90,22 @@ export class StateSyncServers implements ConsensusDataSource {
 
   /** @throws EngineRpcError, InvalidProposerDataError */
   #decode(answer: unknown, height: number): ConsensusData {
-    const { chainId, startingSet } = this.#options;
+    const { chainId, startingSet, jail } = this.#options;
     const block = engineBlockOf(answer);
     if (block.chainId !== chainId || block.height !== height) {
       throw new EngineRpcError("CometBFT answers with another block than was asked for", {
         height,
       });
     }
-    const { vote } = decodeProposerData(block.txs[0]);
+    const { vote, parameterVote } = decodeProposerData(block.txs[0]);
+    const offences = jail ? block.offences : [];
+    const hasCast = vote !== undefined || parameterVote !== undefined || offences.length > 0;
     return {
       consensusHash: block.hash,
       proposer: block.proposer,
       nanos: block.time.nanos,
       parentRound: block.parentRound,
-      ...(vote && { cast: { vote, startingSet } }),
+      ...(hasCast && { cast: { vote, parameterVote, offences, startingSet } }),
     };
   }
 }

@@ -17,6 +17,7 @@ import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import type { Snapshot } from "../application.ts";
 import { type ConsensusData, decodeConsensusData, encodeConsensusData } from "../consensus-data.ts";
+import type { Offence } from "../voting/jail.ts";
 import { unpackChunk } from "./snapshot-format.ts";
 
 /** A snapshot is not what its app hash says, or not in the one form that it has: those that offer it are wrong or lie. */
@@ -103,12 +104,13 @@ export class ReceivedSnapshot {
   }
 
   /**
-   * @param data of the block, as the network has it
+   * @param data of the block, as the network has it, with every offence that the block proves: a snapshot has those that had an effect
    * @throws InvalidSnapshotError before the first chunk, or where it says something else
    */
   assertConsensusData(data: ConsensusData): void {
     const received = this.#block?.consensusData ?? EMPTY_BYTES;
-    if (!equalBytes(received, encodeConsensusData(data))) {
+    const punished = decodeConsensusData(received)?.cast?.offences ?? [];
+    if (!equalBytes(received, encodeConsensusData(withOffences(data, punished)))) {
       throw new InvalidSnapshotError("the consensus data is not that of the block");
     }
   }
@@ -220,3 +222,14 @@ const ONE_UPDATE = { cacheBytes: NODE_CACHE_BYTES_MIN };
 const NO_NODES = { node: () => undefined };
 /** Until the code of an account is read, which is after it in the same part. */
 const NOT_YET = EMPTY_BYTES;
+
+/** `data` with those of its offences that are in `punished`. */
+function withOffences({ cast, ...data }: ConsensusData, punished: readonly Offence[]): ConsensusData {
+  if (cast === undefined) return data;
+  const offences = (cast.offences ?? []).filter((proven) =>
+    punished.some(({ address, height }) => address === proven.address && height === proven.height),
+  );
+  const { vote, parameterVote } = cast;
+  if (!vote && !parameterVote && offences.length === 0) return data;
+  return { ...data, cast: { ...cast, offences } };
+}

@@ -9,7 +9,7 @@ import { PeerSubmissions } from "../../mempool/peer-submissions.ts";
 import { allForksAtGenesis } from "../../params/blob-schedule.ts";
 import { ForkHashes } from "../../params/fork-id.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
-import { parseGenesis } from "../../params/genesis.ts";
+import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import type { Address } from "../../primitives/address.ts";
 import { bigintToFixedBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
@@ -74,6 +74,8 @@ export function openTestApplication(
     readonly packingMs?: number;
     /** Osaka begins at this time (Unix seconds). */
     readonly osakaTime?: number | undefined;
+    /** In place of `GENESIS`. */
+    readonly genesis?: Genesis;
     /** Validators that signed two blocks are removed. */
     readonly jail?: boolean;
     readonly feeRecipient?: () => Address;
@@ -90,8 +92,8 @@ export function openTestApplication(
     createTrie: createStateTrie,
   });
   const stateTrie = createStateTrie(store.trieNodes);
-  const { osakaTime = 0, jail = false } = options;
-  const genesis = { ...GENESIS, gasLimit, config: { ...GENESIS.config, osakaTime, ...(jail && { jail }) } };
+  const { osakaTime = 0, jail = false, genesis: base = GENESIS } = options;
+  const genesis = { ...base, gasLimit, config: { ...base.config, osakaTime, ...(jail && { jail }) } };
   if (store.head() === undefined) store.appendGenesis(genesisState(genesis));
   const { config } = genesis;
   // A store that begins later has no block 0.

@@ -20,7 +20,9 @@ import {
 import type { Header } from "../../types/header.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import { encodeReceipt } from "../../types/receipt-codec.ts";
+import { recoverSender } from "../../types/transaction/sender.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
+import { checkAccountPermissions } from "../validation/account-permissions.ts";
 import { validateBlockSize } from "../validation/validate-body.ts";
 import { validateHeader } from "../validation/validate-header.ts";
 import { checkMinimumTip } from "../validation/validate-message.ts";
@@ -89,13 +91,14 @@ export function createBlockBuilder(
     ...(attributes.forced && { areFeesForced: true }),
   });
   const env = blockEnvOf(header, parent, config);
-  return new BlockBuilder(env, header, modules, { attributes, beforeTransaction });
+  return new BlockBuilder(env, header, modules, { attributes, parentState: parent.state, beforeTransaction });
 }
 
 /** A block under construction. */
 export class BlockBuilder extends BlockExecution {
   readonly #config: ChainConfig;
   readonly #attributes: PayloadAttributes;
+  readonly #parentState: StateReader;
   readonly #beforeTransaction: ((tx: Transaction) => void) | undefined;
   readonly #transactions: Transaction[] = [];
 
@@ -105,12 +108,14 @@ export class BlockBuilder extends BlockExecution {
     modules: ExecutionModules,
     options: {
       readonly attributes: PayloadAttributes;
+      readonly parentState: StateReader;
       readonly beforeTransaction: ((tx: Transaction) => void) | undefined;
     },
   ) {
     super(env, header, modules);
     this.#config = modules.config;
     this.#attributes = options.attributes;
+    this.#parentState = options.parentState;
     this.#beforeTransaction = options.beforeTransaction;
   }
 
@@ -118,9 +123,17 @@ export class BlockBuilder extends BlockExecution {
   add(tx: Transaction, sender?: Address): TransactionResult {
     this.#beforeTransaction?.(tx);
     checkMinimumTip(tx, this.header.baseFeePerGas ?? 0n, this.#config);
-    const added = this.addTransaction(tx, sender);
+    const added = this.addTransaction(tx, this.#allowed(tx, sender));
     this.#transactions.push(tx);
     return added;
+  }
+
+  /** The sender, where it had to be known. @throws InvalidTransactionError, and what `recoverSender` throws */
+  #allowed(tx: Transaction, known: Address | undefined): Address | undefined {
+    if (this.#config.accountPermissions === undefined) return known;
+    const sender = known ?? recoverSender(tx, this.context.hardfork);
+    checkAccountPermissions(tx, sender, this.#parentState, this.#config);
+    return sender;
   }
 
   /**

@@ -10,7 +10,7 @@ export type ClientId = string & { readonly __clientId: never };
 const DIGITS = /^[0-9a-f]{64}$/;
 const ENODE = /^enode:\/\/([0-9a-f]{128})@/;
 
-/** @param kind "key": an API key or the subject of a token; "ip": a remote address */
+/** @param kind "key": an API key, the subject of a token or the name in a certificate; "ip": a remote address */
 export function clientIdOf(kind: "key" | "ip", name: string): ClientId {
   return hexDigits(keccak256(Buffer.from(`${kind}:${name}`))) as ClientId;
 }

@@ -228,7 +228,12 @@ export async function syncFromPeers(config: Config, metrics: Metrics, log: Logge
   // A validator signs once it is at the head: the engine of the restored chain starts CometBFT again for that.
   writeEngineConfig(directory, engineConfigToml({ ...parts, key: { kind: "none" }, stateSync }));
   const source = new StateSyncServers(
-    { servers, chainId: engineChainId(genesis.config.chainId), startingSet: startingSet(config) },
+    {
+      servers,
+      chainId: engineChainId(genesis.config.chainId),
+      startingSet: startingSet(config),
+      jail: genesis.config.jail === true,
+    },
     log,
   );
   return syncState(

@@ -7,6 +7,7 @@ import { callLimitsOf, rpcLimitsOf, rpcSettings } from "../../adapters/rpc-setti
 import { createConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
 import { admittedExecution } from "../../calls/admission.ts";
 import { createExecutionThreads } from "../../calls/execution-threads.ts";
+import { isIndexDamage } from "../../chain/store/store-errors.ts";
 import { createContractCompiler, type ThreadedCompiler } from "../../compiled-contracts/threaded-compiler.ts";
 import type { Config } from "../../config/config.ts";
 import { openTokenFiles } from "../../config/token-file.ts";
@@ -109,6 +110,7 @@ export async function composeRpcProcess(
     open({ listener, endpoint }) {
       opening = server.open(listener, endpoint);
     },
+    tls: (material) => server.setTls(material),
     shut: ({ listener, graceMs }) => server.shut(listener, graceMs),
     connection({ listener, id }, { attached }) {
       channel.emit("took", { id });
@@ -141,6 +143,8 @@ function createExecution(
     get epoch() {
       return chain.newestEpoch();
     },
+    // The chain's process reads it again, and notes it.
+    noteDamage() {},
   };
   const identity = { genesisConfig: data.chainConfig, genesisHash: reader.genesisHash };
   const threads = createExecutionThreads(config, log, { chain: identity, store }, metrics, compiler);
@@ -150,5 +154,8 @@ function createExecution(
     threads === undefined
       ? createExecutionReads(limits, core, suggestTip)
       : admittedExecution(limits, core, { suggestTip, threads, isLocal: () => false });
-  return followedPort("execution", here, remote.execution, (run) => chain.read(run));
+  return followedPort("execution", here, remote.execution, {
+    read: (run) => chain.read(run),
+    isDamage: isIndexDamage,
+  });
 }

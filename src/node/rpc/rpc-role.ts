@@ -10,7 +10,6 @@ import {
   exposedUrl,
   type Listener,
   namespacesOf,
-  readTls,
 } from "../../adapters/rpc-endpoints.ts";
 import { createRpcObserver } from "../../adapters/rpc-observer.ts";
 import { rpcLimitsOf } from "../../adapters/rpc-settings.ts";
@@ -18,6 +17,7 @@ import { lastingConnectionSessions, reportSessions } from "../../adapters/sessio
 import type { Config } from "../../config/config.ts";
 import { dataPath, isInMemory } from "../../config/home.ts";
 import { createJwtSecret, createNodeKey, type InstanceId, openInstanceId } from "../../config/secrets.ts";
+import type { TlsFiles } from "../../config/tls-files.ts";
 import { fixedTokenKeys, openTokenFiles } from "../../config/token-file.ts";
 import { invariant } from "../../errors.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
@@ -58,6 +58,8 @@ export type RpcRoleModules = {
   readonly metrics: Metrics;
   readonly failures: Failures;
   readonly readiness: () => Readiness;
+  /** undefined: no TLS */
+  readonly tls: TlsFiles | undefined;
   readonly reset: (forking: Forking | undefined, instance: InstanceId) => Promise<void>;
 };
 
@@ -143,7 +145,7 @@ export class RpcRole {
       ...config.limits.tokens,
       onBadToken: (source) => this.processes?.countBadToken(source),
     });
-    const tls = readTls(config);
+    const tls = this.#modules.tls?.material;
     const { serving } = this.#services.lightClients;
     this.processes = startRpcProcesses(config, tls, {
       core: role,
@@ -183,6 +185,10 @@ export class RpcRole {
       },
     );
     this.#resources.add(() => this.#server?.close(STOP_GRACE_MS));
+    this.#modules.tls?.onChange((material) => {
+      this.#server?.setTls(material);
+      this.processes?.setTls(material);
+    });
     this.#isListening = true;
   }
 

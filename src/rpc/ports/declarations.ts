@@ -240,27 +240,42 @@ export function methodsOf(port: PortName): readonly (readonly [name: string, fac
   return Object.entries(PORT_METHODS[port]);
 }
 
+type FollowedStore = {
+  /** Runs a read on the newest blocks. */
+  readonly read: <T>(run: () => T) => T;
+  /** Whether an error says that the store has damage: the chain, which can note it, then answers itself. */
+  readonly isDamage: (error: unknown) => boolean;
+};
+
 /**
  * A whole port where the store is followed: `here` answers what it can, and `there`, the port of the chain, everything else and
  * whatever is about the pending block.
- * @param read runs a read of `here` on the newest blocks
  */
 export function followedPort<Name extends PortName>(
   port: Name,
   here: Followed<Name>,
   there: RemotePorts[Name],
-  read: <T>(run: () => T) => T,
+  { read, isDamage }: FollowedStore,
 ): RemotePorts[Name] {
   const local = here as Readonly<Record<string, AnyMethod>>;
   const remote = there as unknown as Readonly<Record<string, AnyMethod>>;
-  const followed = methodsOf(port).flatMap(([name, { follows, at }]) => {
+  const followed = methodsOf(port).flatMap(([name, { follows }]) => {
     if (!follows) return [];
     const own = local[name]!;
     const chains = remote[name]!;
-    const method: AnyMethod =
-      at === undefined
-        ? (input) => read(() => own(input))
-        : (input) => (input!.at === "pending" ? chains(input) : read(() => own(input)));
+    const method: AnyMethod = (input) => {
+      if (input?.at === "pending") return chains(input);
+      const onFailure = (error: unknown) => {
+        if (isDamage(error)) return chains(input);
+        throw error;
+      };
+      try {
+        const result = read(() => own(input));
+        return result instanceof Promise ? result.catch(onFailure) : result;
+      } catch (error) {
+        return onFailure(error);
+      }
+    };
     return [[name, method]];
   });
   return { ...there, ...Object.fromEntries(followed) };

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,6 +38,12 @@ const LOOP = {
 };
 const heavyCall = request("eth_call", [{ to: LOOP.to, gas: "0xffffffffffff" }, "latest", LOOP.override]);
 const freeze = { "pricing/timeFactor": 0, "pricing/capacityFactor": 0 };
+
+/** A rejection is answered after half a second, so that this does not spin. */
+async function within(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!(await condition())) assert.ok(performance.now() < deadline);
+}
 
 for (const processes of [0, 2]) {
   const where = processes === 0 ? "" : `, whichever of ${processes} processes serves it`;
@@ -126,6 +133,32 @@ for (const processes of [0, 2]) {
     assert.equal(await closed, 1013);
   });
 }
+
+test("subjects of tokens and addresses have shares of their own, which all tokens of a subject use together", async () => {
+  const { url } = await start(160);
+  const [shop, bank] = ["shop", "bank"].map((sub) => () => bearer(home, { sub, jti: randomUUID() }));
+  const codeOf = async (body: string, headers: Record<string, string> = {}) =>
+    (await sendHttp(url, body, headers)).json.error?.code as number | undefined;
+  const cheapCall = request("eth_blockNumber");
+  let rejected: number | undefined;
+  for (let i = 0; i < 100 && rejected !== -32005; i++) rejected = await codeOf(heavyCall, shop!());
+  assert.equal(rejected, -32005);
+  assert.equal(await codeOf(cheapCall, shop!()), -32005);
+  assert.equal(await codeOf(cheapCall, bank!()), undefined);
+  assert.equal(await codeOf(cheapCall), undefined);
+  const ids = ["shop", "bank"].map((name) => clientIdOf("key", name));
+  const { result } = await overHttp(url, "les_clientInfo", [ids]);
+  const info = result as Record<string, Record<string, number | boolean>>;
+  const [used, other] = ids.map((id) => info[id]!);
+  assert.deepEqual([used!["isConnected"], other!["isConnected"]], [true, true]);
+  assert.ok((used!["pricing/negBalance"] as number) > (other!["pricing/negBalance"] as number));
+
+  // With a balance and a capacity of its own it is served at once.
+  await overHttp(url, "les_addBalance", [ids[0], "0x7fffffffffffffff", "shop"]);
+  const params = [[ids[0]], { capacity: 1_000_000, ...freeze }];
+  assert.equal((await overHttp(url, "les_setClientParams", params)).error, undefined);
+  await within(async () => (await codeOf(cheapCall, shop!())) === undefined);
+});
 
 test("bad parameters are rejected", async () => {
   const { url } = await start(0);

@@ -73,6 +73,7 @@ export class RpcProcess {
             get epoch() {
               return followed.newestEpoch();
             },
+            noteDamage() {},
           },
         },
         createMetrics(),

@@ -14,6 +14,7 @@ import { assertEqual, ModelDisagreement, word } from "./model.ts";
 
 /** A reader sleeps for up to so long, so that it comes to lie behind what was removed, and sometimes behind all that there was. */
 const SLEEP_MS = [50, 500, 20_000, 120_000] as const;
+export const READER_SLEEP_MS_MAX = Math.max(...SLEEP_MS);
 
 /** Trie nodes that a reader has in memory. */
 const TRIE_OPTIONS = { cacheBytes: 1 << 20 };

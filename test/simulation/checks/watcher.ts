@@ -1,6 +1,7 @@
 import { INJECTED_WORD } from "../cometbft/hostility.ts";
 import type { Cluster, ClusterNode, Warning } from "../scenario/cluster.ts";
 import { forkTimeOf, HOME } from "../scenario/homes.ts";
+import { READER_SLEEP_MS_MAX } from "./store-reader.ts";
 
 /** How often every node is looked at. */
 const LOOK_MS = 500;
@@ -13,7 +14,7 @@ const BELIEF_BLOCK_MS_MIN = 1_000;
 
 /** Files and sockets that a process of a node has open at most, besides one for each segment of the block log. */
 const DESCRIPTORS_MAX = 48;
-/** Segments of the log that were removed, but that a process still has open, at most, beside as many bytes as the log has: a reader has all open that there were at its last look. */
+/** Segments of the log that were removed, but that a process still has open, at most, beside those that the log had at the last look of the latest reader. */
 const REMOVED_SEGMENTS_MAX = 8;
 
 /**
@@ -44,6 +45,8 @@ export class Watcher {
   #stallRestarts: { readonly node: number; readonly at: number }[] = [];
   /** Times of the newest restarts of engines, by node. */
   readonly #restarts = new Map<number, number[]>();
+  /** Sizes of the block logs while a reader can sleep, by node. */
+  readonly #logSizes = new Map<number, { readonly at: number; readonly bytes: number }[]>();
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster;
@@ -152,7 +155,11 @@ export class Watcher {
         simulation.violate("bounds", `${name} has ${files.size} files open, and the log has ${segments} segments`);
       }
     }
-    if (removed > logBytes + REMOVED_SEGMENTS_MAX * segmentBytes) {
+    const sizes = (this.#logSizes.get(index) ?? []).filter(({ at }) => simulation.now - at <= READER_SLEEP_MS_MAX);
+    sizes.push({ at: simulation.now, bytes: logBytes });
+    this.#logSizes.set(index, sizes);
+    const largest = Math.max(...sizes.map(({ bytes }) => bytes));
+    if (removed > largest + REMOVED_SEGMENTS_MAX * segmentBytes) {
       simulation.violate(
         "bounds",
         `node-${index} holds ${removed} bytes of removed files, its segments have ${segmentBytes}`,

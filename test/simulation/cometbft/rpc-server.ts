@@ -5,7 +5,8 @@ import type { NodeInfo } from "./messages.ts";
 import type { Peers } from "./peers.ts";
 import type { Keys } from "./settings.ts";
 import { BLOCK_PROTOCOL, type Block } from "./types/block.ts";
-import { type BlockId, type Commit, timeText } from "./types/vote.ts";
+import type { DuplicateVotes } from "./types/evidence.ts";
+import { type BlockId, type Commit, timeText, type Vote } from "./types/vote.ts";
 import type { VoteSet } from "./types/vote-set.ts";
 import type { HttpHandler } from "./world.ts";
 
@@ -297,11 +298,37 @@ function commitOf({ height, round, blockId, signatures }: Commit): object {
   };
 }
 
+function voteOf({ type, height, round, blockId, time, address, index, signature }: Vote): object {
+  return {
+    type: type === "prevote" ? 1 : 2,
+    height: String(height),
+    round,
+    block_id: blockIdOf(blockId),
+    timestamp: timeText(time),
+    validator_address: address.toUpperCase(),
+    validator_index: index,
+    signature: Buffer.from(signature, "hex").toString("base64"),
+  };
+}
+
+function evidenceOf({ a, b, totalPower, power, time }: DuplicateVotes): object {
+  return {
+    type: "tendermint/DuplicateVoteEvidence",
+    value: {
+      vote_a: voteOf(a),
+      vote_b: voteOf(b),
+      TotalVotingPower: String(totalPower),
+      ValidatorPower: String(power),
+      Timestamp: timeText(time),
+    },
+  };
+}
+
 function blockOf(block: Block): object {
   return {
     header: headerOf(block),
     data: { txs: block.txs.map((tx) => Buffer.from(tx).toString("base64")) },
-    evidence: { evidence: [] },
+    evidence: { evidence: block.evidence.map(evidenceOf) },
     last_commit: commitOf(block.lastCommit),
   };
 }

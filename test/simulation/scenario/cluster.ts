@@ -1,8 +1,7 @@
 import type { ProviderRequest } from "../../../src/adapters/provider.ts";
-import { StorePoisonedError } from "../../../src/chain/store/store-errors.ts";
+import { isIndexDamage, StorePoisonedError } from "../../../src/chain/store/store-errors.ts";
 import { snapshotsPath } from "../../../src/config/home.ts";
 import { consensusHashOf } from "../../../src/consensus/consensus-data.ts";
-import { NodeError } from "../../../src/errors.ts";
 import type { NodeInProcess } from "../../../src/node/start-node.ts";
 import type { Readiness } from "../../../src/rpc/ports/node.ts";
 import { LogPoisonedError } from "../../../src/storage/block-log.ts";
@@ -34,9 +33,6 @@ const STAYS_DOWN = "the engine stays down";
 
 /** A warning or an error in the log of a node. */
 export type Warning = { readonly message: string; readonly data: LogData };
-
-/** Code of `KvCorruptionError`. */
-const DAMAGED_ROW = "STORE_CORRUPT_ROW";
 
 /** Between a caller and a node. */
 const CALL_MS = 1;
@@ -283,7 +279,5 @@ function hasSnapshot({ disk }: Machine): boolean {
 function isOfTheDisk(cause: unknown, node: ClusterNode): boolean {
   const { hasRot } = node;
   if (cause instanceof StorePoisonedError || cause instanceof LogPoisonedError) return isOfTheDisk(cause.cause, node);
-  // It is no longer of its class where a thread met it.
-  const isRot = cause instanceof NodeError && cause.code === DAMAGED_ROW;
-  return cause instanceof FileError || (hasRot && isRot);
+  return cause instanceof FileError || (hasRot && isIndexDamage(cause));
 }

@@ -31,6 +31,9 @@ export class Voters {
   #vote(authorizes: boolean): void {
     const { plan, nodes, identities, simulation } = this.#cluster;
     const index = plan.nodes.findIndex(({ isValidator }) => !isValidator);
+    // A validator that is not there yet fails as one that lies does, and with both it is more than a third.
+    if (authorizes && nodes[index]!.process === undefined && plan.faults.some(({ kind }) => kind.startsWith("hostile")))
+      return;
     const { address, publicKey } = identities[index]!;
     simulation.log("voters", `${authorizes ? "in" : "out"}: node-${index}`);
     for (const node of nodes) {

@@ -2,6 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { type Address, addressFromBytes } from "../../../primitives/address.ts";
 import { concatBytes, EMPTY_BYTES, equalBytes } from "../../../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../../primitives/hash.ts";
+import type { Offence } from "../../voting/jail.ts";
 import { type Timestamp, timestamp } from "../abci/messages.ts";
 import { encodeMessage, type MessageOf, message, single } from "../abci/protobuf.ts";
 import { arrayOf, countOf, type Members, malformed, objectOf, textOf } from "./answers.ts";
@@ -17,6 +18,8 @@ type EngineBlock = {
   /** The round in which the parent was committed. */
   readonly parentRound: number;
   readonly txs: readonly Uint8Array[];
+  /** What its evidence proves, in the order in which CometBFT tells it to the application. */
+  readonly offences: readonly Offence[];
 };
 
 /**
@@ -26,7 +29,7 @@ type EngineBlock = {
  */
 export function engineBlockOf(answer: unknown): EngineBlock {
   const { block_id, block } = objectOf(answer);
-  const { header: headerField, data, last_commit } = objectOf(block);
+  const { header: headerField, data, evidence, last_commit } = objectOf(block);
   const header = headerOf(objectOf(headerField));
   const txs = txsOf(objectOf(data)["txs"]);
   const hash = engineHeaderHash(header);
@@ -41,7 +44,28 @@ export function engineBlockOf(answer: unknown): EngineBlock {
     txs,
     proposer: addressFromBytes(header.proposerAddress),
     parentRound: int32Of(objectOf(last_commit)["round"]),
+    offences: listOf(objectOf(evidence)["evidence"]).flatMap(offencesOf),
   };
+}
+
+/** types/evidence.go `ABCI`, of the two kinds that there are. */
+function offencesOf(evidence: unknown): readonly Offence[] {
+  const { type, value } = objectOf(evidence);
+  const members = objectOf(value);
+  if (type === "tendermint/DuplicateVoteEvidence") {
+    const { height, validator_address } = objectOf(members["vote_a"]);
+    return [{ address: addressOf(validator_address), height: countOf(height) }];
+  }
+  if (type !== "tendermint/LightClientAttackEvidence") throw malformed();
+  const height = countOf(members["CommonHeight"]);
+  return listOf(members["ByzantineValidators"]).map((validator) => ({
+    address: addressOf(objectOf(validator)["address"]),
+    height,
+  }));
+}
+
+function addressOf(value: unknown): Address {
+  return addressFromBytes(digitsOf(value, [20]));
 }
 
 function headerOf(header: Members): EngineHeader {
@@ -70,9 +94,12 @@ function snakeCase(name: string): string {
 
 /** Go's decoding of base64 need not be repeated here: `data_hash` covers the bytes. */
 function txsOf(value: unknown): readonly Uint8Array[] {
-  // Go writes an empty list as null.
-  if (value === null) return [];
-  return arrayOf(value).map((tx) => Buffer.from(textOf(tx), "base64"));
+  return listOf(value).map((tx) => Buffer.from(textOf(tx), "base64"));
+}
+
+/** Go writes an empty list as null. */
+function listOf(value: unknown): readonly unknown[] {
+  return value === null ? [] : arrayOf(value);
 }
 
 /** Hex digits without prefix of so many bytes. */

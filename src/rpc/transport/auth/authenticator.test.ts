@@ -10,15 +10,17 @@ const secret = Buffer.alloc(32, 7);
 function setup() {
   const clock = { seconds: 1_700_000_000, ms: 0 };
   const revoked = new Set<string | undefined>();
+  const secrets: Uint8Array[] = [secret];
   const keys: TokenKeys = {
-    secrets: () => [secret],
+    // Copies, as those that are read from a file again.
+    secrets: () => secrets.map((each) => each.slice()),
     isRevoked: ({ id, subject }) => revoked.has(id) || revoked.has(subject),
   };
   const { authenticate } = createAuthenticator(
     { keys, badTokensMax: 3, pauseMsMax: 4000 },
     { nowSeconds: () => clock.seconds, nowMs: () => clock.ms },
   );
-  return { clock, revoked, authenticate, good: signJwt({ iat: clock.seconds }, secret) };
+  return { clock, revoked, secrets, authenticate, good: signJwt({ iat: clock.seconds }, secret) };
 }
 
 const present = (authenticate: Authenticate, authorization?: string, source = "a", url = "/") =>
@@ -76,6 +78,21 @@ test("a revoked token is bad, and one in use opens nothing from then on", () => 
   revoked.add("team");
   assert.equal(outcome.credential.isExpired(), true);
   assert.equal(present(authenticate, `Bearer ${token}`).kind, "invalid");
+});
+
+test("a token is good as long as its secret is, also one in use", () => {
+  const { authenticate, secrets, good } = setup();
+  const newer = Buffer.alloc(32, 8);
+  const outcome = present(authenticate, `Bearer ${good}`);
+  assert.ok(outcome.kind === "valid");
+  secrets.unshift(newer);
+  assert.equal(outcome.credential.isExpired(), false);
+  assert.equal(present(authenticate, `Bearer ${good}`).kind, "valid");
+  secrets.pop();
+  assert.equal(outcome.credential.isExpired(), true);
+  assert.equal(present(authenticate, `Bearer ${good}`, "b").kind, "invalid");
+  secrets.length = 0;
+  assert.equal(outcome.credential.isExpired(), true);
 });
 
 test("a token in the URL is refused even when it is good", () => {

@@ -1,6 +1,7 @@
+import { equalBytes } from "../../../primitives/bytes.ts";
 import { AttemptLimit } from "./attempt-limit.ts";
 import { type Credential, globMatcher } from "./credential.ts";
-import { verifyJwt } from "./jwt.ts";
+import { type JwtClaims, verifyJwt } from "./jwt.ts";
 
 /** What came of looking at a request for a credential. */
 export type Authentication =
@@ -73,18 +74,28 @@ export function createAuthenticator(
     nowMs,
   );
 
+  function vouchedFor(token: string): { readonly claims: JwtClaims; readonly secret: Uint8Array } | undefined {
+    for (const secret of keys.secrets()) {
+      const verdict = verifyJwt(token, [secret], nowSeconds());
+      if ("claims" in verdict) return { claims: verdict.claims, secret };
+    }
+    return undefined;
+  }
+
+  const isInUse = (secret: Uint8Array) => keys.secrets().some((each) => equalBytes(each, secret));
+
   function judge(authorization = ""): Authentication {
     const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
-    const verdict = token === undefined ? undefined : verifyJwt(token, keys.secrets(), nowSeconds());
-    if (verdict === undefined || "fault" in verdict) return INVALID;
-    const { exp, sub, jti, namespaces, methods } = verdict.claims;
+    const found = token === undefined ? undefined : vouchedFor(token);
+    if (found === undefined) return INVALID;
+    const { exp, sub, jti, namespaces, methods } = found.claims;
     const names = { id: jti, subject: sub };
     if (keys.isRevoked(names)) return INVALID;
     const credential: Credential = {
       namespaces: namespaces && new Set(namespaces),
       includes: methods && globMatcher(methods),
       subject: sub,
-      isExpired: () => (exp !== undefined && exp <= nowSeconds()) || keys.isRevoked(names),
+      isExpired: () => (exp !== undefined && exp <= nowSeconds()) || keys.isRevoked(names) || !isInUse(found.secret),
     };
     return { kind: "valid", credential };
   }

@@ -41,6 +41,8 @@ export type CallSource = {
   readonly remoteAddress: string;
   /** What the caller put into the header `x-api-key`: anybody may claim any. */
   readonly apiKey: string | undefined;
+  /** The common name of the certificate that it showed, which one of `tls.client-ca` signed. */
+  readonly certified: string | undefined;
 };
 
 /** What a handler may know of its caller. */

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { TLSSocket } from "node:tls";
 import type { Authenticate, Authentication } from "../auth/authenticator.ts";
 import type { CallSource } from "../dispatch/context.ts";
 import { ACCESS_HINT } from "../errors.ts";
@@ -73,12 +75,19 @@ export function rejectionOfCredential(authentication: Authentication): Rejection
 }
 
 /** Where a request or an upgrade comes from. */
-export function sourceOf({ headers, socket }: IncomingMessage): CallSource {
+export function sourceOf({ headers, socket }: IncomingMessage, certified: string | undefined): CallSource {
   const apiKey = headers["x-api-key"];
   return {
     remoteAddress: socket.remoteAddress ?? "unknown",
     apiKey: typeof apiKey === "string" ? apiKey : undefined,
+    certified,
   };
+}
+
+/** The common name of the client's certificate, which was checked before anything was read from the connection; undefined: none was asked for, or it has no such name. */
+export function certifiedNameOf(socket: Duplex): string | undefined {
+  const name: unknown = (socket as Partial<TLSSocket>).getPeerCertificate?.().subject?.CN;
+  return typeof name === "string" && name !== "" ? name : undefined;
 }
 
 export function credentialOf(authentication: Authentication) {

@@ -125,7 +125,7 @@ class FastConnection {
     this.#socket = socket;
     this.#options = options;
     const remoteAddress = socket.remoteAddress ?? "unknown";
-    this.#caller = { ...options.caller, source: { remoteAddress, apiKey: undefined } };
+    this.#caller = { ...options.caller, source: { remoteAddress, apiKey: undefined, certified: undefined } };
     this.#modules = modules;
     this.#writing = writing;
     this.#calls = new PlainCallReader(options.limits.bodyBytesMax);

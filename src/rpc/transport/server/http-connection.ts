@@ -4,6 +4,7 @@ import type { RpcObserver } from "../dispatch/observer.ts";
 import type { RpcLimits } from "../limits.ts";
 import type { MemoryShare } from "../memory-budget.ts";
 import type { SharedSlices } from "../shared-slices.ts";
+import { certifiedNameOf } from "./admission.ts";
 import { clientFault, endWithRejection, endWithStatus, sendRejection } from "./http-rejection.ts";
 import type { ListenerModules } from "./listener.ts";
 import { type PiecewiseReading, readInPieces } from "./read-in-pieces.ts";
@@ -27,6 +28,8 @@ export class HttpConnection {
   #begun = 0;
   #lateRequest: NodeJS.Timeout | undefined;
   #hasFailed = false;
+  /** null: not looked at yet */
+  #certified: string | undefined | null = null;
   /** No request can follow any more: the connection ends with this status once every complete request has its answer. */
   #faultStatus: number | undefined;
 
@@ -44,6 +47,12 @@ export class HttpConnection {
       observer.rejected("http", "outputMemory");
       socket.destroy();
     });
+  }
+
+  /** See `certifiedNameOf`, which takes longer than a small call. */
+  get certified(): string | undefined {
+    if (this.#certified === null) this.#certified = certifiedNameOf(this.socket);
+    return this.#certified;
   }
 
   /** To be called once node:http reads from the socket. @param unread what it reads first */

@@ -1,8 +1,9 @@
-import { constants } from "node:crypto";
+import { constants, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { SecureContextOptions } from "node:tls";
 import { createFastHttp, type FastHttp } from "./fast-http.ts";
 import { HttpConnection } from "./http-connection.ts";
 import { type HttpRequestModules, isJson, replyHeaders, serveRequest } from "./http-request.ts";
@@ -13,6 +14,9 @@ export type HttpModules = HttpRequestModules & {
   /** Accepts WebSocket upgrades of this port, if they are served here. */
   readonly acceptUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 };
+
+/** As OpenSSL wants them. */
+const TICKET_KEY_BYTES = 48;
 
 /** How often a closing server drops connections that have become idle. */
 const IDLE_SWEEP_MS = 20;
@@ -103,6 +107,9 @@ export async function listenHttp(options: TcpListenerOptions, modules: HttpModul
   return {
     url: options.isHanded ? "" : listenerUrl(listening, options.host, `${kind}${options.tls ? "s" : ""}`),
     accept,
+    setTls(tls) {
+      if (options.tls !== undefined) (server as TlsServer).setSecureContext(secureContextOf(tls));
+    },
     async close(graceMs = 5000) {
       if (listening !== server) listening.close();
       const drained = new Promise<void>((resolve) => {
@@ -118,12 +125,24 @@ function createTcpServer(tls: TlsMaterial | undefined, options: ServerOptions): 
   if (tls === undefined) return createServer(options);
   return createTlsServer({
     ...options,
-    ...tls,
+    ...secureContextOf(tls),
+    requestCert: tls.clientCa !== undefined,
+    rejectUnauthorized: tls.clientCa !== undefined,
+    handshakeTimeout: options.headersTimeout,
+  });
+}
+
+function secureContextOf({ cert, key, clientCa }: TlsMaterial): SecureContextOptions & { readonly ticketKeys: Buffer } {
+  return {
+    cert,
+    key,
+    ...(clientCa !== undefined && { ca: clientCa }),
     minVersion: "TLSv1.2",
     // A client could make the server work for each of many handshakes on one connection.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-    handshakeTimeout: options.headersTimeout,
-  });
+    // A session that is resumed skips the check of the client's certificate: none outlives the bundle by which it was checked.
+    ticketKeys: randomBytes(TICKET_KEY_BYTES),
+  };
 }
 
 /** Makes plain calls bypass `server`, which goes on to serve every connection that is handed over to it. */

@@ -104,7 +104,7 @@ export function serveRequest(options: TcpListenerOptions, modules: HttpRequestMo
       access: options.access,
       credential: credentialOf(authentication),
       connection: undefined,
-      source: sourceOf(request),
+      source: sourceOf(request, connection.certified),
     });
     const reply = modules.dispatcher.dispatch(body, context);
     if (reply instanceof Promise) {

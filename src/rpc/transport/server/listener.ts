@@ -19,6 +19,8 @@ export type Listener = {
 export type TcpListener = Listener & {
   /** Serves a connection that was accepted elsewhere. */
   accept(socket: Socket): void;
+  /** Of connections that come from now on, where the listener speaks TLS. */
+  setTls(tls: TlsMaterial): void;
 };
 
 /** What every listener needs. */
@@ -54,7 +56,12 @@ export type TcpListenerOptions = {
 };
 
 /** Certificate chain and private key, PEM. */
-export type TlsMaterial = { readonly cert: string; readonly key: string };
+export type TlsMaterial = {
+  readonly cert: string;
+  readonly key: string;
+  /** Clients need a certificate that one of these signed, whose own issuers are here up to the root. undefined: every client is served. */
+  readonly clientCa: string | undefined;
+};
 
 /** Processes that serve the TCP connections which this one accepts. */
 export interface ConnectionWorkers {

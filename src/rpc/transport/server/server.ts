@@ -57,6 +57,8 @@ export type RpcServer = {
   open(kind: TcpKind, endpoint: EndpointOptions): Promise<string>;
   /** Closes the listener of `kind`, if it is open. WebSocket ends on the HTTP port too. */
   shut(kind: TcpKind, graceMs?: number): Promise<void>;
+  /** TLS of the connections that come from now on, where TLS is spoken; those that are open stay as they are. */
+  setTls(tls: TlsMaterial): void;
   /** Serves a connection of the open listener of `kind`; it is destroyed where there is none. */
   accept(kind: TcpKind, socket: Socket): void;
   /** Stops accepting, lets running calls end, then cuts. */
@@ -96,6 +98,7 @@ export async function startRpcServer<Modules>(
     pipelined: new SharedSlices({ sliceMs: PIPELINED_MS_MAX }),
     ...(modules.authenticate && { authenticate: modules.authenticate }),
   };
+  let { tls } = options;
   const tcp: { http?: OpenTcpListener; ws?: OpenTcpListener } = {};
   let ipc: Listener | undefined;
   const { connectionWorkers } = modules;
@@ -108,7 +111,7 @@ export async function startRpcServer<Modules>(
       allowedHosts: endpoint.allowedHosts ?? options.allowedHosts ?? DEFAULT_ALLOWED_HOSTS,
       allowedOrigins: endpoint.allowedOrigins ?? options.allowedOrigins ?? DEFAULT_ALLOWED_ORIGINS,
       limits,
-      ...(options.tls && { tls: options.tls }),
+      ...(tls && { tls }),
       ...(options.fastHttp !== undefined && { fastHttp: options.fastHttp }),
       connectionWorkers,
       isHanded: options.isHanded === true,
@@ -176,6 +179,10 @@ export async function startRpcServer<Modules>(
       const listener = tcp[kind]?.listener;
       if (listener) listener.accept(socket);
       else socket.destroy();
+    },
+    setTls(material) {
+      tls = material;
+      for (const { listener } of Object.values(tcp)) listener.setTls(material);
     },
     shut,
     close,

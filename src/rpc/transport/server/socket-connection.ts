@@ -14,6 +14,7 @@ export type CloseReason =
   | "sendBuffer"
   | "notifications"
   | "capacity"
+  | "tokenEnd"
   | "timeout"
   | "message"
   | "parse";

@@ -3,7 +3,14 @@ import type { Duplex } from "node:stream";
 import { WebSocket, WebSocketServer } from "ws";
 import type { Caller } from "../dispatch/context.ts";
 import type { Reply } from "../dispatch/dispatcher.ts";
-import { authenticateRequest, credentialOf, rejectionOfCredential, rejectionOfSource, sourceOf } from "./admission.ts";
+import {
+  authenticateRequest,
+  certifiedNameOf,
+  credentialOf,
+  rejectionOfCredential,
+  rejectionOfSource,
+  sourceOf,
+} from "./admission.ts";
 import { endWithRejection, LINGER_BYTES, LINGER_MS } from "./http-rejection.ts";
 import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
 import { type PiecewiseReading, readInPieces } from "./read-in-pieces.ts";
@@ -31,6 +38,7 @@ const CLOSE_TEXTS: Readonly<Record<CloseReason, readonly [code: number, text: st
   sendBuffer: [POLICY_VIOLATION, "too slow"],
   notifications: [POLICY_VIOLATION, "too slow"],
   capacity: [TRY_AGAIN_LATER, "over capacity"],
+  tokenEnd: [POLICY_VIOLATION, "the token is no longer good"],
   timeout: [POLICY_VIOLATION, "message timeout"],
   message: [POLICY_VIOLATION, "message too large"],
   parse: [UNSUPPORTED_DATA, "parse error"],
@@ -64,9 +72,9 @@ export function createWsAcceptor(options: TcpListenerOptions, modules: ListenerM
   const pinger = setInterval(() => {
     turn = (turn + 1) % PING_TURNS;
     for (const connection of connections) {
-      if (connection.pingTurn !== turn) continue;
       try {
-        connection.checkAlive();
+        connection.checkToken();
+        if (connection.pingTurn === turn) connection.checkAlive();
       } catch (error) {
         modules.observer.failed("WebSocket ping", "internal", error);
         connection.terminate();
@@ -91,7 +99,7 @@ export function createWsAcceptor(options: TcpListenerOptions, modules: ListenerM
       const pingTurn = opened++ % PING_TURNS;
       const connection = new WsConnection({ ws, socket, pingTurn }, options, modules, {
         credential: credentialOf(authentication),
-        source: sourceOf(request),
+        source: sourceOf(request, certifiedNameOf(socket)),
       });
       connections.add(connection);
       observer.connections("ws", connections.size);
@@ -134,6 +142,8 @@ class WsConnection extends SocketConnection {
   readonly pingTurn: number;
   readonly #meter = new FrameMeter();
   readonly #pieces: PiecewiseReading;
+  readonly #needsToken: boolean;
+  readonly #credential: Caller["credential"];
   #unsentAtCheck = 0;
   #isAlive = true;
 
@@ -146,6 +156,8 @@ class WsConnection extends SocketConnection {
     super(socket, { transport: "ws", access, ...caller }, limits, modules);
     this.#ws = ws;
     this.pingTurn = pingTurn;
+    this.#needsToken = access.isClosed === true;
+    this.#credential = caller.credential;
     // web3.py and others send JSON in binary frames too.
     ws.on("message", (message) => this.received(message as Buffer));
     ws.on("pong", () => {
@@ -181,6 +193,11 @@ class WsConnection extends SocketConnection {
       if (left < 0) this.terminate();
     });
     setTimeout(() => this.terminate(), LINGER_MS).unref();
+  }
+
+  /** Where everything needs a token subscriptions end with theirs: they would go on, as nobody calls for them. */
+  checkToken(): void {
+    if (this.#needsToken && this.#credential?.isExpired()) this.cut("tokenEnd");
   }
 
   /** Pings; a peer that did not answer the last ping, or has read nothing of what is unsent since then, is gone. */

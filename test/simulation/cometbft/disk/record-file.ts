@@ -124,7 +124,8 @@ function readRecords(path: string, onRecord: (body: Uint8Array, place: RecordPla
   while (at + HEAD_BYTES <= all.length) {
     const start = at + HEAD_BYTES;
     const end = start + all.readUInt32LE(at);
-    if (end > all.length) break;
+    // Sectors that a power cut took are zeros, whose sum is right for no body; no record is empty.
+    if (end === start || end > all.length) break;
     const body = all.subarray(start, end);
     if (all.readUInt32LE(at + 4) !== crc32(body)) break;
     onRecord(body, { at: start, bytes: body.length });

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { makeCertificate, NO_OPENSSL } from "../../test/support/certificates.ts";
+import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { openTlsFiles } from "./tls-files.ts";
+
+const home = mkdtempSync(join(tmpdir(), "evmint-tls-files-"));
+after(() => rmSync(home, { recursive: true }));
+const skip = NO_OPENSSL;
+const [first, second, third] = skip ? [] : ["first", "second", "third"].map((name) => makeCertificate(home, name));
+const tls = { cert: "cert.pem", key: "key.pem", clientCa: "" };
+
+function open(options: { readonly clientCa?: string } = {}) {
+  copyFileSync(first!.cert, join(home, "cert.pem"));
+  copyFileSync(first!.key, join(home, "key.pem"));
+  const errors: unknown[] = [];
+  const log = { ...SILENT_LOGGER, error: (_text: string, data?: object) => void errors.push(data) };
+  const files = openTlsFiles({ home, tls: { ...tls, ...options } }, log)!;
+  const changes: string[] = [];
+  files.onChange(({ cert }) => changes.push(cert));
+  return { files, errors, changes };
+}
+
+test("a pair that is replaced file by file is taken once it is whole, without an error", { skip }, () => {
+  const { files, errors, changes } = open();
+  assert.equal(files.material.cert, readFileSync(first!.cert, "utf8"));
+  copyFileSync(second!.cert, join(home, "cert.pem"));
+  files.refresh();
+  assert.deepEqual([changes, errors], [[], []]);
+  copyFileSync(second!.key, join(home, "key.pem"));
+  files.refresh();
+  files.refresh();
+  assert.deepEqual([changes, errors], [[readFileSync(second!.cert, "utf8")], []]);
+  assert.equal(files.material.key, readFileSync(second!.key, "utf8"));
+  files.close();
+});
+
+test("files that are damaged, gone or of different keys change nothing, and are logged once each", { skip }, () => {
+  const whole = readFileSync(first!.cert, "utf8");
+  const damage: Readonly<Record<string, () => void>> = {
+    "no certificate": () => writeFileSync(join(home, "cert.pem"), "nonsense"),
+    "half a certificate": () => writeFileSync(join(home, "cert.pem"), whole.slice(0, whole.length / 2)),
+    "a damaged certificate": () =>
+      writeFileSync(join(home, "cert.pem"), whole.replace(/\n[A-Za-z0-9]{8}/, "\nAAAAAAAA")),
+    "no key": () => writeFileSync(join(home, "key.pem"), ""),
+    "the key of another": () => copyFileSync(second!.key, join(home, "key.pem")),
+    "a certificate of another key": () => copyFileSync(second!.cert, join(home, "cert.pem")),
+    "a key that is gone": () => rmSync(join(home, "key.pem")),
+    "a bundle of nothing": () => writeFileSync(join(home, "ca.pem"), "# none\n"),
+    "a bundle whose second certificate is cut off": () =>
+      writeFileSync(join(home, "ca.pem"), whole + whole.slice(0, 99)),
+  };
+  for (const [name, spoil] of Object.entries(damage)) {
+    copyFileSync(third!.cert, join(home, "ca.pem"));
+    const { files, errors, changes } = open({ clientCa: "ca.pem" });
+    const { material } = files;
+    spoil();
+    for (let look = 0; look < 3; look++) files.refresh();
+    assert.deepEqual([changes, errors.length, files.material], [[], 1, material], name);
+    assert.equal((errors[0] as { readonly error: { readonly code: string } }).error.code, "CONFIG_INVALID", name);
+    files.close();
+  }
+});
+
+test("a node does not start with certificates for clients and none of its own", { skip }, () => {
+  copyFileSync(third!.cert, join(home, "ca.pem"));
+  const config = { home, tls: { cert: "", key: "", clientCa: "ca.pem" } };
+  assert.throws(() => openTlsFiles(config, SILENT_LOGGER), { code: "CONFIG_INVALID" });
+});

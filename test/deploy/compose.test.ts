@@ -177,7 +177,11 @@ test("the image runs on a Node.js that the package supports, not as root, and as
   assert.ok(lines.includes("USER node") && after("USER node") < after("ENTRYPOINT"));
   const health = lines.find((each) => each.startsWith("HEALTHCHECK"))!;
   const command = JSON.parse(health.slice(health.indexOf("["))) as readonly string[];
-  assert.match(command.join(" "), /http:\/\/127\.0\.0\.1:8545\/readyz/);
+  // Its own ports, with and without TLS, and that of metrics, which asks for no certificate.
+  for (const origin of ["http://127.0.0.1:8545", "https://127.0.0.1:8545", "http://127.0.0.1:6060"]) {
+    assert.ok(command.at(-1)!.includes(`'${origin}'`), origin);
+  }
+  assert.match(command.at(-1)!, /\/readyz/);
   const entry = JSON.parse(lines.find((each) => each.startsWith("ENTRYPOINT"))!.slice(11));
   assert.ok(Object.hasOwn(bin, entry[0]));
 });

@@ -42,8 +42,7 @@ export function engineGenesisFinding({ home }: Pick<Config, "home">, own: OwnCha
   try {
     assertEngineGenesis(directory, { chainId: config.chainId, genesisHash, rules: genesisRules(config) });
   } catch (error) {
-    const text = (error as Error).message;
-    return [fault(`${text}: copy both genesis files of another node, or join again (evmintd init --join)`)];
+    return [fault((error as Error).message)];
   }
   return [ok(`block 0 is ${genesisHash}, for CometBFT too`)];
 }

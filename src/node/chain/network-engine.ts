@@ -98,6 +98,14 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
       rules: modules.rules,
     }),
   );
+  // CometBFT would hand over its genesis, be refused, and be started again for ever.
+  if (isEngineStoreEmpty(directory)) {
+    assertEngineGenesis(directory, {
+      chainId: chain.config.chainId,
+      genesisHash: chain.genesisHash,
+      rules: modules.rules,
+    });
+  }
   const application = new RecordedBlocks(modules.application, {
     chain,
     startingSet: () => startingSet(config),

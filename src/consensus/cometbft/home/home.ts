@@ -45,19 +45,23 @@ export function isEngineStoreEmpty(directory: string): boolean {
   return readdirSync(store).every((name) => !/\.(log|ldb|sst)$/.test(name) || statSync(join(store, name)).size === 0);
 }
 
-/** @throws EngineHomeError where the genesis in the home is that of another chain */
+/** @throws EngineHomeError where the genesis in the home is that of another chain, with what differs */
 export function assertEngineGenesis(
   directory: string,
   chain: { readonly chainId: bigint; readonly genesisHash: Hash; readonly rules: string | undefined },
 ): void {
-  const { chain_id, app_state } = readJsonFile(genesisPath(directory)) as GenesisFile;
-  const isOurs =
-    chain_id === engineChainId(chain.chainId) &&
-    app_state?.evmGenesis === chain.genesisHash &&
-    app_state.rules === chain.rules;
-  if (!isOurs) {
-    throw new EngineHomeError("the genesis of CometBFT is that of another chain", { directory });
-  }
+  const { chain_id: chainId, app_state: state } = readJsonFile(genesisPath(directory)) as GenesisFile;
+  const differences = [
+    ["chain id", chainId, engineChainId(chain.chainId)],
+    ["block 0", state?.evmGenesis, chain.genesisHash],
+    ["rules", state?.rules, chain.rules],
+  ].filter(([, theirs, ours]) => theirs !== ours);
+  if (differences.length === 0) return;
+  const text = differences.map(([name, theirs, ours]) => `${name} ${theirs ?? "none"}, not ${ours ?? "none"}`);
+  throw new EngineHomeError(
+    `cometbft/config/genesis.json is of another chain than config/genesis.json: ${text.join("; ")}. Copy both of another node, or join again (evmintd init --join)`,
+    { directory },
+  );
 }
 
 /** Path of CometBFT's own RPC, a unix socket. @throws SocketPathTooLongError */

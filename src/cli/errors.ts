@@ -40,7 +40,7 @@ const HINTS: Readonly<Record<string, (error: NodeJS.ErrnoException & { port?: nu
   ENOSPC: () => "the disk is full",
   ERR_MODULE_NOT_FOUND: () => "the build is incomplete; run npm run build",
   STORE_CORRUPT_LOG: () =>
-    "evmintd db check names the block; in a network, move data/ away and start: it is built again from CometBFT's blocks, or fetched; else restore a backup (evmintd restore)",
+    "restore data/log/ from a backup; under CometBFT you may also move data/ away, and the node makes its chain anew from CometBFT's blocks",
   STORE_LOCKED: () =>
     "a node runs on this home: stop it, or choose another --home; private methods of a running node are on its IPC socket",
 };

@@ -16,6 +16,7 @@ const PROPOSALS = "src/consensus/damaged-proposals.test.ts";
 const SESSION = "src/consensus/cometbft/state-sync-session.test.ts";
 const PERTURBATIONS = "test/network/perturbations.test.ts";
 const DISASTER = "test/network/disaster.test.ts";
+const WRONG_HOME = "test/network/wrong-home.test.ts";
 const ROLLBACK = "test/network/rollback.test.ts";
 
 const ROWS: readonly (readonly [what: string, file: string, title: string])[] = [
@@ -67,7 +68,19 @@ const ROWS: readonly (readonly [what: string, file: string, title: string])[] = 
   ["disk full (CometBFT)", PERTURBATIONS, '"disk of CometBFT full"'],
   ["disk full (CometBFT): tried for ever", SUPERVISOR, "whose disk is full is tried"],
   ["a torn last record", "src/storage/block-log.test.ts", "torn"],
+  ["a damaged log", WRONG_HOME, "the log is damaged: the chain is made again"],
+  ["a damaged log: the remedy", "src/cli/errors.test.ts", "names what to restore"],
+  ["a wrong block 0", WRONG_HOME, "a wrong block 0 end the start"],
+  ["a wrong block 0: before there is data", "src/node/chain/network-engine.test.ts", "before a store is made of it"],
+  ["blocks before the initial height are missing", WRONG_HOME, "first one are missing"],
+  [
+    "CometBFT cannot go on from its store",
+    "test/network/state-sync.test.ts",
+    "begins again from a snapshot, by the lines",
+  ],
   ["another app hash, rollback", "test/network/upgrade.test.ts", "one that missed it stays down"],
+  ["other rules: one rollback", "test/network/other-rules.test.ts", "is brought back by one rollback"],
+  ["a rollback that dies", "src/node/rollback.test.ts", "leaves the chain whole where it dies"],
   ["consensus failure while the process lives", SUPERVISOR, "stops the living process"],
   ["no block for too long", SUPERVISOR, "living engine without blocks"],
   ["an exception, a short or oversize reply", HANDLERS, "replies that would halt CometBFT"],

@@ -250,9 +250,9 @@ function createNode(home: string, port: number, flags: string[], nodeArgs: reado
     start() {
       running = spawnEvmintd(["start", "--home", home, ...flags], nodeArgs);
     },
-    /** Starts it as the program of `older-program.ts`. */
-    startOlder() {
-      const entry = fileURLToPath(new URL("older-program.ts", import.meta.url));
+    /** Starts it as the program `name` of this folder, in place of evmintd. */
+    startAs(name: "older-program.ts" | "other-rules-program.ts") {
+      const entry = fileURLToPath(new URL(name, import.meta.url));
       const args = ["--import", "tsx", ...nodeArgs];
       running = spawnEvmintd(["start", "--home", home, ...flags], args, process.execPath, entry);
     },

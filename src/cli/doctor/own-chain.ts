@@ -6,7 +6,7 @@ import { genesisBlock } from "../../chain/genesis-block.ts";
 import type { Config } from "../../config/config.ts";
 import { cometbftPath, devGenesisPath, genesisPath } from "../../config/home.ts";
 import { genesisRules } from "../../consensus/chain-start.ts";
-import { assertEngineGenesis } from "../../consensus/cometbft/home/home.ts";
+import { assertEngineGenesis, assertEngineRules } from "../../consensus/cometbft/home/home.ts";
 import { decodeProposerData } from "../../consensus/consensus-data.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { ForkHashes } from "../../params/fork-id.ts";
@@ -40,7 +40,8 @@ export function engineGenesisFinding({ home }: Pick<Config, "home">, own: OwnCha
   const { ok, fault } = findingsOf("genesis");
   const { config, genesisHash } = own;
   try {
-    assertEngineGenesis(directory, { chainId: config.chainId, genesisHash, rules: genesisRules(config) });
+    assertEngineGenesis(directory, { chainId: config.chainId, genesisHash });
+    assertEngineRules(directory, genesisRules(config));
   } catch (error) {
     return [fault((error as Error).message)];
   }

@@ -8,7 +8,6 @@ import { ZERO_HASH } from "../../../primitives/hash.ts";
 import { validatorPublicKey } from "../signing/key-files.ts";
 import { engineConfigToml, engineGenesisJson } from "./config.ts";
 import {
-  assertEngineGenesis,
   createEngineGenesis,
   createEngineKeys,
   engineRpcSocket,
@@ -80,18 +79,5 @@ test("a genesis says which power validators have, and are voted in with; one of 
   for (const validatorPower of ["0", "1.5", "x", "", 10, "1e9", "-1"]) {
     rewrite({ validatorPower });
     assert.throws(() => readValidatorPower(directory), { code: "ENGINE_HOME" }, String(validatorPower));
-  }
-});
-
-test("assertEngineGenesis accepts the genesis of its chain alone", () => {
-  const directory = join(folder, "own-genesis");
-  createEngineKeys(directory);
-  const chain = { chainId: 7n, genesisHash: ZERO_HASH, rules: "jail" };
-  const validators = [{ publicKey: validatorPublicKey(directory), name: "v" }];
-  createEngineGenesis(directory, engineGenesisJson({ ...chain, genesisTime: 1, initialHeight: 1, validators }));
-  assertEngineGenesis(directory, chain);
-  const other = ZERO_HASH.replace(/0$/, "1") as typeof ZERO_HASH;
-  for (const change of [{ chainId: 8n }, { genesisHash: other }, { rules: undefined }, { rules: "zeroBaseFee jail" }]) {
-    assert.throws(() => assertEngineGenesis(directory, { ...chain, ...change }), { code: "ENGINE_HOME" });
   }
 });

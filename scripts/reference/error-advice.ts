@@ -180,7 +180,8 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   STORE_LOG_WRITE_FAILED: "Free disk space.",
   STORE_LOG_POISONED: "Look at the disk, then start the node again.",
   STORE_POISONED: "Look at the disk, then start the node again: it repairs the index.",
-  STORE_CORRUPT_LOG: "Restore `data/log/` from a copy; `evmintd db check` names the block.",
+  STORE_CORRUPT_LOG:
+    "`evmintd db check` names the block. In a network move `data/` away and start: it is built again from CometBFT's blocks, or fetched. Else restore a backup (`evmintd restore`).",
   STORE_NATIVE_MISSING: "Install the package `lmdb`: npm leaves it out with `--omit=optional`.",
   STORE_: "Stop the node and run `evmintd db check`, then `evmintd reindex`.",
   TRACE_TIMEOUT: "Name a longer `timeout`, up to `json-rpc.trace-timeout-limit`.",

@@ -19,6 +19,12 @@ test("portOwner names the process that listens on a port, and nobody on a free o
   assert.equal(portOwner(port), undefined);
 });
 
+test("describeError says what to do about a folder that cannot be made", () => {
+  const denied = (syscall: string) => Object.assign(new Error("denied"), { code: "EACCES", syscall });
+  assert.match(describeError(denied("mkdir")), /install -d/);
+  assert.doesNotMatch(describeError(denied("open")), /install -d/);
+});
+
 test("a damaged log names what to restore, and what to do without a copy", () => {
   const text = describeError(new LogCorruptionError({ position: 17, reason: "damaged record" }));
   assert.match(text, /position 17/);

@@ -191,10 +191,11 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
 
   withSettings(withHome(program.command("doctor")), invocation)
     .option("--dev", "the dev chain's home")
-    .description("look at disk, memory, limits, clock, ports, secrets and versions")
+    .option("--peer <url...>", "JSON-RPC of other nodes of the network, to compare with")
+    .description("look at disk, memory, limits, clock, ports, secrets, versions, and the running node and its network")
     .action(async (flags: Flags) => {
       const { doctor } = await import("./doctor/doctor.ts");
-      doctor(load(flags).config, context);
+      await doctor(load(flags).config, context, { peers: (flags["peer"] as string[] | undefined) ?? [] });
     });
 
   withSettings(withHome(program.command("ready")), invocation, ["json-rpc", "ipc", "tls", "metrics"])

@@ -23,6 +23,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
     3,
     "resolves a promise; stops a process; reports a fault to the supervisor, which throws none",
   ],
+  "cli/doctor/ask.ts": [1, "rejects a promise"],
   "config/tls-files.ts": [1, "notes files that cannot be used; what listeners get was checked"],
   "consensus/cometbft/process/engine-store.ts": [1, "resolves a promise"],
   "consensus/cometbft/process/supervisor.ts": [1, "starts or stops the engine's process, which emits its errors"],

@@ -43,6 +43,10 @@ export const NUMBERS: Readonly<Record<number, readonly [meaning: string, action:
     "`eth_sendRawTransactionSync`: the transaction is in the pool and was not mined in time.",
     "`data` has its hash: wait for the receipt.",
   ],
+  [4902]: [
+    "A wallet's answer (EIP-3326): the node has one chain, and it is not the one that was asked for.",
+    "Connect to a node of that chain.",
+  ],
   [4444]: [
     "The block, its state or its receipts are older than what this node stores.",
     "Ask an archive node, or import the blocks ([retention](../operations/retention.md)).",

@@ -101,6 +101,10 @@ export type RpcBundleInput = {
   readonly blockOverride?: RpcBlockOverridesInput;
 };
 
+export type RpcChainInput = {
+  readonly chainId: string;
+};
+
 export type RpcDevMetadata = {
   readonly clientVersion: string;
   readonly chainId: number;
@@ -711,6 +715,7 @@ export interface RpcMethods {
   eth_newPendingTransactionFilter(isFull?: boolean | null): Promise<string>;
   eth_pendingTransactions(): Promise<readonly RpcTransaction[]>;
   eth_protocolVersion(): Promise<RpcQuantity>;
+  eth_requestAccounts(): Promise<readonly RpcAddress[]>;
   eth_resend(request: RpcTransactionArgsInput, gasPrice?: RpcQuantityInput | null, gas?: RpcQuantityInput | null): Promise<RpcHash>;
   eth_sendRawTransaction(raw: Hex): Promise<RpcHash>;
   eth_sendRawTransactionSync(raw: Hex, timeoutMs?: number | null): Promise<RpcReceipt>;
@@ -848,6 +853,9 @@ export interface RpcMethods {
   txpool_contentFrom(sender: RpcAddress): Promise<RpcPoolContentOfSender>;
   txpool_inspect(): Promise<RpcPoolSummary>;
   txpool_status(): Promise<RpcPoolStatus>;
+  wallet_addEthereumChain(chain: RpcChainInput): Promise<null>;
+  wallet_getCapabilities(address?: RpcAddress | null, chainIds?: readonly RpcQuantityInput[] | null): Promise<unknown>;
+  wallet_switchEthereumChain(chain: RpcChainInput): Promise<null>;
   web3_clientVersion(): Promise<string>;
   web3_sha3(input: Hex): Promise<RpcHash>;
 }

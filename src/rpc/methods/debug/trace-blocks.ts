@@ -26,8 +26,11 @@ export const traceBlock = defineMethod({
     andThen(execution.traceRawBlock({ rlp, request: config, cancel: context }), tracesText),
 });
 
+const NO_TRACES = "[]";
+
 /**
- * `debug_traceBlockByNumber`: what happened in each transaction of a block of the chain.
+ * `debug_traceBlockByNumber`: what happened in each transaction of a block of the chain. Block 0 is no block to trace, as in geth; on a dev chain, which
+ * indexers follow from there on, it has no transaction.
  *
  * @throws NotTraceableError, InvalidTracerError, TracingTimeoutError
  * @see execution-apis `src/debug/tracing.yaml`
@@ -44,7 +47,7 @@ export const traceBlockByNumber = defineMethod({
       chain,
       execution,
     }: {
-      chain: Pick<ChainView, "head" | "oldest">;
+      chain: Pick<ChainView, "head" | "isControlled" | "oldest">;
       execution: Pick<ExecutionPort, "traceBlock">;
     },
     context,
@@ -58,6 +61,7 @@ export const traceBlockByNumber = defineMethod({
         : block === "earliest"
           ? (await chain.oldest()).block
           : (await chain.head()).header.number;
+    if (number === 0 && chain.isControlled) return NO_TRACES;
     return tracesText(await execution.traceBlock({ at: number, request: config, cancel: context }));
   },
 });
@@ -73,8 +77,20 @@ export const traceBlockByHash = defineMethod({
   example: [SAMPLE.hash, { tracer: "prestateTracer", tracerConfig: { diffMode: true } }],
   result: rawJson,
   heavy: true,
-  handle: ({ blockHash, config }, { execution }: { execution: Pick<ExecutionPort, "traceBlock"> }, context) =>
-    andThen(execution.traceBlock({ at: blockHash, request: config, cancel: context }), tracesText),
+  handle(
+    { blockHash, config },
+    {
+      chain,
+      execution,
+    }: {
+      chain: Pick<ChainView, "genesisHash" | "isControlled">;
+      execution: Pick<ExecutionPort, "traceBlock">;
+    },
+    context,
+  ) {
+    if (chain.isControlled && blockHash === chain.genesisHash) return NO_TRACES;
+    return andThen(execution.traceBlock({ at: blockHash, request: config, cancel: context }), tracesText);
+  },
 });
 
 /**

@@ -48,6 +48,7 @@ import {
   setNextBlockTimestamp,
   setTime,
 } from "./time.ts";
+import { WALLET_METHODS } from "./wallet.ts";
 
 const METHODS: readonly Method<RpcPorts>[] = [
   hardhatMetadata,
@@ -101,6 +102,7 @@ const METHODS: readonly Method<RpcPorts>[] = [
   ...loadState,
   ...setLoggingEnabled,
   ...setRpcUrl,
+  ...WALLET_METHODS,
 ];
 
 /**

@@ -1,8 +1,8 @@
 /**
  * A network of four validators on this machine: `npm run bench -- network load [TRANSFERS]` and `… network sync [TRANSFERS] [ACCOUNTS]`.
  *
- * `load`: intervals of empty blocks, TRANSFERS through all validators at once with the CPU of each node and of its CometBFT, and the time from
- * sending a transaction to the block that has it. `sync`: a new node that fetches every block after TRANSFERS, and one that restores a snapshot of
+ * `load`: intervals of empty blocks, TRANSFERS through all validators at once, and then through one, with the CPU of each node, by thread, and of its
+ * CometBFT, the time from sending a transaction to the block that has it, and what sixteen validators could do by that (`costs.ts`). `sync`: a new node that fetches every block after TRANSFERS, and one that restores a snapshot of
  * ACCOUNTS accounts. `… network overload [RATE] [CORES]`: six validators that share CORES (0.8), and RATE transfers a second (600) for 40 s: intervals of
  * blocks, and whether all that was acknowledged is in blocks. Everything shares the cores of this machine with the programs that send.
  */
@@ -10,10 +10,10 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually, Network, type NetworkNode, type NetworkOptions } from "../../test/network/network.ts";
-import { cpuSecondsOf } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { sendTransactions } from "../throughput/send-transactions.ts";
 import { genesisText, type SignedTransaction, senderKeys, signAll } from "../throughput/workload.ts";
+import { type Cost, costOf, costsSince, meanOf, predictedRates, sharesOf } from "./costs.ts";
 import { finalityTimes } from "./finality.ts";
 import { offer, ProcessorShare } from "./overload.ts";
 
@@ -25,6 +25,9 @@ const CONNECTIONS_EACH = 4;
 /** Transactions whose time to a block is measured, and how many of them are sent in a second. */
 const TIMED = 200;
 const TIMED_RATE = 10;
+/** The rest of the transfers goes through one validator, which shows what accepting one costs. */
+const SPREAD_SHARE = 2 / 3;
+const PREDICTED_VALIDATORS = 16;
 /** Blocks over which an interval is averaged. */
 const IDLE_BLOCKS = 12;
 
@@ -114,23 +117,42 @@ async function overloaded(
 async function underLoad(genesis: string, transactions: readonly SignedTransaction[]): Promise<readonly Row[]> {
   const fastest = await withNetwork({ genesis, blockTime: "100ms" }, ({ nodes }) => blockInterval(nodes[0]!, "100ms"));
   return withNetwork({ genesis, blockTime: "1s" }, async (network) => {
-    const idle = await blockInterval(network.nodes[0]!, "1s");
-    const load = await sustained(network, transactions.slice(0, -TIMED));
-    const finality = await finalityTimes(network.nodes[1]!, transactions.slice(-TIMED), TIMED_RATE);
+    const { nodes } = network;
+    const idle = await blockInterval(nodes[0]!, "1s");
+    const spread = transactions.slice(0, Math.floor((transactions.length - TIMED) * SPREAD_SHARE));
+    const alone = transactions.slice(spread.length, -TIMED);
+    const load = await sustained(network, spread, nodes);
+    const one = await sustained(network, alone, nodes.slice(0, 1));
+    const finality = await finalityTimes(nodes[1]!, transactions.slice(-TIMED), TIMED_RATE);
+    const shares = sharesOf(one.costs);
+    const { byMainThread, engineCores } = predictedRates(shares, PREDICTED_VALIDATORS, VALIDATORS);
     return [
       fastest,
       idle,
-      ...load,
+      ...load.rows,
+      ...costRows("each transfer of the network", shares.every),
+      ...costRows("each transfer of its own callers, besides", shares.accepting),
       row("time to finality, p50", finality.p50, "ms"),
       row("time to finality, p99", finality.p99, "ms"),
+      row(`${PREDICTED_VALIDATORS} validators on machines of their own, by the main thread`, byMainThread, "tx/s"),
+      row("cores that CometBFT takes then, at least", engineCores.least, ""),
+      row("cores that CometBFT takes then, at most", engineCores.most, ""),
     ];
   });
+}
+
+function costRows(what: string, { main, others, engine }: Cost): readonly Row[] {
+  return [
+    row(`${what}: main thread of the node`, main, "us"),
+    row(`${what}: its other threads`, others, "us"),
+    row(`${what}: CometBFT`, engine, "us"),
+  ];
 }
 
 function joining(genesis: string, transactions: readonly SignedTransaction[]): Promise<readonly Row[]> {
   const flags = ["--snapshot.interval", "20"];
   return withNetwork({ genesis, blockTime: "1s", flags }, async (network) => {
-    await sustained(network, transactions);
+    await sustained(network, transactions, network.nodes);
     return [...(await blockSync(network)), ...(await stateSync(network))];
   });
 }
@@ -155,19 +177,21 @@ async function withNetwork<T>(
   }
 }
 
-/** Every transfer over all validators at once, until the last one is in a block. */
-async function sustained({ nodes }: Network, transactions: readonly SignedTransaction[]): Promise<readonly Row[]> {
+/** Every transfer through `entries` at once, until the last one is in a block. */
+async function sustained(
+  { nodes }: Network,
+  transactions: readonly SignedTransaction[],
+  entries: readonly NetworkNode[],
+): Promise<{ readonly rows: readonly Row[]; readonly costs: readonly Cost[] }> {
   const [first] = nodes as [NetworkNode];
-  const pids = nodes.map((node) => node.pids());
-  const cpu = () => pids.map((ofNode) => ofNode.map(cpuSecondsOf));
-  const before = cpu();
+  const before = nodes.map(costOf);
   const start = await heightOf(first);
   const begin = performance.now();
   const results = await Promise.all(
-    nodes.map(({ port }, index) =>
+    entries.map(({ port }, index) =>
       sendTransactions(
         port,
-        transactions.filter(({ sender }) => sender % nodes.length === index),
+        transactions.filter(({ sender }) => sender % entries.length === index),
         { connections: CONNECTIONS_EACH },
       ),
     ),
@@ -178,17 +202,16 @@ async function sustained({ nodes }: Network, transactions: readonly SignedTransa
   }
   await includes(nodes, transactions.length, start);
   const end = performance.now();
-  const after = cpu();
-  const each = (part: number) =>
-    after.reduce((sum, of, node) => sum + of[part]! - before[node]![part]!, 0) / nodes.length;
-  const micros = (seconds: number) => (seconds * 1e6) / transactions.length;
-  return [
+  const costs = costsSince(before, nodes, transactions.length);
+  const mean = meanOf(costs);
+  const rows = [
     row("transfers sent", (transactions.length * 1000) / (sent - begin), "tx/s"),
     row("transfers in blocks", (transactions.length * 1000) / (end - begin), "tx/s"),
-    row("CPU of the node, per transfer and validator", micros(each(0)), "us"),
-    row("CPU of CometBFT, per transfer and validator", micros(each(1)), "us"),
-    row("CPU of both, per transfer and validator", micros(each(0) + each(1)), "us"),
+    row("CPU of the node, per transfer and validator", mean.main + mean.others, "us"),
+    row("CPU of CometBFT, per transfer and validator", mean.engine, "us"),
+    row("CPU of both, per transfer and validator", mean.main + mean.others + mean.engine, "us"),
   ];
+  return { rows, costs };
 }
 
 /** Waits until the blocks after `start` have so many transactions on every node. */

@@ -184,9 +184,18 @@ function processesOf(pid: number): readonly number[] {
   return [pid, ...children.flatMap((child) => processesOf(Number(child)))];
 }
 
-/** Fields 14 and 15 of /proc/PID/stat, counted after the name in brackets; 100 ticks a second on Linux. */
 export function cpuSecondsOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  return cpuSecondsIn(`/proc/${pid}/stat`);
+}
+
+/** Of the thread that a process began with. */
+export function mainThreadSecondsOf(pid: number): number {
+  return cpuSecondsIn(`/proc/${pid}/task/${pid}/stat`);
+}
+
+/** Fields 14 and 15 of /proc/PID/stat, counted after the name in brackets; 100 ticks a second on Linux. */
+function cpuSecondsIn(path: string): number {
+  const stat = readFileSync(path, "latin1");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }

@@ -16,6 +16,7 @@ import type {
   ChainEvents,
   ChainView,
   FeeReads,
+  NextBlock,
   SealedHeader,
   StateReads,
 } from "../rpc/ports/chain-view.ts";
@@ -29,7 +30,7 @@ import { andThen, type MaybePromise } from "../threads/maybe-promise.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { findLogs } from "./log-search.ts";
-import type { ChainParts, PoolParts } from "./parts.ts";
+import type { ChainParts, PoolParts, ProductionParts } from "./parts.ts";
 import { proveInSlices } from "./prove-in-slices.ts";
 import { findBlock, findHeader, resolveState } from "./resolve.ts";
 
@@ -41,6 +42,8 @@ export type LocalChainModules = FeeReads &
     readonly logTexts: LogTextCache;
     readonly addresses: Pick<AddressIndex, "search">;
     readonly submit: (transaction: Uint8Array | PooledTransaction) => MaybePromise<Hash>;
+    readonly nextBlock: () => NextBlock;
+    readonly isControlled: boolean;
   };
 
 /** `ChainView` in the chain's own thread: every answer is synchronous, except log searches and proofs that take longer than a slice. */
@@ -50,6 +53,7 @@ export function createLocalChainView(modules: LocalChainModules): ChainView {
   return {
     config: reader.config,
     genesisHash: reader.genesisHash,
+    isControlled: modules.isControlled,
 
     ...createStoredReads(reader, slices),
 
@@ -80,6 +84,7 @@ export function createLocalChainView(modules: LocalChainModules): ChainView {
     suggestTip: () => modules.suggestTip(),
     feeHistory: (input) => modules.feeHistory(input),
     submit: ({ transaction }) => modules.submit(transaction),
+    nextBlock: () => modules.nextBlock(),
     subscribe: (listener) => modules.subscribe(listener),
   };
 }
@@ -190,10 +195,12 @@ export function createChainView(
   modules: {
     readonly core: Omit<ChainParts, "execution">;
     readonly pool: PoolParts;
+    readonly production: Pick<ProductionParts, "nextBlock">;
+    readonly isControlled: boolean;
     readonly logTexts: LogTextCache;
   },
 ): { readonly chain: ChainView; readonly suggestTip: () => bigint } {
-  const { core, pool, logTexts } = modules;
+  const { core, pool, logTexts, production, isControlled } = modules;
   const { chain, reader, store } = core;
   const { mempool, submit } = pool;
   const { minimumGasPriceWei } = config.mempool;
@@ -213,6 +220,8 @@ export function createChainView(
     feeHistory: ({ blockCount, at: newest, percentiles }) =>
       feeHistory(Math.min(blockCount, feeHistoryBlocksMax), newest, percentiles),
     subscribe: (listener) => subscribe(listener, log, { chain, mempool }),
+    nextBlock: () => production.nextBlock(),
+    isControlled,
   });
   return { chain: view, suggestTip };
 }

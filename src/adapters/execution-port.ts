@@ -1,16 +1,15 @@
 import type { BlockTester } from "../consensus/block-tester.ts";
 import type { BlockContext } from "../evm/evm.ts";
-import { blockContextOf } from "../execution/block/block-context.ts";
+import { blockContextOf, type ContextHeader } from "../execution/block/block-context.ts";
 import { type CallTarget, call, type SingleCallOptions } from "../execution/call/call.ts";
 import { callMany } from "../execution/call/call-many.ts";
 import { createAccessList } from "../execution/call/create-access-list.ts";
 import { estimateGas } from "../execution/call/estimate-gas.ts";
 import { simulate } from "../execution/simulate/simulate.ts";
-import type { CallOverrides, ExecutionPort } from "../rpc/ports/execution.ts";
+import type { CallOverrides, ExecutionPort, InBlock } from "../rpc/ports/execution.ts";
 import type { StateReader } from "../state/reader.ts";
 import { beginReplay } from "../tracing/trace-block.ts";
 import type { ExecutedBlock } from "../types/block.ts";
-import type { Header } from "../types/header.ts";
 import type { ChainParts } from "./parts.ts";
 import { type ResolvedState, resolveState } from "./resolve.ts";
 import type { CallLimits, LimitedReads } from "./rpc-settings.ts";
@@ -46,13 +45,15 @@ export function createExecutionReads(
 ): LimitedReads {
   const blockHash = (number: number) => reader.blockHash(number);
   /** Of the block of the last call, which mostly is the head again. */
-  let last: { readonly header: Header; readonly context: BlockContext } | undefined;
-  function targetOf({ executed, state }: ResolvedState): CallTarget {
-    const { header } = executed.block;
+  let last: { readonly header: ContextHeader; readonly context: BlockContext } | undefined;
+  function targetOf(
+    { executed, state }: ResolvedState,
+    { inBlock: header = executed.block.header, keepsFees = false }: InBlock = {},
+  ): CallTarget {
     if (last?.header !== header) {
       last = { header, context: blockContextOf(header, execution.config, blockHash) };
     }
-    return { state, header, blockHash, context: last.context };
+    return { state, header, blockHash, context: last.context, keepsFees };
   }
   /** Of the limits of the last call. */
   let plain = { limits: own, options: plainOptions(own) };
@@ -78,10 +79,10 @@ export function createExecutionReads(
   return {
     call: ({ args, at, overrides }, limits = own) =>
       call(args, targetOf(resolveState(reader, at)), execution, optionsOf(overrides, limits)),
-    estimateGas: ({ args, at, overrides }, limits = own) =>
-      estimateGas(args, targetOf(resolveState(reader, at)), execution, optionsOf(overrides, limits)),
-    createAccessList: ({ args, at, overrides }, limits = own) =>
-      createAccessList(args, targetOf(resolveState(reader, at)), execution, {
+    estimateGas: ({ args, at, overrides, ...within }, limits = own) =>
+      estimateGas(args, targetOf(resolveState(reader, at), within), execution, optionsOf(overrides, limits)),
+    createAccessList: ({ args, at, overrides, ...within }, limits = own) =>
+      createAccessList(args, targetOf(resolveState(reader, at), within), execution, {
         ...optionsOf(overrides, limits),
         suggestTip,
       }),

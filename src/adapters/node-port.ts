@@ -48,6 +48,11 @@ export type NodePortModules = {
   readonly readiness: () => Readiness;
 };
 
+/** Hardhat's network helpers run on no node whose name begins with anything but `hardhat` or `anvil`, whose methods a dev chain has. */
+function devClientVersion(): string {
+  return `anvil/${clientVersion()}`;
+}
+
 /** `NodePort` of a node in this process. */
 export function createNodePort(
   { dev, consensus, devChain: devSettings }: Pick<Config, "dev" | "consensus" | "devChain">,
@@ -56,7 +61,7 @@ export function createNodePort(
   const { chain, production, devChain, fork, view, dappDb, instance } = modules;
   const { feeRecipient, engine, voting } = production;
   const { admin, miner, isListening, readiness } = modules;
-  const version = (dev && devSettings.clientVersion) || clientVersion();
+  const version = dev ? (devSettings.clientVersion ?? devClientVersion()) : clientVersion();
   const startingBlock = chain.head().block.header.number;
   return {
     info: () => {

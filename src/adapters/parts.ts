@@ -9,6 +9,7 @@ import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import type { Submit } from "../mempool/submission.ts";
 import type { Address } from "../primitives/address.ts";
+import type { NextBlock } from "../rpc/ports/chain-view.ts";
 
 /** What reads of a chain use. */
 export type ChainParts = {
@@ -35,6 +36,8 @@ export type ProductionParts = {
   readonly badBlocks: BadBlocks;
   /** Receives the tips of the next block; may be set while the node runs. */
   readonly feeRecipient: { value: Address };
+  /** The block that would come next, and the state before its transactions. */
+  nextBlock(): NextBlock;
   /**
    * Makes block `number` the head again and forgets what came after it; the engine goes on from there.
    * @param number at most the head's

@@ -52,7 +52,7 @@ export function submissionRulesOf({ txFeeWeiMax, allowUnprotected }: Config["jso
 }
 
 /** What methods need to know of the settings, in whichever process they run. */
-export function rpcSettings({ jsonRpc, chain, limits, dev }: Config, methods: readonly MethodInfo[]): RpcSettings {
+export function rpcSettings({ jsonRpc, chain, limits }: Config, methods: readonly MethodInfo[]): RpcSettings {
   const { calls } = limits;
   return {
     logLimits: {
@@ -63,7 +63,6 @@ export function rpcSettings({ jsonRpc, chain, limits, dev }: Config, methods: re
     },
     traceFilter: { blocksMax: calls.traceFilterBlocksMax, bytesMax: calls.traceBytesMax },
     otsPageSizeMax: calls.otsPageSizeMax,
-    tracesGenesis: dev,
     submissionRules: submissionRulesOf(jsonRpc),
     chainName: chain.name,
     methods,

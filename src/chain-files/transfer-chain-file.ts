@@ -105,6 +105,28 @@ export async function exportChainFile(
   return exported;
 }
 
+/** As `setAsideBlocks`, which may be ended: it then returns undefined, and there is no file. */
+export async function setAsideSomeBlocks(
+  directory: string,
+  chain: Pick<Chain, "block" | "consensusDataOf" | "blockHash">,
+  { first, last }: { readonly first: number; readonly last: number },
+  steps: { readonly mayContinue: () => boolean; readonly onBlock?: () => void },
+): Promise<string | undefined> {
+  const path = join(directory, `${first}-${last}-${chain.blockHash(last)!.slice(2, 10)}.rlp.gz`);
+  if (existsSync(path)) return path;
+  makeFolder(directory);
+  const unfinished = join(directory, "unfinished.rlp.gz");
+  rmSync(unfinished, { force: true });
+  const exported = await exportChainFile(unfinished, chain, { first, last }, steps);
+  if (exported <= last - first) {
+    rmSync(unfinished);
+    return undefined;
+  }
+  renameSync(unfinished, path);
+  syncDirectory(directory);
+  return path;
+}
+
 /**
  * Writes blocks `first` to `last`, which exist, to a chain file in `directory`; it is durable when the promise resolves.
  * @returns its path, which names the last block's hash: the same blocks are written once
@@ -112,15 +134,7 @@ export async function exportChainFile(
 export async function setAsideBlocks(
   directory: string,
   chain: Pick<Chain, "block" | "consensusDataOf" | "blockHash">,
-  { first, last }: { readonly first: number; readonly last: number },
+  range: { readonly first: number; readonly last: number },
 ): Promise<string> {
-  const path = join(directory, `${first}-${last}-${chain.blockHash(last)!.slice(2, 10)}.rlp.gz`);
-  if (existsSync(path)) return path;
-  makeFolder(directory);
-  const unfinished = join(directory, "unfinished.rlp.gz");
-  rmSync(unfinished, { force: true });
-  await exportChainFile(unfinished, chain, { first, last }, { mayContinue: () => true });
-  renameSync(unfinished, path);
-  syncDirectory(directory);
-  return path;
+  return (await setAsideSomeBlocks(directory, chain, range, { mayContinue: () => true }))!;
 }

@@ -22,6 +22,7 @@ const SYSTEM: System = {
   isClockSynchronised: true,
   fileSystem: () => ({ freeBytes: 2 ** 40, freeFiles: undefined, isRemote: false }),
   hasPackage: () => true,
+  programVersion: () => ({ built: undefined, printed: undefined }),
 };
 
 function configAt(home: string, dev: boolean): Config {
@@ -42,9 +43,9 @@ const SINKS: Readonly<Record<string, (hostile: string) => string | Promise<strin
       now: 0,
       color: false,
     }),
-  "a finding of the doctor": (hostile) => {
+  "a finding of the doctor": async (hostile) => {
     const { context, output } = fakeContext();
-    doctor(configAt(`/none${hostile}`, true), context, SYSTEM);
+    await doctor(configAt(`/none${hostile}`, true), context, { peers: [] }, SYSTEM);
     return output.stdout;
   },
   progress: (hostile) => {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
-import { portOwner } from "./errors.ts";
+import { LogCorruptionError } from "../storage/log-reader.ts";
+import { describeError, portOwner } from "./errors.ts";
 
 const skip = process.platform !== "linux" && "only Linux shows who listens";
 
@@ -16,4 +17,17 @@ test("portOwner names the process that listens on a port, and nobody on a free o
   server.close();
   await once(server, "close");
   assert.equal(portOwner(port), undefined);
+});
+
+test("describeError says what to do about a folder that cannot be made", () => {
+  const denied = (syscall: string) => Object.assign(new Error("denied"), { code: "EACCES", syscall });
+  assert.match(describeError(denied("mkdir")), /install -d/);
+  assert.doesNotMatch(describeError(denied("open")), /install -d/);
+});
+
+test("a damaged log names what to restore, and what to do without a copy", () => {
+  const text = describeError(new LogCorruptionError({ position: 17, reason: "damaged record" }));
+  assert.match(text, /position 17/);
+  assert.match(text, /restore data\/log\//);
+  assert.match(text, /move data\/ away/);
 });

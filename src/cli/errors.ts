@@ -33,9 +33,14 @@ const HINTS: Readonly<Record<string, (error: NodeJS.ErrnoException & { port?: nu
     const owner = port === undefined ? undefined : portOwner(port);
     return `${owner ?? "another program"} listens there: stop it, or choose another address with --port or --json-rpc.address; port 0 is any free one`;
   },
-  EACCES: () => "this user may not do that",
+  EACCES: ({ syscall }) =>
+    syscall === "mkdir"
+      ? "this user may not make that folder: make it as root and give it to the user of the node (install -d -o USER -m 700 FOLDER)"
+      : "this user may not do that",
   ENOSPC: () => "the disk is full",
   ERR_MODULE_NOT_FOUND: () => "the build is incomplete; run npm run build",
+  STORE_CORRUPT_LOG: () =>
+    "restore data/log/ from a backup; under CometBFT you may also move data/ away, and the node makes its chain anew from CometBFT's blocks",
   STORE_LOCKED: () =>
     "a node runs on this home: stop it, or choose another --home; private methods of a running node are on its IPC socket",
 };

@@ -215,6 +215,10 @@ test("errors of use exit with 2: unknown commands, flags, keys and values", asyn
     ["import"],
     ["import", "/nonexistent/file"],
     ["rollback", "many"],
+    ["rollback", "0"],
+    ["rollback", "1", "--to", "3"],
+    ["rollback", "--to", "0x3"],
+    ["rollback", "--from-peers"],
     ["export", "f", "9", "3"],
     ["keys", "delete", "nobody"],
   ]) {
@@ -370,6 +374,7 @@ test("an unknown flag names the nearest that exists, by its last part too", asyn
 
 test("start --dev takes the port and block 0 by short flags", async () => {
   const flags = ["--port", "9545", "--chain-id", "7", "--accounts", "3", "--predeploys", "none", "--dev.in-memory"];
+  flags.push("--timestamp", "2026-01-31");
   const node = await startDev(fakeNode(), flags);
   node.signal();
   await node.exit;
@@ -379,6 +384,7 @@ test("start --dev takes the port and block 0 by short flags", async () => {
   assert.deepEqual(devChain, {
     chainId: 7,
     accounts: 3,
+    timestamp: 1_769_817_600,
     genesis: null,
     predeploys: ["none"],
     forkUrls: [],

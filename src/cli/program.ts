@@ -191,10 +191,20 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
 
   withSettings(withHome(program.command("doctor")), invocation)
     .option("--dev", "the dev chain's home")
-    .description("look at disk, memory, limits, clock, ports, secrets and versions")
+    .option("--peer <url...>", "JSON-RPC of other nodes of the network, to compare with")
+    .description("look at disk, memory, limits, clock, ports, secrets, versions, and the running node and its network")
     .action(async (flags: Flags) => {
       const { doctor } = await import("./doctor/doctor.ts");
-      doctor(load(flags).config, context);
+      await doctor(load(flags).config, context, { peers: (flags["peer"] as string[] | undefined) ?? [] });
+    });
+
+  withSettings(withHome(program.command("ready")), invocation, ["json-rpc", "ipc", "tls", "metrics"])
+    .option("--dev", "the dev chain's home")
+    .option("--wait <duration>", "how long the node may take to become ready, such as 60s (default: it is asked once)")
+    .description("whether the running node is ready: exit code 0, or 1 with the reason")
+    .action(async (flags: Flags) => {
+      const { ready } = await import("./commands/ready.ts");
+      await ready(load(flags).config, flags as { wait?: string }, context);
     });
 
   const config = program.command("config").description("settings");
@@ -210,11 +220,8 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
 
 function addChainCommands({ program, context, load, invocation }: Cli): void {
   const commands = () => import("./commands/chain.ts");
-  const chainCommand = (parent: Command, name: string) =>
-    withSettings(withHome(parent.command(name)), invocation, ["log", "chain", "state", "dev"]).option(
-      "--dev",
-      "the dev chain's home",
-    );
+  const chainCommand = (parent: Command, name: string, tables = ["log", "chain", "state", "dev"]) =>
+    withSettings(withHome(parent.command(name)), invocation, tables).option("--dev", "the dev chain's home");
 
   chainCommand(program, "import <file>")
     .description("execute and append the blocks of an RLP file; goes on where it stopped")
@@ -229,11 +236,15 @@ function addChainCommands({ program, context, load, invocation }: Cli): void {
     .action(async (file: string, block: string | undefined, flags: Flags) =>
       (await commands()).exportStateFile(load(flags).config, file, block, context),
     );
-  chainCommand(program, "rollback [blocks]")
-    .description("forget the newest blocks (default 1)")
-    .action(async (blocks: string | undefined, flags: Flags) =>
-      (await commands()).rollback(load(flags).config, blocks ?? "1", context),
-    );
+  chainCommand(program, "rollback [blocks]", ["log", "chain", "state", "dev", "consensus", "cometbft"])
+    .description("remove the newest blocks (default 1) and set them aside; CometBFT gives its own to the chain again")
+    .option("--to <height>", "remove all blocks after this one")
+    .option("--from-peers", "set CometBFT's blocks aside too: it gets all of them again from its peers")
+    .action(async (blocks: string | undefined, flags: Flags) => {
+      const { to } = flags as { to?: string };
+      const fromPeers = flags["fromPeers"] === true;
+      await (await commands()).rollback(load(flags).config, blocks, { to, fromPeers }, context);
+    });
   chainCommand(program, "prune")
     .description("remove blocks, states and proofs that the retention settings do not ask for")
     .option("--dry-run", "only say what would be removed")
@@ -397,6 +408,7 @@ const COMMON_SETTINGS = new Set([
 const DEV_ALIASES = [
   ["dev.chain-id", "--chain-id <number>", "chain id of a new dev chain (default 31337)"],
   ["dev.accounts", "--accounts <number>", "funded accounts of a dev chain (default 10)"],
+  ["dev.timestamp", "--timestamp <date>", "time of block 0 of a dev chain (default: now)"],
   ["dev.genesis", "--genesis <file>", "geth genesis file of a new dev chain"],
   ["dev.fork-url", "--fork-url <list>", "continue the chain of these nodes"],
   ["dev.fork-block", "--fork-block <number>", "block that is continued (default the newest)"],

@@ -14,6 +14,7 @@ import {
   boolean,
   byteSize,
   bytes,
+  date,
   duration,
   gas,
   hostPort,
@@ -291,7 +292,7 @@ export const SCHEMA = {
     }),
     rollbackBlocksMax: option("cometbft.rollback-blocks", integer(0), 100, {
       description:
-        "Blocks that the node removes without being asked where CometBFT's store ends before the chain, as after a power loss; they are set aside in a file. With more of them CometBFT stays down until an operator has decided.",
+        "Blocks that the node removes without being asked where CometBFT's store ends before the chain, as after a power loss; they are set aside in a file. With more of them the chain stays as it is, and CometBFT gets the blocks again from its peers.",
     }),
   },
   snapshot: {
@@ -312,6 +313,10 @@ export const SCHEMA = {
     accounts: option("dev.accounts", unset(integer(1, DEFAULTS.devAccountsMax)), null, {
       description: "Funded and unlocked accounts of a new dev chain: 10 unless set.",
     }),
+    timestamp: option("dev.timestamp", unset(date), null, {
+      description:
+        "Time of block 0 of a new dev chain, as a date or Unix seconds: that of its first start unless set. Chains with the same one, and the same settings, import blocks of each other.",
+    }),
     genesis: option("dev.genesis", unset(text), null, {
       description: "geth genesis file of a new dev chain, in place of the built-in one.",
     }),
@@ -331,7 +336,7 @@ export const SCHEMA = {
     }),
     clientVersion: option("dev.client-version", unset(text), null, {
       description:
-        "What web3_clientVersion answers on a dev chain, for tools that look for a name: Hardhat's network helpers run where it begins with hardhat or anvil.",
+        "What web3_clientVersion answers on a dev chain, for tools that look for a name: anvil/ and the node's own version unless set, because Hardhat's network helpers run where it begins with hardhat or anvil.",
     }),
     artifacts: option("dev.artifacts", unset(text), null, {
       description:

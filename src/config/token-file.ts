@@ -11,10 +11,10 @@ import { WatchedFiles } from "./watched-files.ts";
 /** Tokens live a year at most, so that revocations and secrets end. */
 export const TOKEN_SECONDS_MAX = 365 * 86_400;
 /** Revocations in the file at once; who needs more makes a new secret. */
-const REVOKED_MAX = 10_000;
+export const REVOKED_MAX = 10_000;
 
 /** `config/tokens.json`: what is to be known of tokens besides the newest secret. Times are in Unix seconds. */
-type TokenState = {
+export type TokenState = {
   /** The secret before `jwt.hex`, in hex. */
   readonly previous?: { readonly secret: string; readonly until: number };
   /** Ids and subjects of tokens that open nothing any more, and when the last of them would have ended. */
@@ -117,7 +117,7 @@ function writeTokenState(home: string, state: TokenState): void {
 }
 
 /** @throws InvalidConfigError for anything but what `writeTokenState` writes */
-function readTokenState(home: string): TokenState {
+export function readTokenState(home: string): TokenState {
   const path = tokensPath(home);
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return { revoked: [] };
   let value: unknown;

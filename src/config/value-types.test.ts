@@ -39,6 +39,7 @@ test("every value type reads back what it prints", () => {
     ),
   );
   check(types.text, fc.string());
+  check(types.date, fc.nat({ max: 4_102_444_799 }));
   check(types.list, fc.uniqueArray(fc.string({ minLength: 1 }).filter((item) => item.trim() === item)));
   check(types.bytes(32), fc.uint8Array({ maxLength: 32 }));
   check(
@@ -87,5 +88,26 @@ test("ids and addresses of nodes are read in lower case, and nothing else is one
   assert.deepEqual(types.nodeAddresses.parse(`${id}@Host:1`), [`${lower}@Host:1`]);
   for (const raw of [id, `${id}@host`, `${id}@host:65536`, `${id}@:1`, `tcp://${id}@host:1`, `${id}@a b:1`, 3]) {
     assert.equal(types.nodeAddresses.parse(raw), undefined, String(raw));
+  }
+});
+
+test("a date is a day, a second of UTC, or Unix seconds", () => {
+  assert.equal(types.date.parse("2026-01-31"), 1_769_817_600);
+  assert.equal(types.date.parse("2026-01-31T00:00:01Z"), 1_769_817_601);
+  assert.equal(types.date.parse("1769817600"), 1_769_817_600);
+  assert.equal(types.date.parse(0), 0);
+  for (const refused of [
+    "2026-02-30",
+    "2026-13-01",
+    "2026-01-31T00:00",
+    "2100-01-01",
+    "now",
+    "",
+    "-1",
+    "1e9",
+    -1,
+    1.5,
+  ]) {
+    assert.equal(types.date.parse(refused), undefined, String(refused));
   }
 });

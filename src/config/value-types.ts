@@ -103,6 +103,24 @@ export function parseDuration(text: string): number | undefined {
   return scaled(text, DURATION_UNITS);
 }
 
+/** 2100-01-01, which no date here reaches. */
+const DATE_END = 4_102_444_800;
+
+/** A moment from 1970 to 2099, in Unix seconds once read. */
+export const date: ValueType<number> = {
+  expects: "a date such as 2026-01-31 or 2026-01-31T12:00:00Z, or Unix seconds, before 2100",
+  parse(raw) {
+    const text = typeof raw === "number" ? String(raw) : raw;
+    if (typeof text !== "string") return undefined;
+    const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/.test(text);
+    // 30 February would be a day of March.
+    const isReal = isDate && new Date(text).getUTCDate() === Number(text.slice(8, 10));
+    const seconds = isReal ? Date.parse(text) / 1_000 : /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+    return seconds >= 0 && seconds < DATE_END ? seconds : undefined;
+  },
+  print: (value) => JSON.stringify(new Date(value * 1_000).toISOString().replace(".000", "")),
+};
+
 /** When the solo engine makes blocks. */
 export const blockTime: ValueType<BlockTime> = {
   expects: "instant, manual, or a duration such as 1s or 500ms",

@@ -45,7 +45,7 @@ export function genesisRules({ zeroBaseFee, minimumTip, jail, accountPermissions
 }
 
 /** The engine's genesis describes another chain than ours. */
-class GenesisDisagreementError extends NodeError {
+export class GenesisDisagreementError extends NodeError {
   readonly code = "CONSENSUS_GENESIS_DISAGREEMENT";
 }
 

@@ -512,7 +512,10 @@ function decode(raw: Uint8Array): Transaction {
  * keccak256(parent prevRandao ‖ height ‖ seconds ‖ nanos ‖ proposer). Known when a block is proposed and beyond the control of
  * one proposer, but not of a third of the validators together.
  */
-export function prevRandaoOf(parent: Hash, { height, time, proposer }: Proposal): Hash {
+export function prevRandaoOf(
+  parent: Hash,
+  { height, time, proposer }: Pick<Proposal, "height" | "time" | "proposer">,
+): Hash {
   return keccak256Hash(
     concatBytes(
       hashToBytes(parent),

@@ -37,7 +37,7 @@ export type RpcConnection = {
 };
 
 /** One response of a JSON-RPC server, or a notification. */
-type RpcMessage = {
+export type RpcMessage = {
   readonly id: unknown;
   readonly result: unknown;
   readonly error: RpcErrorObject | undefined;
@@ -55,7 +55,7 @@ type RpcErrorObject = {
 const RESPONSE_BYTES_MAX = 512 * 1024 * 1024;
 
 /** Decodes what a server sent. @throws ConnectionFailedError for anything but a message of JSON-RPC */
-function parseMessage(text: string, target: string): RpcMessage {
+export function parseMessage(text: string, target: string): RpcMessage {
   const message = objectIn(text);
   const { id, result, params } = message ?? {};
   // Some servers send `"error": null` beside a result.

@@ -4,17 +4,22 @@ import type { Chain } from "../chain/chain.ts";
 import type { StatePatches } from "../chain/reader.ts";
 import type { BlockMode } from "../consensus/solo/solo-engine.ts";
 import type { PayloadAttributes } from "../execution/block/build-block.ts";
+import { insufficientMaxFee } from "../execution/validation/validate-message.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import type { Submission } from "../mempool/pool.ts";
 import { checkSidecar, kzgRejection } from "../mempool/sidecar.ts";
 import type { BlobVerifier } from "../mempool/submission.ts";
+import { nextBaseFee } from "../params/fees.ts";
+import { isBlockForkActive } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Hash, hashFromBytes } from "../primitives/hash.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../primitives/hex.ts";
 import { mergeChanges } from "../state/state-changes.ts";
 import { decodePooledTransaction } from "../types/transaction/decode.ts";
 import { encodePooledTransaction } from "../types/transaction/encode.ts";
+import { maxFeePerGasOf } from "../types/transaction/fees.ts";
 import { impersonatedSender } from "../types/transaction/impersonation.ts";
+import { recoverSender } from "../types/transaction/sender.ts";
 import type { DevJournal, SnapshotRecord } from "./dev-journal.ts";
 import { DevControlError, type DevSettings, type NextBlock } from "./dev-settings.ts";
 import { type AccountEdit, changesOfEdits, restoreDevState } from "./dev-state.ts";
@@ -123,6 +128,22 @@ export class DevChain {
   withSender(submission: Submission): Submission {
     const sender = impersonatedSender(submission.tx);
     return sender !== undefined && this.isImpersonated(sender) ? { ...submission, sender } : submission;
+  }
+
+  /**
+   * A transaction for the pool. Where every transaction has its block at once, one that the next block cannot take would wait for ever, because
+   * no block without it lowers the base fee.
+   * @throws InvalidTransactionError
+   */
+  admit(submission: Submission): Submission {
+    const known = this.withSender(submission);
+    const { tx } = known;
+    const maxFeePerGas = maxFeePerGasOf(tx);
+    const baseFeePerGas = this.isAutomine ? this.#nextBaseFee() : 0n;
+    if (maxFeePerGas < baseFeePerGas) {
+      throw insufficientMaxFee({ from: known.sender ?? recoverSender(tx), maxFeePerGas, baseFeePerGas });
+    }
+    return known;
   }
 
   isImpersonated(address: Address): boolean {
@@ -356,6 +377,16 @@ export class DevChain {
   #moveClockToHead(): void {
     const { timestamp } = this.#head().header;
     this.#store({ ...this.#settings, clockOffsetSeconds: this.#offsetTo(timestamp) });
+  }
+
+  /** In wei; 0 before London. */
+  #nextBaseFee(): bigint {
+    const { config } = this.#modules.chain;
+    const { header } = this.#head();
+    if (!isBlockForkActive(config, "londonBlock", header.number + 1)) return 0n;
+    const { nextBlock } = this.#settings;
+    const forced = nextBlock?.number === header.number + 1 ? nextBlock.baseFeePerGas : undefined;
+    return forced ?? nextBaseFee(header, config);
   }
 
   #offsetTo(timestamp: number): number {

@@ -101,6 +101,10 @@ test("the error says when to send again: once the blocks have taken what is too 
   assert.deepEqual(retryAfterMs(250), { retryAfterMs: 1_000 });
   assert.deepEqual(retryAfterMs(640), { retryAfterMs: 5_000 });
   assert.deepEqual(retryAfterMs(1_000_000), { retryAfterMs: 30_000 });
+  // The pace of blocks that had nothing to take is not known, and it is not that of a network that stands still.
+  for (let i = 0; i < 9; i++) block(BLOCK_MS);
+  assert.deepEqual(retryAfterMs(128), { retryAfterMs: 1_000 });
+  assert.deepEqual(retryAfterMs(384), { retryAfterMs: 4_000 });
 });
 
 test("a process that runs its timers late puts off too", () => {

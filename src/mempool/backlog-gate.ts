@@ -26,6 +26,9 @@ const WAITING_BLOCKS = 3;
 const PEERS_FACTOR = 4;
 /** Blocks over which the pace is measured. */
 const PACE_BLOCKS = 8;
+const RETRY_BLOCKS_MAX = 30;
+/** The pace of a network that was idle is not known: what may always wait is gone after so many block times. */
+const IDLE_BLOCKS = 2;
 /** A round that fails takes as long whatever the block time is. */
 const BLOCK_MS_MIN = 1_000;
 
@@ -108,7 +111,10 @@ export class BacklogGate {
     return this.#modules.now() - this.#blocks.at(-1)!.at > LATE_BLOCKS * this.#blockMs;
   }
 
-  /** Transactions that blocks take in a millisecond. The time since the newest block counts too. */
+  /**
+   * Transactions that blocks take in a millisecond. The time since the newest counts too, and so do empty ones: what the first block after them takes
+   * has cost the other nodes nothing yet.
+   */
   #perMs(): number {
     const [first, ...blocks] = this.#blocks;
     const taken = blocks.reduce((sum, { transactions }) => sum + transactions, 0);
@@ -116,7 +122,7 @@ export class BacklogGate {
   }
 
   #retryAfterMs(excess: number, perMs: number): number {
-    const drained = perMs === 0 ? Number.POSITIVE_INFINITY : excess / perMs;
-    return Math.round(Math.min(30, Math.max(1, drained / this.#blockMs)) * this.#blockMs);
+    const blocks = excess / Math.max(perMs * this.#blockMs, WAITING_MIN / IDLE_BLOCKS);
+    return Math.round(Math.min(RETRY_BLOCKS_MAX, Math.max(1, blocks)) * this.#blockMs);
   }
 }

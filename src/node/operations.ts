@@ -9,7 +9,7 @@ import { chainFileSize } from "../chain-files/chain-file-io.ts";
 import { exportState } from "../chain-files/export-state.ts";
 import { exportChainFile, type ImportSteps, importChainFile } from "../chain-files/transfer-chain-file.ts";
 import type { Config } from "../config/config.ts";
-import { dataPath } from "../config/home.ts";
+import { dataPath, setAsidePath } from "../config/home.ts";
 import { NodeError } from "../errors.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Address } from "../primitives/address.ts";
@@ -17,6 +17,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Block } from "../types/block.ts";
 import { executionModules } from "./chain/execution-modules.ts";
 import { type OpenChain, openChain } from "./chain/open-chain.ts";
+import { type RollbackEngine, rollBackChain, UnknownRangeError } from "./rollback.ts";
 import { startNode } from "./start-node.ts";
 import type { NodeOperations } from "./types.ts";
 
@@ -31,11 +32,6 @@ export class BlockRejectedError extends NodeError {
 /** The file does not continue this chain. */
 export class ForeignImportError extends NodeError {
   readonly code = "IMPORT_FOREIGN";
-}
-
-/** The block to export or to roll back to does not exist. */
-export class UnknownRangeError extends NodeError {
-  readonly code = "UNKNOWN_RANGE";
 }
 
 /** Every retention setting is `archive`. */
@@ -148,13 +144,21 @@ export const nodeOperations: NodeOperations = {
     }
   },
 
-  async rollback(config, log, { blocks }) {
-    const { chain, store } = openChain(config, log);
+  async rollback(config, log, { back, fromPeers, onProgress, signal }) {
+    // The genesis file may have the right rules already, which the blocks that go do not follow.
+    const { chain, store, checkForks } = openChain(config, log, { checksForks: false });
     try {
-      const head = chain.head().block.header.number;
-      if (blocks > head) throw new UnknownRangeError(`cannot go back ${blocks} blocks from ${head}`);
-      chain.rollbackTo(head - blocks);
-      return { head: head - blocks };
+      const to = "to" in back ? back.to : chain.head().block.header.number - back.blocks;
+      const engine = await rollbackEngineOf(config, log);
+      const options = { to, fromPeers, onProgress, signal };
+      const result = await rollBackChain(options, {
+        chain,
+        store,
+        setAsideDirectory: setAsidePath(config.home),
+        engine,
+      });
+      if (!signal.aborted) checkForks();
+      return result;
     } finally {
       store.close();
     }
@@ -206,6 +210,13 @@ export const nodeOperations: NodeOperations = {
   },
 };
 
+/** CometBFT of a home whose lock is held; loaded for `consensus.engine = cometbft` alone. */
+async function rollbackEngineOf(config: Config, log: Logger): Promise<RollbackEngine | undefined> {
+  if (config.consensus.engine !== "cometbft") return undefined;
+  const { createRollbackEngine } = await import("./chain/network-engine.ts");
+  return createRollbackEngine(config, log);
+}
+
 /** Imports the blocks of `file` before the base of the chain; undefined where the file begins with a later one. */
 async function fillBeforeBase(
   opened: OpenChain,
@@ -250,7 +261,7 @@ function assertContinues(chain: Chain, { header }: Block): void {
   }
   if (header.parentHash === head.hash) return;
   throw new ForeignImportError(
-    `the file is of another chain: its block ${next} builds on ${header.parentHash}, and block ${next - 1} here is ${head.hash}; the home needs the genesis that the file begins from (evmintd init --genesis FILE)`,
+    `the file is of another chain: its block ${next} builds on ${header.parentHash}, and block ${next - 1} here is ${head.hash}; the home needs the genesis that the file begins from (evmintd init --genesis FILE; for a dev chain --dev.genesis FILE, or its --timestamp)`,
     { number: header.number, parentHash: header.parentHash, head: head.hash },
   );
 }

@@ -52,6 +52,22 @@ export type PruneResult = {
   readonly logBytes: number;
 };
 
+export type RollbackOptions = {
+  /** So many blocks, or all after block `to`. */
+  readonly back: { readonly blocks: number } | { readonly to: number };
+  /** CometBFT's blocks are set aside as well: it gets them from its peers. */
+  readonly fromPeers: boolean;
+};
+
+export type RollbackResult = {
+  readonly head: number;
+  readonly removed: number;
+  /** What was removed, for `evmintd import`. */
+  readonly file?: string;
+  /** What CometBFT does at its next start, and what that needs. */
+  readonly engine?: string;
+};
+
 /** The operations of the command line. Every call opens the store of `config.home` and closes it again. */
 export type NodeOperations = {
   startNode(config: Config, log: Logger): Promise<RunningNode>;
@@ -86,8 +102,8 @@ export type NodeOperations = {
     log: Logger,
     options: WorkOptions,
   ): Promise<{ readonly head: number; readonly faults: readonly string[] }>;
-  /** Removes the newest `blocks` blocks. */
-  rollback(config: Config, log: Logger, options: { readonly blocks: number }): Promise<{ readonly head: number }>;
+  /** Removes the newest blocks, which are in a file then. When `signal` aborts before that is written, nothing is removed. */
+  rollback(config: Config, log: Logger, options: WorkOptions & RollbackOptions): Promise<RollbackResult>;
   /** Removes what the retention settings do not ask for; with `isDryRun` says what that is. @throws NothingToPruneError */
   prune(config: Config, log: Logger, options: WorkOptions & { readonly isDryRun: boolean }): Promise<PruneResult>;
   /** Copies the index into a file without free pages; undefined when it was stopped. */

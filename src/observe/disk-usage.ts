@@ -34,9 +34,7 @@ export class DiskUsage {
     });
     const free = metrics.gauge({ name: "disk_free_bytes", help: "What is free where the home is." });
     const measure = failures.guard("disk usage", async () => {
-      for (const [part, path] of Object.entries(PARTS)) {
-        used.set(await sizeOf(join(home, path)), { part });
-      }
+      for (const [part, bytes] of Object.entries(await diskUsageOf(home))) used.set(bytes, { part });
       const { bavail, bsize } = statfsSync(home);
       free.set(bavail * bsize);
     });
@@ -47,6 +45,13 @@ export class DiskUsage {
   close(): void {
     clearInterval(this.#timer);
   }
+}
+
+/** Bytes on disk of each part of a home. */
+export async function diskUsageOf(home: string): Promise<Readonly<Record<keyof typeof PARTS, number>>> {
+  const sizes: [string, number][] = [];
+  for (const [part, path] of Object.entries(PARTS)) sizes.push([part, await sizeOf(join(home, path))]);
+  return Object.fromEntries(sizes) as Record<keyof typeof PARTS, number>;
 }
 
 /** Bytes on disk of a file, or of all below a folder; what is removed meanwhile has none. */

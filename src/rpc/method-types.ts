@@ -553,6 +553,7 @@ export interface RpcMethods {
   admin_importChain(file: string): Promise<boolean>;
   admin_nodeInfo(): Promise<unknown>;
   admin_peers(): Promise<unknown>;
+  admin_readiness(): Promise<unknown>;
   admin_removePeer(url: string): Promise<boolean>;
   admin_removeTrustedPeer(url: string): Promise<boolean>;
   admin_startHTTP(host?: string | null, port?: unknown | null, cors?: string | null, apis?: string | null, vhosts?: string | null): Promise<boolean>;

@@ -18,7 +18,9 @@ before(async () => {
 after(() => built.remove());
 
 /** Trying a passphrase at the standard cost takes seconds without native code. */
-const LIGHT = { settings: { "keystore.strength": "light" } };
+/** Of chains that have the same block 0. */
+const DATED = { settings: { "dev.timestamp": "2026-01-31" } };
+const LIGHT = { settings: { ...DATED.settings, "keystore.strength": "light" } };
 
 test("the modules for browsers import no built-in module of Node", () => {
   const imported = Object.values(built.metafile.outputs).flatMap(({ imports }) => imports);
@@ -38,7 +40,7 @@ test("a chain in memory runs contracts, filters and snapshots", async () => {
 });
 
 test("every method answers in the modules for browsers as in Node, on a chain that Node exported", async () => {
-  await using maker = await browser.createNode();
+  await using maker = await browser.createNode(DATED);
   await useContract(maker);
   const file = await maker.exportChain();
   await using node = await createNode(LIGHT);
@@ -52,9 +54,9 @@ test("every method answers in the modules for browsers as in Node, on a chain th
 });
 
 test("a block that Node adds to a chain of the tab goes back to the tab", async () => {
-  await using tab = await browser.createNode();
+  await using tab = await browser.createNode(DATED);
   await tab.produceBlock();
-  await using node = await createNode();
+  await using node = await createNode(DATED);
   await importIntoNode(node, await tab.exportChain());
   const hash = node.produceBlock();
   await tab.importChain(await exportFromNode(node));

@@ -28,7 +28,9 @@ const path = chromiumPath();
 const skip = path === undefined && "chromium is not on PATH";
 const TRANSFERS = 1_000;
 const BOB = DEV_ADDRESSES[1];
-const LIGHT = { settings: { "keystore.strength": "light" } };
+/** Of chains that have the same block 0. */
+const DATED = { settings: { "dev.timestamp": "2026-01-31" } };
+const LIGHT = { settings: { ...DATED.settings, "keystore.strength": "light" } };
 
 let browser: Browser;
 let built: Awaited<ReturnType<typeof buildForTests>>;
@@ -94,7 +96,7 @@ test("a page runs contracts, filters and snapshots, in its own thread and in a w
 
 test("every method answers in a page as in Node, on the same chain", { skip }, async () => {
   const page = await openPage();
-  await startNode(page);
+  await startNode(page, DATED);
   await useContract(nodeOf(page));
   const file = await exportChain(page);
   await startNode(page, LIGHT);

@@ -33,6 +33,11 @@ test("alerts and the rows of a network name metrics that a node has", () => {
   }
 });
 
+test("an alert has one rule", () => {
+  const names = rules.map(({ alert }) => alert);
+  assert.deepEqual(names, [...new Set(names)]);
+});
+
 test("the page on monitoring says of each alert what to do", () => {
   const page = read("docs", "guides", "monitoring.md").toLowerCase();
   for (const { alert } of rules) {

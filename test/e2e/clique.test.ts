@@ -132,7 +132,9 @@ test("clique: proposals survive a restart and end when discarded", async () => {
 test("clique: an exported chain with votes is imported with the same states", async () => {
   await request("admin_exportChain", "votes.rlp.gz");
   const newest = await head();
-  const copy = await startTestNode({ dev: true, settings: { "consensus.block-time": "manual" } });
+  const { timestamp } = running.node.core.chain.header(0)!;
+  const settings = { "consensus.block-time": "manual", "dev.timestamp": String(timestamp) };
+  const copy = await startTestNode({ dev: true, settings });
   try {
     const there = (method: string, ...params: readonly unknown[]) => copy.node.provider.request({ method, params });
     mkdirSync(join(copy.home, "debug"), { recursive: true });

@@ -153,6 +153,13 @@ test("debug_traceBlockFromFile traces the RLP of a file", async () => {
   }
 });
 
+test("block 0 of a dev chain has no traces", async () => {
+  const genesis = await request<{ hash: Hash }>("eth_getBlockByNumber", "0x0", false);
+  assert.deepEqual(await request("debug_traceBlockByNumber", "0x0"), []);
+  assert.deepEqual(await request("debug_traceBlockByNumber", "earliest", { tracer: "callTracer" }), []);
+  assert.deepEqual(await request("debug_traceBlockByHash", genesis.hash), []);
+});
+
 test("debug_intermediateRoots ends with the block's state root where nothing follows the transactions", async () => {
   const { blockHash } = await send({ to: RECEIVER, value: "0x1" });
   const roots = await request<Hash[]>("debug_intermediateRoots", blockHash);

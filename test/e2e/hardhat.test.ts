@@ -34,7 +34,7 @@ let project: string;
 before(async () => {
   if (skip) return;
   // The network helpers work with nodes whose name they know.
-  node = await startTestNode({ dev: true, settings: { "dev.client-version": "anvil/evmint" } });
+  node = await startTestNode({ dev: true });
   project = mkdtempSync(join(tmpdir(), "evmint-hardhat-"));
   symlinkSync(modules!, join(project, "node_modules"));
   writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }));

@@ -242,12 +242,18 @@ test("bad tokens are counted over all RPC processes together", async () => {
     for (const client of clients) assert.equal((await client.send(call)).status, 200);
     const statuses: number[] = [];
     const headers = { authorization: "Bearer bad" };
-    for (let attempt = 0; attempt < 6; attempt++) {
+    for (let attempt = 0; attempt < 8; attempt++) {
       statuses.push((await clients[attempt % 2]!.send(call, headers)).status);
       // Through the chain's process to the other: its answer to this arrives after the news.
       for (const client of clients) await client.send({ ...call, method: "net_version" });
     }
-    assert.deepEqual(statuses, [401, 401, 401, 401, 429, 429]);
+    // With a count of its own each process would answer 401 to all eight. One more may come back to a slow test.
+    const heard = statuses.filter((status) => status === 401).length;
+    assert.ok(heard === 4 || heard === 5, String(statuses));
+    assert.ok(
+      statuses.slice(heard).every((status) => status === 429),
+      String(statuses),
+    );
     for (const client of clients) client.close();
   } finally {
     await node.stop();

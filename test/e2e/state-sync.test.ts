@@ -22,6 +22,7 @@ import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
 import { consensusDataIn } from "../../src/consensus/state-sync/testing/consensus-data-in.ts";
 import type { GovernanceInBlock } from "../../src/consensus/voting/block-effect.ts";
 import { executionModules } from "../../src/node/chain/execution-modules.ts";
+import { isSnapshotAlone } from "../../src/node/chain/unfinished-sync.ts";
 import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/keccak.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
@@ -123,6 +124,7 @@ test("a snapshot restores the state of its block, and the chain goes on from the
   assert.deepEqual(restore.info(), { height: 30, appHash: appHash(), appVersion: 1 });
   assert.equal(restore.offerSnapshot(snapshot, appHash()), "abort");
 
+  assert.equal(isSnapshotAlone(directory), true);
   const { chain: origin } = running.node.core;
   const store = openDiskBlockStore({ directory, createTrie: createStateTrie });
   try {
@@ -146,6 +148,7 @@ test("a snapshot restores the state of its block, and the chain goes on from the
   } finally {
     store.close();
   }
+  assert.equal(isSnapshotAlone(directory), false);
 });
 
 test("a chunk that is damaged, or comes from another place, is fetched again from another peer", async () => {

@@ -15,7 +15,9 @@ const APPLICATION = "src/consensus/evm-application.test.ts";
 const PROPOSALS = "src/consensus/damaged-proposals.test.ts";
 const SESSION = "src/consensus/cometbft/state-sync-session.test.ts";
 const PERTURBATIONS = "test/network/perturbations.test.ts";
+const FAULTS = "test/network/faults/plan.ts";
 const DISASTER = "test/network/disaster.test.ts";
+const WRONG_HOME = "test/network/wrong-home.test.ts";
 const ROLLBACK = "test/network/rollback.test.ts";
 
 const ROWS: readonly (readonly [what: string, file: string, title: string])[] = [
@@ -58,8 +60,12 @@ const ROWS: readonly (readonly [what: string, file: string, title: string])[] = 
   ["kill -9 of CometBFT under traffic", PERTURBATIONS, "kill -9 of CometBFT"],
   ["kill -9 of both under traffic", PERTURBATIONS, "kill -9 of both"],
   ["SIGSTOP", PERTURBATIONS, "SIGSTOP of both"],
+  ["SIGSTOP of one of the two", FAULTS, "SIGSTOP of CometBFT"],
   ["no connection", PERTURBATIONS, "no connection for 10 s"],
+  ["a network that loses what is sent one way", FAULTS, "is not heard"],
   ["data/ is lost", PERTURBATIONS, "data directory wiped"],
+  ["the disk of a validator is lost", FAULTS, "data/ and cometbft/data/ lost"],
+  ["an older copy of a validator's home", FAULTS, "restored from a backup"],
   ["a clock ahead, and behind", PERTURBATIONS, "clock 90 s behind"],
   ["a minority halts; no quorum", DISASTER, "without two of four validators"],
   ["most validators are lost", DISASTER, "goes on alone"],
@@ -67,7 +73,19 @@ const ROWS: readonly (readonly [what: string, file: string, title: string])[] = 
   ["disk full (CometBFT)", PERTURBATIONS, '"disk of CometBFT full"'],
   ["disk full (CometBFT): tried for ever", SUPERVISOR, "whose disk is full is tried"],
   ["a torn last record", "src/storage/block-log.test.ts", "torn"],
+  ["a damaged log", WRONG_HOME, "the log is damaged: the chain is made again"],
+  ["a damaged log: the remedy", "src/cli/errors.test.ts", "names what to restore"],
+  ["a wrong block 0", WRONG_HOME, "a wrong block 0 end the start"],
+  ["a wrong block 0: before there is data", "src/node/chain/network-engine.test.ts", "before a store is made of it"],
+  ["blocks before the initial height are missing", WRONG_HOME, "first one are missing"],
+  [
+    "CometBFT cannot go on from its store",
+    "test/network/state-sync.test.ts",
+    "begins again from a snapshot, by the lines",
+  ],
   ["another app hash, rollback", "test/network/upgrade.test.ts", "one that missed it stays down"],
+  ["other rules: one rollback", "test/network/other-rules.test.ts", "is brought back by one rollback"],
+  ["a rollback that dies", "src/node/rollback.test.ts", "leaves the chain whole where it dies"],
   ["consensus failure while the process lives", SUPERVISOR, "stops the living process"],
   ["no block for too long", SUPERVISOR, "living engine without blocks"],
   ["an exception, a short or oversize reply", HANDLERS, "replies that would halt CometBFT"],

@@ -1,7 +1,23 @@
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 
+/** What does not reach its end: what is sent to a node, what it sends, or both. */
+export type HeldDirection = "in" | "out" | "both";
+
 /** The connections that one node dials to another, through a port that can be cut. */
-type Link = { readonly server: Server; readonly sockets: Set<Socket>; isCut: boolean };
+type Link = {
+  /** Node that dials; undefined: whichever knows the port. */
+  readonly from: number | undefined;
+  readonly to: number;
+  readonly server: Server;
+  readonly sockets: Set<Socket>;
+  readonly connections: Set<Connection>;
+  isCut: boolean;
+  /** Nothing passes from the node that dials, or to it; the connections stay. */
+  readonly held: { forth: boolean; back: boolean };
+};
+
+/** From the node that dials, and to the one that listens. */
+type Connection = { readonly near: Socket; readonly far: Socket };
 
 /** Each ends with the other; `sockets` has those that are open. */
 export function joinSockets(near: Socket, far: Socket, sockets: Set<Socket>): void {
@@ -18,50 +34,99 @@ export function joinSockets(near: Socket, far: Socket, sockets: Set<Socket>): vo
   }
 }
 
+/** Has `source` go on to `sink`, or stay where it is until the next call. */
+function setFlow(source: Socket, sink: Socket, isHeld: boolean): void {
+  source.unpipe(sink);
+  if (isHeld) source.pause();
+  else source.pipe(sink);
+}
+
 /** TCP proxies between the nodes of a network: one port for each direction of each pair. */
 export class Links {
-  readonly #links = new Map<string, Link>();
+  readonly #links: Link[] = [];
 
-  /** Listens on `port` for what node `from` sends to node `to`, which listens on `target`. */
-  async open(from: number, to: number, port: number, target: number): Promise<void> {
-    const link: Link = { server: createServer(), sockets: new Set(), isCut: false };
+  /** Listens on `port` for what node `from` sends to node `to`, which listens on `target`. @param from undefined: any node may */
+  async open(from: number | undefined, to: number, port: number, target: number): Promise<void> {
+    const link: Link = {
+      from,
+      to,
+      server: createServer(),
+      sockets: new Set(),
+      connections: new Set(),
+      isCut: false,
+      held: { forth: false, back: false },
+    };
     link.server.on("connection", (near) => {
       if (link.isCut) {
         near.destroy();
         return;
       }
       const far = createConnection(target, "127.0.0.1");
+      const connection = { near, far };
       for (const socket of [near, far]) socket.setNoDelay(true);
       joinSockets(near, far, link.sockets);
-      near.pipe(far).pipe(near);
+      link.connections.add(connection);
+      near.on("close", () => link.connections.delete(connection));
+      applyHolds(link);
     });
     await new Promise<void>((resolve, reject) => {
       link.server.once("error", reject);
       link.server.listen(port, "127.0.0.1", resolve);
     });
-    this.#links.set(`${from}-${to}`, link);
+    this.#links.push(link);
   }
 
   /** Ends every connection of `node` and accepts none until `mend`. */
   cut(node: number): void {
+    for (const link of this.#of(node)) cutLink(link);
+  }
+
+  /**
+   * Lets nothing through of what `node` sends, or of what others send to it, until `mend`. No connection ends, as in a network that loses packets. One
+   * that any node may have dialed ends.
+   */
+  hold(node: number, direction: HeldDirection): void {
     for (const link of this.#of(node)) {
-      link.isCut = true;
-      for (const socket of link.sockets) socket.destroy();
+      if (link.from === undefined) {
+        cutLink(link);
+        continue;
+      }
+      const [sends, hears] = [direction !== "in", direction !== "out"];
+      link.held.forth = link.from === node ? sends : hears;
+      link.held.back = link.from === node ? hears : sends;
+      applyHolds(link);
     }
   }
 
   mend(node: number): void {
-    for (const link of this.#of(node)) link.isCut = false;
+    for (const link of this.#of(node)) {
+      link.isCut = false;
+      link.held.forth = false;
+      link.held.back = false;
+      applyHolds(link);
+    }
   }
 
   close(): void {
-    for (const { server, sockets } of this.#links.values()) {
+    for (const { server, sockets } of this.#links) {
       server.close();
       for (const socket of sockets) socket.destroy();
     }
   }
 
   #of(node: number): readonly Link[] {
-    return [...this.#links].filter(([pair]) => pair.split("-").includes(String(node))).map(([, link]) => link);
+    return this.#links.filter(({ from, to }) => from === undefined || from === node || to === node);
+  }
+}
+
+function cutLink(link: Link): void {
+  link.isCut = true;
+  for (const socket of link.sockets) socket.destroy();
+}
+
+function applyHolds({ connections, held }: Link): void {
+  for (const { near, far } of connections) {
+    setFlow(near, far, held.forth);
+    setFlow(far, near, held.back);
   }
 }

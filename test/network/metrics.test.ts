@@ -3,9 +3,6 @@ import { test } from "node:test";
 import { metricNames, NETWORK_ROWS } from "../../scripts/grafana-dashboard.ts";
 import { eventually, Network, type NetworkNode, whyLeftOut } from "./network.ts";
 
-const METRICS_PORT = 6_060;
-const PORT_STEP = 10;
-
 type Exposition = {
   has(metric: string): boolean;
   /** The sum over all labels. */
@@ -13,9 +10,8 @@ type Exposition = {
   labels(metric: string): readonly string[];
 };
 
-async function scrape(index: number): Promise<Exposition> {
-  const answer = await fetch(`http://127.0.0.1:${METRICS_PORT + PORT_STEP * index}/metrics`);
-  const text = await answer.text();
+async function scrapeNode(node: NetworkNode): Promise<Exposition> {
+  const text = await node.metrics();
   const series = [...text.matchAll(/^(evmint_\w+)(?:\{(.*)\})? (\S+)$/gm)].map(([, name, labels = "", value]) => ({
     name,
     labels,
@@ -35,6 +31,7 @@ test("metrics of four validators say what they do, and what one of them does not
   const network = await Network.start(4, 0);
   t.after(() => network.stop());
   const [first, , , last] = network.nodes as [NetworkNode, NetworkNode, NetworkNode, NetworkNode];
+  const scrape = (index: number) => scrapeNode(network.nodes[index]!);
   const sees = (what: string, index: number, condition: (metrics: Exposition) => boolean) =>
     eventually(what, async () => condition(await scrape(index)));
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { get, type IncomingMessage } from "node:http";
+import { get, type IncomingMessage, type RequestOptions } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { json } from "node:stream/consumers";
+import { json, text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createPublicClient, createWalletClient, defineChain, http } from "viem";
@@ -14,7 +14,7 @@ import { engineRpcSocket, nodeIdOf } from "../../src/consensus/cometbft/home/hom
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { overIpc } from "../support/clients.ts";
 import { type Evmintd, runEvmintd, spawnEvmintd } from "../support/evmintd.ts";
-import { Links } from "./links.ts";
+import { type HeldDirection, Links } from "./links.ts";
 
 export const CHAIN_ID = 9000;
 /** Added to every port, so that networks can run side by side on one machine. */
@@ -23,9 +23,13 @@ const PORT_OFFSET = Number(process.env.NETWORK_PORT_OFFSET ?? 0);
 const HTTP_PORT = 19_545 + PORT_OFFSET;
 /** Port for peers of the first node. */
 export const P2P_PORT = 26_656 + PORT_OFFSET;
+/** Port of the metrics of the first node. */
+const METRICS_PORT = 6_060 + PORT_OFFSET;
 const PORT_STEP = 10;
 /** Ports of the proxies between nodes that can be parted. */
 const LINK_PORT = 27_600 + PORT_OFFSET;
+/** Ports of the proxies in front of nodes, which those dial that learn of a node from others. */
+const DOOR_PORT = 27_800 + PORT_OFFSET;
 /** Longer than a recovery takes on a machine that does other work too: times are asserted where they matter. */
 const WAIT_MS = 120_000;
 
@@ -142,17 +146,24 @@ export class Network {
     return network;
   }
 
-  /** Makes each node dial the others through proxies, for `cut`; before they are started. */
-  async linkNodes(): Promise<void> {
+  /**
+   * Makes nodes dial each other through proxies, for `cut` and `hold`; before they are started. A node says of itself that it is to be dialed through
+   * one as well.
+   * @param dials whether node `from` has node `to` among its persistent peers
+   */
+  async linkNodes(dials: (from: number, to: number) => boolean = () => true): Promise<void> {
     for (const [from, node] of this.nodes.entries()) {
       const peers: string[] = [];
       for (const [to, { home }] of this.nodes.entries()) {
-        if (to === from) continue;
+        if (to === from || !dials(from, to)) continue;
         const port = LINK_PORT + PORT_STEP * from + to;
         await this.#links.open(from, to, port, P2P_PORT + PORT_STEP * to);
         peers.push(`${nodeIdOf(cometbftPath(home))}@127.0.0.1:${port}`);
       }
+      const door = DOOR_PORT + from;
+      await this.#links.open(undefined, from, door, P2P_PORT + PORT_STEP * from);
       node.flags.push("--cometbft.persistent-peers", peers.join());
+      node.flags.push("--cometbft.external-address", `127.0.0.1:${door}`);
     }
   }
 
@@ -160,6 +171,13 @@ export class Network {
   cut(node: NetworkNode): () => void {
     const index = this.nodes.indexOf(node);
     this.#links.cut(index);
+    return () => this.#links.mend(index);
+  }
+
+  /** Lets nothing through of what a node sends, or is sent, until the returned function is called; its connections stay. */
+  hold(node: NetworkNode, direction: HeldDirection): () => void {
+    const index = this.nodes.indexOf(node);
+    this.#links.hold(index, direction);
     return () => this.#links.mend(index);
   }
 
@@ -205,7 +223,14 @@ const SIGNED = 2;
 function createNode(home: string, port: number, flags: string[], nodeArgs: readonly string[] = []) {
   const url = `http://127.0.0.1:${port}`;
   const client = createPublicClient({ chain, transport: http(url, { retryCount: 0 }) });
+  const metricsPort = METRICS_PORT + port - HTTP_PORT;
   let running: Evmintd | undefined;
+  /** Logs of the processes before. */
+  const earlierLogs: string[] = [];
+  const spawned = (node: Evmintd) => {
+    if (running !== undefined) earlierLogs.push(running.output.stderr);
+    running = node;
+  };
   return {
     home,
     url,
@@ -226,10 +251,17 @@ function createNode(home: string, port: number, flags: string[], nodeArgs: reado
       const { block_id } = await engineAnswer<BlockAnswer>(home, `/block?height=${height}`);
       return { height, hash: block_id.hash };
     },
+    /** What CometBFT's own RPC answers. */
+    engine: <T>(path: string) => engineAnswer<T>(home, path),
+    /** Its metrics, in the text format of Prometheus. */
+    async metrics(): Promise<string> {
+      // `fetch` refuses some ports.
+      return text(await response({ host: "127.0.0.1", port: metricsPort, path: "/metrics" }));
+    },
     /** Why it is not ready; undefined where it is. */
     async problem(): Promise<string | undefined> {
-      const response = await fetch(`${url}/readyz`);
-      return ((await response.json()) as { readonly reason?: string }).reason;
+      const answer = await fetch(`${url}/readyz`);
+      return ((await answer.json()) as { readonly reason?: string }).reason;
     },
     /** Its newest block. */
     height: async () => Number(await client.getBlockNumber({ cacheTime: 0 })),
@@ -248,13 +280,13 @@ function createNode(home: string, port: number, flags: string[], nodeArgs: reado
       );
     },
     start() {
-      running = spawnEvmintd(["start", "--home", home, ...flags], nodeArgs);
+      spawned(spawnEvmintd(["start", "--home", home, ...flags], nodeArgs));
     },
-    /** Starts it as the program of `older-program.ts`. */
-    startOlder() {
-      const entry = fileURLToPath(new URL("older-program.ts", import.meta.url));
+    /** Starts it as the program `name` of this folder, in place of evmintd. */
+    startAs(name: "older-program.ts" | "other-rules-program.ts") {
+      const entry = fileURLToPath(new URL(name, import.meta.url));
       const args = ["--import", "tsx", ...nodeArgs];
-      running = spawnEvmintd(["start", "--home", home, ...flags], args, process.execPath, entry);
+      spawned(spawnEvmintd(["start", "--home", home, ...flags], args, process.execPath, entry));
     },
     async kill() {
       running?.child.kill("SIGKILL");
@@ -283,16 +315,21 @@ function createNode(home: string, port: number, flags: string[], nodeArgs: reado
     /** Settles when the node has ended by itself. */
     ended: async () => void (await running?.exited),
     log: () => running?.output.stderr ?? "",
+    /** The logs of all its processes. */
+    logs: () => [...earlierLogs, running?.output.stderr ?? ""],
   };
 }
 
 /** What CometBFT's own RPC answers. */
 async function engineAnswer<T>(home: string, path: string): Promise<T> {
   const socketPath = engineRpcSocket(cometbftPath(home));
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    get({ socketPath, path }, resolve).on("error", reject);
+  return ((await json(await response({ socketPath, path }))) as { readonly result: T }).result;
+}
+
+function response(request: RequestOptions): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(request, resolve).on("error", reject);
   });
-  return ((await json(response)) as { readonly result: T }).result;
 }
 
 /** CometBFT is the one child process of a node. */

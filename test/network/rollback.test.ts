@@ -40,6 +40,9 @@ test("a chain ahead of CometBFT's store is rolled back to it only as far as allo
   assert.throws(() => readdirSync(setAsidePath(node.home)), { code: "ENOENT" });
   await node.stop();
 
+  // It has seen the blocks of its own key meanwhile, and would sign none of these heights again.
+  const signingState = "priv_validator_state.json";
+  cpSync(join(copy, signingState), join(store, signingState));
   node.flags.push("--cometbft.rollback-blocks", String(head));
   node.start();
   await eventually("it goes on from the store", async () => {
@@ -48,7 +51,8 @@ test("a chain ahead of CometBFT's store is rolled back to it only as far as allo
   await reaches(head + 1);
   const [file] = readdirSync(setAsidePath(node.home)) as [string];
   const first = Number(file.split("-")[0]);
-  assert.ok(first > 3 && first <= stored + 1, file);
+  // The last block of its store is executed again.
+  assert.ok(first >= 3 && first <= stored, file);
   await node.stop();
 
   const run = async (...args: string[]) => {

@@ -1,16 +1,28 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { cometbftPath } from "../../src/config/home.ts";
+import { cometbftPath, dataPath } from "../../src/config/home.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { engineChainId } from "../../src/consensus/chain-start.ts";
-import { readStartingSet } from "../../src/consensus/cometbft/home/home.ts";
+import { isEngineStoreEmpty, readStartingSet } from "../../src/consensus/cometbft/home/home.ts";
 import { parseRpcAddress } from "../../src/consensus/cometbft/rpc/client.ts";
+import { readSigningState } from "../../src/consensus/cometbft/signing/signing-state.ts";
 import { StateSyncServers } from "../../src/consensus/cometbft/state-sync.ts";
 import { encodeConsensusData } from "../../src/consensus/consensus-data.ts";
 import { openChain } from "../../src/node/chain/open-chain.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { eventually, Network, whyLeftOut } from "./network.ts";
+
+/** Runs the lines that docs/operations/network.md has for it. */
+function beginAgain(home: string): void {
+  const [, section] = readFileSync("docs/operations/network.md", "utf8").split("### Beginning again from a snapshot\n");
+  const lines = section!.split("\n### ", 1)[0]!.match(/^ {4}\S.*$/gm)!;
+  assert.equal(lines.length, 3);
+  const { status, stderr } = spawnSync("sh", ["-ec", lines.join("\n").replaceAll("HOME", home)], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+}
 
 test("a new node restores a snapshot of the network, follows it, and survives a restart", {
   skip: whyLeftOut(),
@@ -65,6 +77,24 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
   await eventually("it follows after a restart", async () => {
     return (await joined.client.getTransactionReceipt({ hash })).status === "success";
   });
+
+  await t.test(
+    "it begins again from a snapshot, by the lines of the page, with its signing state as it was",
+    async () => {
+      await joined.stop();
+      const signed = readSigningState(cometbftPath(joined.home));
+      beginAgain(joined.home);
+      assert.ok(!existsSync(dataPath(joined.home)) && isEngineStoreEmpty(cometbftPath(joined.home)));
+      assert.deepEqual(readSigningState(cometbftPath(joined.home)), signed);
+      const newer = await first.trusted((await height(first)) - 5);
+      joined.flags.push("--cometbft.trust-height", String(newer.height), "--cometbft.trust-hash", newer.hash);
+      joined.start();
+      await eventually("it is ready", async () => (await joined.problem()) === undefined);
+      const next = (await height(first)) + 2;
+      await eventually("it follows again", async () => (await height(joined)) >= next);
+      await joined.stop();
+    },
+  );
 
   // What the servers answer of each block is what a node that executed it has stored.
   await last.stop();

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import type { Hex } from "viem";
+import { type Hex, keccak256 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { CHAIN_ID, eventually, type NetworkNode } from "./network.ts";
 
@@ -39,7 +39,7 @@ export class Traffic {
       const nonces = await Promise.all(
         others.map(({ client }) => client.getTransactionCount({ address: sender.address, blockTag: "pending" })),
       );
-      return nonces.every((nonce) => nonce >= sender.answered.length);
+      return nonces.every((nonce) => nonce >= sender.nonce);
     });
   }
 
@@ -67,6 +67,11 @@ class Sender {
 
   get address(): Hex {
     return this.#account.address;
+  }
+
+  /** Of the next transaction. */
+  get nonce(): number {
+    return this.#nonce;
   }
 
   start(): void {
@@ -101,8 +106,9 @@ class Sender {
     try {
       this.answered.push(await this.#node.client.sendRawTransaction({ serializedTransaction }));
     } catch (error) {
-      // A node that was killed may have taken it without an answer.
+      // A node that was killed may have taken it without an answer: now it says that it has it, or that it is in a block.
       if (!/already known|nonce too low/.test(String(error))) return;
+      this.answered.push(keccak256(serializedTransaction));
     }
     this.#nonce++;
   }

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { connect } from "node:tls";
 import { WebSocket } from "ws";
+import { runCli } from "../../src/cli/program.ts";
+import { fakeContext } from "../../src/cli/testing/fake-context.ts";
 import { makeCertificate, NO_OPENSSL } from "../support/certificates.ts";
 import { request } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
@@ -35,6 +37,11 @@ test("with tls.cert and tls.key HTTP and WebSocket speak TLS 1.2 or later, and n
     await assert.rejects(handshake(node.url, "TLSv1.1"));
     assert.match(await handshake(node.url, "TLSv1.3"), /^TLSv1\.3$/);
     await assert.rejects(fetch(node.url.replace("https", "http"), { method: "POST" }));
+    const { context, output } = fakeContext();
+    const address = ["--json-rpc.enable", "--json-rpc.address", node.url.replace("https://", "")];
+    const args = ["ready", "--home", node.home, "--ipc.enable", "false", ...address];
+    assert.equal(await runCli([...args, "--tls.cert", cert, "--tls.key", key], context), 0, output.stderr);
+    assert.equal(await runCli(args, context), 1);
   } finally {
     await node.stop();
   }

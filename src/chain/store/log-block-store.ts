@@ -357,9 +357,13 @@ export class LogBlockStore extends StoreView implements BlockStore {
         this.#failPoint("rollback:log");
         this.#log.truncateTo(kept.end);
       });
-      this.blocks.forgetAfter(number);
-      this.#head = last;
     } finally {
+      // Also where the log could not be cut, or not be synced after it: the record of `last` and those before it are in it in any case. Where the rows
+      // are those of before, the log has not been touched.
+      if (this.index.applied()?.hash === last.hash) {
+        this.blocks.forgetAfter(number);
+        this.#head = last;
+      }
       this.#startEpoch();
     }
     this.#background.schedule();

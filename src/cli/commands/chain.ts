@@ -59,12 +59,26 @@ export async function checkDatabase(config: Config, context: CliContext): Promis
   if (faults.length > 0) throw new CommandError(`${faults.length} faults found`);
 }
 
-/** Forgets the newest blocks. */
-export async function rollback(config: Config, count: string, context: CliContext): Promise<void> {
-  const blocks = parseNumber(count);
-  if (blocks === 0) throw new UsageError("nothing to roll back");
-  const result = await work("rollback", config, context, (operations, log) =>
-    operations.rollback(config, log, { blocks }),
+/**
+ * Removes the newest blocks, which are set aside.
+ * @param count "1" if neither is given
+ * @param flags.to the block that is the head then
+ */
+export async function rollback(
+  config: Config,
+  count: string | undefined,
+  flags: { readonly to?: string | undefined; readonly fromPeers: boolean },
+  context: CliContext,
+): Promise<void> {
+  const { to, fromPeers } = flags;
+  if (to !== undefined && count !== undefined) throw new UsageError("give a number of blocks, or --to HEIGHT");
+  if (fromPeers && config.consensus.engine !== "cometbft") {
+    throw new UsageError("--from-peers is for a chain under CometBFT (consensus.engine)");
+  }
+  const back = to === undefined ? { blocks: parseNumber(count ?? "1") } : { to: parseNumber(to) };
+  if (back.blocks === 0) throw new UsageError("nothing to roll back");
+  const result = await work("rollback", config, context, (operations, log, options) =>
+    operations.rollback(config, log, { ...options, back, fromPeers }),
   );
   printJson(result, context);
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { createEngineKeys } from "../../consensus/cometbft/home/home.ts";
 import { adoptNextKey, KEY_FILES, readNextKey, readValidatorKey } from "../../consensus/cometbft/signing/key-files.ts";
-import { nextRotationStep } from "./rotate-key.ts";
+import { nextRotationStep, vote } from "./rotate-key.ts";
 
 let directory: string;
 beforeEach(() => {
@@ -56,4 +56,33 @@ test("adoptNextKey that was interrupted after the new key was in place is finish
   assert.equal(readNextKey(directory), undefined);
   assert.equal(readValidatorKey(directory).address, key.address);
   assert.deepEqual(nextRotationStep(directory, [old, key.address]), step);
+});
+
+test("no vote is left after a rotation, however short the change to the new key was", async () => {
+  const old = readValidatorKey(directory).address;
+  const other = "0x00000000000000000000000000000000000000ff";
+  const proposals = new Map<unknown, unknown>([[other, true]]);
+  const node = {
+    async request(method: string, params: readonly unknown[]) {
+      if (method === "clique_propose") proposals.set(params[0], params[1]);
+      if (method === "clique_discard") proposals.delete(params[0]);
+      return method === "clique_proposals" ? Object.fromEntries(proposals) : null;
+    },
+  };
+  const first = nextRotationStep(directory, [old]);
+  const { address } = first.key;
+  await vote(node, first);
+  assert.equal(proposals.get(address), true);
+  adoptNextKey(directory);
+  // The step `switch` was never seen.
+  await vote(node, nextRotationStep(directory, [old, address]));
+  assert.deepEqual(
+    [...proposals],
+    [
+      [other, true],
+      [old, false],
+    ],
+  );
+  await vote(node, nextRotationStep(directory, [address]));
+  assert.deepEqual([...proposals], [[other, true]]);
 });

@@ -67,7 +67,7 @@ export async function rotateKey(
 ): Promise<void> {
   const directory = engineHome(config.home);
   if (remoteSignerOf(config) !== undefined) {
-    throw new CommandError("the key is in a remote signer: see docs/operations/network.md, rotation");
+    throw new CommandError("the key is in a remote signer: see docs/operations/keys.md");
   }
   const node = await openNode(config);
   if (node === undefined) {
@@ -93,17 +93,24 @@ export async function rotateKey(
 }
 
 /** Casts this node's votes for `step`, and no others about these keys: they would be cast again after each epoch. */
-async function vote(node: RpcConnection, step: RotationStep): Promise<void> {
+export async function vote(node: Pick<RpcConnection, "request">, step: RotationStep): Promise<void> {
   const { kind, key } = step;
-  if (kind === "voteIn") await node.request("clique_propose", [key.address, true, bytesToHex(key.publicKey)]);
-  if (kind === "switch") await node.request("clique_discard", [key.address]);
+  if (kind === "voteIn") {
+    await node.request("clique_propose", [key.address, true, bytesToHex(key.publicKey)]);
+    return;
+  }
   if (kind === "voteOut") await node.request("clique_propose", [step.address, false]);
-  if (kind !== "done") return;
+  // Also about the new key at each step: the one in which the node changes to it may pass between two looks.
+  const decided = [key.address, ...(kind === "done" ? step.oldFiles.map(addressOfFile) : [])];
   const proposals = await node.request("clique_proposals", []);
-  for (const file of step.oldFiles) {
-    const address = `0x${/([0-9a-f]{40})\.json$/.exec(file)![1]}`;
+  for (const address of decided) {
     if (isObject(proposals) && address in proposals) await node.request("clique_discard", [address]);
   }
+}
+
+/** Of a former key's file. */
+function addressOfFile(file: string): string {
+  return `0x${/([0-9a-f]{40})\.json$/.exec(file)![1]}`;
 }
 
 function textOf(step: RotationStep, { signers, tally }: ValidatorSet): string {

@@ -95,10 +95,7 @@ export function testnet(options: TestnetOptions, context: CliContext): void {
   const script = join(output, "start.sh");
   writeFileSync(script, startScript(nodes.map(({ name }) => name)));
   chmodSync(script, 0o755);
-  writeFileSync(
-    join(output, "compose.yaml"),
-    composeFile(nodes.map(({ name, index }) => ({ name, httpPort: httpPort + PORT_STEP * index }))),
-  );
+  writeFileSync(join(output, "compose.yaml"), composeFile(nodes));
   const ports = nodes.map(({ index }) => first.metrics + PORT_STEP * index);
   writeFileSync(join(output, "prometheus.yaml"), prometheusFile(ports));
   for (const name of MONITORING_FILES) {
@@ -187,15 +184,15 @@ done
 }
 
 /** Containers for the nodes, Prometheus and Grafana; on the host's network, because all nodes know each other by ports of 127.0.0.1. */
-function composeFile(nodes: readonly { readonly name: string; readonly httpPort: number }[]): string {
+function composeFile(nodes: readonly { readonly name: string }[]): string {
   const services = nodes.map(
-    ({ name, httpPort }) => `  ${name}:
+    ({ name }) => `  ${name}:
     <<: *node
     command: [start, --home, /net/${name}]
     volumes: ["./${name}:/net/${name}"]
     healthcheck:
       <<: *healthcheck
-      test: [CMD, node, -e, "fetch('http://127.0.0.1:${httpPort}/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+      test: [CMD, evmintd, ready, --home, /net/${name}]
 `,
   );
   return `# docker compose up. EVMINT_IMAGE has evmintd and cometbft v0.40 on its PATH: the stage "network" of deploy/Dockerfile.
@@ -215,7 +212,7 @@ x-node: &node
   logging: { driver: json-file, options: { max-size: 50m, max-file: "3" } }
 x-healthcheck: &healthcheck
   interval: 10s
-  timeout: 3s
+  timeout: 5s
   start_period: 60s
 services:
 ${services.join("")}  prometheus:

@@ -4,13 +4,15 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { renderGenesis } from "../../config/genesis/genesis.ts";
 import { clockStopPath, jwtSecretPath } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
 import { createJwtSecret } from "../../config/secrets.ts";
 import { openClockStopFile } from "../../consensus/clock-watch.ts";
 import { fakeContext } from "../testing/fake-context.ts";
 import { CHECKS, doctor } from "./doctor.ts";
-import type { FileSystem, System } from "./system.ts";
+import { programFinding } from "./engine-program.ts";
+import { type FileSystem, type System, thisSystem } from "./system.ts";
 
 const ROOMY: FileSystem = { freeBytes: 2 ** 40, freeFiles: 2 ** 20, isRemote: false };
 
@@ -21,6 +23,7 @@ const HEALTHY: System = {
   isClockSynchronised: true,
   fileSystem: () => ROOMY,
   hasPackage: () => true,
+  programVersion: () => ({ built: "v0.40.0", printed: "0.39.0" }),
 };
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -34,7 +37,8 @@ function homeWith(settings: Record<string, string> = {}, dev = false) {
   const home = mkdtempSync(join(tmpdir(), "evmint-doctor-"));
   mkdirSync(join(home, "config"));
   mkdirSync(join(home, "data"));
-  writeFileSync(join(home, "config", dev ? "dev-genesis.json" : "genesis.json"), "{}");
+  const genesis = renderGenesis({ chainId: 9000n, timestamp: 1_700_000_000, alloc: new Map() });
+  writeFileSync(join(home, "config", dev ? "dev-genesis.json" : "genesis.json"), genesis);
   createJwtSecret(home);
   const { config } = loadConfig({
     home,
@@ -107,7 +111,7 @@ test("a disk without room, without room for files, and one of another machine", 
 });
 
 test("a secret that other users can read, of whatever kind", () => {
-  const secrets = [
+  const files = [
     "config/jwt.hex",
     "config/node-key.hex",
     "shh/identities",
@@ -117,15 +121,16 @@ test("a secret that other users can read, of whatever kind", () => {
     "cometbft/config/node_key.json",
     "tls/key.pem",
   ];
-  for (const secret of secrets) {
+  for (const secret of files) {
     using home = homeWith({ "tls.cert": "tls/cert.pem", "tls.key": "tls/key.pem" });
     const path = join(home.config.home, secret);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, "secret");
+    const secrets = () => problems(home).filter((each) => each.endsWith("secrets"));
     chmodSync(path, 0o600);
-    assert.deepEqual(problems(home), [], secret);
+    assert.deepEqual(secrets(), [], secret);
     chmodSync(path, 0o640);
-    assert.deepEqual(problems(home), ["fault secrets"], secret);
+    assert.deepEqual(secrets(), ["fault secrets"], secret);
   }
 });
 
@@ -165,11 +170,42 @@ test("an engine that is not installed, and settings that give strangers power", 
   assert.deepEqual(problems(open), ["warning settings"]);
 });
 
-test("the command prints a line for each finding and fails for faults", () => {
+test("the program of CometBFT is the one that this node is built for", () => {
+  const level = (built: string | undefined, printed: string | undefined) =>
+    programFinding("/cometbft", { built, printed }).level;
+  assert.equal(level("v0.40.0", "0.39.0"), "ok");
+  assert.equal(level("v0.38.17", "0.38.17"), "fault");
+  assert.equal(level("v1.0.1", "1.0.1"), "fault");
+  assert.equal(level(undefined, "0.39.0"), "ok");
+  assert.equal(level("(devel)", "0.39.0"), "ok");
+  assert.equal(level(undefined, "0.38.17"), "warning");
+  assert.equal(level("v0.40.0", undefined), "fault");
+});
+
+test("what a program was built of is read out of its file", () => {
+  const folder = mkdtempSync(join(tmpdir(), "evmint-program-"));
+  const path = join(folder, "cometbft");
+  writeFileSync(path, "#!/bin/sh\necho 0.39.0\nexit 0\n# mod\tgithub.com/cometbft/cometbft\tv0.40.0\th1:x=\n");
+  chmodSync(path, 0o700);
+  assert.deepEqual(thisSystem().programVersion(path), { built: "v0.40.0", printed: "0.39.0" });
+  writeFileSync(path, "#!/bin/sh\nexit 3\n");
+  assert.deepEqual(thisSystem().programVersion(path), { built: undefined, printed: undefined });
+  rmSync(folder, { recursive: true });
+});
+
+test("the command prints a line for each finding and fails for faults", async () => {
   using home = homeWith();
   const healthy = fakeContext();
-  doctor(home.config, healthy.context, HEALTHY);
+  const options = { peers: [] };
+  await doctor(home.config, healthy.context, options, HEALTHY);
   assert.match(healthy.output.stdout, /^ok +home /);
   chmodSync(jwtSecretPath(home.config.home), 0o644);
-  assert.throws(() => doctor(home.config, fakeContext().context, HEALTHY), { code: "CLI_FAILED" });
+  await assert.rejects(doctor(home.config, fakeContext().context, options, HEALTHY), { code: "CLI_FAILED" });
+});
+
+test("a peer that is no URL is an error of use", async () => {
+  using home = homeWith();
+  for (const url of ["node-1", "ws://127.0.0.1:1"]) {
+    await assert.rejects(doctor(home.config, fakeContext().context, { peers: [url] }, HEALTHY), { code: "CLI_USAGE" });
+  }
 });

@@ -23,19 +23,11 @@ import { findProgram } from "../../consensus/cometbft/process/engine-process.ts"
 import { escapeControls } from "../../telemetry/escape-controls.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, portOwner } from "../errors.ts";
+import { checkCertificate, checkTokens } from "./access-checks.ts";
+import { programFinding } from "./engine-program.ts";
+import type { Check, Finding } from "./finding.ts";
+import { type NetworkOptions, networkFindings } from "./network.ts";
 import { type System, thisSystem } from "./system.ts";
-
-/** What a check found. */
-export type Finding = {
-  readonly level: "ok" | "warning" | "fault";
-  /** What was looked at. */
-  readonly subject: string;
-  /** What is so; for warnings and faults also what to do. */
-  readonly text: string;
-};
-
-/** A look at one thing of a home and its machine; nothing is changed. */
-export type Check = (config: Config, system: System, now: () => number) => Finding[];
 
 /** Room for some days of blocks; below it there is little time to act. */
 const FREE_BYTES_COMFORTABLE = 5 * 2 ** 30;
@@ -54,6 +46,8 @@ export const CHECKS: readonly Check[] = [
   checkOpenFiles,
   checkClock,
   checkSecrets,
+  checkCertificate,
+  checkTokens,
   checkPorts,
   checkPackages,
   checkEngine,
@@ -204,13 +198,14 @@ function checkPackages({ shh }: Config, { nodeVersion, hasPackage }: System): Fi
   ];
 }
 
-function checkEngine(config: Config): Finding[] {
+function checkEngine(config: Config, { programVersion }: System): Finding[] {
   const { consensus, cometbft, home } = config;
   if (consensus.engine !== "cometbft") return [];
   const subject = "engine";
   try {
     engineRpcSocket(cometbftPath(home));
-    const found: Finding = { level: "ok", subject, text: findProgram(cometbft.binary) };
+    const path = findProgram(cometbft.binary);
+    const found = programFinding(path, programVersion(path));
     const signer = remoteSignerOf(config);
     if (signer === undefined) return [found];
     const text = `CometBFT waits for a remote signer at ${signer.address}; it starts once that has connected`;
@@ -232,13 +227,17 @@ function gibibytes(bytes: number): string {
   return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 }
 
-/** Prints what is well, what is wrong and what to do about it. @throws CommandError for faults */
-export function doctor(
+/** Prints what is well, what is wrong and what to do about it. @throws CommandError for faults, UsageError */
+export async function doctor(
   config: Config,
   { stdout, now }: Pick<CliContext, "stdout" | "now">,
+  options: NetworkOptions = { peers: [] },
   system: System = thisSystem(),
-): void {
-  const findings = CHECKS.flatMap((check) => check(config, system, now));
+): Promise<void> {
+  const findings = [
+    ...CHECKS.flatMap((check) => check(config, system, now)),
+    ...(await networkFindings(config, system, now, options)),
+  ];
   for (const { level, subject, text } of findings) {
     // Paths, and names of other programs.
     stdout.write(`${level.padEnd(8)} ${subject.padEnd(10)} ${escapeControls(text)}\n`);

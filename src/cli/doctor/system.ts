@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, statfsSync } from "node:fs";
+import { readFileSync, statfsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { totalmem } from "node:os";
 
@@ -16,6 +16,8 @@ export type System = {
   fileSystem(path: string): FileSystem;
   /** Whether an optional package can be loaded. */
   hasPackage(name: string): boolean;
+  /** What the CometBFT at `path` says that it is. */
+  programVersion(path: string): ProgramVersion;
 };
 
 export type FileSystem = {
@@ -25,6 +27,14 @@ export type FileSystem = {
   readonly freeFiles: number | undefined;
   /** On another machine: NFS or SMB. */
   readonly isRemote: boolean;
+};
+
+/** What a program says that it is. */
+export type ProgramVersion = {
+  /** Version of the Go module that it was built of, such as `v0.40.0`; undefined where the file has none. */
+  readonly built: string | undefined;
+  /** What `cometbft version` prints; undefined where it cannot be run. */
+  readonly printed: string | undefined;
 };
 
 /** What `statfs` of Linux calls NFS, SMB and CIFS. */
@@ -40,6 +50,7 @@ export function thisSystem(): System {
     openFilesMax: openFilesMax(),
     isClockSynchronised: isClockSynchronised(),
     fileSystem,
+    programVersion,
     hasPackage(name) {
       try {
         load.resolve(name);
@@ -78,4 +89,23 @@ function fileSystem(path: string): FileSystem {
     freeFiles: files === 0 ? undefined : ffree,
     isRemote: process.platform === "linux" && REMOTE_TYPES.has(type >>> 0),
   };
+}
+
+/** A program of Go has the modules that it was built of as text (`go version -m`). */
+const MODULE = "\tgithub.com/cometbft/cometbft\t";
+/** CometBFT has 60 MB. */
+const PROGRAM_BYTES_MAX = 512 << 20;
+
+function programVersion(path: string): ProgramVersion {
+  const { stdout, status } = spawnSync(path, ["version"], { encoding: "utf8", timeout: ANSWER_TIMEOUT_MS });
+  return { built: builtVersion(path), printed: status === 0 ? stdout.trim().split("\n")[0] : undefined };
+}
+
+function builtVersion(path: string): string | undefined {
+  if (statSync(path).size > PROGRAM_BYTES_MAX) return undefined;
+  const program = readFileSync(path);
+  const at = program.indexOf(MODULE);
+  if (at < 0) return undefined;
+  const start = at + MODULE.length;
+  return /^[\w.+()-]+/.exec(program.toString("latin1", start, start + 80))?.[0];
 }

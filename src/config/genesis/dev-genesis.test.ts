@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { DEV_ACCOUNTS, DEV_BALANCE } from "../../keystore/dev-accounts.ts";
 import { allForksAtGenesis } from "../../params/blob-schedule.ts";
+import { parseGenesis } from "../../params/genesis.ts";
 import { parseAddress } from "../../primitives/address.ts";
 import { devGenesisPath } from "../home.ts";
 import { loadConfig } from "../load.ts";
@@ -38,14 +39,25 @@ test("a new dev chain funds ten accounts and holds system contracts and predeplo
   assert.deepEqual(fundedDevAccounts(genesis), DEV_ACCOUNTS);
 });
 
-test("two dev chains with the same settings have the same genesis file, and the file decides from then on", () => {
-  open();
+test("two dev chains with the same date and settings have the same genesis file, and the file decides from then on", () => {
+  open({ timestamp: "2026-01-31" });
   const text = readFileSync(devGenesisPath(home), "utf8");
   rmSync(devGenesisPath(home));
-  open();
+  assert.equal(open({ timestamp: "1769817600" }).timestamp, 1_769_817_600);
   assert.equal(readFileSync(devGenesisPath(home), "utf8"), text);
   writeFileSync(devGenesisPath(home), text.replace('"chainId": 31337', '"chainId": 5'));
   assert.equal(open().config.chainId, 5n);
+});
+
+test("block 0 of a new dev chain has the time of its first start, which stays", () => {
+  const before = Math.floor(Date.now() / 1_000);
+  const { timestamp } = open();
+  assert.ok(timestamp >= before && timestamp <= Date.now() / 1_000, String(timestamp));
+  const path = devGenesisPath(home);
+  const text = readFileSync(path, "utf8");
+  const earlier = parseGenesis(text).timestamp - 1_000;
+  writeFileSync(path, text.replace(`0x${timestamp.toString(16)}`, `0x${earlier.toString(16)}`));
+  assert.equal(open().timestamp, earlier);
 });
 
 test("chain id, accounts and predeploys of a new dev chain are settings", () => {
@@ -70,6 +82,7 @@ test("settings that contradict the chain in the home are errors, and an unknown 
   rejected({ "chain-id": "5" }, "dev.chain-id");
   rejected({ accounts: "11" }, "dev.accounts");
   rejected({ predeploys: "none" }, "dev.predeploys");
+  rejected({ timestamp: "2026-01-01" }, "dev.timestamp");
   writeFileSync(join(home, "g.json"), "{}");
   rejected({ genesis: join(home, "g.json") }, "dev.genesis");
 });

@@ -14,12 +14,6 @@ import { PREDEPLOYS, type Predeploy } from "./predeploys.ts";
 type DevConfig = Pick<Config, "home" | "devChain">;
 
 /**
- * 2026-01-01T00:00:00Z, Unix seconds: block 0 of every dev chain with the same settings is the same, so that blocks exported from one
- * import into another.
- */
-const DEV_GENESIS_TIME = 1_767_225_600;
-
-/**
  * Genesis of the dev chain in the home: that of `config/dev-genesis.json`, which the first start writes from the settings. From then on
  * the file decides, and settings that contradict it are errors. A chain in memory has no file: the settings decide.
  * @param storedTimestamp time of block 0 if there is a chain already, Unix seconds
@@ -56,11 +50,11 @@ export function fundedDevAccounts({ alloc }: Genesis): readonly DevAccount[] {
 
 /** @throws InvalidConfigError */
 function devGenesisText({ devChain }: DevConfig): string {
-  const { chainId, accounts, genesis, predeploys } = devChain;
+  const { chainId, accounts, genesis, predeploys, timestamp } = devChain;
   if (genesis !== null) {
-    if (chainId !== null || accounts !== null || predeploys !== null) {
+    if (chainId !== null || accounts !== null || predeploys !== null || timestamp !== null) {
       throw new InvalidConfigError(
-        "dev.genesis has its own chain id, accounts and contracts: leave out dev.chain-id, dev.accounts and dev.predeploys",
+        "dev.genesis has its own chain id, accounts, contracts and time: leave out dev.chain-id, dev.accounts, dev.predeploys and dev.timestamp",
         { key: "dev.genesis" },
       );
     }
@@ -69,7 +63,7 @@ function devGenesisText({ devChain }: DevConfig): string {
   const funded = devAccounts(accounts ?? DEFAULTS.devAccounts);
   return renderGenesis({
     chainId: chainId === null ? DEV_CHAIN_ID : BigInt(chainId),
-    timestamp: DEV_GENESIS_TIME,
+    timestamp: timestamp ?? Math.floor(Date.now() / 1_000),
     alloc: new Map(funded.map(({ address }) => [address, DEV_BALANCE])),
     predeploys: predeploysOf(predeploys),
   });
@@ -101,7 +95,7 @@ function legacyGenesisText(timestamp: number): string {
 
 /** Settings that were given have to describe the chain that is there. @throws InvalidConfigError */
 function assertSameGenesis(config: DevConfig, text: string): void {
-  const { chainId, accounts, genesis, predeploys } = config.devChain;
+  const { chainId, accounts, genesis, predeploys, timestamp } = config.devChain;
   const stored = parseGenesis(text);
   const fail = (key: string, has: string) =>
     new InvalidConfigError(
@@ -116,6 +110,9 @@ function assertSameGenesis(config: DevConfig, text: string): void {
   }
   if (genesis !== null && readGenesisFile(genesis) !== text) {
     throw fail("dev.genesis", "another genesis");
+  }
+  if (timestamp !== null && stored.timestamp !== timestamp) {
+    throw fail("dev.timestamp", `block 0 at ${stored.timestamp}`);
   }
   if (predeploys !== null) {
     const wanted = predeploysOf(predeploys);

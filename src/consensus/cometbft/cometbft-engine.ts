@@ -1,27 +1,27 @@
 import { isIndexDamage } from "../../chain/store/store-errors.ts";
-import { type Address, parseAddress } from "../../primitives/address.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import { type Engine, NetworkDecidesBlocksError, type NetworkPeer, type NetworkStatus } from "../engine.ts";
+import { GenesisDisagreementError } from "../chain-start.ts";
+import { type Engine, type EngineNetwork, NetworkDecidesBlocksError } from "../engine.ts";
 import { OtherForkScheduleError, ProgramTooOldError } from "../evm-application.ts";
 import { BlocksPrunedError, OtherBlockDecidedError, type RecordedBlocks } from "../recorded-blocks.ts";
-import { ClockSkew, HeadAge, MisbehaviorReports } from "./abci/block-watchers.ts";
+import { type BlockWatcher, ClockSkew, HeadAge, MisbehaviorReports } from "./abci/block-watchers.ts";
 import { createAbciHandlers } from "./abci/handlers.ts";
 import { type AbciServer, listenAbci } from "./abci/server.ts";
+import { CometBftNetwork } from "./cometbft-network.ts";
 import { EngineMetrics } from "./engine-metrics.ts";
 import type { EngineKey } from "./home/config.ts";
 import { type Pace, PaceChange } from "./pace.ts";
-import { PeerLists, type PeerSettings, peerIdOf } from "./peer-lists.ts";
+import { PeerLists, type PeerSettings } from "./peer-lists.ts";
 import type { AllowedNodesFile } from "./permissions/allowed-nodes-file.ts";
 import { NodePermissions } from "./permissions/node-permissions.ts";
 import type { NodesContract } from "./permissions/nodes-contract.ts";
-import { startEngineProcess } from "./process/engine-process.ts";
+import { type EngineFault, type EngineProcess, startEngineProcess } from "./process/engine-process.ts";
 import type { StoreRollback } from "./process/store-rollback.ts";
 import { SUPERVISOR_DEFAULTS, Supervisor } from "./process/supervisor.ts";
 import { Redial } from "./redial.ts";
-import type { EnginePeer, EngineStatus } from "./rpc/answers.ts";
-import { createEngineRpc } from "./rpc/client.ts";
+import { createEngineRpc, type EngineRpc } from "./rpc/client.ts";
 import { EngineView } from "./rpc/engine-view.ts";
 import type { SigningRole } from "./signing/signing-role.ts";
 import type { SyncedEngine } from "./state-sync.ts";
@@ -81,258 +81,230 @@ const TICK_MS = 500;
 const TICKS_PER_POLL = 4;
 
 /** CometBFT in a process of its own, over the ABCI socket of the same application that the solo engine drives. */
-export function createCometBftEngine(options: CometBftOptions, modules: CometBftModules): Engine {
-  const { failures, log, metrics, signing } = modules;
-  const { application } = modules;
-  const headAge = new HeadAge(options.pace, { wallClock: Date.now, timestamp: modules.headTimestamp });
-  const rpc = createEngineRpc(options.rpcSocket);
-  let server: AbciServer | undefined;
-  let poll: NodeJS.Timeout | undefined;
-  let isStopping = false;
-  let ticks = 0;
-  let unsubscribe = () => {};
-  const now = () => performance.now();
+export class CometBftEngine implements Engine {
+  readonly network: EngineNetwork;
+  readonly #options: CometBftOptions;
+  readonly #modules: CometBftModules;
+  readonly #rpc: EngineRpc;
+  readonly #lists: PeerLists;
+  readonly #headAge: HeadAge;
+  readonly #view: EngineView;
+  readonly #supervisor: Supervisor;
+  readonly #paceChange: PaceChange;
+  readonly #permissions: NodePermissions;
+  readonly #redial: Redial;
+  readonly #watchers: readonly BlockWatcher[];
+  /** CometBFT as state sync left it, until it is adopted. */
+  #synced: SyncedEngine | undefined;
+  #server: AbciServer | undefined;
+  #poll: NodeJS.Timeout | undefined;
+  #unsubscribers: readonly (() => void)[] = [];
+  #isStopping = false;
+  #ticks = 0;
   /** When the engine last got a block again that the chain has. */
-  let caughtUpAt = now();
-  const lists = new PeerLists(options.peers);
-  let { synced } = modules;
-  const { pace } = options;
-  const retain = {
-    retainBlocks: options.retainBlocks,
-    get blockTimeMs() {
-      return pace.blockTimeMs;
-    },
-    get evidenceAgeSeconds() {
-      return options.evidenceAgeSeconds();
-    },
-  };
-  const view = new EngineView(retain, {
-    rpc,
-    log,
-    oldestSnapshot: () => application.listSnapshots().at(-1)?.height,
-    now: () => performance.now(),
-  });
-  const supervisor = new Supervisor(
-    {
+  #caughtUpAt = performance.now();
+
+  constructor(options: CometBftOptions, modules: CometBftModules) {
+    this.#options = options;
+    this.#modules = modules;
+    this.#synced = modules.synced;
+    this.#rpc = createEngineRpc(options.rpcSocket);
+    this.#lists = new PeerLists(options.peers);
+    this.#headAge = new HeadAge(options.pace, { wallClock: Date.now, timestamp: modules.headTimestamp });
+    this.#view = this.#createView();
+    this.#supervisor = this.#createSupervisor();
+    const { log, metrics, signing } = modules;
+    const restart = () => this.#supervisor.restart();
+    this.#paceChange = new PaceChange(options.pace, { restart, log });
+    this.#permissions = new NodePermissions({
+      lists: this.#lists,
+      seeds: options.seeds,
+      file: modules.allowedNodes,
+      contract: modules.nodesContract,
+      isLate: () => this.#headAge.isLate,
+      restart,
+      metrics,
+      log,
+    });
+    this.#redial = new Redial({
+      persistent: () => this.#lists.settings.persistent,
+      mayConnect: (id) => this.#permissions.mayConnect(id),
+      dial: (addresses) => this.#rpc.dial(addresses, "persistent"),
+      now: () => performance.now(),
+      log,
+    });
+    this.#watchers = [
+      new ClockSkew({ wallClock: Date.now, log, metrics }),
+      new MisbehaviorReports({ wallClock: Date.now, metrics, log }),
+      this.#headAge,
+      signing,
+      new EngineMetrics({ metrics, view: this.#view, supervisor: this.#supervisor, headAge: this.#headAge }),
+    ];
+    this.network = new CometBftNetwork(options, {
+      ...modules,
+      lists: this.#lists,
+      rpc: this.#rpc,
+      view: this.#view,
+      supervisor: this.#supervisor,
+      headAge: this.#headAge,
+      quietMs: () => performance.now() - this.#caughtUpAt,
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#isStopping = false;
+    await this.#listen();
+    const { application, failures, onCommitted } = this.#modules;
+    this.#unsubscribers = [
+      onCommitted(() => {
+        this.#view.committed();
+        this.#supervisor.committed();
+        this.#paceChange.committed();
+      }),
+      application.onCaughtUp(() => {
+        this.#caughtUpAt = performance.now();
+        this.#supervisor.committed();
+      }),
+    ];
+    this.#beginWithStore();
+    if (this.#supervisor.state.kind !== "failed") this.#supervisor.start();
+    this.#poll = setInterval(
+      failures.guard("CometBFT status", () => this.#look()),
+      TICK_MS,
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearInterval(this.#poll);
+    this.#permissions.close();
+    this.#paceChange.stop();
+    for (const unsubscribe of this.#unsubscribers) unsubscribe();
+    await this.#supervisor.stop();
+    await this.#server?.close();
+  }
+
+  produceBlock(): never {
+    throw new NetworkDecidesBlocksError();
+  }
+
+  #createView(): EngineView {
+    const { pace, retainBlocks, evidenceAgeSeconds } = this.#options;
+    const { application, log } = this.#modules;
+    const retain = {
+      retainBlocks,
+      get blockTimeMs() {
+        return pace.blockTimeMs;
+      },
+      get evidenceAgeSeconds() {
+        return evidenceAgeSeconds();
+      },
+    };
+    return new EngineView(retain, {
+      rpc: this.#rpc,
+      log,
+      oldestSnapshot: () => application.listSnapshots().at(-1)?.height,
+      now: () => performance.now(),
+    });
+  }
+
+  #createSupervisor(): Supervisor {
+    const { pace } = this.#options;
+    const { application, storeRollback, log } = this.#modules;
+    const options = {
       ...SUPERVISOR_DEFAULTS,
       get stallMs() {
         return Math.max(SUPERVISOR_DEFAULTS.stallMs, 20 * pace.blockTimeMs);
       },
-    },
-    {
-      start(onFault) {
-        const adopted = synced?.adopt(onFault);
-        synced = undefined;
-        if (adopted) return adopted;
-        modules.configure(lists.settings, signing.prepare());
-        paceChange.configured();
-        const { binary, directory } = options;
-        return startEngineProcess({ binary, directory, onFault }, log);
-      },
+    };
+    return new Supervisor(options, {
+      start: (onFault) => this.#startProcess(onFault),
       height: () => application.info().height,
-      storeRollback: modules.storeRollback,
-      quorum: () => view.quorum,
+      storeRollback,
+      quorum: () => this.#view.quorum,
       log,
-    },
-  );
+    });
+  }
 
-  const paceChange = new PaceChange(pace, { restart: () => supervisor.restart(), log });
-  const permissions = new NodePermissions({
-    lists,
-    seeds: options.seeds,
-    file: modules.allowedNodes,
-    contract: modules.nodesContract,
-    isLate: () => headAge.isLate,
-    restart: () => supervisor.restart(),
-    metrics,
-    log,
-  });
+  #startProcess(onFault: (fault: EngineFault) => void): EngineProcess {
+    const adopted = this.#synced?.adopt(onFault);
+    this.#synced = undefined;
+    if (adopted) return adopted;
+    const { configure, signing, log } = this.#modules;
+    configure(this.#lists.settings, signing.prepare());
+    this.#paceChange.configured();
+    const { binary, directory } = this.#options;
+    return startEngineProcess({ binary, directory, onFault }, log);
+  }
 
-  const redial = new Redial({
-    persistent: () => lists.settings.persistent,
-    mayConnect: (id) => permissions.mayConnect(id),
-    dial: (addresses) => rpc.dial(addresses, "persistent"),
-    now: () => performance.now(),
-    log,
-  });
-
-  const watchers = [
-    new ClockSkew({ wallClock: Date.now, log, metrics }),
-    new MisbehaviorReports({ wallClock: Date.now, metrics, log }),
-    headAge,
-    signing,
-    new EngineMetrics({ metrics, view, supervisor, headAge }),
-  ];
-
-  /** CometBFT says nothing of it where it fetches blocks by consensus, as a validator does that others may wait for. */
-  const isCatchingUp = () => (view.status?.isCatchingUp ?? true) || (view.quorum === "present" && headAge.isLate);
-
-  function problem(): string | undefined {
-    const { state } = supervisor;
-    const { status, quorum } = view;
-    if (state.kind === "failed") return state.reason;
-    if (application.behind !== undefined) return behindReason(application.behind, now() - caughtUpAt);
-    if (state.kind !== "running" || status === undefined) {
-      const { awaitedSigner } = signing;
-      return awaitedSigner === undefined
-        ? "CometBFT is not running yet"
-        : `CometBFT is not running yet: it waits for the remote signer at ${awaitedSigner}`;
-    }
-    // A validator that is alone has nobody to catch up with.
-    if (status.isCatchingUp && !signing.isWaiting) return "catching up with the network";
-    if (signing.reason !== undefined) return `this validator does not sign: ${signing.reason}`;
-    if (quorum !== "present") return "no quorum: validators with too little voting power take part";
-    if (!headAge.isLate) return undefined;
-    const age = `the newest block is ${Math.round(headAge.ms / 1_000)} s old`;
-    return `${age}: the node catches up with the network, the network makes no blocks, or the clock of this machine is ahead`;
+  /** Opens the ABCI socket, or takes over that of state sync. */
+  async #listen(): Promise<void> {
+    const { application, failures, onFatal } = this.#modules;
+    const handlers = createAbciHandlers(
+      {
+        ...this.#options,
+        peers: this.#permissions,
+        retainHeight: () => this.#view.retainHeight,
+        watchers: this.#watchers,
+      },
+      application,
+    );
+    const events = {
+      onEngineLost: () => application.engineLost(),
+      onFailure: (error: unknown, call: string) => {
+        if (isForOperator(error)) {
+          this.#supervisor.giveUp(error.message);
+          return;
+        }
+        failures.report(`ABCI ${call}`, error);
+        if (call === "commit" || isIndexDamage(error)) onFatal(error);
+      },
+    };
+    this.#server =
+      this.#synced?.attach({ handlers, ...events }) ??
+      (await listenAbci({ path: this.#options.abciSocket, ...events }, handlers));
   }
 
   /** A chain that has blocks which CometBFT has not, not even the first, answers for them again. */
-  function beginWithStore(): void {
-    if (!modules.isStoreLost()) return;
+  #beginWithStore(): void {
+    const { isStoreLost, application } = this.#modules;
+    if (!isStoreLost()) return;
     try {
-      application.begin(options.initialHeight - 1);
+      application.begin(this.#options.initialHeight - 1);
     } catch (error) {
       if (!isForOperator(error)) throw error;
-      supervisor.giveUp(error.message);
+      this.#supervisor.giveUp(error.message);
     }
   }
 
   /** Looks at CometBFT, and starts it again where its key is to sign, or another one. */
-  async function look(): Promise<void> {
-    ticks++;
-    if (!signing.isWaiting && ticks % TICKS_PER_POLL !== 1) return;
+  async #look(): Promise<void> {
+    const { application, signing } = this.#modules;
+    this.#ticks++;
+    if (!signing.isWaiting && this.#ticks % TICKS_PER_POLL !== 1) return;
+    const view = this.#view;
     await view.refresh();
     const { round, peers } = view;
     const connected = peers.map(({ id }) => id);
-    permissions.enforce(connected);
-    await redial.refresh(view.status === undefined ? undefined : connected);
+    this.#permissions.enforce(connected);
+    await this.#redial.refresh(view.status === undefined ? undefined : connected);
     // What it lacks is no reason to sign other blocks in place of those of the chain.
     const status = view.status && {
       ...view.status,
       isCatchingUp: view.status.isCatchingUp || application.behind !== undefined,
     };
-    if (!isStopping && signing.observe({ status, round, peerCount: peers.length })) supervisor.restart();
+    if (this.#isStopping) return;
+    if (signing.observe({ status, round, peerCount: peers.length })) this.#supervisor.restart();
   }
-
-  return {
-    async start() {
-      isStopping = false;
-      const handlers = createAbciHandlers(
-        { ...options, peers: permissions, retainHeight: () => view.retainHeight, watchers },
-        application,
-      );
-      const events = {
-        onEngineLost: () => application.engineLost(),
-        onFailure(error: unknown, call: string) {
-          if (isForOperator(error)) {
-            supervisor.giveUp(error.message);
-            return;
-          }
-          failures.report(`ABCI ${call}`, error);
-          if (call === "commit" || isIndexDamage(error)) modules.onFatal(error);
-        },
-      };
-      server =
-        synced?.attach({ handlers, ...events }) ??
-        (await listenAbci({ path: options.abciSocket, ...events }, handlers));
-      const unsubscribers = [
-        modules.onCommitted(() => {
-          view.committed();
-          supervisor.committed();
-          paceChange.committed();
-        }),
-        application.onCaughtUp(() => {
-          caughtUpAt = now();
-          supervisor.committed();
-        }),
-      ];
-      unsubscribe = () => {
-        for (const each of unsubscribers) each();
-      };
-      beginWithStore();
-      if (supervisor.state.kind !== "failed") supervisor.start();
-      poll = setInterval(failures.guard("CometBFT status", look), TICK_MS);
-    },
-    async stop() {
-      isStopping = true;
-      clearInterval(poll);
-      permissions.close();
-      paceChange.stop();
-      unsubscribe();
-      await supervisor.stop();
-      await server?.close();
-    },
-    produceBlock() {
-      throw new NetworkDecidesBlocksError();
-    },
-    network: {
-      nodeId: options.nodeId,
-      status: (): NetworkStatus => ({
-        validator: validatorOf(view.status),
-        peerCount: view.peers.length,
-        isListening: view.status !== undefined,
-        listenAddress: options.p2pAddress,
-        isValidator: (view.status?.votingPower ?? 0) > 0,
-        isCatchingUp: isCatchingUp(),
-        step: view.step,
-        problem: problem(),
-      }),
-      peers: () => view.peers.map((peer) => peerOf(peer, lists)),
-      lightBlock: (height) => rpc.lightBlock(height),
-      peerSettings: () => lists.settings,
-      async addPeer(address) {
-        lists.add(address);
-        await rpc.dial(lists.settings.persistent, "persistent");
-      },
-      removePeer(id) {
-        const isConnected = view.peers.some((peer) => peer.id === id);
-        // No call of CometBFT ends a connection.
-        if (lists.remove(id) && isConnected) supervisor.restart();
-      },
-      async trustPeer(address) {
-        lists.trust(peerIdOf(address));
-        await rpc.dial([address], "unconditional");
-      },
-      distrustPeer: (id) => void lists.distrust(id),
-    },
-  };
-}
-
-/** The engine waits this long for a block before the reason says what an operator can do. */
-const CATCH_UP_QUIET_MS = 60_000;
-
-function behindReason({ height, head }: { readonly height: number; readonly head: number }, quietMs: number): string {
-  const what = `CometBFT gets blocks ${height + 1} to ${head} again, which this chain has`;
-  if (quietMs < CATCH_UP_QUIET_MS) return what;
-  return `${what}; no peer sent one for ${Math.round(quietMs / 1_000)} s. Where none has them: set cometbft.state-sync-servers, or give up the blocks after ${height} with "evmintd rollback --to ${height}", or a larger cometbft.rollback-blocks`;
 }
 
 /** The network goes on without this node until its operator has done something. */
 function isForOperator(error: unknown): error is Error {
   return (
+    error instanceof GenesisDisagreementError ||
     error instanceof OtherForkScheduleError ||
     error instanceof ProgramTooOldError ||
     error instanceof OtherBlockDecidedError ||
     error instanceof BlocksPrunedError
   );
-}
-
-function validatorOf(status: EngineStatus | undefined): Address | undefined {
-  if (status === undefined || status.votingPower === 0) return undefined;
-  return parseAddress(`0x${status.validatorAddress}`);
-}
-
-function peerOf(peer: EnginePeer, lists: PeerLists): NetworkPeer {
-  const { id, moniker, version, remoteIp, listenAddress, isOutbound } = peer;
-  const port = /:(\d+)$/.exec(listenAddress)?.[1] ?? "0";
-  return {
-    id,
-    name: moniker,
-    version,
-    remoteAddress: `${remoteIp}:${port}`,
-    isInbound: !isOutbound,
-    isTrusted: lists.isTrusted(id),
-    isStatic: lists.isPersistent(id),
-  };
 }

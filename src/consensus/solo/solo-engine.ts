@@ -68,6 +68,8 @@ type SoloEngineModules = {
   readonly now: () => Time;
   /** Unix seconds of the head; a block's time is never before it. */
   readonly headTimestamp: () => number;
+  /** Called when an instant block takes none of the pending transactions, once until a block takes one. */
+  readonly onUnpacked?: () => void;
   /** Blocks at intervals are begun before they are due; not where the state can change between two blocks. */
   readonly packsAhead?: boolean;
 };
@@ -252,6 +254,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
 
   /** Pending transactions that no block took, such as those that need a remote chain which does not answer. */
   #retryUnpacked(): void {
+    if (this.#unpackedAttempts === 0) this.#modules.onUnpacked?.();
     const first = this.#options.retryMs ?? RETRY_MS;
     const pause = Math.min(first * 2 ** this.#unpackedAttempts++, RETRY_MAX_MS);
     this.#retry = setTimeout(() => this.#scheduleInstant(), pause).unref();

@@ -178,7 +178,8 @@ function emptyBlockHeader(header: OpenHeader, extraData: Uint8Array, config: Cha
   };
 }
 
-function openHeader(
+/** The header of the block after `parent`, as far as it is known before its transactions. */
+export function openHeader(
   parent: Header,
   parentHash: Hash,
   { timestamp, feeRecipient, gasLimit, prevRandao, parentBeaconBlockRoot, forced }: PayloadAttributes,

@@ -5,8 +5,7 @@ import type { ChainConfig } from "../../params/chain-config.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { StateReader } from "../../state/reader.ts";
 import { createWorldState, type WorldState } from "../../state/world-state.ts";
-import type { Header } from "../../types/header.ts";
-import { type BlockHashes, blockContextOf, type GasPool } from "../block/block-context.ts";
+import { type BlockHashes, blockContextOf, type ContextHeader, type GasPool } from "../block/block-context.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import { applyMessage, type MessageResult } from "../transaction/apply-message.ts";
 import type { TransactionMessage } from "../transaction/message.ts";
@@ -26,10 +25,12 @@ export const CALL_GAS_CAP = 50_000_000n;
 /** The state and block a call runs on. */
 export type CallTarget = {
   readonly state: StateReader;
-  readonly header: Header;
+  readonly header: ContextHeader;
   readonly blockHash: BlockHashes;
   /** What `header` is to the EVM, where the caller knows it already. */
   readonly context?: BlockContext;
+  /** BASEFEE and BLOBBASEFEE are the block's, also where the call pays nothing: it is a transaction that is being prepared. */
+  readonly keepsFees?: boolean;
 };
 
 export type CallModules = { readonly config: ChainConfig; readonly evm: Evm };
@@ -143,7 +144,7 @@ export function prepareCall(
         message,
         {
           evm,
-          block: withoutPrices(block, message),
+          block: target.keepsFees ? block : withoutPrices(block, message),
           state: kept ?? createWorldState(state),
           gasPool: gasPoolFor(message),
         },

@@ -2,7 +2,7 @@ import type { BlockContext, State } from "../../evm/evm.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { BLOB_HASH_VERSION_KZG, BLOBS_PER_TX_MAX, INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../../params/gas.ts";
 import { isAtLeast } from "../../params/hardforks.ts";
-import { checksumAddress } from "../../primitives/address.ts";
+import { type Address, checksumAddress } from "../../primitives/address.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
 import { effectiveTip } from "../../types/transaction/fees.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
@@ -127,9 +127,22 @@ function checkFees(
       details,
     );
   }
-  throw new InvalidTransactionError(
+  throw insufficientMaxFee({ from, ...details });
+}
+
+/** The transaction pays less per gas than every transaction of the block has to. */
+export function insufficientMaxFee({
+  from,
+  ...details
+}: {
+  readonly from: Address;
+  readonly maxFeePerGas: bigint;
+  readonly baseFeePerGas: bigint;
+}): InvalidTransactionError {
+  const { maxFeePerGas, baseFeePerGas } = details;
+  return new InvalidTransactionError(
     "TX_INSUFFICIENT_MAX_FEE_PER_GAS",
-    `max fee per gas less than block base fee: address ${address}, maxFeePerGas: ${maxFeePerGas}, baseFee: ${baseFeePerGas}`,
+    `max fee per gas less than block base fee: address ${checksumAddress(from)}, maxFeePerGas: ${maxFeePerGas}, baseFee: ${baseFeePerGas}`,
     details,
   );
 }

@@ -11,6 +11,7 @@ import { createBlockFactory } from "../../consensus/pending-block.ts";
 import { DevChain } from "../../dev/dev-chain.ts";
 import { NO_DEV_JOURNAL, openDevJournal } from "../../dev/dev-journal.ts";
 import type { ExecutionModules } from "../../execution/block/block-execution.ts";
+import type { PayloadAttributes } from "../../execution/block/build-block.ts";
 import { openLogDirectory } from "../../storage/log-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -63,30 +64,40 @@ export class ChainRole implements ChainParts {
     this.store = store;
     this.compiler = createContractCompiler(config, log.child("evm"), metrics);
     this.execution = executionModules(chain, this.compiler);
+    const override = (attributes: PayloadAttributes) => this.devChain?.override(attributes) ?? attributes;
     const beginBlock = createBlockFactory(chain, this.execution, {
       beforeTransaction: hooks.beforeTransaction,
-      override: patches && ((attributes) => this.devChain?.override(attributes) ?? attributes),
+      override: patches && override,
     });
     this.pool = new PoolRole(config, {
       opened: this.opened,
       log,
       failures,
       metrics,
-      withSender: (submission) => this.devChain?.withSender(submission) ?? submission,
+      admit: (submission) => this.devChain?.admit(submission) ?? submission,
       failPoint: hooks.failPoint,
     });
-    this.production = new ProductionRole(
-      config,
-      {
-        ...modules,
-        opened: this.opened,
-        pool: this.pool,
-        beginBlock,
-        execution: this.execution,
-        clockOffsetMs: () => this.devChain?.clockOffsetMs ?? 0,
-      },
-      hooks,
-    );
+    try {
+      this.production = new ProductionRole(
+        config,
+        {
+          ...modules,
+          opened: this.opened,
+          pool: this.pool,
+          beginBlock,
+          execution: this.execution,
+          override,
+          clockOffsetMs: () => this.devChain?.clockOffsetMs ?? 0,
+        },
+        hooks,
+      );
+    } catch (error) {
+      // The engine's files are wrong: the home is free for the next try.
+      this.pool.stop();
+      this.compiler?.close();
+      this.store.close();
+      throw error;
+    }
     this.reader = { ...chain, pending: this.production.pending };
     this.pool.follow();
     this.devChain = this.#openDevChain(config, hooks);

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Chain } from "../../chain/chain.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
 import { setAsideBlocks } from "../../chain-files/transfer-chain-file.ts";
@@ -11,6 +11,7 @@ import {
   dataPath,
   engineAdditionsPath,
   genesisPath,
+  poolPath,
   setAsidePath,
 } from "../../config/home.ts";
 import { clientVersion } from "../../config/package.ts";
@@ -18,13 +19,15 @@ import { remoteSignerOf } from "../../config/remote-signer.ts";
 import { formatHostPort } from "../../config/value-types.ts";
 import type { Application } from "../../consensus/application.ts";
 import { engineChainId, genesisRules } from "../../consensus/chain-start.ts";
-import { createCometBftEngine } from "../../consensus/cometbft/cometbft-engine.ts";
+import { CometBftEngine } from "../../consensus/cometbft/cometbft-engine.ts";
 import { type EngineAdditions, parseEngineAdditions } from "../../consensus/cometbft/home/additions.ts";
 import { engineConfigToml, engineGenesisJson } from "../../consensus/cometbft/home/config.ts";
 import {
   assertEngineGenesis,
+  assertEngineRules,
   createEngineKeys,
   engineRpcSocket,
+  hasEngineGenesis,
   isEngineStoreEmpty,
   prepareEngineHome,
   readStartingSet,
@@ -32,13 +35,21 @@ import {
   removeLeftSocket,
   writeEngineConfig,
 } from "../../consensus/cometbft/home/home.ts";
+import { EngineHomeError } from "../../consensus/cometbft/home/json-file.ts";
 import { Pace } from "../../consensus/cometbft/pace.ts";
 import { PeerLists, type PeerSettings, peerIdOf } from "../../consensus/cometbft/peer-lists.ts";
 import { AllowedNodesFile } from "../../consensus/cometbft/permissions/allowed-nodes-file.ts";
 import { NodePermissions } from "../../consensus/cometbft/permissions/node-permissions.ts";
 import { ChainNodesContract, type NodesContract } from "../../consensus/cometbft/permissions/nodes-contract.ts";
 import { findProgram, startEngineProcess } from "../../consensus/cometbft/process/engine-process.ts";
-import { readStoreHeight, StoreRollback } from "../../consensus/cometbft/process/store-rollback.ts";
+import {
+  forgetLastResult,
+  readStoreHeight,
+  readStoreRange,
+  setAsideStore,
+} from "../../consensus/cometbft/process/engine-store.ts";
+import { endLeftoverEngines } from "../../consensus/cometbft/process/leftover.ts";
+import { StoreRollback } from "../../consensus/cometbft/process/store-rollback.ts";
 import { type EngineRpcAddress, parseRpcAddress } from "../../consensus/cometbft/rpc/client.ts";
 import { validatorPublicKey } from "../../consensus/cometbft/signing/key-files.ts";
 import { isRestored, RESTORED_GUARD_BLOCKS } from "../../consensus/cometbft/signing/restored.ts";
@@ -50,12 +61,14 @@ import { SnapshotRestore } from "../../consensus/state-sync/restore.ts";
 import type { StartingSet } from "../../consensus/voting/starting-set.ts";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import type { CallModules } from "../../execution/call/call.ts";
-import { parseGenesis } from "../../params/genesis.ts";
+import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
 import { ifPresent } from "../../storage/if-present.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { RollbackEngine } from "../rollback.ts";
+import { isSnapshotAlone, UnfinishedSync } from "./unfinished-sync.ts";
 
 export type NetworkEngineModules = {
   readonly application: Application;
@@ -78,7 +91,7 @@ export type NetworkEngineModules = {
 /**
  * CometBFT for the chain of a home. Writes its configuration, and keys and a genesis with this node as the only validator where there
  * are none.
- * @throws CometBftMissingError, InvalidConfigError, EngineHomeError
+ * @throws CometBftMissingError, InvalidConfigError, EngineHomeError, EngineGenesisMismatchError
  */
 export function createNetworkEngine(config: Config, modules: NetworkEngineModules): Engine {
   const { cometbft } = config;
@@ -98,6 +111,7 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
       rules: modules.rules,
     }),
   );
+  assertEngineGenesis(directory, { chainId: chain.config.chainId, genesisHash: chain.genesisHash });
   const application = new RecordedBlocks(modules.application, {
     chain,
     startingSet: () => startingSet(config),
@@ -106,7 +120,7 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
     log,
   });
   const pace = new Pace(parts.blockTimeMs, chain.config);
-  return createCometBftEngine(
+  return new CometBftEngine(
     {
       ...parts,
       nodeId,
@@ -150,6 +164,10 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
         { initialHeight, blocksMax: cometbft.rollbackBlocksMax },
         {
           height: () => chain.head().block.header.number,
+          oldest() {
+            const { block, state } = chain.oldest();
+            return Math.max(block, state);
+          },
           storeHeight: () => readStoreHeight(parts),
           setAside: (first, last) => setAsideBlocks(setAsidePath(config.home), chain, { first, last }),
           rollbackTo: (height) => chain.rollbackTo(height),
@@ -198,26 +216,34 @@ function enginePartsOf(config: Config) {
 }
 
 /**
- * Restores the state of a home without `data/` from a snapshot of the network, where `cometbft.state-sync-servers` asks for it.
+ * Restores the state of a home without `data/` from a snapshot of the network, where `cometbft.state-sync-servers` asks for it. Without them too it looks first
+ * whether the genesis files are of one chain: no store is made of a wrong one.
  * @returns CometBFT, which waits for the engine; undefined where nothing was to be restored
- * @throws StateSyncError, EngineHomeError, InvalidConfigError
+ * @throws StateSyncError, EngineHomeError, EngineGenesisMismatchError, InvalidConfigError
  */
 export async function syncFromPeers(config: Config, metrics: Metrics, log: Logger): Promise<SyncedEngine | undefined> {
   const { cometbft, home } = config;
   const data = dataPath(home);
   const directory = cometbftPath(home);
-  if (cometbft.stateSyncServers.length === 0 || existsSync(data)) return undefined;
+  const unfinished = new UnfinishedSync(data, poolPath(home));
+  unfinished.end(log);
+  if (existsSync(data) && !isUnfinished(config, data)) return undefined;
+  const genesis = genesisOfNetwork(config);
+  if (cometbft.stateSyncServers.length === 0) return undefined;
   if (!isEngineStoreEmpty(directory)) {
     log.warn("no state sync: CometBFT has blocks of its own, from which the chain is built again");
     return undefined;
   }
-  const { genesis, hash } = readGenesis(home);
+  if (genesis === undefined) {
+    throw new EngineHomeError("state sync needs the genesis files of a network: see evmintd init --join", { home });
+  }
+  if (existsSync(data)) {
+    log.warn("the last state sync did not come to its end: another snapshot is fetched");
+    endLeftoverEngines(directory, log);
+    setAsideStore(directory, setAsideFolder(home));
+    unfinished.begin();
+  }
   createKeys(config);
-  assertEngineGenesis(directory, {
-    chainId: genesis.config.chainId,
-    genesisHash: hash,
-    rules: genesisRules(genesis.config),
-  });
   const parts = enginePartsOf(config);
   const stateSync = {
     rpcServers: cometbft.stateSyncServers,
@@ -236,7 +262,7 @@ export async function syncFromPeers(config: Config, metrics: Metrics, log: Logge
     },
     log,
   );
-  return syncState(
+  const synced = await syncState(
     { abciSocket: parts.abciSocket, version: clientVersion(), peers: permissionsWithoutChain(config, metrics, log) },
     {
       restore: new SnapshotRestore(
@@ -247,6 +273,40 @@ export async function syncFromPeers(config: Config, metrics: Metrics, log: Logge
       log,
     },
   );
+  unfinished.end(log);
+  return synced;
+}
+
+/** Whether a chain is but a snapshot, of which CometBFT knows nothing, and another can be had. */
+function isUnfinished({ cometbft, home }: Config, data: string): boolean {
+  const isEmpty = cometbft.stateSyncServers.length > 0 && isEngineStoreEmpty(cometbftPath(home));
+  return isEmpty && isSnapshotAlone(data);
+}
+
+function setAsideFolder(home: string): string {
+  return join(setAsidePath(home), `cometbft-${new Date().toISOString().replaceAll(":", "-")}`);
+}
+
+/**
+ * CometBFT of a home whose lock is held, for a rollback. One that outlived its node is killed.
+ * @throws CometBftMissingError, EngineHomeError
+ */
+export function createRollbackEngine({ cometbft, home }: Config, log: Logger): RollbackEngine | undefined {
+  const directory = cometbftPath(home);
+  // It was never started.
+  if (isEngineStoreEmpty(directory)) return undefined;
+  endLeftoverEngines(directory, log);
+  const stopped = { binary: findProgram(cometbft.binary), directory };
+  return {
+    initialHeight: readStartingSet(directory).initialHeight,
+    range: () => readStoreRange(stopped),
+    forgetLastResult: () => forgetLastResult(stopped),
+    setAside() {
+      const folder = setAsideFolder(home);
+      setAsideStore(directory, folder);
+      return folder;
+    },
+  };
 }
 
 /** @throws AllowedNodesFileError */
@@ -302,10 +362,20 @@ function stateSyncServer(text: string): EngineRpcAddress {
   });
 }
 
-function readGenesis(home: string) {
-  const genesis = parseGenesis(readFileSync(genesisPath(home), "utf8"));
+/**
+ * The genesis file of a home without a chain, for the network that CometBFT's genesis is of; undefined where the two are not both there.
+ * @throws EngineGenesisMismatchError, EngineHomeError
+ */
+function genesisOfNetwork({ home, dev }: Config): Genesis | undefined {
+  const directory = cometbftPath(home);
+  const text =
+    dev || !hasEngineGenesis(directory) ? undefined : ifPresent(() => readFileSync(genesisPath(home), "utf8"));
+  if (text === undefined) return undefined;
+  const genesis = parseGenesis(text);
   const { block } = genesisBlock(genesis);
-  return { genesis, hash: block.hash };
+  assertEngineGenesis(directory, { chainId: genesis.config.chainId, genesisHash: block.hash });
+  assertEngineRules(directory, genesisRules(genesis.config));
+  return genesis;
 }
 
 /** The validators of CometBFT's genesis in the home. @throws EngineHomeError */

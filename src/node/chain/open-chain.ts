@@ -43,6 +43,8 @@ export type OpenChain = {
   readonly cacheBytes: () => CacheSizes;
   /** The chain existed before this call. */
   readonly resumed: boolean;
+  /** Compares the genesis file with the rules by which the blocks were executed. @throws ForkScheduleError */
+  readonly checkForks: () => void;
   /** Accounts of the public phrase that a dev chain funds; none on other chains. */
   readonly devAccounts: readonly DevAccount[];
 };
@@ -53,6 +55,8 @@ export type OpenChainOptions = Pick<LogBlockStoreOptions, "segmentBytesMax" | "m
   readonly reindex?: boolean;
   /** Many blocks come one after the other, and no request waits for any of them. */
   readonly isBulk?: boolean;
+  /** False leaves it to the caller to call `checkForks`, before a block is executed. */
+  readonly checksForks?: boolean;
   /** Old blocks are removed as soon as there is one, not some at a time. */
   readonly pruneAtOnce?: boolean;
   /** For tests that die at a named step. */
@@ -67,7 +71,7 @@ export class GenesisMismatchError extends NodeError {
   readonly code = "GENESIS_MISMATCH";
   constructor(details: { readonly stored: string; readonly configured: string }) {
     super(
-      `the data in this home belongs to genesis ${details.stored}, config/genesis.json gives ${details.configured}`,
+      `the data in this home belongs to genesis ${details.stored}, config/genesis.json gives ${details.configured}: put the file back that the chain began with, or remove data/ where its blocks are of the wrong chain`,
       details,
     );
   }
@@ -85,7 +89,11 @@ export class HomeNotInitialisedError extends NodeError {
  * Opens the chain under `config.home`; an empty store gets the genesis block.
  * @throws GenesisMismatchError, ForkScheduleError, and HomeNotInitialisedError, InvalidGenesisError, and what the store throws
  */
-export function openChain(config: Config, log: Logger, { fork, isBulk, ...options }: OpenChainOptions = {}): OpenChain {
+export function openChain(
+  config: Config,
+  log: Logger,
+  { fork, isBulk, checksForks = true, ...options }: OpenChainOptions = {},
+): OpenChain {
   if (fork === undefined && holdsFork(config)) {
     throw new ForkUnsupportedError("this home holds a forked chain, which only start can open", {
       home: config.home,
@@ -128,8 +136,11 @@ export function openChain(config: Config, log: Logger, { fork, isBulk, ...option
       throw new GenesisMismatchError({ stored, configured: genesisHash });
     }
     if (digest?.hash() !== genesisHash) digest?.remember(genesisHash);
-    // A dev chain stores its rules itself.
-    if (!config.dev) checkForkSchedule(dataPath(config.home), genesis.config, headerOf(store), agreedNames(store));
+    const checkForks = () => {
+      // A dev chain stores its rules itself.
+      if (!config.dev) checkForkSchedule(dataPath(config.home), genesis.config, headerOf(store), agreedNames(store));
+    };
+    if (checksForks) checkForks();
     // Processes that follow the store would not see them.
     const canPatch = isInMemory(config) || (config.dev && config.jsonRpc.processes === 0);
     const patches = canPatch ? new StatePatches() : undefined;
@@ -150,7 +161,7 @@ export function openChain(config: Config, log: Logger, { fork, isBulk, ...option
       trieNodes: nodeCache.bytes,
       logTexts: logTexts.bytes,
     });
-    return { chain, patches, fork, store, genesis, resumed, devAccounts, logTexts, cacheBytes };
+    return { chain, patches, fork, store, genesis, resumed, devAccounts, logTexts, cacheBytes, checkForks };
   } catch (error) {
     store.close();
     throw error;

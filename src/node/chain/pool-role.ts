@@ -27,8 +27,8 @@ export type PoolRoleModules = {
   readonly log: Logger;
   readonly failures: Failures;
   readonly metrics: Metrics;
-  /** The submission as the pool takes it: on dev chains with the sender of a transaction that nobody signed. */
-  readonly withSender: (submission: Submission) => Submission;
+  /** The submission as the pool takes it: on dev chains with the sender of a transaction that nobody signed, and none that would wait for ever. */
+  readonly admit: (submission: Submission) => Submission;
   /** For tests that die at a named step of the journal. */
   readonly failPoint?: ((name: string) => void) | undefined;
 };
@@ -151,7 +151,7 @@ export class PoolRole {
 
   #add(submission: Submission): void {
     this.quarantine.assertAllowed(submission.tx.hash);
-    this.mempool.add(this.#modules.withSender(submission));
+    this.mempool.add(this.#modules.admit(submission));
   }
 }
 

@@ -19,7 +19,7 @@ import {
 } from "../../consensus/clock-watch.ts";
 import type { SyncedEngine } from "../../consensus/cometbft/state-sync.ts";
 import { type Engine, NetworkDecidesBlocksError } from "../../consensus/engine.ts";
-import { EvmApplication } from "../../consensus/evm-application.ts";
+import { EvmApplication, prevRandaoOf } from "../../consensus/evm-application.ts";
 import { type BeginBlock, createPendingBlocks } from "../../consensus/pending-block.ts";
 import {
   nextBlockTime,
@@ -34,14 +34,18 @@ import { ParameterProposals } from "../../consensus/voting/parameter-proposals.t
 import { openProposals } from "../../consensus/voting/proposals.ts";
 import { soloStartingSet } from "../../consensus/voting/starting-set.ts";
 import { createVoting, type Voting } from "../../consensus/voting/voting.ts";
+import { openHeader, type PayloadAttributes } from "../../execution/block/build-block.ts";
 import type { CallModules } from "../../execution/call/call.ts";
+import { nextGasLimit } from "../../params/fees.ts";
 import { ForkHashes } from "../../params/fork-id.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import type { NextBlock } from "../../rpc/ports/chain-view.ts";
 import { LogWriteError } from "../../storage/block-log.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import { maxFeePerGasOf } from "../../types/transaction/fees.ts";
 import type * as NetworkEngine from "./network-engine.ts";
 import type { OpenChain } from "./open-chain.ts";
 import type { PoolRole } from "./pool-role.ts";
@@ -63,6 +67,8 @@ export type ProductionModules = {
   readonly networkEngine: typeof NetworkEngine | undefined;
   /** CometBFT as state sync left it, if there was one. */
   readonly synced: SyncedEngine | undefined;
+  /** The attributes with what was set by hand for the next block, on a dev chain. */
+  readonly override: (attributes: PayloadAttributes) => PayloadAttributes;
   /** Milliseconds that a dev chain's clock is ahead of the system's. */
   readonly clockOffsetMs: () => number;
 };
@@ -170,6 +176,31 @@ export class ProductionRole implements ProductionParts {
     });
   }
 
+  nextBlock(): NextBlock {
+    const { opened, pool, override } = this.#modules;
+    const { chain, patches } = opened;
+    const { hash, header } = chain.head().block;
+    const timestamp = this.#nextTimestamp();
+    const proposer = this.feeRecipient.value;
+    const attributes = {
+      timestamp,
+      feeRecipient: proposer,
+      // One that it could be: the real one depends on the nanosecond.
+      prevRandao: prevRandaoOf(header.mixHash, {
+        height: header.number + 1,
+        time: { seconds: timestamp, nanos: 0 },
+        proposer,
+      }),
+      gasLimit: nextGasLimit(header.gasLimit, chain.config.gasLimitTarget ?? this.#config.consensus.gasLimit),
+    };
+    const inBlock = openHeader(header, hash, override(attributes), chain.config);
+    const { baseFeePerGas } = inBlock;
+    // On a dev chain nobody else's transactions are before it, but those that wait for a block of one's own are.
+    const isAfterPending = patches !== undefined && pool.mempool.counts().pending > 0;
+    const on = isAfterPending ? ({ at: "pending" } as const) : ({ at: "latest", inBlock } as const);
+    return { target: { ...on, keepsFees: true }, baseFeePerGas };
+  }
+
   /** Why no blocks are made at present; undefined while they are. */
   stalled(): unknown {
     return this.#stalled ?? this.#clock.problem() ?? this.engine.network?.status().problem;
@@ -246,6 +277,19 @@ export class ProductionRole implements ProductionParts {
     return nextBlockTime(now, this.#headTimestamp(), step).seconds;
   }
 
+  /** No block takes what waits: its sender would never hear why. */
+  #explainUnpacked(): void {
+    const { baseFeePerGas = 0n } = this.nextBlock();
+    const waiting = [...this.#modules.pool.mempool.content().pending.values()].flat();
+    const tooCheap = waiting.filter(({ tx }) => maxFeePerGasOf(tx) < baseFeePerGas);
+    const [first] = tooCheap;
+    this.#modules.log.warn("no block takes the transactions that wait", {
+      waiting: waiting.length,
+      ...(first && { belowBaseFee: tooCheap.length, first: first.tx.hash, maxFeePerGas: maxFeePerGasOf(first.tx) }),
+      baseFeePerGas,
+    });
+  }
+
   #assertCanCommit(): void {
     if (this.engine.network !== undefined) throw new NetworkDecidesBlocksError();
     this.#changes.assertNone();
@@ -289,6 +333,7 @@ export class ProductionRole implements ProductionParts {
         application: this.application,
         onExecutable: (listener) => pool.mempool.onPending(listener),
         hasExecutable: () => pool.mempool.counts().pending > 0,
+        onUnpacked: () => this.#explainUnpacked(),
         now: () => timeOf(this.#clock.now() + clockOffsetMs()),
         headTimestamp: () => this.#headTimestamp(),
         packsAhead: opened.patches === undefined,

@@ -127,6 +127,8 @@ export class ChainRpc implements RpcTarget {
     const { chain, suggestTip } = createChainView(config, log.child("rpc"), {
       core: this.#role,
       pool,
+      production,
+      isControlled: devChain !== undefined,
       logTexts: opened.logTexts,
     });
     const execution = this.#createExecution(suggestTip);

@@ -48,7 +48,8 @@ export async function composeRpcProcess(
   writeFileSync(data.opened, "");
   const client = new PortClient(
     channel as Channel,
-    { config: chain.reader.config, genesisHash: data.genesisHash },
+    // A chain that callers control has no RPC processes.
+    { config: chain.reader.config, genesisHash: data.genesisHash, isControlled: false },
     reportListenerError,
   );
   const remote = client.ports;

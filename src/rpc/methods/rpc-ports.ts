@@ -28,8 +28,6 @@ export type RpcSettings = {
   readonly traceFilter: { readonly blocksMax: number; readonly bytesMax: number };
   /** Transactions in a page of an `ots` method. */
   readonly otsPageSizeMax: number;
-  /** Block 0 has no transactions to trace, and is no error: indexers begin there. */
-  readonly tracesGenesis: boolean;
   readonly submissionRules: SubmissionRules;
   /** The prefix of a signed message is `\x19`, this name, ` Signed Message:\n` (EIP-191). */
   readonly chainName: string;

@@ -2,6 +2,7 @@ import type { AccountPage, AddressQuery } from "../../chain/addresses/address-in
 import type { FeeHistory } from "../../chain/fees/fee-history.ts";
 import type { LogFilterOptions } from "../../chain/logs/log-filter.ts";
 import type { OldestBlocks } from "../../chain/reader.ts";
+import type { ContextHeader } from "../../execution/block/block-context.ts";
 import type { PoolContent, PooledTransaction } from "../../mempool/pool.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -38,12 +39,24 @@ export interface ChainView
    * @throws the decoder's, the pool's and the submission rules' rejections
    */
   submit(input: { readonly transaction: Uint8Array | PooledTransaction }): MaybePromise<Hash>;
+  /** @throws PendingUnavailableError where no valid block can follow */
+  nextBlock(): MaybePromise<NextBlock>;
 }
+
+/** The block that would come next, for those who prepare a transaction. */
+export type NextBlock = {
+  /** What the transaction would be executed on, and in. */
+  readonly target: { readonly at: BlockSelector; readonly inBlock?: ContextHeader; readonly keepsFees?: boolean };
+  /** In wei; undefined before London. */
+  readonly baseFeePerGas: bigint | undefined;
+};
 
 /** What never changes while the node runs. */
 export interface ChainConstants {
   readonly config: ChainConfig;
   readonly genesisHash: Hash;
+  /** Callers set blocks, fees and state by hand: a dev chain. */
+  readonly isControlled: boolean;
 }
 
 /** A header with its hash, keccak256 of its RLP. */

@@ -71,6 +71,7 @@ export const PORT_METHODS = {
     poolContentFrom: STAYS,
     poolCounts: STAYS,
     submit: STAYS,
+    nextBlock: STAYS,
   },
   execution: {
     call: CALL,

@@ -1,4 +1,5 @@
 import type { PayloadRequest } from "../../consensus/block-tester.ts";
+import type { ContextHeader } from "../../execution/block/block-context.ts";
 import type { CallArguments } from "../../execution/call/call-arguments.ts";
 import type { CallArgumentsBundle, CallOutcome } from "../../execution/call/call-many.ts";
 import type { BlockOverrides, StateOverrides } from "../../execution/call/overrides.ts";
@@ -26,8 +27,8 @@ export interface ExecutionPort {
   /** Return data. @throws ExecutionRevertedError, ExecutionFailedError, InvalidTransactionError */
   call(input: CallInput): MaybePromise<Uint8Array>;
   /** Gas units with which the call succeeds. @throws as `call` */
-  estimateGas(input: CallInput): MaybePromise<bigint>;
-  createAccessList(input: CallInput): MaybePromise<AccessListResult>;
+  estimateGas(input: CallInput & InBlock): MaybePromise<bigint>;
+  createAccessList(input: CallInput & InBlock): MaybePromise<AccessListResult>;
   /** Each call sees the effects of the calls before it; each bundle is a block after the one before. One list per bundle. */
   callMany(
     input: Cancellable & {
@@ -76,6 +77,12 @@ type CallInput = Cancellable & {
   readonly args: CallArguments;
   readonly at: BlockSelector;
   readonly overrides: CallOverrides;
+};
+export type InBlock = {
+  /** It executes in this block, in place of the one that `at` selects. */
+  readonly inBlock?: ContextHeader | undefined;
+  /** BASEFEE is the block's, also where no price is given. */
+  readonly keepsFees?: boolean;
 };
 type TraceInput = Cancellable & { readonly request: TraceRequest };
 type StateTraceInput = TraceInput & {

@@ -49,6 +49,7 @@ const INPUTS: {
 } = {
   chain: {
     head: undefined,
+    nextBlock: undefined,
     oldest: undefined,
     header: { at },
     block: { at: 1 },

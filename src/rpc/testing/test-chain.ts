@@ -39,7 +39,7 @@ import { EthFeeds } from "../methods/subscriptions/eth-feeds.ts";
 import { LogFeed } from "../methods/subscriptions/log-feed.ts";
 import { Notifier } from "../methods/subscriptions/notifier.ts";
 import { Subscriptions } from "../methods/subscriptions/subscriptions.ts";
-import type { ChainView } from "../ports/chain-view.ts";
+import type { ChainView, NextBlock } from "../ports/chain-view.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
 import type { InspectionPort } from "../ports/inspection.ts";
 import type { NodeInfo, NodePort } from "../ports/node.ts";
@@ -121,7 +121,6 @@ export function createTestModules(
     logLimits: TEST_LOG_LIMITS,
     traceFilter: { blocksMax: 100, bytesMax: 1_000_000 },
     otsPageSizeMax: 25,
-    tracesGenesis: false,
     methods: [],
     ...replace.settings,
   };
@@ -151,6 +150,8 @@ export function createTestModules(
       baseFeePerBlobGas: [1n, 1n],
       blobGasUsedRatio: [0],
     }),
+    nextBlock: (): NextBlock => ({ target: { at: "latest" }, baseFeePerGas: BASE_FEE }),
+    isControlled: false,
     filterOptions: {},
     subscriptionsMax: 128,
     now: () => 0,

@@ -44,7 +44,7 @@ export const SUPERVISION_MUTANTS: readonly Mutant[] = [
     why: "A node with few peers says that there is no quorum, though blocks come: every node behind a sentry is taken out of service.",
     patches: [
       {
-        file: "src/consensus/cometbft/cometbft-engine.ts",
+        file: "src/consensus/cometbft/cometbft-network.ts",
         from: `    if (quorum !== "present") return "no quorum`,
         to: `    if (quorum !== "present" || view.peers.length < 2) return "no quorum`,
       },

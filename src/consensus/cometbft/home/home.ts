@@ -38,26 +38,53 @@ export function prepareEngineHome(directory: string, genesisFor: () => string): 
   return { nodeId: nodeIdOf(directory), ...readGenesis(genesis) };
 }
 
+/** CometBFT's store of blocks, in its `data`. */
+export const BLOCK_STORE = "blockstore.db";
+
 /** Whether CometBFT has stored nothing yet: state sync is for such a home alone. */
 export function isEngineStoreEmpty(directory: string): boolean {
-  const store = join(directory, "data", "blockstore.db");
+  const store = join(directory, "data", BLOCK_STORE);
   if (!existsSync(store)) return true;
   return readdirSync(store).every((name) => !/\.(log|ldb|sst)$/.test(name) || statSync(join(store, name)).size === 0);
 }
 
-/** @throws EngineHomeError where the genesis in the home is that of another chain */
+/** CometBFT's genesis in the home is that of another chain than ours. */
+class EngineGenesisMismatchError extends NodeError {
+  readonly code = "ENGINE_GENESIS_MISMATCH";
+  constructor(what: string, details: { readonly file: string; readonly theirs: unknown; readonly ours: unknown }) {
+    const { file, theirs, ours } = details;
+    super(
+      `${file} is of another chain: its ${what} is ${theirs}, that of config/genesis.json ${ours}. Take both files from one node of the network ("evmintd engine invite"), and remove data/ where its blocks are of the wrong one`,
+      details,
+    );
+  }
+}
+
+/**
+ * A network would not accept the node's first block, or the node not that of the network.
+ * @throws EngineGenesisMismatchError where the genesis in the home is that of another chain; EngineHomeError
+ */
 export function assertEngineGenesis(
   directory: string,
-  chain: { readonly chainId: bigint; readonly genesisHash: Hash; readonly rules: string | undefined },
+  chain: { readonly chainId: bigint; readonly genesisHash: Hash },
 ): void {
   const { chain_id, app_state } = readJsonFile(genesisPath(directory)) as GenesisFile;
-  const isOurs =
-    chain_id === engineChainId(chain.chainId) &&
-    app_state?.evmGenesis === chain.genesisHash &&
-    app_state.rules === chain.rules;
-  if (!isOurs) {
-    throw new EngineHomeError("the genesis of CometBFT is that of another chain", { directory });
-  }
+  assertField(directory, "chain id", chain_id, engineChainId(chain.chainId));
+  assertField(directory, "hash of block 0", app_state?.evmGenesis, chain.genesisHash);
+}
+
+/** For a chain without blocks: what one with blocks was executed with, its fork schedule says. @throws as assertEngineGenesis */
+export function assertEngineRules(directory: string, rules: string | undefined): void {
+  const { app_state } = readJsonFile(genesisPath(directory)) as GenesisFile;
+  assertField(directory, "list of rules", app_state?.rules, rules);
+}
+
+function assertField(directory: string, what: string, theirs: unknown, ours: unknown): void {
+  if (theirs !== ours) throw new EngineGenesisMismatchError(what, { file: genesisPath(directory), theirs, ours });
+}
+
+export function hasEngineGenesis(directory: string): boolean {
+  return existsSync(genesisPath(directory));
 }
 
 /** Path of CometBFT's own RPC, a unix socket. @throws SocketPathTooLongError */

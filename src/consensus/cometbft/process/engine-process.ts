@@ -122,7 +122,9 @@ async function stopChild(child: ChildProcess, exited: Promise<EngineExit>, grace
 }
 
 /** The version of CometBFT this node is built and tested for; its socket lacks calls before it. */
-const COMETBFT_VERSION = "v0.40.0";
+export const COMETBFT_VERSION = "v0.40.0";
+/** What that version says of itself, to its user and to peers. */
+export const COMETBFT_CORE_VERSION = "0.39.0";
 
 /** `cometbft.binary` names no program. */
 class CometBftMissingError extends NodeError {

@@ -1,12 +1,5 @@
-import { spawn } from "node:child_process";
-import { rmSync } from "node:fs";
-import { setTimeout } from "node:timers/promises";
 import { NodeError } from "../../../errors.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
-import { ENGINE_RPC_SOCKET } from "../home/config.ts";
-import { engineRpcSocket } from "../home/home.ts";
-import { EngineRpcError } from "../rpc/answers.ts";
-import { createEngineRpc } from "../rpc/client.ts";
 
 /** The chain is ahead of CometBFT's store, and only an operator can say which of the two is right. */
 class RollbackRefusedError extends NodeError {
@@ -23,6 +16,8 @@ type StoreRollbackOptions = {
 type StoreRollbackModules = {
   /** Height of the last committed block. */
   readonly height: () => number;
+  /** The first block that can be the head again. */
+  readonly oldest: () => number;
   /** Height of the last block in the engine's store, which no process has open. */
   readonly storeHeight: () => Promise<number>;
   /** Writes blocks `first` to `last` to a file, durably; its path. */
@@ -63,65 +58,14 @@ export class StoreRollback {
         { claimed, from, to },
       );
     }
-    if (to < initialHeight || from - to > blocksMax) {
-      catchUpFrom(Math.max(to, initialHeight - 1));
+    // CometBFT stores a block before its results. It asks nobody for those it lacks unless the block has yet to be executed.
+    const last = Math.max(to - 1, Math.min(to, this.#modules.oldest()));
+    if (to < initialHeight || from - last > blocksMax) {
+      catchUpFrom(Math.max(last, initialHeight - 1));
       return;
     }
-    const file = await this.#modules.setAside(to + 1, from);
-    log.warn("the engine's store ends before the chain: rolling back to it", { from, to, file });
-    this.#modules.rollbackTo(to);
+    const file = await this.#modules.setAside(last + 1, from);
+    log.warn("the engine's store ends before the chain: rolling back to it", { from, to: last, file });
+    this.#modules.rollbackTo(last);
   }
-}
-
-/** Opening the store after a kill replays its journal, which has a few megabytes. */
-const WAIT_MS = 60_000;
-const POLL_MS = 100;
-const STOP_GRACE_MS = 5_000;
-
-/**
- * Height of the newest block in CometBFT's store, 0 for an empty one, while CometBFT does not run: `cometbft inspect` opens the store, which it
- * locks, and serves it.
- * @param directory CometBFT's home
- * @throws EngineRpcError where it cannot be read
- */
-export async function readStoreHeight(options: {
-  readonly binary: string;
-  readonly directory: string;
-}): Promise<number> {
-  const { binary, directory } = options;
-  const path = engineRpcSocket(directory);
-  rmSync(path, { force: true });
-  const child = spawn(binary, ["inspect", "--home", directory, "--rpc.laddr", `unix://${ENGINE_RPC_SOCKET}`], {
-    stdio: "ignore",
-    cwd: directory,
-  });
-  let isRunning = true;
-  const ended = new Promise<void>((resolve) => {
-    const end = () => {
-      isRunning = false;
-      resolve();
-    };
-    child.once("error", end);
-    child.once("close", end);
-  });
-  const rpc = createEngineRpc(path);
-  const until = performance.now() + WAIT_MS;
-  let cause: unknown;
-  try {
-    while (isRunning && performance.now() < until) {
-      try {
-        return await rpc.storeHeight();
-      } catch (error) {
-        cause = error;
-      }
-      await setTimeout(POLL_MS);
-    }
-  } finally {
-    child.kill("SIGTERM");
-    await Promise.race([ended, setTimeout(STOP_GRACE_MS, undefined, { ref: false })]);
-    child.kill("SIGKILL");
-    await ended;
-    rmSync(path, { force: true });
-  }
-  throw new EngineRpcError("the store of CometBFT cannot be read", { directory }, { cause });
 }

@@ -34,6 +34,7 @@ function createTestSupervisor(random = () => 0.5) {
   const world: {
     height: number;
     storeHeight: number;
+    oldest: number;
     quorum: Quorum;
     setAsideFault?: Error;
     catchUpFault?: Error;
@@ -41,6 +42,7 @@ function createTestSupervisor(random = () => 0.5) {
   } = {
     height: 12,
     storeHeight: 9,
+    oldest: 0,
     quorum: "present",
   };
   const supervisor = new Supervisor(OPTIONS, {
@@ -76,6 +78,7 @@ function createTestSupervisor(random = () => 0.5) {
       { initialHeight: 5, blocksMax: 4 },
       {
         height: () => world.height,
+        oldest: () => world.oldest,
         storeHeight: async () => world.storeHeight,
         async setAside() {
           if (world.setAsideFault) throw world.setAsideFault;
@@ -157,20 +160,30 @@ test("every exit is answered by a restart, also status 0, with pauses that doubl
   assert.equal(supervisor.restartsTotal, 6);
 });
 
-test("an application ahead of the engine is rolled back, once", async () => {
+test("an application ahead of the engine is rolled back, once, so that the last block of the engine is executed again", async () => {
   const { supervisor, runs, rollbacks, world, fire, settled } = createTestSupervisor();
   supervisor.start();
   runs[0]!.fault = AHEAD;
   await runs[0]!.end({ code: 1 });
   await settled();
   fire(1_000);
-  assert.deepEqual(rollbacks, [9]);
+  assert.deepEqual(rollbacks, [8]);
   world.height = 12;
   runs[1]!.fault = AHEAD;
   await runs[1]!.end({ code: 1 });
   await settled();
-  assert.deepEqual(rollbacks, [9]);
+  assert.deepEqual(rollbacks, [8]);
   assert.equal(supervisor.state.kind, "failed");
+});
+
+test("an application that begins with the last block of the engine is rolled back to that", async () => {
+  const { supervisor, runs, rollbacks, world, settled } = createTestSupervisor();
+  world.oldest = 9;
+  supervisor.start();
+  runs[0]!.fault = AHEAD;
+  await runs[0]!.end({ code: 1 });
+  await settled();
+  assert.deepEqual(rollbacks, [9]);
 });
 
 const REFUSED: Readonly<Record<string, Partial<TestSupervisor["world"]>>> = {
@@ -197,7 +210,7 @@ for (const [why, world] of Object.entries(REFUSED)) {
 }
 
 for (const [why, heights, from] of [
-  ["of which more are to be removed than may be", { height: 14, storeHeight: 9 }, 9],
+  ["of which more are to be removed than may be", { height: 14, storeHeight: 9 }, 8],
   ["that it has not decided", { height: 5, storeHeight: 3 }, 4],
 ] as const) {
   test(`blocks ${why} stay, and the engine gets those after block ${from} again`, async () => {

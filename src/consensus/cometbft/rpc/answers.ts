@@ -136,6 +136,15 @@ export function storeHeightOf(answer: unknown): number {
   return countOf(objectOf(answer)["last_height"]);
 }
 
+/**
+ * Height of the first block in the store, of the error that `blockchain` answers where block 1 is asked for and not there (rpc/core/blocks.go
+ * `filterMinMax` of CometBFT v0.40); undefined for another error.
+ */
+export function storeBaseOf(error: string): number | undefined {
+  const base = /min height (\d{1,15}) can't be greater than max height 1$/.exec(error)?.[1];
+  return base === undefined ? undefined : countOf(base);
+}
+
 /** The votes of one kind in one round, such as `BA{4:xx_x} 30/40 = 0.75`: the last two are voting power. */
 function tallyOf(value: unknown): { readonly voted: number; readonly total: number } {
   const tally = /^BA\{\d{1,6}:[x_]*\} (\d{1,19})\/(\d{1,19}) = [\d.]{1,20}$/.exec(textOf(value));

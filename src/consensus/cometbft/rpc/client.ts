@@ -10,6 +10,7 @@ import {
   peersOf,
   roundOf,
   statusOf,
+  storeBaseOf,
   storeHeightOf,
 } from "./answers.ts";
 import { type CommitAnswer, lightBlockOf, type ValidatorsAnswer } from "./light-block.ts";
@@ -101,6 +102,8 @@ export type EngineRpc = {
   round(): Promise<EngineRound>;
   /** Height of the newest block in its store; also of a store that `cometbft inspect` serves. */
   storeHeight(): Promise<number>;
+  /** Height of the first block in its store, which is not empty; also of one that `cometbft inspect` serves. */
+  storeBase(): Promise<number>;
   /** undefined until `height` is decided. @throws EngineRpcError for a height that CometBFT has not or no longer */
   lightBlock(height: number): Promise<LightBlock | undefined>;
   /**
@@ -153,6 +156,16 @@ export function createEngineRpc(socket: string): EngineRpc {
     peers: async () => peersOf(await call("net_info")),
     round: async () => roundOf(await call("consensus_state")),
     storeHeight: async () => storeHeightOf(await call("blockchain")),
+    async storeBase() {
+      try {
+        await call("blockchain", { minHeight: "1", maxHeight: "1" });
+        return 1;
+      } catch (error) {
+        const base = error instanceof EngineRpcError ? storeBaseOf(error.message) : undefined;
+        if (base === undefined) throw error;
+        return base;
+      }
+    },
     async dial(peers, kind) {
       await call("dial_peers", {
         peers,

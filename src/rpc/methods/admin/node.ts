@@ -1,5 +1,6 @@
 import { NodeError } from "../../../errors.ts";
 import type { NodeAdmin } from "../../ports/admin.ts";
+import type { NodePort } from "../../ports/node.ts";
 import { boolean, json, lenientInteger, optional, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 
@@ -20,6 +21,15 @@ export const nodeInfo = defineMethod({
   result: json,
   private: true,
   handle: (_params, { node }: { node: Pick<NodeAdmin, "adminInfo"> }) => node.adminInfo(),
+});
+
+/** `admin_readiness`: whether the node serves its chain and makes blocks, as `/readyz` says it, and else the reason. */
+export const readiness = defineMethod({
+  name: "admin_readiness",
+  params: {},
+  result: json,
+  private: true,
+  handle: (_params, { node }: { node: Pick<NodePort, "readiness"> }) => node.readiness(),
 });
 
 /** `admin_datadir`: absolute path of the home. */

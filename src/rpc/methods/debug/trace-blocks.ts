@@ -8,16 +8,14 @@ import type { InspectionPort } from "../../ports/inspection.ts";
 import { array, data, hash, optional, type ParamCodec, rawJson, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
-import type { RpcSettings } from "../rpc-ports.ts";
 import { standardTraceConfig, traceConfig } from "./trace-config.ts";
 import { tracesText } from "./trace-transactions.ts";
 
-type GenesisSetting = Pick<RpcSettings, "tracesGenesis">;
+type GenesisModules = { readonly chain: Pick<ChainView, "genesisHash" | "isControlled"> };
 
-type GenesisModules = { readonly chain: Pick<ChainView, "genesisHash">; readonly settings: GenesisSetting };
-
-function isEmptyGenesis(hash: Hash, { chain, settings }: GenesisModules): boolean {
-  return settings.tracesGenesis && hash === chain.genesisHash;
+/** Of a dev chain, which indexers follow from there on: block 0 has no transaction. */
+function isEmptyGenesis(hash: Hash, { chain }: GenesisModules): boolean {
+  return chain.isControlled && hash === chain.genesisHash;
 }
 
 /** Of a block without transactions. */
@@ -56,11 +54,9 @@ export const traceBlockByNumber = defineMethod({
     {
       chain,
       execution,
-      settings,
     }: {
-      chain: Pick<ChainView, "head" | "oldest">;
+      chain: Pick<ChainView, "head" | "isControlled" | "oldest">;
       execution: Pick<ExecutionPort, "traceBlock">;
-      settings: GenesisSetting;
     },
     context,
   ) {
@@ -73,7 +69,7 @@ export const traceBlockByNumber = defineMethod({
         : block === "earliest"
           ? (await chain.oldest()).block
           : (await chain.head()).header.number;
-    if (number === 0 && settings.tracesGenesis) return NO_TRACES;
+    if (number === 0 && chain.isControlled) return NO_TRACES;
     return tracesText(await execution.traceBlock({ at: number, request: config, cancel: context }));
   },
 });

@@ -1,5 +1,7 @@
 import type { CallOutcome } from "../../../execution/call/call-many.ts";
-import { blockSelector } from "../../ports/block-selector.ts";
+import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import { type BlockSelector, blockSelector } from "../../ports/block-selector.ts";
+import type { ChainView, NextBlock } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import { data, optional, quantity, rawJson, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
@@ -74,8 +76,19 @@ function outcomeText(outcome: CallOutcome): string {
   return "value" in outcome ? `{"value":${dataText(outcome.value)}}` : `{"error":${JSON.stringify(outcome.error)}}`;
 }
 
+type NextBlockModules = { readonly chain: Pick<ChainView, "nextBlock"> };
+
+/** A transaction that is being prepared will be in the block after the head: contracts see its time and number. */
+function targetOf(
+  block: BlockSelector | undefined,
+  chain: NextBlockModules["chain"],
+): MaybePromise<NextBlock["target"]> {
+  return block === undefined ? andThen(chain.nextBlock(), ({ target }) => target) : { at: block };
+}
+
 /**
- * `eth_estimateGas`: a gas limit with which the transaction succeeds on the state after `block`.
+ * `eth_estimateGas`: a gas limit with which the transaction succeeds on the state after `block`; without one in the block that comes next,
+ * with its number, time and fees.
  *
  * @throws UnknownBlockError, BlockNotCanonicalError, and the executor's
  */
@@ -83,7 +96,7 @@ export const estimateGas = defineMethod({
   name: "eth_estimateGas",
   params: {
     request: callArguments,
-    block: optional(blockSelector, "latest"),
+    block: optional(blockSelector),
     stateOverrides: optional(stateOverrides),
     blockOverrides: optional(blockOverrides),
   },
@@ -92,26 +105,28 @@ export const estimateGas = defineMethod({
   heavy: true,
   handle: (
     { request, block, stateOverrides, blockOverrides },
-    { execution }: { execution: Pick<ExecutionPort, "estimateGas"> },
+    { chain, execution }: NextBlockModules & { execution: Pick<ExecutionPort, "estimateGas"> },
     context,
   ) =>
-    execution.estimateGas({
-      args: request,
-      at: block,
-      overrides: { stateOverrides, blockOverrides },
-      cancel: context,
-    }),
+    andThen(targetOf(block, chain), (target) =>
+      execution.estimateGas({
+        args: request,
+        ...target,
+        overrides: { stateOverrides, blockOverrides },
+        cancel: context,
+      }),
+    ),
 });
 
 /**
- * `eth_createAccessList`: what a transaction touches (EIP-2930) and the gas it uses with that list. A failing execution is still a
- * result, with its reason in `error`.
+ * `eth_createAccessList`: what a transaction touches (EIP-2930) and the gas it uses with that list, in the block that comes next where none
+ * is given. A failing execution is still a result, with its reason in `error`.
  */
 export const createAccessList = defineMethod({
   name: "eth_createAccessList",
   params: {
     request: callArguments,
-    block: optional(blockSelector, "latest"),
+    block: optional(blockSelector),
     stateOverrides: optional(stateOverrides),
   },
   example: [SAMPLE.call, "latest"],
@@ -121,13 +136,13 @@ export const createAccessList = defineMethod({
   heavy: true,
   async handle(
     { request, block, stateOverrides },
-    { execution }: { execution: Pick<ExecutionPort, "createAccessList"> },
+    { chain, execution }: NextBlockModules & { execution: Pick<ExecutionPort, "createAccessList"> },
     caller,
   ) {
     const overrides = { stateOverrides };
     const { accessList, gasUsed, error } = await execution.createAccessList({
       args: request,
-      at: block,
+      ...(await targetOf(block, chain)),
       overrides,
       cancel: caller,
     });

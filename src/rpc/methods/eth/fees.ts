@@ -10,15 +10,19 @@ import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
 import { FEE_HISTORY } from "../json/schemas.ts";
 import { quantityText } from "../json/write.ts";
+import { proposedBaseFee } from "./transaction-defaults.ts";
 
-/** `eth_gasPrice`: suggested tip plus the head's base fee, in wei; on a chain without a base fee the tip alone. */
+/** `eth_gasPrice`: suggested tip plus the head's base fee, in wei; on a chain without a base fee the tip alone. On a dev chain the next block takes it. */
 export const gasPrice = defineMethod({
   name: "eth_gasPrice",
   params: {},
   result: quantity,
-  async handle(_params, { chain }: { chain: Pick<ChainView, "config" | "head" | "suggestTip"> }) {
+  async handle(
+    _params,
+    { chain }: { chain: Pick<ChainView, "config" | "head" | "isControlled" | "nextBlock" | "suggestTip"> },
+  ) {
     const { header } = await chain.head();
-    const baseFee = chain.config.zeroBaseFee ? 0n : (header.baseFeePerGas ?? 0n);
+    const baseFee = chain.config.zeroBaseFee ? 0n : ((await proposedBaseFee(header, chain)) ?? 0n);
     return (await chain.suggestTip()) + baseFee;
   },
 });
@@ -68,15 +72,36 @@ export const feeHistory = defineMethod({
   example: ["0x5", "latest", [25, 75]],
   result: rawJsonOf(FEE_HISTORY),
   heavy: true,
-  handle({ count, newest, percentiles }, { chain }: { chain: Pick<ChainView, "head" | "oldest" | "feeHistory"> }) {
+  handle({ count, newest, percentiles }, { chain }: FeeHistoryModules) {
     if (count === 0) return NO_BLOCKS;
     return andThen(numberOf(newest, chain), (number) =>
-      andThen(chain.feeHistory({ blockCount: count, at: number, percentiles }), (history) =>
-        history.gasUsedRatio.length === 0 ? NO_BLOCKS : feeHistoryText(history),
-      ),
+      andThen(chain.feeHistory({ blockCount: count, at: number, percentiles }), (history) => {
+        if (history.gasUsedRatio.length === 0) return NO_BLOCKS;
+        if (!chain.isControlled || number === "pending") return feeHistoryText(history);
+        return andThen(withNextBaseFee(history, number, chain), feeHistoryText);
+      }),
     );
   },
 });
+
+type FeeHistoryModules = {
+  readonly chain: Pick<ChainView, "head" | "oldest" | "feeHistory" | "isControlled" | "nextBlock">;
+};
+
+/** The base fee after the newest block, where it was set by hand. */
+function withNextBaseFee(
+  history: FeeHistory,
+  newest: number,
+  chain: Pick<ChainView, "head" | "nextBlock">,
+): MaybePromise<FeeHistory> {
+  return andThen(chain.head(), ({ header }) =>
+    andThen(chain.nextBlock(), ({ baseFeePerGas }) => {
+      const isSame = baseFeePerGas === undefined || history.baseFeePerGas.at(-1) === baseFeePerGas;
+      if (newest !== header.number || isSame) return history;
+      return { ...history, baseFeePerGas: [...history.baseFeePerGas.slice(0, -1), baseFeePerGas] };
+    }),
+  );
+}
 
 function numberOf(
   newest: BlockNumberOrTag,
@@ -121,10 +146,12 @@ export const baseFee = defineMethod({
   name: "eth_baseFee",
   params: {},
   result: nullable(quantity),
-  handle: (_params, { chain }: { chain: Pick<ChainView, "config" | "head"> }) =>
-    andThen(chain.head(), ({ header }) =>
+  handle(_params, { chain }: { chain: Pick<ChainView, "config" | "head" | "isControlled" | "nextBlock"> }) {
+    if (chain.isControlled) return andThen(chain.nextBlock(), ({ baseFeePerGas = null }) => baseFeePerGas);
+    return andThen(chain.head(), ({ header }) =>
       isBlockForkActive(chain.config, "londonBlock", header.number + 1) ? nextBaseFee(header, chain.config) : null,
-    ),
+    );
+  },
 });
 
 /** `eth_blobBaseFee`: price of blob gas in the newest block, in wei (EIP-4844); null before Cancun. */

@@ -6,6 +6,7 @@ import {
 } from "../../../execution/call/call-arguments.ts";
 import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { equalBytes } from "../../../primitives/bytes.ts";
+import type { Header } from "../../../types/header.ts";
 import type { TransactionFields } from "../../../types/transaction/codec.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
@@ -13,7 +14,7 @@ import { TransactionFieldsError } from "../../transport/errors.ts";
 
 /** What the missing fields of a transaction are taken from. */
 export type DefaultsModules = {
-  readonly chain: Pick<ChainView, "config" | "head" | "nextNonce" | "suggestTip">;
+  readonly chain: Pick<ChainView, "config" | "head" | "isControlled" | "nextBlock" | "nextNonce" | "suggestTip">;
   readonly execution: Pick<ExecutionPort, "estimateGas">;
 };
 
@@ -89,7 +90,22 @@ export function toFields(request: CompleteRequest): TransactionFields {
 async function withFees(request: CallArguments, { chain }: DefaultsModules): Promise<CallArguments> {
   const tip = await chain.suggestTip();
   const { header } = await chain.head();
-  return withFeeDefaults(request, header, chain.config, () => tip);
+  const baseFeePerGas = await proposedBaseFee(header, chain);
+  const priced = baseFeePerGas === undefined ? header : { ...header, baseFeePerGas };
+  return withFeeDefaults(request, priced, chain.config, () => tip);
+}
+
+/**
+ * The base fee that proposed prices are made from, in wei: the head's, as geth has it. On a dev chain that of the next block where it is higher,
+ * because nobody sends the transaction again with a better price.
+ */
+export async function proposedBaseFee(
+  { baseFeePerGas }: Pick<Header, "baseFeePerGas">,
+  chain: Pick<ChainView, "isControlled" | "nextBlock">,
+): Promise<bigint | undefined> {
+  if (!chain.isControlled || baseFeePerGas === undefined) return baseFeePerGas;
+  const { baseFeePerGas: next = 0n } = await chain.nextBlock();
+  return next > baseFeePerGas ? next : baseFeePerGas;
 }
 
 /** Fields that cannot go together. */
@@ -121,15 +137,16 @@ function assertShape(request: CallArguments): void {
 async function estimate(
   request: CallArguments,
   from: Address,
-  { execution }: DefaultsModules,
+  { chain, execution }: DefaultsModules,
   gasAtLeast: bigint,
 ): Promise<bigint> {
   const { nonce: _nonce, chainId: _chainId, authorizationList = [], ...call } = request;
   // A transaction with an empty list is invalid, but its fields can be filled all the same, as in geth.
   const authorized = authorizationList.length === 0 ? call : { ...call, authorizationList };
+  const { target } = await chain.nextBlock();
   const gas = await execution.estimateGas({
     args: { ...authorized, from },
-    at: "latest",
+    ...target,
     overrides: {},
   });
   return gas > gasAtLeast ? gas : gasAtLeast;

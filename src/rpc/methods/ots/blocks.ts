@@ -81,7 +81,7 @@ export function blockObject(
 /** `{block, issuance, totalFees}` of a block. */
 export function blockDetails(
   executed: ExecutedBlock,
-  { config }: ChainConstants,
+  { config }: Pick<ChainConstants, "config">,
   sessions: Pick<Sessions, "blockJson">,
 ): string {
   const { transactions: _, ...block } = blockObject(executed, false, sessions);

@@ -58,8 +58,9 @@ export function documentOfListener(
     return (namespace === "rpc" || namespaces.has(namespace)) && !deniedMethods?.has(name);
   });
   return andThen(node.info(), ({ clientVersion }) => {
-    const [title = "", version = ""] = clientVersion.split("/");
-    return openRpcDocument(served, { title, version: version.replace(/^v/, "") });
+    // A dev chain's version may begin with another name.
+    const [, version = ""] = /\/v([^/]+)/.exec(clientVersion) ?? [];
+    return openRpcDocument(served, { title: "Evmint", version });
   });
 }
 

@@ -31,7 +31,7 @@ export function resultOf(trace: TransactionTrace): string {
 /** A proof-of-work block pays its miner and those of its uncles: one trace each. */
 export type Reward = { readonly author: string; readonly text: string };
 
-export function rewardTraces({ block }: ExecutedBlock, { config }: ChainConstants): Reward[] {
+export function rewardTraces({ block }: ExecutedBlock, { config }: Pick<ChainConstants, "config">): Reward[] {
   const { header, hash, uncles } = block;
   const reward = header.number === 0 ? 0n : blockReward(hardforkAt(config, header));
   if (reward === 0n) return [];

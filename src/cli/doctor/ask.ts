@@ -1,0 +1,116 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Config } from "../../config/config.ts";
+import { ConnectionFailedError, connect, parseMessage, resultOf } from "../../console/connection.ts";
+import { parseRemoteUrl } from "../../telemetry/remote-url.ts";
+import { CommandError, UsageError } from "../errors.ts";
+
+/** A call of a node's JSON-RPC. @throws ConnectionFailedError, RpcResponseError */
+export type Ask = (method: string, params?: readonly unknown[]) => Promise<unknown>;
+
+/** What its `Date` headers say of the clock of a node, less ours. */
+export type ClockDifference = { readonly ms: number; readonly uncertaintyMs: number };
+
+export type AskedNode = {
+  /** As it may be shown. */
+  readonly name: string;
+  readonly ask: Ask;
+  /** undefined where the answers had no time. */
+  clock(): ClockDifference | undefined;
+  close(): void;
+};
+
+/** A node that takes longer is of no use to callers either. */
+const TIMEOUT_MS = 5_000;
+/** A block of 45 million gas with the hashes of its transfers has 150 kilobytes. */
+const ANSWER_BYTES_MAX = 4 << 20;
+/** `Date` has whole seconds. */
+const DATE_MS = 1_000;
+
+/** The node that runs on a home; undefined where none answers on its socket. */
+export async function askOwnNode({ home, ipc }: Pick<Config, "home" | "ipc">): Promise<AskedNode | undefined> {
+  const path = resolve(home, ipc.path);
+  if (!ipc.enable || !existsSync(path)) return undefined;
+  try {
+    const connection = await withTimeout(connect(path, undefined), path);
+    return {
+      name: "this node",
+      ask: (method, params = []) => withTimeout(connection.request(method, params), path),
+      clock: () => undefined,
+      close: () => connection.close(),
+    };
+  } catch (error) {
+    // A node that was killed leaves its socket.
+    if (error instanceof ConnectionFailedError) return undefined;
+    throw error;
+  }
+}
+
+async function withTimeout<T>(answer: Promise<T>, target: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new ConnectionFailedError(`${target} does not answer within ${TIMEOUT_MS / 1_000} s`, { target });
+    timer = setTimeout(() => reject(error), TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** @param text URL of the JSON-RPC of another node, over HTTP. @throws UsageError */
+export function askPeer(text: string, now: () => number = Date.now): AskedNode {
+  const remote = parseRemoteUrl(text, ["http", "https"]);
+  if (remote === undefined) throw new UsageError("--peer: the JSON-RPC of a node is an http:// or https:// URL");
+  const { url, headers, origin } = remote;
+  let id = 0;
+  let best: ClockDifference | undefined;
+  return {
+    name: origin,
+    async ask(method, params = []) {
+      const sent = now();
+      try {
+        const response = await fetch(url, {
+          method: "POST",
+          body: JSON.stringify({ jsonrpc: "2.0", id: ++id, method, params }),
+          headers: { "content-type": "application/json", ...headers },
+          redirect: "error",
+          signal: AbortSignal.timeout(TIMEOUT_MS),
+        });
+        const difference = differenceOf(response.headers.get("date"), sent, now());
+        if (difference && difference.uncertaintyMs < (best?.uncertaintyMs ?? Number.POSITIVE_INFINITY)) {
+          best = difference;
+        }
+        return resultOf(parseMessage(await readText(response), origin));
+      } catch (cause) {
+        if (cause instanceof Error && "rpcCode" in cause) throw cause;
+        throw new ConnectionFailedError(`${origin} does not answer ${method}`, { origin }, { cause });
+      }
+    },
+    clock: () => best,
+    close() {},
+  };
+}
+
+/** @throws CommandError for more than any of the answers takes */
+async function readText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > ANSWER_BYTES_MAX) throw new CommandError("the answer is too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** @param date of HTTP, when the answer was made: between `sentMs` and `receivedMs` of our clock */
+export function differenceOf(date: string | null, sentMs: number, receivedMs: number): ClockDifference | undefined {
+  const theirs = date === null ? Number.NaN : Date.parse(date);
+  if (Number.isNaN(theirs)) return undefined;
+  return {
+    ms: theirs + DATE_MS / 2 - (sentMs + receivedMs) / 2,
+    uncertaintyMs: DATE_MS / 2 + (receivedMs - sentMs) / 2,
+  };
+}

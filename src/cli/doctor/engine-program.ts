@@ -1,0 +1,20 @@
+import { COMETBFT_CORE_VERSION, COMETBFT_VERSION } from "../../consensus/cometbft/process/engine-process.ts";
+import { type Finding, findingsOf } from "./finding.ts";
+import type { ProgramVersion } from "./system.ts";
+
+const INSTALL = `go install github.com/cometbft/cometbft/cmd/cometbft@${COMETBFT_VERSION}`;
+
+/** Whether the program is the CometBFT that this node is built for: its log and its answers are compared word by word. */
+export function programFinding(path: string, { built, printed }: ProgramVersion): Finding {
+  const { ok, warning, fault } = findingsOf("engine");
+  if (printed === undefined) return fault(`${path} does not print its version, it is no CometBFT: ${INSTALL}`);
+  if (built === COMETBFT_VERSION) return ok(`${path} ${built}`);
+  if (isRelease(built)) return fault(`${path} is ${built}, and this node needs ${COMETBFT_VERSION}: ${INSTALL}`);
+  // A build of a checkout, or a script that starts the program.
+  if (printed === COMETBFT_CORE_VERSION) return ok(`${path} prints ${printed}, as ${COMETBFT_VERSION} does`);
+  return warning(`${path} prints ${printed}, and ${COMETBFT_VERSION} prints ${COMETBFT_CORE_VERSION}: ${INSTALL}`);
+}
+
+function isRelease(built: string | undefined): built is string {
+  return built !== undefined && /^v\d+\.\d+\.\d+/.test(built);
+}

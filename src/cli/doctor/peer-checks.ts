@@ -1,0 +1,111 @@
+import type { ChainConfig } from "../../params/chain-config.ts";
+import type { AskedNode } from "./ask.ts";
+import { type Finding, findingsOf } from "./finding.ts";
+import { durationText } from "./node-checks.ts";
+import { agreedAt, blockAt, type NodeView, type ScheduleView, viewNode } from "./node-view.ts";
+import { type OwnChain, scheduleOfRules } from "./own-chain.ts";
+
+/** This side of the comparison. */
+export type Own = {
+  readonly chain: OwnChain;
+  /** With what the validators agreed on. */
+  readonly rules: ChainConfig;
+  /** undefined while no node runs on the home: then the files are compared. */
+  readonly node: { readonly asked: AskedNode; readonly view: NodeView } | undefined;
+};
+
+/** What consensus tolerates between two clocks that are both within a second of the time. */
+const SKEW_MS_MAX = 2_000;
+/** Blocks that two nodes may be apart while both follow. */
+const BEHIND_MAX = 20;
+
+/** Compares another node with this home. A node that cannot be asked is a warning: this home may be well. */
+export async function peerFindings(own: Own, peer: AskedNode): Promise<Finding[]> {
+  const subject = findingsOf("peer");
+  try {
+    const view = await viewNode(peer);
+    const findings = [
+      ...identityFindings(own, view),
+      ...(await blockFindings(own, view, peer)),
+      ...versionFindings(own, view),
+      ...clockFindings(peer),
+    ];
+    if (findings.some(({ level }) => level !== "ok")) return findings;
+    const { number } = view.head;
+    return [
+      ...findings,
+      subject.ok(`${view.name} ${view.clientVersion}, at block ${number}: the same chain and rules`),
+    ];
+  } catch (error) {
+    return [subject.warning(`${(error as Error).message}: is it a node, and does it let this machine ask?`)];
+  }
+}
+
+function identityFindings({ chain, rules, node }: Own, { name, chainId, genesisHash, schedule, head }: NodeView) {
+  const { fault } = findingsOf("peer");
+  const advice = "it is of another network";
+  if (chainId !== chain.config.chainId) {
+    return [fault(`${name} has chain id ${chainId}, here it is ${chain.config.chainId}: ${advice}`)];
+  }
+  if (genesisHash !== chain.genesisHash) {
+    return [fault(`${name} has block 0 ${genesisHash}, here it is ${chain.genesisHash}: ${advice}`)];
+  }
+  const ours = node?.view.schedule ?? scheduleOfRules(chain, rules, head.timestamp);
+  if (ours?.forkId === schedule?.forkId) return [];
+  const change =
+    "put the right times into config/genesis.json of the one that is wrong, and restart it before the fork";
+  return [fault(`${name} has another fork schedule, ${scheduleText(schedule)}; here ${scheduleText(ours)}: ${change}`)];
+}
+
+function scheduleText(schedule: ScheduleView | null): string {
+  if (schedule === null) return "no fork by time";
+  return `${schedule.forkId} with the last fork at ${schedule.lastTime}`;
+}
+
+/** The newest block that both have: equal hashes are equal blocks, states and agreements until there. */
+async function blockFindings({ node }: Own, view: NodeView, peer: AskedNode): Promise<Finding[]> {
+  if (node === undefined || node.view.genesisHash !== view.genesisHash) return [];
+  const { fault, warning } = findingsOf("peer");
+  const behind = view.head.number - node.view.head.number;
+  const number = Math.min(view.head.number, node.view.head.number);
+  const [theirs, ours] = await Promise.all([blockAt(peer, number), blockAt(node.asked, number)]);
+  if (theirs.hash !== ours.hash) {
+    const advice = "one of them executed by other rules: compare with a third node, and roll the wrong one back";
+    return [fault(`${view.name} has block ${number} ${theirs.hash}, here it is ${ours.hash}: ${advice}`)];
+  }
+  const [agreedThere, agreedHere] = await Promise.all([agreedAt(peer, number), agreedAt(node.asked, number)]);
+  const rule = agreedThere && agreedHere && differenceIn(agreedHere, agreedThere);
+  if (rule !== undefined) {
+    const [here, there] = [agreedHere!.get(rule) ?? "none", agreedThere!.get(rule) ?? "none"];
+    return [
+      fault(`${view.name} has ${rule} ${there} agreed at block ${number}, here it is ${here}: compare the versions`),
+    ];
+  }
+  if (Math.abs(behind) <= BEHIND_MAX) return [];
+  const who =
+    behind > 0 ? `this node is ${behind} blocks behind ${view.name}` : `${view.name} is ${-behind} blocks behind`;
+  return [warning(`${who}: /readyz of that node says why`)];
+}
+
+/** Name of a rule that differs. */
+function differenceIn(ours: ReadonlyMap<string, bigint>, theirs: ReadonlyMap<string, bigint>): string | undefined {
+  return [...new Set([...ours.keys(), ...theirs.keys()])].find((rule) => ours.get(rule) !== theirs.get(rule));
+}
+
+function versionFindings({ node }: Own, { name, clientVersion }: NodeView): Finding[] {
+  const ours = node?.view.clientVersion;
+  if (ours === undefined || releaseOf(ours) === releaseOf(clientVersion)) return [];
+  return [findingsOf("peer").warning(`${name} is ${clientVersion}, here it is ${ours}: finish the upgrade`)];
+}
+
+/** Name and version of `Evmint/v0.1.0/linux-x64/node20.19.0`. */
+function releaseOf(clientVersion: string): string {
+  return clientVersion.split("/", 2).join("/");
+}
+
+function clockFindings({ name, clock }: AskedNode): Finding[] {
+  const difference = clock();
+  if (difference === undefined || Math.abs(difference.ms) <= SKEW_MS_MAX + difference.uncertaintyMs) return [];
+  const text = `${durationText(Math.abs(difference.ms))} ${difference.ms > 0 ? "ahead of" : "behind"} this one`;
+  return [findingsOf("clock").warning(`the clock of ${name} is ${text}: set the wrong one right (NTP)`)];
+}

@@ -1,0 +1,142 @@
+import { type Address, parseAddress } from "../../primitives/address.ts";
+import type { EngineNetwork, LightBlock, NetworkPeer, NetworkStatus } from "../engine.ts";
+import type { RecordedBlocks } from "../recorded-blocks.ts";
+import type { HeadAge } from "./abci/block-watchers.ts";
+import { type PeerLists, type PeerSettings, peerIdOf } from "./peer-lists.ts";
+import type { Supervisor } from "./process/supervisor.ts";
+import type { EnginePeer, EngineStatus } from "./rpc/answers.ts";
+import type { EngineRpc } from "./rpc/client.ts";
+import type { EngineView } from "./rpc/engine-view.ts";
+import type { SigningRole } from "./signing/signing-role.ts";
+
+type CometBftNetworkOptions = {
+  readonly nodeId: string;
+  /** `host:port` peers connect to. */
+  readonly p2pAddress: string;
+};
+
+type CometBftNetworkModules = {
+  readonly application: Pick<RecordedBlocks, "behind">;
+  readonly signing: SigningRole;
+  readonly lists: PeerLists;
+  readonly rpc: EngineRpc;
+  readonly view: EngineView;
+  readonly supervisor: Supervisor;
+  readonly headAge: HeadAge;
+  /** Since the engine last got a block again that the chain has. */
+  readonly quietMs: () => number;
+};
+
+/** The network that CometBFT is a part of: how it is, and who its peers are. */
+export class CometBftNetwork implements EngineNetwork {
+  readonly nodeId: string;
+  readonly #listenAddress: string;
+  readonly #modules: CometBftNetworkModules;
+
+  constructor({ nodeId, p2pAddress }: CometBftNetworkOptions, modules: CometBftNetworkModules) {
+    this.nodeId = nodeId;
+    this.#listenAddress = p2pAddress;
+    this.#modules = modules;
+  }
+
+  status(): NetworkStatus {
+    const { view, headAge } = this.#modules;
+    const { status, peers, step, quorum } = view;
+    return {
+      validator: validatorOf(status),
+      peerCount: peers.length,
+      isListening: status !== undefined,
+      listenAddress: this.#listenAddress,
+      isValidator: (status?.votingPower ?? 0) > 0,
+      // CometBFT says nothing of it where it fetches blocks by consensus, as a validator does that others may wait for.
+      isCatchingUp: (status?.isCatchingUp ?? true) || (quorum === "present" && headAge.isLate),
+      step,
+      problem: this.#problem(),
+    };
+  }
+
+  peers(): readonly NetworkPeer[] {
+    const { view, lists } = this.#modules;
+    return view.peers.map((peer) => peerOf(peer, lists));
+  }
+
+  lightBlock(height: number): Promise<LightBlock | undefined> {
+    return this.#modules.rpc.lightBlock(height);
+  }
+
+  peerSettings(): PeerSettings {
+    return this.#modules.lists.settings;
+  }
+
+  async addPeer(address: string): Promise<void> {
+    const { lists, rpc } = this.#modules;
+    lists.add(address);
+    await rpc.dial(lists.settings.persistent, "persistent");
+  }
+
+  removePeer(id: string): void {
+    const { view, lists, supervisor } = this.#modules;
+    const isConnected = view.peers.some((peer) => peer.id === id);
+    // No call of CometBFT ends a connection.
+    if (lists.remove(id) && isConnected) supervisor.restart();
+  }
+
+  async trustPeer(address: string): Promise<void> {
+    const { lists, rpc } = this.#modules;
+    lists.trust(peerIdOf(address));
+    await rpc.dial([address], "unconditional");
+  }
+
+  distrustPeer(id: string): void {
+    this.#modules.lists.distrust(id);
+  }
+
+  #problem(): string | undefined {
+    const { application, signing, supervisor, view, headAge, quietMs } = this.#modules;
+    const { state } = supervisor;
+    const { status, quorum } = view;
+    if (state.kind === "failed") return state.reason;
+    if (application.behind !== undefined) return behindReason(application.behind, quietMs());
+    if (state.kind !== "running" || status === undefined) {
+      const { awaitedSigner } = signing;
+      return awaitedSigner === undefined
+        ? "CometBFT is not running yet"
+        : `CometBFT is not running yet: it waits for the remote signer at ${awaitedSigner}`;
+    }
+    // A validator that is alone has nobody to catch up with.
+    if (status.isCatchingUp && !signing.isWaiting) return "catching up with the network";
+    if (signing.reason !== undefined) return `this validator does not sign: ${signing.reason}`;
+    if (quorum !== "present") return "no quorum: validators with too little voting power take part";
+    if (!headAge.isLate) return undefined;
+    const age = `the newest block is ${Math.round(headAge.ms / 1_000)} s old`;
+    return `${age}: the node catches up with the network, the network makes no blocks, or the clock of this machine is ahead`;
+  }
+}
+
+/** The engine waits this long for a block before the reason says what an operator can do. */
+const CATCH_UP_QUIET_MS = 60_000;
+
+function behindReason({ height, head }: { readonly height: number; readonly head: number }, quietMs: number): string {
+  const what = `CometBFT gets blocks ${height + 1} to ${head} again, which this chain has`;
+  if (quietMs < CATCH_UP_QUIET_MS) return what;
+  return `${what}; no peer sent one for ${Math.round(quietMs / 1_000)} s. Where none has them: set cometbft.state-sync-servers, or give up the blocks after ${height} with "evmintd rollback --to ${height}", or a larger cometbft.rollback-blocks`;
+}
+
+function validatorOf(status: EngineStatus | undefined): Address | undefined {
+  if (status === undefined || status.votingPower === 0) return undefined;
+  return parseAddress(`0x${status.validatorAddress}`);
+}
+
+function peerOf(peer: EnginePeer, lists: PeerLists): NetworkPeer {
+  const { id, moniker, version, remoteIp, listenAddress, isOutbound } = peer;
+  const port = /:(\d+)$/.exec(listenAddress)?.[1] ?? "0";
+  return {
+    id,
+    name: moniker,
+    version,
+    remoteAddress: `${remoteIp}:${port}`,
+    isInbound: !isOutbound,
+    isTrusted: lists.isTrusted(id),
+    isStatic: lists.isPersistent(id),
+  };
+}

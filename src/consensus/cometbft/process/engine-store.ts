@@ -1,0 +1,130 @@
+import { spawn } from "node:child_process";
+import { readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { NodeError } from "../../../errors.ts";
+import { makeFolder, syncDirectory } from "../../../storage/make-folder.ts";
+import { ENGINE_RPC_SOCKET } from "../home/config.ts";
+import { BLOCK_STORE, engineRpcSocket } from "../home/home.ts";
+import { EngineRpcError } from "../rpc/answers.ts";
+import { createEngineRpc, type EngineRpc } from "../rpc/client.ts";
+
+/** What the store of a CometBFT that does not run is read and changed with. */
+type StoppedEngine = {
+  readonly binary: string;
+  /** CometBFT's home. */
+  readonly directory: string;
+};
+
+/** Opening the store after a kill replays its journal, which has a few megabytes. */
+const WAIT_MS = 60_000;
+const POLL_MS = 100;
+const STOP_GRACE_MS = 5_000;
+
+/**
+ * Height of the newest block in CometBFT's store, 0 for an empty one.
+ * @throws EngineRpcError where it cannot be read
+ */
+export function readStoreHeight(engine: StoppedEngine): Promise<number> {
+  return inspectStore(engine, (rpc) => rpc.storeHeight());
+}
+
+/** Heights of the first and the newest block in CometBFT's store; 0 for an empty one. */
+export type StoreRange = { readonly base: number; readonly height: number };
+
+/** @throws EngineRpcError where it cannot be read */
+export function readStoreRange(engine: StoppedEngine): Promise<StoreRange> {
+  return inspectStore(engine, async (rpc) => {
+    const height = await rpc.storeHeight();
+    return { height, base: height === 0 ? 0 : await rpc.storeBase() };
+  });
+}
+
+/** What `ask` says of the store: `cometbft inspect` opens it as CometBFT does, which locks it, and serves it. */
+async function inspectStore<T>({ binary, directory }: StoppedEngine, ask: (rpc: EngineRpc) => Promise<T>): Promise<T> {
+  const path = engineRpcSocket(directory);
+  rmSync(path, { force: true });
+  const child = spawn(binary, ["inspect", "--home", directory, "--rpc.laddr", `unix://${ENGINE_RPC_SOCKET}`], {
+    stdio: "ignore",
+    cwd: directory,
+  });
+  let isRunning = true;
+  const ended = new Promise<void>((resolve) => {
+    const end = () => {
+      isRunning = false;
+      resolve();
+    };
+    child.once("error", end);
+    child.once("close", end);
+  });
+  const rpc = createEngineRpc(path);
+  const until = performance.now() + WAIT_MS;
+  let cause: unknown;
+  try {
+    while (isRunning && performance.now() < until) {
+      try {
+        return await ask(rpc);
+      } catch (error) {
+        cause = error;
+      }
+      await setTimeout(POLL_MS);
+    }
+  } finally {
+    child.kill("SIGTERM");
+    await Promise.race([ended, setTimeout(STOP_GRACE_MS, undefined, { ref: false })]);
+    child.kill("SIGKILL");
+    await ended;
+    rmSync(path, { force: true });
+  }
+  throw new EngineRpcError("the store of CometBFT cannot be read", { directory }, { cause });
+}
+
+/** `cometbft rollback` failed; the store is as it was. */
+class EngineRollbackError extends NodeError {
+  readonly code = "ENGINE_ROLLBACK_FAILED";
+}
+
+/** What it prints is for people; more than this is none of its own texts. */
+const WORDS_CHARS_MAX = 2_000;
+
+/**
+ * Removes the result of the newest block from CometBFT's state (`cometbft rollback`, without `--hard`): it executes that block again at its next start. All
+ * blocks stay. Where the newest block has no result yet nothing changes, so that it can be called again.
+ * @throws EngineRollbackError
+ */
+export async function forgetLastResult({ binary, directory }: StoppedEngine): Promise<void> {
+  const child = spawn(binary, ["rollback", "--home", directory], {
+    stdio: ["ignore", "ignore", "pipe"],
+    cwd: directory,
+  });
+  let words = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    words = (words + text).slice(0, WORDS_CHARS_MAX);
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  if (code === 0) return;
+  const text = /^ERROR: (.*)$/m.exec(words)?.[1] ?? words.trim();
+  throw new EngineRollbackError(`cometbft rollback ended with ${code}: ${text}`, { code, directory });
+}
+
+/** The signing state of a key, also of one that is not used yet or no longer: it is never moved, as without it a key signs twice. */
+const SIGNING_STATES = /^priv_validator_state/;
+
+/**
+ * Moves everything that CometBFT has stored into the folder `target`, and leaves the signing state. The store of blocks is the last, so that a CometBFT that
+ * is started after a crash in between does not take the rest for a new store; a second call moves what the first has left.
+ */
+export function setAsideStore(directory: string, target: string): void {
+  const data = join(directory, "data");
+  const names = readdirSync(data).filter((name) => !SIGNING_STATES.test(name));
+  names.sort((left, right) => Number(left === BLOCK_STORE) - Number(right === BLOCK_STORE));
+  makeFolder(target);
+  for (const name of names) {
+    renameSync(join(data, name), join(target, name));
+    syncDirectory(data);
+  }
+  syncDirectory(target);
+}

@@ -253,6 +253,7 @@ export class NodeInProcess implements RunningNode {
       tracer,
       accounts,
       methods: () => this.#rpc!.methods,
+      traceCall: (params) => this.provider.request({ method: "debug_traceCall", params }),
     });
   }
 }

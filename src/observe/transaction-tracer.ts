@@ -59,6 +59,9 @@ export type TransactionDetails = {
   readonly fault?: string;
 };
 
+/** Executes with a tracer of `debug_trace…`: its trace. */
+export type RunTracer = (tracer: string, tracerConfig: Readonly<Record<string, unknown>>) => Promise<unknown>;
+
 /** Lines that one transaction prints. */
 const PRINTED_MAX = 200;
 
@@ -74,29 +77,40 @@ export class TransactionTracer {
   }
 
   /** @throws what tracing throws: TracingTimeoutError above all */
-  async details(
+  details(
     hash: Hash,
     { number, isFailed }: { readonly number: number; readonly isFailed: boolean },
   ): Promise<TransactionDetails> {
+    const run: RunTracer = async (tracer, tracerConfig) => {
+      const request = { tracer, tracerConfig, timeoutMs: TIMEOUT_MS };
+      return JSON.parse(textString(await this.#tracing.traceTransaction({ hash, request })));
+    };
+    return this.detailsBy(run, { number, isFailed });
+  }
+
+  /**
+   * The same of any execution that `run` repeats.
+   * @param number of the block whose state names its contracts
+   * @throws what `run` throws
+   */
+  async detailsBy(
+    run: RunTracer,
+    { number, isFailed }: { readonly number: number; readonly isFailed: boolean },
+  ): Promise<TransactionDetails> {
     const { contracts } = this.#names;
-    const top = await this.#trace<ReasonedFrame>(hash, "callTracer", { withLog: true });
+    const top = (await run("callTracer", { withLog: true })) as ReasonedFrame;
     const contractAt = (address: Address) => this.#names.contractAt(address, number);
     const nameOf = (address: Address) => this.#names.fixedName(address);
     return {
       reason: isFailed ? reasonOf(top, { contracts, contractAt }) : undefined,
-      revertedAt: isFailed && contracts.size > 0 ? await this.#revertLine(hash, number) : undefined,
+      revertedAt: isFailed && contracts.size > 0 ? await this.#revertLine(run, number) : undefined,
       calls: callTreeLines(top, { contracts, contractAt, nameOf }),
       printed: this.#printedBy(top),
     };
   }
 
-  async #trace<T>(hash: Hash, tracer: string, tracerConfig = {}): Promise<T> {
-    const request = { tracer, tracerConfig, timeoutMs: TIMEOUT_MS };
-    return JSON.parse(textString(await this.#tracing.traceTransaction({ hash, request }))) as T;
-  }
-
-  async #revertLine(hash: Hash, number: number): Promise<string | undefined> {
-    return lineOfReverts(await this.#trace<readonly Revert[]>(hash, REVERT_TRACER), this.#names, number);
+  async #revertLine(run: RunTracer, number: number): Promise<string | undefined> {
+    return lineOfReverts((await run(REVERT_TRACER, {})) as readonly Revert[], this.#names, number);
   }
 
   #printedBy(top: TracedFrame): readonly string[] {

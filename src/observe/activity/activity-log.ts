@@ -3,7 +3,7 @@ import type { RawParams } from "../../rpc/transport/dispatch/message.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { countText } from "./amounts.ts";
 import { type BlockReport, blockLines, hiddenText } from "./block-text.ts";
-import { type CallWords, callLine } from "./call-text.ts";
+import { type CallWords, callLines } from "./call-text.ts";
 import { type CallRecord, CallWindow } from "./call-window.ts";
 import type { Paint } from "./paint.ts";
 
@@ -13,6 +13,8 @@ export const ACTIVITY_LIMITS = {
   gatherMs: 100,
   /** Calls of a program that asks for the same again and again wait longer each time, up to this. */
   gatherMsMax: 30_000,
+  /** Calls wait so long for the lines below them: the first tracer in JavaScript takes a second to start. */
+  detailsMsMax: 2_000,
   /** Lines of calls in one second; further calls are counted. A screen has fewer. */
   linesPerSecond: 100,
 } as const;
@@ -34,6 +36,9 @@ type EmptyBlocks = { first: number; last: number; count: number };
 
 /** Blocks that came faster than they could be shown, and their transactions. */
 type HiddenBlocks = { first: number; last: number; count: number; failed: number };
+
+/** Lines below that of a call; undefined where there are none. Never rejects. */
+type Details = (method: string, params: RawParams, isFailed: boolean) => Promise<readonly string[]> | undefined;
 
 const NO_WORDS = (record: CallRecord): CallWords => ({
   target: "",
@@ -62,15 +67,23 @@ export class ActivityLog {
   /** By the node, once there are names. */
   #wordsOf: (record: CallRecord) => CallWords = NO_WORDS;
   #isOn: () => boolean = () => true;
+  #detailsOf: Details = () => undefined;
+  readonly #pendingDetails = new Set<Promise<void>>();
+  #heldUntilMs = 0;
 
   constructor(modules: ActivityLogModules) {
     this.#modules = modules;
   }
 
-  /** @param isOn whether anything of this is to be printed now */
-  connect(isOn: () => boolean, wordsOf: (record: CallRecord) => CallWords): void {
-    this.#isOn = isOn;
-    this.#wordsOf = wordsOf;
+  connect(node: {
+    /** Whether anything of this is to be printed now. */
+    readonly isOn: () => boolean;
+    readonly wordsOf: (record: CallRecord) => CallWords;
+    readonly detailsOf: Details;
+  }): void {
+    this.#isOn = node.isOn;
+    this.#wordsOf = node.wordsOf;
+    this.#detailsOf = node.detailsOf;
   }
 
   get isOn(): boolean {
@@ -87,8 +100,11 @@ export class ActivityLog {
   ): void => {
     if (!this.#isOn()) return;
     const key = this.#window.add(method, params, milliseconds, result, error);
-    if (key !== undefined) this.#gather(this.#recent.has(key));
-    else if (this.#timer === undefined) this.#gather(true);
+    if (key !== undefined) {
+      this.#gather(this.#recent.has(key));
+      const details = this.#detailsOf(method, params, error !== undefined);
+      if (details !== undefined) this.#addDetails(key, details);
+    } else if (this.#timer === undefined) this.#gather(true);
   };
 
   /** Calls that another process counted. */
@@ -96,6 +112,20 @@ export class ActivityLog {
     if (!this.#isOn()) return;
     const keys = this.#window.merge(records, more);
     this.#gather(keys.every((key) => this.#recent.has(key)));
+  }
+
+  /** Resolves once the lines below all calls until now are known: before something is printed that comes after them. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#pendingDetails);
+  }
+
+  #addDetails(key: string, details: Promise<readonly string[]>): void {
+    const pending = details.then((lines) => {
+      this.#window.note(key, lines);
+      this.#pendingDetails.delete(pending);
+    });
+    if (this.#pendingDetails.size === 0) this.#heldUntilMs = this.#modules.now() + ACTIVITY_LIMITS.detailsMsMax;
+    this.#pendingDetails.add(pending);
   }
 
   emptyBlock(number: number): void {
@@ -148,6 +178,11 @@ export class ActivityLog {
   }
 
   #onTime(): void {
+    if (this.#pendingDetails.size > 0 && this.#modules.now() < this.#heldUntilMs) {
+      this.#timer = undefined;
+      this.#gather(false);
+      return;
+    }
     const isNew = this.#hasNews();
     this.#repeatMs = isNew ? ACTIVITY_LIMITS.gatherMs : Math.min(2 * this.#repeatMs, ACTIVITY_LIMITS.gatherMsMax);
     this.flush();
@@ -183,7 +218,7 @@ export class ActivityLog {
     for (const record of records) {
       if (this.#linesLeft > 0) {
         this.#linesLeft--;
-        lines.push(callLine(record, this.#words(record), paint));
+        lines.push(...callLines(record, this.#words(record), paint));
       } else this.#unprinted += record.count;
     }
     return lines;

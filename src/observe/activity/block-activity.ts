@@ -18,6 +18,8 @@ export const BLOCK_ACTIVITY_LIMITS = {
   transactionsPerSecond: 50,
   /** Time in one second for executing transactions again: the chain's thread has other work. */
   detailsMsPerSecond: 150,
+  /** What one counts at most: what takes longer runs in another thread, which may have to start. */
+  detailsMsMax: 20,
 } as const;
 
 type BlockActivityModules = {
@@ -81,6 +83,7 @@ export class BlockActivity {
         if (this.#modules.chain.blockHash(number) === executed.block.hash) throw error;
         return undefined;
       });
+      await activity.settled();
       if (report !== undefined) activity.block(report);
     }
   }
@@ -126,7 +129,7 @@ export class BlockActivity {
     if (this.#detailsMsLeft > 0 && (isFailed || this.#runsCode(executed, index))) {
       const startMs = now();
       details = await detailsOf(this.#modules.tracer.details(tx.hash, { number, isFailed }));
-      this.#detailsMsLeft -= now() - startMs;
+      this.#detailsMsLeft -= Math.min(now() - startMs, BLOCK_ACTIVITY_LIMITS.detailsMsMax);
     }
     const { contractAddress } = receipt;
     return {

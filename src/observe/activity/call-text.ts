@@ -16,8 +16,16 @@ export type CallWords = {
   readonly reason: string;
 };
 
-/** `eth_getBalance ×14 → 0x5  0.1 ms each` */
-export function callLine(record: CallRecord, words: CallWords, paint: Paint): string {
+/** `eth_getBalance ×14 → 0x5  0.1 ms each`, and the notes below. */
+export function callLines(record: CallRecord, words: CallWords, paint: Paint): string[] {
+  const notes = record.notes.map((note) => {
+    const shown = shownText(note, PART_CHARS_MAX);
+    return `    ${record.failed === undefined ? shown : paint.red(shown)}`;
+  });
+  return [callLine(record, words, paint), ...notes];
+}
+
+function callLine(record: CallRecord, words: CallWords, paint: Paint): string {
   const { method, count, totalMs, failed } = record;
   const name = shownText(method, PART_CHARS_MAX);
   const target = words.target === "" ? "" : ` ${shownText(words.target, PART_CHARS_MAX)}`;

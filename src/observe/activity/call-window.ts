@@ -44,6 +44,8 @@ export type CallRecord = {
   readonly block: string | undefined;
   readonly count: number;
   readonly totalMs: number;
+  /** Lines below that of the call. */
+  readonly notes: readonly string[];
 };
 
 /** A record that still counts. */
@@ -53,6 +55,7 @@ type Entry = {
   totalMs: number;
   /** The JSON of the result, as long as it is shown and all are equal. */
   result: JsonText | undefined;
+  notes: readonly string[];
 };
 
 /** Methods whose first parameter is a message to a contract. */
@@ -113,14 +116,22 @@ export class CallWindow {
       block: error === undefined ? undefined : blockOf(params),
       count: 1,
       totalMs: milliseconds,
+      notes: [],
     };
     this.#entries.set(key, {
       record,
       count: 1,
       totalMs: milliseconds,
       result: text === undefined ? undefined : result,
+      notes: [],
     });
     return key;
+  }
+
+  /** Puts lines below that of the call `key`, while it is not printed. */
+  note(key: string, notes: readonly string[]): void {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) entry.notes = notes;
   }
 
   #keyOf(method: string, params: RawParams, error: unknown): string {
@@ -147,17 +158,19 @@ export class CallWindow {
         this.#more += record.count;
         return [];
       }
-      this.#entries.set(key, { record, count: record.count, totalMs: record.totalMs, result: record.result });
+      const { count, totalMs, result, notes } = record;
+      this.#entries.set(key, { record, count, totalMs, result, notes });
       return [key];
     });
   }
 
   /** What is in it, which is empty then. `more`: calls that are in none of the records. */
   take(): { readonly records: readonly CallRecord[]; readonly more: number } {
-    const records = Array.from(this.#entries.values(), ({ record, count, totalMs, result }) => ({
+    const records = Array.from(this.#entries.values(), ({ record, count, totalMs, result, notes }) => ({
       ...record,
       count,
       totalMs,
+      notes,
       result: result === undefined ? undefined : record.result,
     }));
     const taken = { records, more: this.#more };

@@ -9,6 +9,7 @@ import type { ProjectNames } from "../project-names.ts";
 import type { TransactionTracer } from "../transaction-tracer.ts";
 import type { ActivityLog } from "./activity-log.ts";
 import { BlockActivity } from "./block-activity.ts";
+import { CallDetails } from "./call-details.ts";
 import { wordsOf } from "./call-words.ts";
 import { MethodHints } from "./method-hints.ts";
 
@@ -24,6 +25,8 @@ type ShownChain = {
   readonly accounts: readonly { readonly address: Address }[];
   /** Names of the methods that the node has. */
   readonly methods: () => Iterable<string>;
+  /** `debug_traceCall` of the node. */
+  readonly traceCall: (params: readonly unknown[]) => Promise<unknown>;
 };
 
 const now = () => performance.now();
@@ -31,6 +34,10 @@ const now = () => performance.now();
 /** Has the log for people show a dev chain: its blocks, and calls by the names of its contracts. */
 export function showChain(activity: ActivityLog, shown: ShownChain): void {
   const { log, failures, chain, devChain, mempool, names, tracer } = shown;
+  const headState = () => {
+    const { number } = chain.head().block.header;
+    return { number, state: chain.stateAt(number) };
+  };
   const hints = new MethodHints(shown.methods, now);
   const modules = {
     names,
@@ -39,10 +46,12 @@ export function showChain(activity: ActivityLog, shown: ShownChain): void {
     accounts: () => shown.accounts.map(({ address }) => address),
     waitingReason: (hash: string) => waitingReason(hash as Hash, mempool),
   };
-  activity.connect(
-    () => log.enabled("info") && devChain?.settings.logging !== false,
-    (record) => wordsOf(record, modules),
-  );
+  const details = new CallDetails({ names, tracer, headState, traceCall: shown.traceCall, now });
+  activity.connect({
+    isOn: () => log.enabled("info") && devChain?.settings.logging !== false,
+    wordsOf: (record) => wordsOf(record, modules),
+    detailsOf: (method, params, isFailed) => details.linesOf(method, params, isFailed),
+  });
   new BlockActivity({ chain, names, tracer, activity, failures, now });
 }
 

@@ -109,8 +109,10 @@ export class TransactionTracer {
     };
   }
 
+  /** Calls and reason are worth showing where this takes too long. */
   async #revertLine(run: RunTracer, number: number): Promise<string | undefined> {
-    return lineOfReverts((await run(REVERT_TRACER, {})) as readonly Revert[], this.#names, number);
+    const reverts = (await run(REVERT_TRACER, {}).catch(() => [])) as readonly Revert[];
+    return lineOfReverts(reverts, this.#names, number);
   }
 
   #printedBy(top: TracedFrame): readonly string[] {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import { encodeAbiParameters } from "viem";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { overHttp } from "../support/clients.ts";
@@ -21,6 +21,11 @@ const LOG = "0x41304fac";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-dev-log-"));
 after(() => rmSync(folder, { recursive: true }));
+
+/** Ends with the test, however that ends. */
+function endWith(t: TestContext, node: Evmintd): void {
+  t.after(() => node.child.kill("SIGKILL"));
+}
 
 async function stop(node: Evmintd): Promise<void> {
   node.child.kill("SIGTERM");
@@ -43,8 +48,9 @@ function written(node: Evmintd, text: string | RegExp): Promise<void> {
   });
 }
 
-test("a dev chain whose log is piped shows calls, blocks, reverts and prints, for people and without control characters", async () => {
+test("a dev chain whose log is piped shows calls, blocks, reverts and prints, for people and without control characters", async (t) => {
   const node = await startEvmintd(join(folder, "piped"), ["--dev"]);
+  endWith(t, node);
   const call = (method: string, ...params: unknown[]) => overHttp(node.url, method, params);
   await Promise.all(Array.from({ length: 14 }, () => call("eth_blockNumber")));
   await written(node, "eth_blockNumber ");
@@ -94,9 +100,10 @@ test("a dev chain whose log is piped shows calls, blocks, reverts and prints, fo
   assert.doesNotMatch(log, /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
 });
 
-test("--quiet prints nothing while all is well, and log.format json one object a line", async () => {
+test("--quiet prints nothing while all is well, and log.format json one object a line", async (t) => {
   const port = await freePort();
   const quiet = spawnEvmintd(["start", "--dev", "-q", "--home", join(folder, "quiet"), "--port", String(port)]);
+  endWith(t, quiet);
   const url = `http://127.0.0.1:${port}`;
   const isOpen = () => overHttp(url, "eth_getBlance").then(Boolean, () => false);
   while (!(await isOpen())) assert.equal(quiet.child.exitCode, null);
@@ -105,25 +112,28 @@ test("--quiet prints nothing while all is well, and log.format json one object a
   assert.deepEqual(quiet.output, { stdout: "", stderr: "" });
 
   const json = await startEvmintd(join(folder, "json"), ["--dev", "--log.format", "json"]);
+  endWith(t, json);
   await overHttp(json.url, "eth_sendTransaction", [{ from: ALICE, to: BOB }]);
   await written(json, '"message":"transaction"');
   await stop(json);
   for (const line of json.output.stderr.trim().split("\n")) assert.equal(typeof JSON.parse(line).message, "string");
 });
 
-test("a log whose reader is gone does not end the node", async () => {
+test("a log whose reader is gone does not end the node", async (t) => {
   const node = await startEvmintd(join(folder, "closed"), ["--dev"]);
+  endWith(t, node);
   node.child.stderr!.destroy();
   for (let i = 0; i < 3; i++) {
     await overHttp(node.url, "eth_getBlance");
     await overHttp(node.url, "eth_sendTransaction", [{ from: ALICE, to: BOB }]);
   }
-  assert.equal((await overHttp(node.url, "eth_blockNumber")).result, "0x3");
+  assert.equal((await overHttp(node.url, "eth_getTransactionCount", [ALICE, "pending"])).result, "0x3");
   await stop(node);
 });
 
-test("calls that an RPC process serves are in the log of the chain's", async () => {
+test("calls that an RPC process serves are in the log of the chain's", async (t) => {
   const node = await startEvmintd(join(folder, "processes"), ["--dev", "--json-rpc.processes", "1"]);
+  endWith(t, node);
   while (!/^web3_clientVersion/m.test(node.output.stderr)) {
     await overHttp(node.url, "web3_clientVersion");
     await overHttp(node.url, "eth_getBlance");

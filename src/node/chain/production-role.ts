@@ -319,11 +319,12 @@ export class ProductionRole implements ProductionParts {
   }
 
   #createSoloEngine(): SoloEngine {
-    const { blockTime, feeRecipient: proposer } = this.#config.consensus;
+    const { blockTime, batchAbove, feeRecipient: proposer } = this.#config.consensus;
     const { opened, pool, clockOffsetMs } = this.#modules;
     return new SoloEngine(
       {
         blockTime,
+        batchAbove,
         proposer,
         onFatal: this.#hooks.onFatal,
         isTemporary: isTemporaryFailure,
@@ -332,7 +333,7 @@ export class ProductionRole implements ProductionParts {
       {
         application: this.application,
         onExecutable: (listener) => pool.mempool.onPending(listener),
-        hasExecutable: () => pool.mempool.counts().pending > 0,
+        executableCount: () => pool.mempool.counts().pending,
         onUnpacked: () => this.#explainUnpacked(),
         now: () => timeOf(this.#clock.now() + clockOffsetMs()),
         headTimestamp: () => this.#headTimestamp(),

@@ -186,23 +186,29 @@ test("init takes a geth genesis as it is, keeps an app.toml of yours, and writes
   assert.equal(readFileSync(join(home, "config/app.toml"), "utf8"), "# mine\n");
 });
 
-test("init warns of a Prague genesis without the contracts its blocks call", async () => {
+test("init rejects a genesis of whose blocks none is valid, for want of contracts, and warns where they can still be deployed", async () => {
   const file = join(home, "geth.json");
-  const warningsWithout = async (addresses: readonly string[], config: object = {}) => {
+  const initWithout = async (addresses: readonly string[], config: object = {}) => {
     const genesis = JSON.parse(renderGenesis({ chainId: 7n, timestamp: 1, alloc: new Map() }));
     Object.assign(genesis.config, config);
     for (const address of addresses) delete genesis.alloc[address];
     rmSync(join(home, "config"), { recursive: true, force: true });
     writeFileSync(file, JSON.stringify(genesis));
     const { code, stderr } = await run(["init", "--genesis", file]);
-    assert.equal(code, 0);
-    return stderr.split("\n").filter(Boolean).length;
+    return { code, lines: stderr.split("\n").filter(Boolean) };
   };
   const queues = [WITHDRAWAL_REQUEST_ADDRESS, CONSOLIDATION_REQUEST_ADDRESS];
-  assert.equal(await warningsWithout([]), 0);
-  assert.equal(await warningsWithout(queues), 2);
-  assert.equal(await warningsWithout(queues.slice(1)), 1);
-  assert.equal(await warningsWithout(queues, { pragueTime: undefined, osakaTime: undefined }), 0);
+  assert.deepEqual(await initWithout([]), { code: 0, lines: [] });
+  for (const missing of [queues, queues.slice(1)]) {
+    const { code, lines } = await initWithout(missing);
+    assert.equal(code, 1);
+    assert.match(lines[0]!, new RegExp(`alloc\\.${missing[0]}: no code \\(EIP-`, "i"));
+    assert.equal(existsSync(join(home, "config")), false);
+  }
+  const later = await initWithout(queues, { pragueTime: 2, osakaTime: 3 });
+  assert.equal(later.code, 0);
+  assert.equal(later.lines.length, 2);
+  assert.deepEqual(await initWithout(queues, { pragueTime: undefined, osakaTime: undefined }), { code: 0, lines: [] });
 });
 
 test("errors of use exit with 2: unknown commands, flags, keys and values", async () => {

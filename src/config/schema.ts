@@ -199,6 +199,10 @@ export const SCHEMA = {
           "instant: a block as soon as a transaction is pending; manual: on demand; or the time between blocks. Below 1s several blocks share a timestamp, and other clients do not import such a chain.",
       },
     ),
+    batchAbove: option("consensus.batch-above", integer(0), DEFAULTS.batchAbove, {
+      description:
+        "Instant blocks have one transaction each while no more than so many are pending, else as many as fit. 0: always as many as fit.",
+    }),
     gasLimit: option("consensus.gas-limit", gas, DEFAULTS.blockGasLimit, {
       description: "Block gas limit the node moves towards, by at most 1/1024 a block.",
     }),

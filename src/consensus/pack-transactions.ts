@@ -67,6 +67,8 @@ export type PackingLimits = {
   readonly timeMs: number;
   /** Least tip per gas, in wei. */
   readonly minimumTip: bigint;
+  /** Undefined: as many as fit. */
+  readonly transactionsMax?: number | undefined;
 };
 
 /** EIP-7934's 8 MiB less room for the header, and a time in which a full pool cannot hold up the blocks. */
@@ -125,10 +127,11 @@ export class Packing {
     const deadline = performance.now() + timeMs;
     const builder = this.#builder;
     const { isExcluded = () => false } = this.#modules;
+    const { transactionsMax = Number.POSITIVE_INFINITY } = this.#limits;
     const candidates = this.#candidates();
     if (!this.#repeat(candidates)) return false;
     for (let best = candidates.peek(); best; best = candidates.peek()) {
-      if (builder.gasLeft() < TX_BASE_GAS) return false;
+      if (builder.gasLeft() < TX_BASE_GAS || this.#packed.length >= transactionsMax) return false;
       if (performance.now() > deadline) return true;
       const size = best.tx.raw.length + TX_FRAME_BYTES;
       let goesOn = false;

@@ -106,13 +106,14 @@ type Cli = {
 function addNodeCommands({ program, context, load, invocation }: Cli): void {
   const start = withHome(program.command("start"))
     .option("--dev", "a dev chain: funded accounts, instant blocks")
-    .option("--port <number>", "HTTP on this port, WebSocket on the next");
+    .option("--port <number>", "HTTP on this port, WebSocket on the next")
+    .option("-q, --quiet", "print nothing but errors");
   withSettings(withDevAliases(start), invocation)
     .description("run a node")
     .addHelpText("after", START_EXAMPLES)
     .action(async (flags: Flags) => {
       const { start } = await import("./commands/start.ts");
-      await start(load(flags).config, context);
+      await start(load(flags).config, context, { isQuiet: flags["quiet"] === true });
     });
 
   withHome(program.command("init"))
@@ -402,6 +403,7 @@ const COMMON_SETTINGS = new Set([
   "json-rpc.api",
   "consensus.block-time",
   "log.level",
+  "log.format",
 ]);
 
 /** Short names of the settings of a dev chain, by setting. */
@@ -485,6 +487,7 @@ function aliasedSettings(flags: Flags): [string, string][] {
       `--${aliases[0]![0].slice("dev.".length)} is for new dev chains: add --dev, or make a chain of your own with "evmintd init"`,
     );
   }
+  if (flags["quiet"] === true) aliases.push(["log.level", "error"]);
   const port = flags["port"] as string | undefined;
   if (port === undefined) return aliases;
   const number = /^\d{1,5}$/.test(port) ? Number(port) : Number.NaN;

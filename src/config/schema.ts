@@ -442,8 +442,9 @@ export const SCHEMA = {
     level: option("log.level", oneOf(LOG_LEVELS), "info", {
       description: "Least important lines that are written.",
     }),
-    format: option("log.format", oneOf(["auto", "text", "json"]), "auto", {
-      description: "auto: text on a terminal, one JSON object a line elsewhere.",
+    format: option("log.format", oneOf(["auto", "pretty", "text", "json"]), "auto", {
+      description:
+        "pretty: calls, blocks and transactions, for people; auto: pretty for a dev chain, else text on a terminal and json elsewhere.",
     }),
   },
   metrics: {

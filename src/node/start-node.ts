@@ -11,11 +11,14 @@ import { openTlsFiles } from "../config/tls-files.ts";
 import type { SyncedEngine } from "../consensus/cometbft/state-sync.ts";
 import type { Contracts } from "../dev/artifacts/contracts.ts";
 import { readArtifacts } from "../dev/artifacts/read-artifacts.ts";
-import { createArtifactLog } from "../observe/artifact-log.ts";
+import { type ActivityLog, activityOf } from "../observe/activity/activity-log.ts";
+import { showChain } from "../observe/activity/show-chain.ts";
 import { declareChainMetrics } from "../observe/chain-metrics.ts";
 import { DiskUsage } from "../observe/disk-usage.ts";
 import { logBlocks, logTransactions } from "../observe/log-transactions.ts";
 import { declareCertificateMetrics, listenMetrics, type MetricsListener } from "../observe/metrics-listener.ts";
+import { ProjectNames } from "../observe/project-names.ts";
+import { TransactionTracer } from "../observe/transaction-tracer.ts";
 import type { RpcProcesses } from "../processes/rpc-processes.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
@@ -53,6 +56,8 @@ export class NodeInProcess implements RunningNode {
   readonly #resources = new Resources();
   readonly #networkEngine: typeof NetworkEngine | undefined;
   readonly #contracts: Contracts | undefined;
+  /** Where the log is for the people at a dev chain. */
+  readonly #activity: ActivityLog | undefined;
   #onFatal: (error: unknown) => void = () => {};
   #synced: SyncedEngine | undefined;
   #role: ChainRole | undefined;
@@ -66,6 +71,7 @@ export class NodeInProcess implements RunningNode {
     this.#log = log;
     this.#hooks = hooks;
     this.#networkEngine = networkEngine;
+    this.#activity = activityOf(log);
     this.#contracts = config.dev ? readContracts(config, log) : undefined;
     this.failures = createFailures(log, this.#metrics);
     this.failure = new Promise((settle) => {
@@ -147,6 +153,7 @@ export class NodeInProcess implements RunningNode {
     this.#rpc = await RpcRole.start(config, {
       role: this.#role,
       log,
+      activity: this.#activity,
       metrics: this.#metrics,
       failures: this.failures,
       readiness: () => this.readiness(),
@@ -180,7 +187,7 @@ export class NodeInProcess implements RunningNode {
       );
       declareChainMetrics(this.#metrics, role);
       declareNodeMetrics(this.#metrics, () => this.readiness());
-      logBlocks(role.chain, this.#log.child("chain"));
+      if (!this.#showsBlocks) logBlocks(role.chain, this.#log.child("chain"));
       return role;
     } catch (error) {
       await fork?.close();
@@ -219,14 +226,34 @@ export class NodeInProcess implements RunningNode {
     return mergeExpositions([own, ...(await this.processes.expositions())]);
   }
 
+  /** The log for people has blocks with their transactions. */
+  get #showsBlocks(): boolean {
+    return this.#config.dev && this.#activity !== undefined;
+  }
+
   #logTransactions(execution: ExecutionPort): void {
     if (!this.#config.dev) return;
-    const { chain, devChain } = this.core;
-    const artifacts = this.#contracts && createArtifactLog(this.#contracts, { chain, tracing: execution });
-    logTransactions({ chain, devChain }, execution, {
-      log: this.#log.child("chain"),
-      failures: this.failures,
-      artifacts,
+    const { failures } = this;
+    const { chain, devChain, opened, pool } = this.core;
+    const accounts = opened.devAccounts;
+    const names = new ProjectNames(this.#contracts, { chain, accounts });
+    const tracer = new TransactionTracer(names, execution);
+    if (this.#activity === undefined) {
+      const log = this.#log.child("chain");
+      logTransactions({ chain, devChain }, { log, failures, tracer, hasArtifacts: this.#contracts !== undefined });
+      return;
+    }
+    showChain(this.#activity, {
+      log: this.#log,
+      failures,
+      chain,
+      devChain,
+      mempool: pool.mempool,
+      names,
+      tracer,
+      accounts,
+      methods: () => this.#rpc!.methods,
+      traceCall: (params) => this.provider.request({ method: "debug_traceCall", params }),
     });
   }
 }

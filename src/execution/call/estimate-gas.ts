@@ -63,15 +63,17 @@ function allowanceOf(
   };
   if (isAtLeast(block.hardfork, "osaka")) lower(TX_GAS_LIMIT_MAX);
   if (message.maxFeePerGas !== 0n) {
-    const { balance } = state.account(message.from) ?? EMPTY_ACCOUNT;
-    if (message.value >= balance) {
-      throw new InsufficientFundsError("insufficient funds for transfer");
+    const { from, value } = message;
+    const { balance } = state.account(from) ?? EMPTY_ACCOUNT;
+    if (value >= balance) {
+      throw new InsufficientFundsError("insufficient funds for transfer", { from, balance, value });
     }
     const { blobVersionedHashes = [], maxFeePerBlobGas = 0n } = message;
-    const available = balance - message.value;
+    const available = balance - value;
     const blobCost = GAS_PER_BLOB * BigInt(blobVersionedHashes.length) * maxFeePerBlobGas;
     if (blobVersionedHashes.length > 0 && blobCost >= available) {
-      throw new InsufficientFundsError("insufficient funds for gas * price + value");
+      const required = blobCost + value;
+      throw new InsufficientFundsError("insufficient funds for gas * price + value", { from, balance, required });
     }
     lower((available - blobCost) / message.maxFeePerGas);
   }

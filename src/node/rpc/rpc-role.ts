@@ -22,6 +22,7 @@ import { fixedTokenKeys, openTokenFiles } from "../../config/token-file.ts";
 import { invariant } from "../../errors.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
 import { UnlockForbiddenError } from "../../keystore/errors.ts";
+import type { ActivityLog } from "../../observe/activity/activity-log.ts";
 import { createOtherRequests } from "../../observe/other-requests.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import type { RpcProcesses } from "../../processes/rpc-processes.ts";
@@ -55,6 +56,8 @@ const STOP_GRACE_MS = 2_000;
 export type RpcRoleModules = {
   readonly role: ChainRole;
   readonly log: Logger;
+  /** Shows single calls; undefined: nobody looks at them */
+  readonly activity: ActivityLog | undefined;
   readonly metrics: Metrics;
   readonly failures: Failures;
   readonly readiness: () => Readiness;
@@ -105,6 +108,11 @@ export class RpcRole {
     return this.#chain!.ports.execution;
   }
 
+  /** Names of the methods that there are now. */
+  get methods(): Iterable<string> {
+    return this.#chain!.registry.keys();
+  }
+
   get listeners(): readonly Listener[] {
     return describeListeners(this.#server!, this.#config, this.#services!.known);
   }
@@ -130,7 +138,7 @@ export class RpcRole {
 
   async #open(): Promise<void> {
     const config = this.#config;
-    const { role, log, metrics } = this.#modules;
+    const { role, log, metrics, activity } = this.#modules;
     const rpcLog = log.child("rpc");
     this.#services = await this.#openServices();
     this.#chain = new ChainRpc(config, role, this.#services);
@@ -155,6 +163,7 @@ export class RpcRole {
       serving,
       log: rpcLog,
       onBadToken: authentication.countBadToken,
+      activity,
     });
     this.#resources.add(() => this.processes?.close());
     reportSessions(metrics, ports.sessions);
@@ -175,7 +184,7 @@ export class RpcRole {
       {
         registry,
         modules: ports,
-        observer: createRpcObserver(rpcLog, metrics),
+        observer: createRpcObserver(rpcLog, metrics, activity?.call),
         ...(serving && {
           admission: createClientAdmission({ serving, nowMs: () => performance.now() }),
         }),

@@ -1,8 +1,8 @@
 /** Runs the session of the methods that need CometBFT over a network of two validators and a follower. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { overIpc } from "../../test/support/clients.ts";
 import { eventually, Network, type NetworkNode } from "../../test/network/network.ts";
+import { overIpc } from "../../test/support/clients.ts";
 import { type Examples, Recorder } from "./recorder.ts";
 import { askNetwork } from "./session-node.ts";
 

@@ -1,8 +1,8 @@
 /** Runs the sessions over nodes of their own. */
 import { createLogger } from "../../src/telemetry/create-logger.ts";
-import { type TestNode, type TestNodeOptions, startTestNode } from "../../test/support/test-node.ts";
-import { WsClient } from "../../test/support/ws-client.ts";
 import { overHttp, overIpc } from "../../test/support/clients.ts";
+import { startTestNode, type TestNode, type TestNodeOptions } from "../../test/support/test-node.ts";
+import { WsClient } from "../../test/support/ws-client.ts";
 import { ROOT } from "../reference/page.ts";
 import { type Examples, Recorder } from "./recorder.ts";
 import { bendChain, moveClock } from "./session-dev.ts";

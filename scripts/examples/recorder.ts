@@ -46,7 +46,8 @@ export class Recorder {
   /** A call that this node rejects: the error is the example. */
   async rejected(method: string, ...params: unknown[]): Promise<void> {
     const { result, error } = await this.send(method, params);
-    if (!error) throw new Error(`${method} ${JSON.stringify(params).slice(0, 300)} was answered: ${JSON.stringify(result)}`);
+    if (!error)
+      throw new Error(`${method} ${JSON.stringify(params).slice(0, 300)} was answered: ${JSON.stringify(result)}`);
     this.#add(method, { params, error });
   }
 

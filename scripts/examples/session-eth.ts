@@ -1,6 +1,18 @@
 /** Calls of the public methods over a small chain. */
 import type { Recorder } from "./recorder.ts";
-import { ALICE, BALANCE_OF_ALICE, BOB, CAROL, HASH, nextBlock, SLOT, signedPayment, TRANSFER, TYPED_DATA, type World } from "./world.ts";
+import {
+  ALICE,
+  BALANCE_OF_ALICE,
+  BOB,
+  CAROL,
+  HASH,
+  nextBlock,
+  SLOT,
+  signedPayment,
+  TRANSFER,
+  TYPED_DATA,
+  type World,
+} from "./world.ts";
 
 /** Reads of chain, blocks, transactions, state and logs. */
 export async function readChain(r: Recorder, { token, deployHash, transferHash, block }: World) {

@@ -9,11 +9,11 @@ export const NUMBERS: Readonly<Record<number, readonly [meaning: string, action:
   ],
   [-32601]: [
     "The method does not exist, or its namespace is not open on this listener.",
-    "`rpc_modules` lists the namespaces, [Methods](../rpc.md) the names; the operator opens one with `json-rpc.api`.",
+    "`rpc_modules` lists the namespaces, [Methods](../rpc/README.md) the names; the operator opens one with `json-rpc.api`.",
   ],
   [-32602]: [
     "A parameter is missing, too many, or not of its form.",
-    "The message names the parameter; compare with [Methods](../rpc.md).",
+    "The message names the parameter; compare with [Methods](../rpc/README.md).",
   ],
   [-32603]: [
     "The node failed: damaged data, a full disk, or a bug.",
@@ -155,7 +155,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   KEY_DERIVATION_BUSY: "Try again in some seconds.",
   KEY_TOO_MANY_TRIES: "Wait a minute before the next passphrase.",
   KEY_: "The text says what is wrong with the key or its file.",
-  LES_: "The text is geth's; see the methods of [les](../rpc.md#les).",
+  LES_: "The text is geth's; see the methods of [les](../rpc/les.md).",
   MINER_: "Use the setting that the text names.",
   POOL_JOURNAL_WRITE: "The operator frees disk space.",
   POOL_ALREADY_KNOWN: "Nothing: wait for its receipt.",

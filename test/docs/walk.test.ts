@@ -60,7 +60,7 @@ test("the search field finds a method by a part of its name, and opens it by the
   assert.deepEqual(await seriousFindings(page), []);
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
-  await page.waitForURL("**/docs/rpc/#eth_getlogs");
+  await page.waitForURL("**/docs/rpc/eth-logs/#eth_getlogs");
   await page.getByRole("combobox").fill("zzzzqqqq");
   await page.locator(".results [aria-disabled]").waitFor();
   await page.keyboard.press("Escape");

@@ -26,12 +26,13 @@ function load() {
   return loading;
 }
 
-/** The words of a text; of a name such as `eth_gasPrice` its parts too, for "gas price". */
+/** The words of a text; of a name such as `eth_gasPrice` its parts too, for "gasprice" and "gas price". */
 function wordsOf(text) {
   const words = text.split(/[^\p{L}\p{N}_.-]+/u).filter((word) => word !== "");
   return words.flatMap((word) => {
-    const parts = word.split(/[_.-]|(?<=[a-z\d])(?=[A-Z])/).filter((part) => part !== "");
-    return parts.length > 1 ? [word, ...parts] : parts;
+    const parts = word.split(/[_.-]/);
+    const smaller = parts.flatMap((part) => part.split(/(?<=[a-z\d])(?=[A-Z])/));
+    return [...new Set([word, ...parts, ...smaller])].filter((part) => part !== "");
   });
 }
 

@@ -30,22 +30,6 @@ export const MENU = [
     ],
   ],
   [
-    "Operations",
-    [
-      "docs/operations/README.md",
-      "docs/operations/sizing.md",
-      "docs/operations/one-machine.md",
-      "docs/operations/network.md",
-      "docs/operations/sentries.md",
-      "docs/operations/access.md",
-      "docs/operations/keys.md",
-      "docs/operations/machines.md",
-      "docs/operations/upgrade-day.md",
-      "docs/operations/lost-validators.md",
-      "docs/operations/retention.md",
-    ],
-  ],
-  [
     "Methods",
     [
       "docs/rpc/README.md",
@@ -71,6 +55,22 @@ export const MENU = [
       "docs/rpc/les.md",
       "docs/rpc/shh.md",
       "docs/rpc/db.md",
+    ],
+  ],
+  [
+    "Operations",
+    [
+      "docs/operations/README.md",
+      "docs/operations/sizing.md",
+      "docs/operations/one-machine.md",
+      "docs/operations/network.md",
+      "docs/operations/sentries.md",
+      "docs/operations/access.md",
+      "docs/operations/keys.md",
+      "docs/operations/machines.md",
+      "docs/operations/upgrade-day.md",
+      "docs/operations/lost-validators.md",
+      "docs/operations/retention.md",
     ],
   ],
   [

@@ -46,7 +46,8 @@ export function renderMarkdown(text, linkOf) {
         }
         // Answers of nodes are numbers that nobody searches for.
         if (!EXAMPLES.has(mark)) add(code);
-        return `<figure class="code">${caption}<pre tabindex="0"><code>${highlight(code, language)}</code></pre></figure>\n`;
+        const kind = mark === "request" ? "code request" : "code";
+        return `<figure class="${kind}">${caption}<pre tabindex="0"><code>${highlight(code, language)}</code></pre></figure>\n`;
       },
       table({ header, rows }) {
         const inline = ({ tokens }) => this.parser.parseInline(tokens);

@@ -52,13 +52,19 @@ export function hasPlayground({ html }) {
   return html.includes('id="playground"');
 }
 
+/** Sections of many pages, which are folded until one of their pages is shown. */
+const FOLDED = new Set(["Methods", "Operations", "Inside"]);
+
 function menuSection([name, files], current, titleOf) {
   const items = files.map((file) => {
     const isHere = file === current || (file.startsWith("docs/adr/") && current.startsWith("docs/adr/"));
     const mark = isHere ? ` aria-current="${file === current ? "page" : "true"}"` : "";
     return `<li><a href="${pathOf(file)}"${mark}>${escapeHtml(titleOf(file))}</a></li>`;
   });
-  return `<h2>${name}</h2>\n<ul>${items.join("")}</ul>`;
+  const list = `<ul>${items.join("")}</ul>`;
+  if (!FOLDED.has(name)) return `<h2>${name}</h2>\n${list}`;
+  const isOpen = files.includes(current) || (name === "Inside" && current.startsWith("docs/adr/"));
+  return `<details${isOpen ? " open" : ""}><summary>${name}</summary>${list}</details>`;
 }
 
 /** Links to the sections of a page that has several; undefined for others. */

@@ -18,7 +18,7 @@ export class InterruptedError extends NodeError {
   readonly code = "CLI_INTERRUPTED";
 }
 
-const USAGE_CODES = new Set(["CLI_USAGE", "CONFIG_INVALID", "CONFIG_UNKNOWN_KEY"]);
+const USAGE_CODES = new Set(["CLI_USAGE", "CONFIG_INVALID", "CONFIG_UNKNOWN_KEY", "CONFIG_UNKNOWN_NAMESPACE"]);
 
 /** 2 for errors of use, 130 after an interruption, 1 for everything else. */
 export function exitCodeOf(error: unknown): number {

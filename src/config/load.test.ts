@@ -10,7 +10,7 @@ import { processesFor, workersFor } from "./defaults.ts";
 import { appTomlPath } from "./home.ts";
 import { type ConfigSources, loadConfig } from "./load.ts";
 import { environmentName, OPTIONS } from "./schema.ts";
-import { REMOVED_KEYS, REPLACED_KEYS } from "./unknown-keys.ts";
+import { FOREIGN_KEYS, FOREIGN_WITHOUT_KEY, REMOVED_KEYS, REPLACED_KEYS } from "./unknown-keys.ts";
 
 const home = mkdtempSync(join(tmpdir(), "evmint-config-"));
 after(() => rmSync(home, { recursive: true }));
@@ -110,14 +110,16 @@ test("loadConfig names the key that took the place of one of geth's or of an ear
 
 test("no former key is one today, and what takes the place of one is", () => {
   const keys = new Set(OPTIONS.map(({ key }) => key));
-  for (const key of [...Object.keys(REPLACED_KEYS), ...Object.keys(REMOVED_KEYS)]) {
+  for (const key of [REPLACED_KEYS, REMOVED_KEYS, FOREIGN_KEYS, FOREIGN_WITHOUT_KEY].flatMap(Object.keys)) {
     assert.ok(!keys.has(key), key);
     assert.notEqual(
       fateOf(() => load({ flags: { [key]: "1" } })),
       undefined,
     );
   }
-  for (const successor of Object.values(REPLACED_KEYS)) assert.ok(keys.has(successor), successor);
+  for (const table of [REPLACED_KEYS, FOREIGN_KEYS]) {
+    for (const successor of Object.values(table)) assert.ok(keys.has(successor), successor);
+  }
 });
 
 test("a node's limits are the fixed ones unless a test changes them", () => {

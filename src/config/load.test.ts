@@ -122,6 +122,16 @@ test("no former key is one today, and what takes the place of one is", () => {
   }
 });
 
+test("an app.toml of init has each key once, and the error of a second line names it", () => {
+  const names = renderAppToml()
+    .split(/^\[/m)
+    .map((table) => [...table.matchAll(/^(?:# )?([a-z][a-z0-9-]*) = /gm)].map(([, name]) => name));
+  assert.ok(names.flat().length > 50);
+  for (const table of names) assert.equal(new Set(table).size, table.length, String(table));
+  const twice = "[json-rpc]\nenable = true\nenable = false\n";
+  assert.throws(() => load({}, twice), { code: "CONFIG_INVALID", message: /app\.toml:3:\d+: .*\(enable\)$/ });
+});
+
 test("a node's limits are the fixed ones unless a test changes them", () => {
   assert.deepEqual(load().config.limits, LIMITS);
   const { filters } = load({ limits: { filters: { max: 4 } } }).config.limits;
@@ -255,7 +265,9 @@ test("a new app.toml shows every default, and reads back as the defaults when th
     ["json-rpc.enable", "json-rpc.ws-address"],
   );
   assert.equal(asWritten.config.jsonRpc.wsAddress.host, "127.0.0.1");
-  const inForce = text.replace(/^(enable|ws-address) = .*$/gm, "").replace(/^# ([a-z0-9-]+ = )/gm, "$1");
+  const inForce = text
+    .replace(/^# Default: (.*)\n(enable|ws-address) = .*$/gm, "$2 = $1")
+    .replace(/^# ([a-z0-9-]+ = )/gm, "$1");
   const { config, origins } = load({}, inForce);
   assert.deepEqual(config, defaults);
   for (const { key } of OPTIONS) assert.match(origins.get(key)!, /app\.toml$/, key);

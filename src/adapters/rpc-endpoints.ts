@@ -30,10 +30,8 @@ export class UnknownNamespaceError extends NodeError {
   readonly code = "CONFIG_UNKNOWN_NAMESPACE";
   constructor(name: string, known: readonly string[]) {
     const closest = nearest(name, known);
-    super(`json-rpc.api: no namespace "${name}"${closest ? `, did you mean "${closest}"?` : ""}`, {
-      name,
-      known,
-    });
+    const guess = closest ? `, did you mean "${closest}"?` : "";
+    super(`json-rpc.api: no namespace "${name}"${guess}; there are ${known.join(", ")}, or all`, { name, known });
   }
 }
 

@@ -30,12 +30,12 @@ export function renderGenesis(options: {
   const { freeGas, jail, permissionsOwner } = options;
   const predeployed = (options.predeploys ?? [])
     .flatMap(({ accounts }) => accounts)
-    .map(({ address, code }) => ({ address, code: code(options.chainId) }));
+    .map(({ code, ...rest }) => ({ ...rest, code: code(options.chainId) }));
   // Whoever may call the deployer could create contracts with it.
   const deployers = permissionsOwner === undefined ? [CREATE2_DEPLOYER] : [];
-  const contracts = [...SYSTEM_CONTRACTS, ...deployers, ...predeployed].map(({ address, code }) => [
+  const contracts = [...SYSTEM_CONTRACTS, ...deployers, ...predeployed].map(({ address, ...contract }) => [
     address,
-    { balance: "0x0", nonce: "0x1", code },
+    { balance: "0x0", nonce: "0x1", ...contract },
   ]);
   const accounts = [...options.alloc].map(([address, balance]) => [address, { balance: toQuantity(balance) }]);
   const permissions = permissionsOwner && {

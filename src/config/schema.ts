@@ -6,6 +6,7 @@ import { RPC_DEFAULTS } from "../rpc/transport/limits.ts";
 import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/transport/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
 import { DEFAULTS } from "./defaults.ts";
+import { DEV_HARDFORKS } from "./genesis/dev-rules.ts";
 import { PREDEPLOYS } from "./genesis/predeploys.ts";
 import {
   address,
@@ -15,6 +16,7 @@ import {
   byteSize,
   bytes,
   date,
+  derivationPath,
   duration,
   gas,
   hostPort,
@@ -313,6 +315,21 @@ export const SCHEMA = {
     accounts: option("dev.accounts", unset(integer(1, DEFAULTS.devAccountsMax)), null, {
       description: "Funded and unlocked accounts of a new dev chain: 10 unless set.",
     }),
+    balance: option("dev.balance", unset(amount), null, {
+      description: "What each of them owns: 10000ether unless set.",
+    }),
+    mnemonic: option("dev.mnemonic", unset(text), null, {
+      description: "BIP-39 phrase that the accounts are derived from: that of all dev nodes unless set.",
+    }),
+    derivationPath: option("dev.derivation-path", unset(derivationPath), null, {
+      description: "Their derivation path, which the number of the account ends: m/44'/60'/0'/0/ unless set.",
+    }),
+    hardfork: option("dev.hardfork", unset(oneOf(DEV_HARDFORKS)), null, {
+      description: "Rules of a new dev chain: those of this fork and all before it; osaka unless set.",
+    }),
+    baseFeeWei: option("dev.base-fee", unset(amount), null, {
+      description: "Base fee of block 0 of a new dev chain: 1gwei unless set.",
+    }),
     timestamp: option("dev.timestamp", unset(date), null, {
       description:
         "Time of block 0 of a new dev chain, as a date or Unix seconds: that of its first start unless set. Chains with the same one, and the same settings, import blocks of each other.",
@@ -350,6 +367,15 @@ export const SCHEMA = {
     }),
     stateIntervalMs: option("dev.state-interval", unset(duration), null, {
       description: "Time after which the file of dev.dump-state is written again while the node runs.",
+    }),
+    gasLimit: option("dev.gas-limit", unset(gas), null, {
+      description: "Gas limit of every block of a dev chain, block 0 of a new one included.",
+    }),
+    mixedMining: option("dev.mixed-mining", boolean, false, {
+      description: "A block as soon as a transaction is pending, beside those of consensus.block-time.",
+    }),
+    autoImpersonate: option("dev.auto-impersonate", boolean, false, {
+      description: "Every account of a dev chain sends without a key.",
     }),
     inMemory: option("dev.in-memory", boolean, false, {
       description: "The dev chain is in memory: a new one at each start, of which nothing is written to disk.",

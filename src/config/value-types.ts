@@ -256,6 +256,18 @@ function listOf(expects: string, parse: (item: string) => string | undefined): V
   };
 }
 
+/** A path of BIP-32 from the root, whose last number is not hardened: `m/44'/60'/0'/0`, also with a slash at its end, as anvil has it. */
+export const derivationPath: ValueType<string> = {
+  expects: "a derivation path such as m/44'/60'/0'/0/",
+  parse(raw) {
+    const path = typeof raw === "string" ? raw.replace(/\/$/, "") : "";
+    const numbers = path.split("/").slice(1);
+    const isPath = numbers.length <= 255 && /^m(?:\/\d{1,10}'?)*$/.test(path);
+    return isPath && numbers.every((each) => Number.parseInt(each, 10) < 2 ** 31) ? path : undefined;
+  },
+  print: (value) => JSON.stringify(value),
+};
+
 export const address: ValueType<Address> = {
   expects: "an address (0x and 40 hex digits)",
   parse: (raw) => attempt(() => (typeof raw === "string" ? parseAddress(raw) : undefined)),

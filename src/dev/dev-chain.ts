@@ -40,6 +40,8 @@ type DevChainModules = {
     setMode(mode: BlockMode): void;
     produceBlock(): Hash;
   };
+  /** What the node was started with, where callers set nothing else. */
+  readonly configured: Pick<DevSettings, "gasLimit" | "autoImpersonate">;
   /** Number of the first block. */
   readonly base: number;
   /** Makes block `number` the head again while no block is made. */
@@ -106,7 +108,8 @@ export class DevChain {
   /** The attributes of the next block with what is set for it. */
   override(attributes: PayloadAttributes): PayloadAttributes {
     const { number, timestamp: headTimestamp } = this.#head().header;
-    const { timestampInterval, gasLimit, coinbase, nextBlock } = this.#settings;
+    const { configured } = this.#modules;
+    const { timestampInterval, gasLimit = configured.gasLimit, coinbase, nextBlock } = this.#settings;
     const next = nextBlock?.number === number + 1 ? nextBlock : undefined;
     const timestamp =
       this.#timestamp ??
@@ -147,8 +150,9 @@ export class DevChain {
   }
 
   isImpersonated(address: Address): boolean {
-    const { autoImpersonate = false, impersonated = [] } = this.#settings;
-    return autoImpersonate || impersonated.includes(address);
+    const { configured } = this.#modules;
+    const { autoImpersonate = configured.autoImpersonate, impersonated = [] } = this.#settings;
+    return autoImpersonate === true || impersonated.includes(address);
   }
 
   /** Changes settings; `undefined` makes one as configured again. */

@@ -5,6 +5,7 @@ import type { NodeProvider } from "../adapters/provider.ts";
 import type { Listener } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
 import { InvalidConfigError } from "../config/errors.ts";
+import { assertPhrase } from "../config/genesis/dev-wallet.ts";
 import { isInMemory } from "../config/home.ts";
 import { clientVersion } from "../config/package.ts";
 import { openTlsFiles } from "../config/tls-files.ts";
@@ -119,6 +120,7 @@ export class NodeInProcess implements RunningNode {
     // CometBFT runs already after state sync, and ends when there is no chain for it.
     let hasEngine = false;
     resources.add(() => (hasEngine ? undefined : this.#synced?.close()));
+    if (config.dev) await assertPhrase(config);
     if (config.dev && !isInMemory(config)) finishReset(config.home);
     this.#role = await this.#openRole(await openFork(config, log.child("fork")));
     resources.add(() => this.#role!.stop());

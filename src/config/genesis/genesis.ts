@@ -1,16 +1,17 @@
-import { allForksAtGenesis } from "../../params/blob-schedule.ts";
 import { INITIAL_BASE_FEE } from "../../params/fees.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
+import type { ChainConfig } from "../../params/chain-config.ts";
 import { DEFAULTS } from "../defaults.ts";
 import { ALLOWED_ACCOUNTS_ADDRESS, ALLOWED_ACCOUNTS_CODE, allowedAccountsStorage } from "./allowed-accounts.ts";
+import { type DevHardfork, forksAtGenesis } from "./dev-rules.ts";
 import { CREATE2_DEPLOYER, type Predeploy, SYSTEM_CONTRACTS } from "./predeploys.ts";
 
 /** Chain id of a chain made by `init` without a genesis file. */
 export const DEFAULT_CHAIN_ID = 9000n;
 
 /**
- * Text of a geth genesis file: every rule up to Osaka from the first block on, the system contracts in place.
+ * Text of a geth genesis file: every rule up to Osaka, unless another fork is the newest, from the first block on, the system contracts in place.
  * @param options.timestamp Unix seconds of block 0
  * @param options.alloc wei by account
  * @param options.predeploys contracts besides those of the protocol and the CREATE2 deployer
@@ -20,6 +21,10 @@ export function renderGenesis(options: {
   readonly timestamp: number;
   readonly alloc: ReadonlyMap<Address, bigint>;
   readonly predeploys?: readonly Predeploy[];
+  readonly hardfork?: DevHardfork;
+  readonly gasLimit?: bigint;
+  /** Of block 0, in wei. */
+  readonly baseFeePerGas?: bigint;
   /** No base fee, and tips of 0 are accepted. */
   readonly freeGas?: boolean;
   /** Validators that sign two different blocks are voted out by the application. */
@@ -49,21 +54,22 @@ export function renderGenesis(options: {
     ...(jail && { jail }),
     ...(permissions && { accountPermissions: ALLOWED_ACCOUNTS_ADDRESS }),
   };
+  const rulesOfChain: ChainConfig = forksAtGenesis(options.chainId, options.hardfork ?? "osaka");
+  const hasBlobs = rulesOfChain.cancunTime !== undefined;
   const genesis = {
     config: {
-      ...allForksAtGenesis(options.chainId),
+      ...rulesOfChain,
       ...(freeGas && { zeroBaseFee: true }),
       ...(Object.keys(rules).length > 0 && { evmint: rules }),
     },
     nonce: "0x0",
     timestamp: toQuantity(options.timestamp),
     extraData: "0x",
-    gasLimit: toQuantity(DEFAULTS.blockGasLimit),
+    gasLimit: toQuantity(options.gasLimit ?? DEFAULTS.blockGasLimit),
     difficulty: "0x0",
     coinbase: `0x${"00".repeat(20)}`,
-    baseFeePerGas: toQuantity(freeGas ? 0n : INITIAL_BASE_FEE),
-    blobGasUsed: "0x0",
-    excessBlobGas: "0x0",
+    baseFeePerGas: toQuantity(freeGas ? 0n : (options.baseFeePerGas ?? INITIAL_BASE_FEE)),
+    ...(hasBlobs && { blobGasUsed: "0x0", excessBlobGas: "0x0" }),
     alloc: Object.fromEntries([
       ...contracts,
       ...(permissions ? [[ALLOWED_ACCOUNTS_ADDRESS, permissions]] : []),

@@ -14,6 +14,7 @@ import type { RetentionOptions } from "../../chain/store/retention/retention.ts"
 import type { LogBlockStoreOptions } from "../../chain/store/store-options.ts";
 import type { Config } from "../../config/config.ts";
 import { fundedDevAccounts, openDevGenesis } from "../../config/genesis/dev-genesis.ts";
+import { openDevWallet } from "../../config/genesis/dev-wallet.ts";
 import { dataPath, forkPointPath, genesisPath, isInMemory } from "../../config/home.ts";
 import { ForkUnsupportedError } from "../../dev/fork/errors.ts";
 import { loadForkChoice } from "../../dev/fork/fork-point.ts";
@@ -45,7 +46,7 @@ export type OpenChain = {
   readonly resumed: boolean;
   /** Compares the genesis file with the rules by which the blocks were executed. @throws ForkScheduleError */
   readonly checkForks: () => void;
-  /** Accounts of the public phrase that a dev chain funds; none on other chains. */
+  /** Accounts of its wallet that a dev chain funds; none on other chains. */
   readonly devAccounts: readonly DevAccount[];
 };
 
@@ -154,7 +155,7 @@ export function openChain(
       ...(fork && { remote: fork.state }),
     });
     if (fork) followChanges(fork, chain, store);
-    const devAccounts = config.dev ? fundedDevAccounts(genesis) : [];
+    const devAccounts = config.dev ? fundedDevAccounts(genesis, openDevWallet(config)) : [];
     const logTexts = new LogTextCache(caches.logTexts);
     const cacheBytes = () => ({
       ...store.cacheBytes(),

@@ -5,6 +5,7 @@ import type { BlockRecord } from "../../chain/store/block-store.ts";
 import type { Config } from "../../config/config.ts";
 import { DEFAULTS } from "../../config/defaults.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
+import { openDevWallet } from "../../config/genesis/dev-wallet.ts";
 import { renderGenesis } from "../../config/genesis/genesis.ts";
 import { SYSTEM_CONTRACTS } from "../../config/genesis/predeploys.ts";
 import { devGenesisPath, forkCacheDirectory, forkPointPath, isInMemory } from "../../config/home.ts";
@@ -114,7 +115,7 @@ export async function openFork(config: Config, log: Logger, choice?: ForkChoice)
   const changes = changesOfAlloc(alloc);
   const { root } = createStateTrie({ node: () => undefined }).update(EMPTY_TRIE_ROOT, changes);
   return {
-    genesis: genesisOf(point),
+    genesis: genesisOf(config, point),
     base: {
       block: {
         hash,
@@ -250,16 +251,18 @@ function choosePoint(
   return chooseForkPoint({ ...wanted, verify, accounts: accountsOf(config) }, log);
 }
 
-function accountsOf({ devChain }: Config): ForkAccounts {
-  const accounts = devAccounts(devChain.accounts ?? DEFAULTS.devAccounts);
+function accountsOf(config: Config): ForkAccounts {
+  const { accounts: count, balance } = config.devChain;
+  const accounts = devAccounts(count ?? DEFAULTS.devAccounts, openDevWallet(config));
   return {
-    funded: new Map(accounts.map(({ address }) => [address, DEV_BALANCE])),
+    funded: new Map(accounts.map(({ address }) => [address, balance ?? DEV_BALANCE])),
     contracts: new Map(SYSTEM_CONTRACTS.map(({ address, code }) => [parseAddress(address), hexToBytes(code)])),
   };
 }
 
-/** Every rule up to Osaka from the fork on, under the chain id of the remote chain. */
-function genesisOf({ chainId, header, alloc }: ForkPoint): Genesis {
+/** Every rule up to Osaka, or to `dev.hardfork`, from the fork on, under the chain id of the remote chain. */
+function genesisOf({ devChain: { hardfork } }: Config, { chainId, header, alloc }: ForkPoint): Genesis {
   const { timestamp } = header;
-  return { ...parseGenesis(renderGenesis({ chainId, timestamp, alloc: new Map() })), alloc };
+  const text = renderGenesis({ chainId, timestamp, alloc: new Map(), ...(hardfork !== null && { hardfork }) });
+  return { ...parseGenesis(text), alloc };
 }

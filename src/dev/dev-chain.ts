@@ -41,7 +41,10 @@ type DevChainModules = {
     produceBlock(): Hash;
   };
   /** What the node was started with, where callers set nothing else. */
-  readonly configured: Pick<DevSettings, "gasLimit" | "autoImpersonate">;
+  readonly configured: Pick<DevSettings, "gasLimit" | "autoImpersonate"> & {
+    /** Of the first block after a new chain's block 0, in wei: a caller who names a base fee means that of the transaction that comes. */
+    readonly baseFeePerGas?: bigint | undefined;
+  };
   /** Number of the first block. */
   readonly base: number;
   /** Makes block `number` the head again while no block is made. */
@@ -115,7 +118,7 @@ export class DevChain {
       this.#timestamp ??
       next?.timestamp ??
       (timestampInterval === undefined ? undefined : headTimestamp + timestampInterval);
-    const baseFeePerGas = next?.baseFeePerGas;
+    const baseFeePerGas = next?.baseFeePerGas ?? (number === 0 ? configured.baseFeePerGas : undefined);
     const isForced = gasLimit !== undefined || baseFeePerGas !== undefined;
     return {
       ...attributes,
@@ -389,7 +392,10 @@ export class DevChain {
     const { header } = this.#head();
     if (!isBlockForkActive(config, "londonBlock", header.number + 1)) return 0n;
     const { nextBlock } = this.#settings;
-    const forced = nextBlock?.number === header.number + 1 ? nextBlock.baseFeePerGas : undefined;
+    const { configured } = this.#modules;
+    const forced =
+      (nextBlock?.number === header.number + 1 ? nextBlock.baseFeePerGas : undefined) ??
+      (header.number === 0 ? configured.baseFeePerGas : undefined);
     return forced ?? nextBaseFee(header, config);
   }
 

@@ -10,7 +10,7 @@ import { isInMemory } from "../config/home.ts";
 import { clientVersion } from "../config/package.ts";
 import { openTlsFiles } from "../config/tls-files.ts";
 import type { SyncedEngine } from "../consensus/cometbft/state-sync.ts";
-import type { Contracts } from "../dev/artifacts/contracts.ts";
+import { Contracts } from "../dev/artifacts/contracts.ts";
 import { readArtifacts } from "../dev/artifacts/read-artifacts.ts";
 import { createArtifactLog } from "../observe/artifact-log.ts";
 import { declareChainMetrics } from "../observe/chain-metrics.ts";
@@ -27,6 +27,7 @@ import { ChainRole, type ChainRoleHooks } from "./chain/chain-role.ts";
 import type * as NetworkEngine from "./chain/network-engine.ts";
 import { type Fork, openFork } from "./chain/open-fork.ts";
 import { openDevStateFiles } from "./dev/dev-state-files.ts";
+import { replayForkedTransactions } from "./dev/fork-transaction.ts";
 import { createReset } from "./dev/reset-chain.ts";
 import { finishReset } from "./dev/reset-home.ts";
 import { Resources } from "./resources.ts";
@@ -68,6 +69,8 @@ export class NodeInProcess implements RunningNode {
     this.#hooks = hooks;
     this.#networkEngine = networkEngine;
     this.#contracts = config.dev ? readContracts(config, log) : undefined;
+    // Without artifacts calls are shown by their selectors.
+    if (config.dev && config.devChain.printTraces) this.#contracts ??= new Contracts();
     this.failures = createFailures(log, this.#metrics);
     this.failure = new Promise((settle) => {
       this.#onFatal = settle;
@@ -164,6 +167,7 @@ export class NodeInProcess implements RunningNode {
     resources.add(() => this.#rpc?.close());
     this.#logTransactions(this.#rpc.execution);
     await this.#role.start();
+    await replayForkedTransactions(config, this.#role);
     hasEngine = true;
   }
 
@@ -242,13 +246,16 @@ function declareNodeMetrics(metrics: Metrics, readiness: () => Readiness): void 
 
 function statusOf({ chain, opened }: ChainRole): ChainStatus {
   const { header } = chain.head().block;
-  const { resumed, devAccounts, fork } = opened;
+  const { resumed, devAccounts, devWallet, fork, genesis } = opened;
+  const { timestamp, gasLimit, baseFeePerGas = 0n } = fork?.base.block.header ?? genesis;
   return {
     chainId: chain.config.chainId,
     head: header.number,
     headTimestamp: header.timestamp,
     resumed,
     fork: fork && forkInfoOf(fork),
+    first: { number: fork?.base.block.header.number ?? 0, timestamp, gasLimit, baseFeePerGas },
+    devWallet,
     devAccounts,
   };
 }

@@ -41,7 +41,7 @@ export async function attach(
 /** Runs a node and a console on it; the node stops when the console ends. @throws as start and runConsole */
 export async function startWithConsole(config: Config, options: AttachOptions, context: CliContext): Promise<void> {
   if (!config.ipc.enable) throw new CommandError("the console needs ipc.enable = true");
-  await start(config, context, () => attach(undefined, config, options, context));
+  await start(config, context, { attended: () => attach(undefined, config, options, context) });
 }
 
 /** The IPC socket where there is one, else the HTTP listener. */

@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import { assertDevIsPrivate, dangersOf } from "../../config/dangers.ts";
 import { dataPath, devGenesisPath, genesisPath } from "../../config/home.ts";
 import { packageVersion } from "../../config/package.ts";
-import type { RunningNode } from "../../node/types.ts";
+import type { ChainStatus, RunningNode } from "../../node/types.ts";
 import { installCrashPolicy } from "../../observe/crash-policy.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { renderBanner } from "../banner.ts";
@@ -18,14 +18,27 @@ const START_GRACE_MS = 2_000;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 const STOP_TIMEOUT_MS = 5000;
 
+type StartOptions = {
+  /** The node is stopped when it ends. */
+  readonly attended?: () => Promise<void>;
+  /** Called once the node answers; prints the banner unless given. */
+  readonly onStarted?: (node: RunningNode) => void;
+  /** Called before it with the chain. */
+  readonly onChain?: (chain: ChainStatus) => void;
+};
+
 /**
  * Runs a node until a signal asks it to stop, or until `attended` ends.
- * @throws what the start and `attended` throw, and the failure of the node
+ * @throws what the start, `attended`, `onChain` and `onStarted` throw, and the failure of the node
  */
 export async function start(
   config: Config,
   context: CliContext,
-  attended: () => Promise<void> = () => new Promise(() => {}),
+  {
+    attended = () => new Promise(() => {}),
+    onChain = () => {},
+    onStarted = (node) => context.stdout.write(bannerOf(node, config, context)),
+  }: StartOptions = {},
 ): Promise<void> {
   assertDevIsPrivate(config);
   assertRightHome(config);
@@ -44,7 +57,10 @@ export async function start(
       stop: () => node.stop(),
       exitNow: context.exitNow,
     });
-    context.stdout.write(bannerOf(node, config, context));
+    await reportStart(node, () => {
+      onChain(node.chain);
+      onStarted(node);
+    });
     const release = stayAlive();
     const reason = await Promise.race([
       stopAsked.signal,
@@ -56,6 +72,16 @@ export async function start(
     log.info("stopped", { signal: reason ?? "none" });
   } finally {
     stopAsked.dispose();
+  }
+}
+
+/** A node whose start cannot be reported is stopped: nobody knows of it. @throws what `report` throws */
+async function reportStart(node: RunningNode, report: () => void): Promise<void> {
+  try {
+    report();
+  } catch (error) {
+    await node.stop();
+    throw error;
   }
 }
 

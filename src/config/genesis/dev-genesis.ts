@@ -26,6 +26,7 @@ const BUILT_IN = {
   balance: "dev.balance",
   hardfork: "dev.hardfork",
   baseFeeWei: "dev.base-fee",
+  codeSizeLimit: "dev.code-size-limit",
 } as const satisfies Partial<Record<keyof Config["devChain"], string>>;
 
 /**
@@ -67,6 +68,7 @@ export function fundedDevAccounts({ alloc }: Genesis, wallet = DEV_WALLET): read
 function devGenesisText(config: DevConfig): string {
   const { devChain } = config;
   const { chainId, accounts, genesis, predeploys, timestamp, hardfork, gasLimit, baseFeeWei } = devChain;
+  const { codeSizeLimit, hasTxGasLimit, hasCreate2Deployer } = devChain;
   if (genesis !== null) {
     const [given] = Object.entries(BUILT_IN).filter(([name]) => devChain[name as keyof typeof BUILT_IN] !== null);
     if (given !== undefined) {
@@ -85,6 +87,9 @@ function devGenesisText(config: DevConfig): string {
     alloc: new Map(funded.map(({ address }) => [address, balance])),
     predeploys: predeploysOf(predeploys),
     ...(hardfork !== null && { hardfork }),
+    ...(codeSizeLimit !== null && { codeSizeMax: codeSizeLimit }),
+    noTxGasLimit: !hasTxGasLimit,
+    noCreate2Deployer: !hasCreate2Deployer,
     ...(gasLimit !== null && { gasLimit }),
     ...(baseFeeWei !== null && { baseFeePerGas: baseFeeWei }),
   });
@@ -116,7 +121,8 @@ function legacyGenesisText(timestamp: number): string {
 
 /** Settings that were given have to describe the chain that is there. @throws InvalidConfigError */
 function assertSameGenesis(config: DevConfig, text: string): void {
-  const { chainId, accounts, genesis, predeploys, timestamp, balance, hardfork, baseFeeWei } = config.devChain;
+  const { chainId, accounts, genesis, predeploys, timestamp, balance, hardfork, baseFeeWei, codeSizeLimit } =
+    config.devChain;
   const stored = parseGenesis(text);
   const funded = fundedDevAccounts(stored, openDevWallet(config));
   const fail = (key: string, has: string) =>
@@ -135,6 +141,9 @@ function assertSameGenesis(config: DevConfig, text: string): void {
   }
   if (hardfork !== null && !hasSameForks(stored.config, forksAtGenesis(stored.config.chainId, hardfork))) {
     throw fail("dev.hardfork", "other forks");
+  }
+  if (codeSizeLimit !== null && stored.config.codeSizeMax !== codeSizeLimit) {
+    throw fail("dev.code-size-limit", "another limit");
   }
   if (baseFeeWei !== null && stored.baseFeePerGas !== baseFeeWei) {
     throw fail("dev.base-fee", `a base fee of ${stored.baseFeePerGas ?? 0n} wei in block 0`);

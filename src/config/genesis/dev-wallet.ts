@@ -43,7 +43,11 @@ export function openDevWallet(config: DevConfig): DevWallet {
 /** @throws InvalidConfigError */
 function readWallet(file: string): DevWallet {
   const fail = (cause?: unknown) =>
-    new InvalidConfigError(`${file} is no wallet of a dev chain: it has "mnemonic" and "derivationPath"`, {}, { cause });
+    new InvalidConfigError(
+      `${file} is no wallet of a dev chain: it has "mnemonic" and "derivationPath"`,
+      {},
+      { cause },
+    );
   try {
     const json = JSON.parse(readFileSync(file, "utf8")) as { mnemonic?: unknown; derivationPath?: unknown } | null;
     const path = typeof json?.derivationPath === "string" ? derivationPath.parse(json.derivationPath) : undefined;
@@ -64,6 +68,8 @@ export async function assertPhrase({ devChain: { mnemonic } }: Pick<Config, "dev
   const { wordlist } = await import("@scure/bip39/wordlists/english.js");
   const key = "dev.mnemonic";
   const unknown = mnemonic.split(" ").find((word) => !wordlist.includes(word));
-  if (unknown !== undefined) throw new InvalidConfigError(`${key}: ${JSON.stringify(unknown)} is no word of BIP-39's English list`, { key });
-  if (!validateMnemonic(mnemonic, wordlist)) throw new InvalidConfigError(`${key}: not 12 to 24 words whose last one fits (BIP-39)`, { key });
+  if (unknown !== undefined)
+    throw new InvalidConfigError(`${key}: ${JSON.stringify(unknown)} is no word of BIP-39's English list`, { key });
+  if (!validateMnemonic(mnemonic, wordlist))
+    throw new InvalidConfigError(`${key}: not 12 to 24 words whose last one fits (BIP-39)`, { key });
 }

@@ -1,7 +1,7 @@
+import type { ChainConfig } from "../../params/chain-config.ts";
 import { INITIAL_BASE_FEE } from "../../params/fees.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
-import type { ChainConfig } from "../../params/chain-config.ts";
 import { DEFAULTS } from "../defaults.ts";
 import { ALLOWED_ACCOUNTS_ADDRESS, ALLOWED_ACCOUNTS_CODE, allowedAccountsStorage } from "./allowed-accounts.ts";
 import { type DevHardfork, forksAtGenesis } from "./dev-rules.ts";
@@ -27,6 +27,10 @@ export function renderGenesis(options: {
   readonly baseFeePerGas?: bigint;
   /** No base fee, and tips of 0 are accepted. */
   readonly freeGas?: boolean;
+  readonly codeSizeMax?: number;
+  readonly noTxGasLimit?: boolean;
+  /** Without the CREATE2 deployer. */
+  readonly noCreate2Deployer?: boolean;
   /** Validators that sign two different blocks are voted out by the application. */
   readonly jail?: boolean;
   /** Owner of a contract without which nobody sends; at first this account and those of `alloc` may do everything. */
@@ -37,7 +41,7 @@ export function renderGenesis(options: {
     .flatMap(({ accounts }) => accounts)
     .map(({ code, ...rest }) => ({ ...rest, code: code(options.chainId) }));
   // Whoever may call the deployer could create contracts with it.
-  const deployers = permissionsOwner === undefined ? [CREATE2_DEPLOYER] : [];
+  const deployers = permissionsOwner === undefined && !options.noCreate2Deployer ? [CREATE2_DEPLOYER] : [];
   const contracts = [...SYSTEM_CONTRACTS, ...deployers, ...predeployed].map(({ address, ...contract }) => [
     address,
     { balance: "0x0", nonce: "0x1", ...contract },
@@ -52,6 +56,8 @@ export function renderGenesis(options: {
   const rules = {
     ...(freeGas && { minimumTip: "0x0" }),
     ...(jail && { jail }),
+    ...(options.codeSizeMax !== undefined && { codeSizeLimit: options.codeSizeMax }),
+    ...(options.noTxGasLimit && { noTxGasLimit: true }),
     ...(permissions && { accountPermissions: ALLOWED_ACCOUNTS_ADDRESS }),
   };
   const rulesOfChain: ChainConfig = forksAtGenesis(options.chainId, options.hardfork ?? "osaka");

@@ -36,6 +36,8 @@ import { createStateTrie, type StateTrie } from "../../state/state-trie.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { headerHash } from "../../types/header-codec.ts";
+import { blockBeforeTransaction } from "../dev/fork-transaction.ts";
+import { remoteAccessOf } from "./remote-access.ts";
 
 /** One part of so many of the fork's memory is for decoded accounts, the rest for results as they came. */
 const DECODED_SHARE = 4;
@@ -80,8 +82,10 @@ export async function openFork(config: Config, log: Logger, choice?: ForkChoice)
   const { point, isVerified } = chosen;
   const { chainId, header, alloc } = point;
   const hash = headerHash(header);
+  const access = remoteAccessOf(config);
   const nodes = {
     urls: chosen.urls ?? config.devChain.forkUrls,
+    access,
     planReads: planReadsOf(point, isVerified),
   };
   const accountBytes = FORK_CACHE_LIMITS.bytesMax / DECODED_SHARE;
@@ -93,7 +97,7 @@ export async function openFork(config: Config, log: Logger, choice?: ForkChoice)
     FORK_CACHE_LIMITS.bytesMax - accountBytes,
   );
   const call = cachedCalls(fetchRemoteCalls(nodes), cache);
-  const thread = new RemoteThread({ urls: nodes.urls, block: point, isVerified }, log);
+  const thread = new RemoteThread({ urls: nodes.urls, block: point, isVerified, access }, log);
   // The remote node has just answered; without it a restart works with what is known.
   const reads = isNew ? firstReads(header, Math.floor(Date.now() / 1000)) : [];
   await call(reads).catch(() => {});
@@ -219,7 +223,8 @@ async function newChoice(config: Config, log: Logger): Promise<ForkChoice> {
     const text = `${key}: ${home} holds a dev chain that forks nothing; choose another --home`;
     throw new InvalidConfigError(text, { key });
   }
-  const choice = await choosePoint(config, { urls, blockNumber: forkBlock ?? undefined }, log);
+  const blockNumber = (await blockBeforeTransaction(config)) ?? forkBlock ?? undefined;
+  const choice = await choosePoint(config, { urls, blockNumber }, log);
   if (hasFiles) storeForkChoice(forkPointPath(home), choice);
   return choice;
 }
@@ -236,7 +241,8 @@ function assertForkable({ dev, jsonRpc }: Config): void {
 /** @throws InvalidConfigError */
 function assertSameBlock({ home, devChain: { forkBlock } }: Config, stored: ForkChoice): void {
   const number = stored?.point.header.number;
-  if (forkBlock === null || number === undefined || forkBlock === number) return;
+  // A negative one counted from the newest block of then.
+  if (forkBlock === null || forkBlock < 0 || number === undefined || forkBlock === number) return;
   const key = "dev.fork-block";
   const text = `${key}: the chain in ${home} forks block ${number}; choose another --home`;
   throw new InvalidConfigError(text, { key });
@@ -247,8 +253,10 @@ function choosePoint(
   wanted: { readonly urls: readonly string[]; readonly blockNumber: number | undefined },
   log: Logger,
 ) {
-  const verify = config.devChain.forkVerify;
-  return chooseForkPoint({ ...wanted, verify, accounts: accountsOf(config) }, log);
+  const { forkVerify: verify, forkChainId } = config.devChain;
+  const chainId = forkChainId === null ? undefined : BigInt(forkChainId);
+  const access = remoteAccessOf(config);
+  return chooseForkPoint({ ...wanted, verify, accounts: accountsOf(config), access, chainId }, log);
 }
 
 function accountsOf(config: Config): ForkAccounts {
@@ -260,9 +268,17 @@ function accountsOf(config: Config): ForkAccounts {
   };
 }
 
-/** Every rule up to Osaka, or to `dev.hardfork`, from the fork on, under the chain id of the remote chain. */
-function genesisOf({ devChain: { hardfork } }: Config, { chainId, header, alloc }: ForkPoint): Genesis {
+/** The rules that the settings ask for, from the fork on, under the chain id of the remote chain. */
+function genesisOf({ devChain }: Config, { chainId, header, alloc }: ForkPoint): Genesis {
+  const { hardfork, codeSizeLimit, hasTxGasLimit } = devChain;
   const { timestamp } = header;
-  const text = renderGenesis({ chainId, timestamp, alloc: new Map(), ...(hardfork !== null && { hardfork }) });
+  const text = renderGenesis({
+    chainId,
+    timestamp,
+    alloc: new Map(),
+    ...(hardfork !== null && { hardfork }),
+    ...(codeSizeLimit !== null && { codeSizeMax: codeSizeLimit }),
+    noTxGasLimit: !hasTxGasLimit,
+  });
   return { ...parseGenesis(text), alloc };
 }

@@ -10,6 +10,7 @@ export const MENU = [
       "docs/guides/embed.md",
       "docs/guides/browser.md",
       "docs/guides/app-chain.md",
+      "docs/guides/from-anvil.md",
       "docs/guides/coming-from.md",
       "docs/security.md",
       "docs/guides/monitoring.md",

@@ -88,8 +88,7 @@ export const SCHEMA = {
     wsAddress: option("json-rpc.ws-address", hostPort, DEFAULTS.wsAddress, {
       dev: DEFAULTS.wsAddressLoopback,
       init: DEFAULTS.wsAddressLoopback,
-      description:
-        "Where WebSocket listens, beside HTTP's port, which serves it too; the same address as HTTP's: there alone.",
+      description: "Where WebSocket listens; HTTP's own address: there alone.",
     }),
     api: option("json-rpc.api", list, DEFAULTS.rpcApi, {
       dev: ["all"],

@@ -88,7 +88,8 @@ async function runNode(
       {
         onChain(chain) {
           if (configOut === undefined) return;
-          const given = { gasPrice: flags.get("gas-price")?.[0], gasLimit: flags.get("gas-limit")?.[0] };
+          const of = (name: string) => flags.get(name)?.[0];
+          const given = { gasPrice: of("gas-price"), gasLimit: of("gas-limit"), timestamp: of("timestamp") };
           writeConfigOut(configOut, chain, given);
         },
         onStarted(node) {

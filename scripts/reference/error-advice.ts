@@ -140,6 +140,8 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   CLOCK_: "Set the clock right (NTP); see `evmintd doctor`.",
   CONSENSUS_: "The log of the node says why; see [validators](../operations/network.md).",
   COMETBFT_: "Install CometBFT, or set `cometbft.binary`.",
+  CONTRACT_VERIFICATION:
+    "Send the sources and settings that the contract was compiled with; install the version of the npm package `solc` that the text names.",
   DAPP_: "Write a value first.",
   DEBUG_: "The text says what the method needs.",
   DEV_: "The text says what is possible.",

@@ -373,6 +373,11 @@ export const SCHEMA = {
       dev: true,
       description: "Serve the block explorer at the HTTP port under /explorer.",
     }),
+    etherscanApi: option("explorer.etherscan-api", boolean, false, {
+      dev: true,
+      description:
+        "Serve Etherscan's API at the HTTP port under /api: forge and Hardhat verify sources there, which json-rpc.compile-solidity compiles, and the explorer shows them.",
+    }),
   },
   les: {
     serve: option("les.serve", integer(0, 10_000), 0, {

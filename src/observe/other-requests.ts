@@ -6,6 +6,8 @@ import type { AccessPolicy } from "../rpc/transport/dispatch/context.ts";
 import type { OtherRequest } from "../rpc/transport/server/http-request.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
+import type { ActionModules } from "./etherscan/actions.ts";
+import { createEtherscanApi } from "./etherscan/etherscan-api.ts";
 import { answerHealth, JSON_TYPE, sendText } from "./health.ts";
 
 /**
@@ -35,18 +37,20 @@ function createOpenRpcFile(modules: DiscoverModules): OtherRequest {
   };
 }
 
-/** What the RPC port serves besides calls: health, the OpenRPC document, and the pages that the settings open. */
+/** What the RPC port serves besides calls: health, the OpenRPC document, and the pages and the API that the settings open. */
 export function createOtherRequests(
   config: Config,
   log: Logger,
   readiness: () => MaybePromise<Readiness>,
-  modules: DiscoverModules,
+  modules: DiscoverModules & ActionModules,
 ): OtherRequest {
   const answerOpenRpc = createOpenRpcFile(modules);
   const answerPage = openPages(config, log);
+  const answerApi = config.explorer.etherscanApi ? createEtherscanApi(modules, log) : undefined;
   return (request, response, access) =>
     answerHealth(request, response, readiness) ||
     answerOpenRpc(request, response, access) ||
+    answerApi?.(request, response, access) ||
     (answerPage?.(request, response) ?? false);
 }
 

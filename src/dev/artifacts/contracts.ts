@@ -7,7 +7,12 @@ export type Contract = {
   readonly abi: readonly AbiItem[];
   readonly creation: CompiledCode;
   readonly runtime: CompiledCode;
+  /** Texts of its sources by path, the one that declares it first; undefined where the artifact leads to none. */
+  readonly sources?: (() => SourceTexts) | undefined;
 };
+
+/** Texts by path. */
+export type SourceTexts = Readonly<Record<string, string>>;
 
 export type CompiledCode = {
   /** Empty for an interface. */
@@ -23,6 +28,11 @@ export class Contracts {
   readonly #creatable: Contract[] = [];
   readonly #items = new Map<string, AbiItem>();
   readonly #all: Contract[] = [];
+
+  /** In the order in which they were added. */
+  get all(): readonly Contract[] {
+    return this.#all;
+  }
 
   get size(): number {
     return this.#all.length;

@@ -340,7 +340,7 @@ export const SCHEMA = {
     }),
     artifacts: option("dev.artifacts", unset(text), null, {
       description:
-        "Folder of Foundry's or Hardhat's artifacts: the log shows calls, events and errors of a dev chain by name, and the line of a revert.",
+        "Folder of Foundry's or Hardhat's artifacts: the log shows calls, events and errors of a dev chain by name, and the line of a revert; the explorer has names, ABIs and sources.",
     }),
     loadState: option("dev.load-state", unset(text), null, {
       description: "File of anvil's format whose accounts a new dev chain has from its start.",

@@ -188,6 +188,30 @@ test("/api rejects other actions, other types and what is too long", async () =>
   assert.equal(foreign.status, 403);
 });
 
+test("/api answers over RPC processes, and what their listener keeps closed stays closed", async () => {
+  const own = await startTestNode({
+    dev: true,
+    settings: { "json-rpc.processes": "1", "json-rpc.api": "eth" },
+  });
+  try {
+    const ask = async (query: Record<string, string>) =>
+      (await (await fetch(`${own.url}/api?${new URLSearchParams(query)}`)).json()) as Answer;
+    const address = DEV_ADDRESSES[0]!;
+    assert.deepEqual(await ask({ module: "contract", action: "checkverifystatus", guid: "x" }), {
+      status: "0",
+      message: "NOTOK",
+      result: "Unknown UID",
+    });
+    const form = new URLSearchParams(request({ contractaddress: address }));
+    const answer = (await (await fetch(`${own.url}/api`, { method: "POST", body: form })).json()) as Answer;
+    assert.match(answer.result, /^Unable to locate ContractCode/);
+    // `ots` is closed.
+    assert.match((await ask({ module: "account", action: "txlist", address })).result, /not open/);
+  } finally {
+    await own.stop();
+  }
+});
+
 test("without explorer.etherscan-api there is no /api, and a closed namespace stays closed there", async () => {
   const off = await startTestNode({ dev: true, settings: { "explorer.etherscan-api": "false" } });
   assert.equal((await fetch(`${off.url}/api?module=account`)).status, 404);

@@ -28,7 +28,12 @@ export async function routeOf(text: string): Promise<string | undefined> {
 }
 
 /** Something that has the searched name. */
-export type Found = { readonly address: string; readonly name: string; readonly what: string };
+export type Found = {
+  readonly address: string;
+  readonly name: string;
+  readonly what: string;
+  readonly isToken?: boolean;
+};
 
 /** Contracts that the node knows by the beginning of their name. */
 export async function contractsByName(name: string): Promise<readonly Found[]> {

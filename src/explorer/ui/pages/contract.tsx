@@ -104,8 +104,8 @@ function NodeMatch({ contract }: { readonly contract: NodeContract }) {
   if (origin === "artifacts") {
     return (
       <p class="empty" data-origin={origin}>
-        <b>{clippedName(name)}</b>: an artifact of this node’s project {MATCHES[match]} Its sources were not compiled
-        here. As the node says.
+        <b>{clippedName(name)}</b>: the code in an artifact of this node’s project {MATCHES[match]} Its sources were not
+        compiled here. As the node says.
       </p>
     );
   }

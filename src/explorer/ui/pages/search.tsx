@@ -1,6 +1,6 @@
 import { useLoaded } from "../hooks.ts";
 import { clippedName } from "../known-contracts.ts";
-import { AddressText, Panel, Table, When } from "../parts.tsx";
+import { AddressText, HexText, Panel, shownAddress, Table, When } from "../parts.tsx";
 import { contractsByName, type Found } from "../search.ts";
 import { listTokens } from "../token-list.ts";
 import { uploadedContracts } from "../uploaded.ts";
@@ -18,6 +18,7 @@ async function find(word: string): Promise<readonly Found[]> {
     .map(({ token, name, symbol, standard }) => ({
       address: token,
       name: symbol ?? name ?? "",
+      isToken: true,
       what: `${standard} token${name === undefined ? "" : `, ${clippedName(name)}`}`,
     }));
   return [...uploaded, ...known, ...named];
@@ -42,14 +43,12 @@ export function SearchPage({ word }: { readonly word: string }) {
               <Table
                 label="Found"
                 head={["Name", "Address", "What"]}
-                rows={found.map(({ address, name, what }) => [
+                rows={found.map(({ address, name, what, isToken }) => [
                   clippedName(name),
-                  what.includes("token") ? (
-                    <a key="" href={`#/token/${address}`}>
-                      {address}
-                    </a>
+                  isToken ? (
+                    <HexText key="" value={shownAddress(address)} to={`/token/${address}`} isWhole />
                   ) : (
-                    <AddressText key="" value={address} />
+                    <AddressText key="" value={address} isWhole />
                   ),
                   what,
                 ])}

@@ -6,6 +6,9 @@ import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { encodeAbiParameters } from "viem";
 import { BEACON_SLOT, SLOTS } from "../../src/explorer/ui/proxy.ts";
+import { readPageTable } from "../../src/pages/answer-page.ts";
+import { startExplorerServer } from "../../src/pages/explorer-server.ts";
+import { parseRemoteUrl } from "../../src/telemetry/remote-url.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
 import { DESKTOP, PHONE, seriousFindings, sidewaysPixels, watchedPage } from "../support/page-audit.ts";
@@ -157,6 +160,35 @@ test("the page of a dev chain gives ether, mines, takes snapshots and goes back 
     await page.getByRole("button", { name: "Give" }).click();
     await page.getByText("The amount is a number of ether").waitFor();
   });
+});
+
+test("beside a node the pages work as well, and change nothing there", { skip }, async () => {
+  const server = await startExplorerServer({
+    remote: parseRemoteUrl(chain.node.url, ["http"])!,
+    host: "127.0.0.1",
+    port: 0,
+    pages: readPageTable(["explorer"])!,
+    onError: assert.ifError,
+  });
+  const { page, faults, close } = await watchedPage(browser, new URL(server.url).origin, { viewport: DESKTOP });
+  try {
+    await page.goto(server.url);
+    await page.getByLabel("Newest transactions").locator(".name", { hasText: "Token" }).first().waitFor();
+    await page.getByRole("link", { name: "Validators" }).waitFor();
+    assert.equal(await page.getByRole("link", { name: "Dev", exact: true }).count(), 0);
+    for (const [route, text] of [
+      ["/peers", "Evmint/"],
+      ["/dev", "This is no dev chain"],
+      [`/address/${chain.token}/contract`, "No wallet"],
+    ] as const) {
+      await page.goto(`${server.url}#${route}`);
+      await page.getByText(text).first().waitFor();
+    }
+    assert.deepEqual(faults, []);
+  } finally {
+    await close();
+    await server.close();
+  }
 });
 
 test("a name that attacks stays a short text on one line, on every page that shows it", { skip }, async () => {

@@ -26,6 +26,11 @@ export function count(value: string | number | bigint): string {
   return number === undefined ? NONE : grouped(String(number));
 }
 
+/** `1 node`, `2 nodes`. */
+export function counted(number: number, what: string): string {
+  return `${count(number)} ${what}${number === 1 ? "" : "s"}`;
+}
+
 /** `12345` as `12,345`. By hand: the first use of a browser's number formats takes tens of milliseconds. */
 function grouped(digits: string): string {
   const groups: string[] = [];

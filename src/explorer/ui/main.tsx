@@ -5,7 +5,7 @@ import { escapeTexts } from "./escape-texts.ts";
 import { useLoaded, useRoute } from "./hooks.ts";
 import { HomePage } from "./pages/home.tsx";
 import { When } from "./parts.tsx";
-import { call } from "./rpc.ts";
+import { callIfOpen } from "./rpc.ts";
 import { routeOf } from "./search.ts";
 
 const LINKS = [
@@ -31,19 +31,24 @@ function partsOf(route: string): readonly [name: string, id: string, part: strin
 
 function App() {
   const route = useRoute();
-  const dev = useDevState();
+  const dev = useChainFacts();
   const [name, id] = partsOf(route);
   useEffect(() => {
     document.title = `${name === "" ? "Home" : `${name} ${id}`} · Explorer`;
     scrollTo(0, 0);
   }, [name, id]);
-  const links = [...LINKS, ...(dev === "dev" ? DEV_LINKS : dev === "network" ? NETWORK_LINKS : [])];
+  const links = [...LINKS, ...(dev === undefined ? [] : dev.isDev ? DEV_LINKS : NETWORK_LINKS)];
   return (
     <>
       <header class="top">
         <a class="brand" href="#/">
           Explorer
         </a>
+        {dev?.chainId !== undefined && (
+          <span class="chain muted">
+            {dev.isDev ? "dev chain" : "chain"} {dev.chainId}
+          </span>
+        )}
         <Search />
         <nav aria-label="Pages">
           {links.map(([path, name]) => (
@@ -56,24 +61,27 @@ function App() {
       <main>
         <Page key={`${name}/${id}`} route={route} />
       </main>
-      <Footer isDev={dev === "dev"} />
+      <Footer facts={dev} />
     </>
   );
 }
 
+type ChainFacts = { readonly isDev: boolean; readonly chainId: number | undefined };
+
 /** undefined until the node has answered: then nothing jumps. */
-function useDevState(): "dev" | "network" | undefined {
-  const loaded = useLoaded(devChain, []);
-  if (loaded.kind === "loading") return undefined;
-  return loaded.kind === "ready" && loaded.value !== undefined ? "dev" : "network";
+function useChainFacts(): ChainFacts | undefined {
+  const loaded = useLoaded(async () => {
+    const [dev, id] = await Promise.all([devChain().catch(() => undefined), callIfOpen<string>("eth_chainId")]);
+    return { isDev: dev !== undefined, chainId: id === undefined ? undefined : Number(id) };
+  }, []);
+  return loaded.kind === "ready" ? loaded.value : undefined;
 }
 
-function Footer({ isDev }: { readonly isDev: boolean }) {
-  const chain = useLoaded(() => call<string>("eth_chainId"), []);
+function Footer({ facts }: { readonly facts: ChainFacts | undefined }) {
   return (
     <footer>
-      {chain.kind === "ready" && <>Chain {Number(chain.value)}. </>}
-      {isDev && (
+      {facts?.chainId !== undefined && <>Chain {facts.chainId}. </>}
+      {facts?.isDev && (
         <>
           <a href="/">This node</a>: its addresses and documentation.{" "}
         </>

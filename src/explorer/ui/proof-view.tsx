@@ -1,5 +1,5 @@
 import type { ProofStep } from "../verify/account.ts";
-import { bytesOfHex } from "./format.ts";
+import { bytesOfHex, counted } from "./format.ts";
 import { HexText } from "./parts.tsx";
 
 /** The way from a root to a value, node by node: what it has to hash to, what it does, and the nibbles it consumes. */
@@ -7,7 +7,7 @@ export function ProofView({ steps, label }: { steps: readonly ProofStep[]; label
   return (
     <details class="proof">
       <summary>
-        {label}: {steps.length} nodes
+        {label}: {counted(steps.length, "node")}
       </summary>
       <ol>
         {steps.map((step) => (

@@ -1,7 +1,7 @@
 import type { Address } from "../../../primitives/address.ts";
 import { type CheckedAccount, checkAccount, checkBlock } from "../checked.ts";
 import { contractAt } from "../contracts.ts";
-import { bytesOfHex, count, ether } from "../format.ts";
+import { bytesOfHex, count, counted, ether } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
 import { clippedName, useContracts } from "../known-contracts.ts";
 import { AddressText, Fields, HexText, Mark, Panel, Problem, shownAddress, Tabs, When } from "../parts.tsx";
@@ -128,7 +128,7 @@ function AccountPanel({ address, account }: { readonly address: Address; readonl
         <>
           <ProofView label="Proof from the state root to the account" steps={steps} />
           <p class="empty" id="elapsed" data-ms={elapsedMs}>
-            Proof of {steps.length} nodes checked in {elapsedMs.toFixed(1)} ms.
+            Proof of {counted(steps.length, "node")} checked in {elapsedMs.toFixed(1)} ms.
           </p>
         </>
       )}

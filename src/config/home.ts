@@ -73,6 +73,8 @@ export const parameterProposalsPath = inHome("parameter-proposals.json");
 export const snapshotsPath = inHome("data", "snapshots");
 /** Private keys of whisper identities and groups, encrypted with the node key. */
 export const whisperIdentitiesPath = inHome("shh", "identities");
+/** Sources of contracts that this node has verified. */
+export const verifiedContractsPath = inHome("contracts");
 /** CometBFT's own home: keys, signing state, blocks of consensus. */
 export const cometbftPath = inHome("cometbft");
 /** What the operator adds to CometBFT's configuration. */

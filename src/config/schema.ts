@@ -388,7 +388,7 @@ export const SCHEMA = {
     }),
     artifacts: option("dev.artifacts", unset(text), null, {
       description:
-        "Folder of Foundry's or Hardhat's artifacts: the log shows calls, events and errors of a dev chain by name, and the line of a revert.",
+        "Folder of Foundry's or Hardhat's artifacts: the log shows calls, events and errors of a dev chain by name, and the line of a revert; the explorer has names, ABIs and sources.",
     }),
     loadState: option("dev.load-state", unset(text), null, {
       description: "File of anvil's format whose accounts a new dev chain has from its start.",
@@ -451,6 +451,11 @@ export const SCHEMA = {
     enable: option("explorer.enable", boolean, false, {
       dev: true,
       description: "Serve the block explorer at the HTTP port under /explorer.",
+    }),
+    etherscanApi: option("explorer.etherscan-api", boolean, false, {
+      dev: true,
+      description:
+        "Serve Etherscan's API at the HTTP port under /api: forge and Hardhat verify sources there, which json-rpc.compile-solidity compiles, and the explorer shows them.",
     }),
   },
   les: {

@@ -163,6 +163,7 @@ export class NodeInProcess implements RunningNode {
       failures: this.failures,
       readiness: () => this.readiness(),
       tls,
+      artifacts: this.#contracts,
       reset: createReset(config, {
         role: () => this.core,
         whileIdle: (work) => this.#rpc!.whileIdle(work),

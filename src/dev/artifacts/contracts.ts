@@ -8,7 +8,12 @@ export type Contract = {
   readonly abi: readonly AbiItem[];
   readonly creation: CompiledCode;
   readonly runtime: CompiledCode;
+  /** Texts of its sources by path, the one that declares it first; undefined where the artifact leads to none. */
+  readonly sources?: (() => SourceTexts) | undefined;
 };
+
+/** Texts by path. */
+export type SourceTexts = Readonly<Record<string, string>>;
 
 export type CompiledCode = {
   /** Empty for an interface. */
@@ -26,6 +31,11 @@ export class Contracts {
   readonly #all: Contract[] = [];
   /** Items of standards, made when the project has none: hashes of some hundred signatures. */
   #wellKnown: ReadonlyMap<string, readonly AbiItem[]> | undefined;
+
+  /** In the order in which they were added. */
+  get all(): readonly Contract[] {
+    return this.#all;
+  }
 
   get size(): number {
     return this.#all.length;

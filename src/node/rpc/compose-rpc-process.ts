@@ -86,7 +86,7 @@ export async function composeRpcProcess(
       ...(config.les.serve > 0 && { admission: createClientAdmission({ serving, nowMs }) }),
       authenticate: authentication.authenticate,
       otherRequest: createOtherRequests(config, log, () => remote.node.readiness(), {
-        node: ports.node,
+        ...ports,
         settings,
       }),
     },

@@ -15,11 +15,12 @@ import { createRpcObserver } from "../../adapters/rpc-observer.ts";
 import { rpcLimitsOf } from "../../adapters/rpc-settings.ts";
 import { lastingConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
 import type { Config } from "../../config/config.ts";
-import { dataPath, isInMemory } from "../../config/home.ts";
+import { dataPath, isInMemory, verifiedContractsPath } from "../../config/home.ts";
 import { createJwtSecret, createNodeKey, type InstanceId, openInstanceId } from "../../config/secrets.ts";
 import type { TlsFiles } from "../../config/tls-files.ts";
 import { fixedTokenKeys, openTokenFiles } from "../../config/token-file.ts";
 import { formatHostPort } from "../../config/value-types.ts";
+import type { Contracts } from "../../dev/artifacts/contracts.ts";
 import { invariant } from "../../errors.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
 import { UnlockForbiddenError } from "../../keystore/errors.ts";
@@ -37,7 +38,9 @@ import type { Readiness } from "../../rpc/ports/node.ts";
 import { createAuthenticator, type TokenKeys } from "../../rpc/transport/auth/authenticator.ts";
 import { namespaceOf } from "../../rpc/transport/dispatch/method.ts";
 import { type RpcServer, startRpcServer } from "../../rpc/transport/server/server.ts";
+import { filesInFolder, filesInMemory, VerifiedContracts } from "../../services/contracts/verified-contracts.ts";
 import { LightClientService } from "../../services/light-client-service.ts";
+import { createSolidityCompiler } from "../../services/solidity-compiler.ts";
 import { WhisperService } from "../../services/whisper-service.ts";
 import { DappDb } from "../../storage/dapp-db.ts";
 import { openDurableLmdbKv } from "../../storage/lmdb-kv.ts";
@@ -64,6 +67,8 @@ export type RpcRoleModules = {
   readonly readiness: () => Readiness;
   /** undefined: no TLS */
   readonly tls: TlsFiles | undefined;
+  /** Of `dev.artifacts`; undefined: none were named */
+  readonly artifacts: Contracts | undefined;
   readonly reset: (forking: Forking | undefined, instance: InstanceId) => Promise<void>;
 };
 
@@ -207,7 +212,7 @@ export class RpcRole {
   async #openServices(): Promise<RpcServices> {
     const config = this.#config;
     const resources = this.#resources;
-    const { role, log, metrics, failures, readiness, reset } = this.#modules;
+    const { role, log, metrics, failures, readiness, reset, artifacts } = this.#modules;
     const known = [...new Set([...createMethodRegistry(config).keys()].map(namespaceOf))];
     const endpoints = endpointsOf(config, known);
     const keys = this.#openKeys();
@@ -237,6 +242,9 @@ export class RpcRole {
       metrics,
       keys,
       dappDb,
+      compiler: createSolidityCompiler(config.jsonRpc.compileSolidity),
+      verifiedContracts: openVerifiedContracts(config, log.child("contracts")),
+      artifacts,
       runtime,
       files,
       lightClients,
@@ -284,6 +292,11 @@ function isOneAddress({ address, wsAddress }: Config["jsonRpc"]): boolean {
 function networkHostsOf({ production: { engine } }: ChainRole): readonly string[] {
   const addresses = engine.network?.peers().map(({ remoteAddress }) => remoteAddress) ?? [];
   return [...new Set(addresses.map((address) => address.slice(0, address.lastIndexOf(":"))))];
+}
+
+function openVerifiedContracts(config: Config, log: Logger): VerifiedContracts {
+  const files = isInMemory(config) ? filesInMemory() : filesInFolder(verifiedContractsPath(config.home));
+  return new VerifiedContracts(files, log);
 }
 
 function openDappDb({ home, limits }: Config, metrics: Metrics): DappDb {

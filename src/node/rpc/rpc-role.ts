@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { createCallerFiles } from "../../adapters/caller-files.ts";
 import { NodeProvider } from "../../adapters/provider.ts";
 import {
@@ -19,10 +19,12 @@ import { dataPath, isInMemory, verifiedContractsPath } from "../../config/home.t
 import { createJwtSecret, createNodeKey, type InstanceId, openInstanceId } from "../../config/secrets.ts";
 import type { TlsFiles } from "../../config/tls-files.ts";
 import { fixedTokenKeys, openTokenFiles } from "../../config/token-file.ts";
+import { formatHostPort } from "../../config/value-types.ts";
 import type { Contracts } from "../../dev/artifacts/contracts.ts";
 import { invariant } from "../../errors.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
 import { UnlockForbiddenError } from "../../keystore/errors.ts";
+import type { ActivityLog } from "../../observe/activity/activity-log.ts";
 import { createOtherRequests } from "../../observe/other-requests.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import type { RpcProcesses } from "../../processes/rpc-processes.ts";
@@ -58,6 +60,8 @@ const STOP_GRACE_MS = 2_000;
 export type RpcRoleModules = {
   readonly role: ChainRole;
   readonly log: Logger;
+  /** Shows single calls; undefined: nobody looks at them */
+  readonly activity: ActivityLog | undefined;
   readonly metrics: Metrics;
   readonly failures: Failures;
   readonly readiness: () => Readiness;
@@ -110,6 +114,11 @@ export class RpcRole {
     return this.#chain!.ports.execution;
   }
 
+  /** Names of the methods that there are now. */
+  get methods(): Iterable<string> {
+    return this.#chain!.registry.keys();
+  }
+
   get listeners(): readonly Listener[] {
     return describeListeners(this.#server!, this.#config, this.#services!.known);
   }
@@ -135,7 +144,7 @@ export class RpcRole {
 
   async #open(): Promise<void> {
     const config = this.#config;
-    const { role, log, metrics } = this.#modules;
+    const { role, log, metrics, activity } = this.#modules;
     const rpcLog = log.child("rpc");
     this.#services = await this.#openServices();
     this.#chain = new ChainRpc(config, role, this.#services);
@@ -160,6 +169,7 @@ export class RpcRole {
       serving,
       log: rpcLog,
       onBadToken: authentication.countBadToken,
+      activity,
     });
     this.#resources.add(() => this.processes?.close());
     reportSessions(metrics, ports.sessions);
@@ -168,10 +178,11 @@ export class RpcRole {
     this.#resources.add(() => this.#provider?.close());
     const { jsonRpc, ipc, home } = config;
     if (ipc.enable) makeFolder(home);
+    const { endpoints } = this.#services;
     this.#server = await startRpcServer(
       {
-        ...(jsonRpc.enable && this.#services.endpoints),
-        ...(ipc.enable && { ipc: { path: join(home, ipc.path) } }),
+        ...(jsonRpc.enable && (isOneAddress(jsonRpc) ? { http: endpoints.http } : endpoints)),
+        ...(ipc.enable && { ipc: { path: resolve(home, ipc.path) } }),
         allowedHosts: jsonRpc.vhosts,
         allowedOrigins: allowedOriginsOf(config),
         limits: rpcLimitsOf(config),
@@ -180,7 +191,7 @@ export class RpcRole {
       {
         registry,
         modules: ports,
-        observer: createRpcObserver(rpcLog, metrics),
+        observer: createRpcObserver(rpcLog, metrics, activity?.call),
         ...(serving && {
           admission: createClientAdmission({ serving, nowMs: () => performance.now() }),
         }),
@@ -270,6 +281,11 @@ function tokenFilesOf({ home }: Config, log: Logger): TokenKeys {
   createNodeKey(home);
   createJwtSecret(home);
   return openTokenFiles(home, log);
+}
+
+/** WebSocket is served on HTTP's port as well; where both have the same one, it is served there alone. */
+function isOneAddress({ address, wsAddress }: Config["jsonRpc"]): boolean {
+  return address.port !== 0 && formatHostPort(address) === formatHostPort(wsAddress);
 }
 
 /** Where the chain's peers are; none for an engine without a network. */

@@ -73,6 +73,7 @@ test("Parameters rejects two values of one name, and too many names", () => {
   assert.throws(() => new Parameters("a=1", "A=2"), ApiParameterError);
   const many = Array.from({ length: ETHERSCAN_API_LIMITS.parametersMax + 1 }, (_, i) => `n${i}=1`).join("&");
   assert.throws(() => new Parameters(many), ApiParameterError);
+  assert.throws(() => new Parameters("a=1&".repeat(3_000_000)), ApiParameterError);
 });
 
 test("Parameters reads whole numbers up to a maximum", () => {

@@ -30,13 +30,15 @@ export class Parameters {
 
   /** @throws ApiParameterError for too many, and for one that is there twice with two values */
   constructor(...texts: readonly string[]) {
+    const { parametersMax } = ETHERSCAN_API_LIMITS;
     for (const text of texts) {
+      // Before they are parsed: millions of the same one would be a gigabyte.
+      if (text.split("&", parametersMax + 1).length > parametersMax) throw new ApiParameterError("too many parameters");
       for (const [name, value] of new URLSearchParams(text)) {
         const key = name.toLowerCase();
         const known = this.#values.get(key);
         if (known !== undefined && known !== value) throw new ApiParameterError(`two values of ${key.slice(0, 64)}`);
         this.#values.set(key, value);
-        if (this.#values.size > ETHERSCAN_API_LIMITS.parametersMax) throw new ApiParameterError("too many parameters");
       }
     }
   }

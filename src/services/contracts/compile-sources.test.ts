@@ -22,6 +22,7 @@ const INPUTS: Readonly<Record<string, object>> = {
   "an empty list of sources": { language: "Solidity", sources: {} },
   "a source by URL": { language: "Solidity", sources: { "A.sol": { urls: ["file:///etc/passwd"] } } },
   "a source that is a text": { language: "Solidity", sources: { "A.sol": "contract A {}" } },
+  "a path without end": { language: "Solidity", sources: { [`${"x".repeat(2000)}.sol`]: { content: "" } } },
   "too large a source": source("x".repeat(VERIFIED_CONTRACT_LIMITS.inputBytesMax)),
   "too many sources": {
     language: "Solidity",
@@ -58,7 +59,7 @@ test("declarationOf finds the file of a bare name, and rejects what is not there
   assert.deepEqual(declarationOf("x:y:A", { sources: { "x:y": { content: "" } } }), { file: "x:y", name: "A" });
   assert.deepEqual(declarationOf("A", input), { file: "A.sol", name: "A" });
   assert.deepEqual(declarationOf("B$1", input), { file: "B.sol", name: "B$1" });
-  for (const contract of ["C", "C.sol:A", "", "A.sol:", "(.*", "constructor"]) {
+  for (const contract of ["x".repeat(2000), "C", "C.sol:A", "", "A.sol:", "(.*", "constructor"]) {
     assert.throws(() => declarationOf(contract, input), REJECTION);
   }
   const twice = { sources: { "A.sol": { content: "contract A {}" }, "B.sol": { content: "contract A {}" } } };

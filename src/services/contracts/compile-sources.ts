@@ -35,11 +35,12 @@ type CompiledContract = {
 export function checkedInput(input: SolcInput): SolcInput {
   const { language, sources = {}, settings = {} } = input;
   if (language !== "Solidity") throw new ContractVerificationError("only Solidity is compiled here");
-  const { filesMax, inputBytesMax } = VERIFIED_CONTRACT_LIMITS;
+  const { filesMax, inputBytesMax, nameCharsMax } = VERIFIED_CONTRACT_LIMITS;
   const files = Object.entries(Object(sources) as NonNullable<SolcInput["sources"]>);
   if (files.length === 0) throw new ContractVerificationError("the standard JSON has no sources");
   if (files.length > filesMax) throw new ContractVerificationError(`more than ${filesMax} files`);
   const texts = files.map(([path, source]) => {
+    if (path.length > nameCharsMax) throw new ContractVerificationError("the path of a source is too long");
     const content: unknown = Object(source).content;
     if (typeof content !== "string") {
       throw new ContractVerificationError(`the text of ${path} is not in the standard JSON: URLs are not read`);
@@ -79,6 +80,8 @@ export function declarationOf(
   contract: string,
   { sources = {} }: SolcInput,
 ): { readonly file: string; readonly name: string } {
+  const { nameCharsMax } = VERIFIED_CONTRACT_LIMITS;
+  if (contract.length > nameCharsMax) throw new ContractVerificationError("the name of the contract is too long");
   const colon = contract.lastIndexOf(":");
   const name = contract.slice(colon + 1);
   if (name === "") throw new ContractVerificationError("the contract has no name");

@@ -22,8 +22,10 @@ export const VERIFIED_CONTRACT_LIMITS = {
   inputBytesMax: 4 * 2 ** 20,
   /** Files in it. */
   filesMax: 2000,
-  /** Bytes of an ABI: a contract of 24 KB of code has some hundred functions at most. */
-  abiBytesMax: 2 ** 20,
+  /** Bytes of an ABI: a contract of 24 KB of code has some hundred functions at most, and one answer has a hundred ABIs. */
+  abiBytesMax: 256 * 2 ** 10,
+  /** Of the name of a contract, and of the path of a source. */
+  nameCharsMax: 1024,
 } as const;
 
 /** A contract whose deployed code this node's compiler makes of its sources. */

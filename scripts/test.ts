@@ -20,6 +20,7 @@ const LONG = [
   "test/browser/",
   "test/crash/",
   "test/differential/",
+  "test/docs/examples-slow.test.ts",
   "test/docs/walk.test.ts",
   "test/e2e/dev-fork-hostile.test.ts",
   "test/e2e/limits/followers-soak.test.ts",

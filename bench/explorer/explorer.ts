@@ -1,5 +1,6 @@
-import { statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { PAGES_FOLDER, readPageTable } from "../../src/pages/answer-page.ts";
 import { chromiumPath, launchChromium } from "../../test/explorer/browser.ts";
@@ -127,13 +128,11 @@ async function verificationMs(browser: Browser, proof: DeepProof, rounds: number
 
 /** Bytes of the explorer, as browsers may get it. */
 function pageBytes(): Readonly<Record<string, number>> {
-  const sizes = { identity: 0, gzip: 0, br: 0 };
-  for (const { file, encodings } of readPageTable(["explorer"])!.values()) {
-    const size = (name: string) => statSync(new URL(name, PAGES_FOLDER)).size;
-    sizes.identity += size(file);
-    for (const encoding of ["gzip", "br"] as const) {
-      sizes[encoding] += size(encodings.includes(encoding) ? `${file}.${encoding}` : file);
-    }
+  const sizes = { identity: 0, gzip: 0 };
+  for (const { file, isGzipped } of readPageTable(["explorer"])!.values()) {
+    const stored = readFileSync(new URL(file, PAGES_FOLDER));
+    sizes.identity += isGzipped ? gunzipSync(stored).length : stored.length;
+    sizes.gzip += stored.length;
   }
   return sizes;
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, mock, test } from "node:test";
 import type { Config } from "../config/config.ts";
 import { renderGenesis } from "../config/genesis/genesis.ts";
+import { loadConfig } from "../config/load.ts";
 import { packageVersion } from "../config/package.ts";
 import { environmentName, OPTIONS } from "../config/schema.ts";
 import { DEV_ACCOUNTS } from "../keystore/dev-accounts.ts";
@@ -387,27 +388,53 @@ test("start --dev takes the port and block 0 by short flags", async () => {
   const { jsonRpc, devChain } = node.config;
   assert.deepEqual(jsonRpc.address, { host: "127.0.0.1", port: 9545 });
   assert.deepEqual(jsonRpc.wsAddress, { host: "127.0.0.1", port: 9546 });
-  assert.deepEqual(devChain, {
-    chainId: 7,
-    accounts: 3,
-    timestamp: 1_769_817_600,
-    genesis: null,
-    predeploys: ["none"],
-    forkUrls: [],
-    forkBlock: null,
-    forkVerify: "auto",
-    artifacts: null,
-    clientVersion: null,
-    loadState: null,
-    dumpState: null,
-    stateIntervalMs: null,
-    inMemory: true,
-  });
+  const plain = loadConfig({ home: "/nonexistent", dev: true, flags: {}, environment: {} }).config.devChain;
+  const given = { chainId: 7, accounts: 3, timestamp: 1_769_817_600, predeploys: ["none"], inMemory: true };
+  assert.deepEqual(devChain, { ...plain, ...given });
   for (const args of [
     ["start", "--dev", "--port", "65535"],
     ["start", "--dev", "--port", "x"],
     ["start", "--dev", "--accounts", "0"],
     ["start", "--chain-id", "7"],
+  ]) {
+    assert.equal((await run(args)).code, 2, args.join(" "));
+  }
+});
+
+test("start --dev takes anvil's flags, and says why it does not", async () => {
+  const flags = ["--balance", "5", "--no-mining", "--ipc", "/tmp/x.ipc", "--host", "::1", "-s", "7", "--dev.in-memory"];
+  flags.push(
+    "--fork-header",
+    "a: b, c",
+    "--fork-header",
+    "d: e",
+    "--fork-url",
+    "http://127.0.0.1:1",
+    "--mnemonic-seed-unsafe",
+    "0",
+  );
+  const node = await startDev(fakeNode(), flags);
+  node.signal();
+  await node.exit;
+  const { jsonRpc, devChain, consensus, ipc } = node.config;
+  assert.deepEqual(jsonRpc.address, { host: "::1", port: 8545 });
+  assert.equal(devChain.balance, 5n * 10n ** 18n);
+  assert.equal(devChain.stateIntervalMs, 7_000);
+  assert.equal(devChain.mnemonic, "leisure need topic clown code attend earn lounge baby omit vault crunch");
+  assert.deepEqual(devChain.forkHeaders, [
+    ["a", "b, c"],
+    ["d", "e"],
+  ]);
+  assert.equal(consensus.blockTime, "manual");
+  assert.equal(ipc.path, "/tmp/x.ipc");
+  for (const args of [
+    ["start", "--balance", "5"],
+    ["start", "--dev", "--balance", "x"],
+    ["start", "--dev", "--number", "5"],
+    ["start", "--dev", "--no-mining", "--block-time", "1"],
+    ["start", "--dev", "--fork-timeout", "5"],
+    ["start", "--dev", "--retries", "5"],
+    ["start", "--dev", "--host", "0.0.0.0", "--dev.in-memory"],
   ]) {
     assert.equal((await run(args)).code, 2, args.join(" "));
   }

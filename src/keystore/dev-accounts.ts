@@ -7,7 +7,18 @@ import { bytesToHex, type Hex } from "../primitives/hex.ts";
 /** The phrase every dev node uses; the keys it makes are known to everyone and hold nothing of value on any other chain. */
 export const DEV_PHRASE = "test test test test test test test test test test test junk";
 
-export const DEV_DERIVATION_PATH = "m/44'/60'/0'/0/INDEX";
+/** Of the accounts, without the index that ends it. */
+export const DEV_DERIVATION_PATH = "m/44'/60'/0'/0";
+
+/** What the accounts of a dev chain are derived from. */
+export type DevWallet = {
+  /** BIP-39 */
+  readonly phrase: string;
+  /** As `DEV_DERIVATION_PATH`. */
+  readonly path: string;
+};
+
+export const DEV_WALLET: DevWallet = { phrase: DEV_PHRASE, path: DEV_DERIVATION_PATH };
 
 export const DEV_CHAIN_ID = 31337n;
 
@@ -50,14 +61,21 @@ export const DEV_ACCOUNTS: readonly DevAccount[] = FIRST_ADDRESSES.map((address,
   privateKey: FIRST_KEYS[index]!,
 }));
 
-/** Accounts 0 to `count` − 1 of `DEV_PHRASE` on `DEV_DERIVATION_PATH`. */
-export function devAccounts(count: number): readonly DevAccount[] {
-  if (count <= DEV_ACCOUNTS.length) return DEV_ACCOUNTS.slice(0, count);
-  const seed = pbkdf2Sync(DEV_PHRASE, "mnemonic", 2048, 64, "sha512");
+export function isSameWallet(a: DevWallet, b: DevWallet): boolean {
+  return a.phrase === b.phrase && a.path === b.path;
+}
+
+/** Accounts 0 to `count` − 1 of `wallet`. */
+export function devAccounts(count: number, wallet = DEV_WALLET): readonly DevAccount[] {
+  const known = isSameWallet(wallet, DEV_WALLET) ? DEV_ACCOUNTS : [];
+  if (count <= known.length) return known.slice(0, count);
+  const seed = pbkdf2Sync(wallet.phrase.normalize("NFKD"), "mnemonic", 2048, 64, "sha512");
   let parent = split(createHmac("sha512", "Bitcoin seed").update(seed).digest());
-  for (const index of [44 + HARDENED, 60 + HARDENED, HARDENED, 0]) parent = child(parent, index);
-  const accounts = [...DEV_ACCOUNTS];
-  for (let index = DEV_ACCOUNTS.length; index < count; index++) {
+  for (const component of wallet.path.split("/").slice(1)) {
+    parent = child(parent, Number.parseInt(component, 10) + (component.endsWith("'") ? HARDENED : 0));
+  }
+  const accounts = [...known];
+  for (let index = known.length; index < count; index++) {
     const { key } = child(parent, index);
     accounts.push({ address: addressFromPrivateKey(key), privateKey: bytesToHex(key) });
   }
@@ -69,7 +87,7 @@ type ExtendedKey = { readonly key: Uint8Array; readonly chainCode: Uint8Array };
 
 const HARDENED = 2 ** 31;
 
-/** CKDpriv of BIP-32; the invalid keys it allows for have a chance of 2^-127, and the phrase is fixed. */
+/** CKDpriv of BIP-32; the invalid keys it allows for have a chance of 2^-127. */
 function child({ key, chainCode }: ExtendedKey, index: number): ExtendedKey {
   const data = index >= HARDENED ? concatBytes(new Uint8Array(1), key) : compressedPublicKey(key);
   const indexBytes = bigintToFixedBytes(BigInt(index), 4);

@@ -5,11 +5,12 @@ import type { NodeProvider } from "../adapters/provider.ts";
 import type { Listener } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
 import { InvalidConfigError } from "../config/errors.ts";
+import { assertPhrase } from "../config/genesis/dev-wallet.ts";
 import { isInMemory } from "../config/home.ts";
 import { clientVersion } from "../config/package.ts";
 import { openTlsFiles } from "../config/tls-files.ts";
 import type { SyncedEngine } from "../consensus/cometbft/state-sync.ts";
-import type { Contracts } from "../dev/artifacts/contracts.ts";
+import { Contracts } from "../dev/artifacts/contracts.ts";
 import { readArtifacts } from "../dev/artifacts/read-artifacts.ts";
 import { type ActivityLog, activityOf } from "../observe/activity/activity-log.ts";
 import { showChain } from "../observe/activity/show-chain.ts";
@@ -29,6 +30,7 @@ import { ChainRole, type ChainRoleHooks } from "./chain/chain-role.ts";
 import type * as NetworkEngine from "./chain/network-engine.ts";
 import { type Fork, openFork } from "./chain/open-fork.ts";
 import { openDevStateFiles } from "./dev/dev-state-files.ts";
+import { replayForkedTransactions } from "./dev/fork-transaction.ts";
 import { createReset } from "./dev/reset-chain.ts";
 import { finishReset } from "./dev/reset-home.ts";
 import { Resources } from "./resources.ts";
@@ -73,6 +75,8 @@ export class NodeInProcess implements RunningNode {
     this.#networkEngine = networkEngine;
     this.#activity = activityOf(log);
     this.#contracts = config.dev ? readContracts(config, log) : undefined;
+    // Without artifacts calls are shown by their selectors.
+    if (config.dev && config.devChain.printTraces) this.#contracts ??= new Contracts();
     this.failures = createFailures(log, this.#metrics);
     this.failure = new Promise((settle) => {
       this.#onFatal = settle;
@@ -125,6 +129,7 @@ export class NodeInProcess implements RunningNode {
     // CometBFT runs already after state sync, and ends when there is no chain for it.
     let hasEngine = false;
     resources.add(() => (hasEngine ? undefined : this.#synced?.close()));
+    if (config.dev) await assertPhrase(config);
     if (config.dev && !isInMemory(config)) finishReset(config.home);
     this.#role = await this.#openRole(await openFork(config, log.child("fork")));
     resources.add(() => this.#role!.stop());
@@ -169,6 +174,7 @@ export class NodeInProcess implements RunningNode {
     resources.add(() => this.#rpc?.close());
     this.#logTransactions(this.#rpc.execution);
     await this.#role.start();
+    await replayForkedTransactions(config, this.#role);
     hasEngine = true;
   }
 
@@ -266,13 +272,16 @@ function declareNodeMetrics(metrics: Metrics, readiness: () => Readiness): void 
 
 function statusOf({ chain, opened }: ChainRole): ChainStatus {
   const { header } = chain.head().block;
-  const { resumed, devAccounts, fork } = opened;
+  const { resumed, devAccounts, devWallet, fork, genesis } = opened;
+  const { timestamp, gasLimit, baseFeePerGas = 0n } = fork?.base.block.header ?? genesis;
   return {
     chainId: chain.config.chainId,
     head: header.number,
     headTimestamp: header.timestamp,
     resumed,
     fork: fork && forkInfoOf(fork),
+    first: { number: fork?.base.block.header.number ?? 0, timestamp, gasLimit, baseFeePerGas },
+    devWallet,
     devAccounts,
   };
 }

@@ -1,4 +1,4 @@
-/** The schemas of results against real answers: `rpc_discover`, docs/rpc.md and the types of `node.rpc` are made of them. */
+/** The schemas of results against real answers: `rpc_discover`, docs/rpc/ and the types of `node.rpc` are made of them. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { areRpcTypesFresh } from "../../scripts/rpc-types.ts";

@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import { assertDevIsPrivate, dangersOf } from "../../config/dangers.ts";
 import { dataPath, devGenesisPath, genesisPath } from "../../config/home.ts";
 import { packageVersion } from "../../config/package.ts";
-import type { RunningNode } from "../../node/types.ts";
+import type { ChainStatus, RunningNode } from "../../node/types.ts";
 import { installCrashPolicy } from "../../observe/crash-policy.ts";
 import type { RootLogger } from "../../telemetry/create-logger.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -21,19 +21,25 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 const STOP_TIMEOUT_MS = 5000;
 
 export type StartOptions = {
-  /** The node runs until it ends. */
+  /** The node is stopped when it ends. */
   readonly attended?: () => Promise<void>;
   readonly log?: RootLogger;
-  /** Nothing is said of a node that is well. */
-  readonly isQuiet?: boolean;
+  /** Called with the chain once the node answers. */
+  readonly onChain?: (chain: ChainStatus) => void;
+  /** Called after it; prints the banner unless given. */
+  readonly onStarted?: (node: RunningNode) => void;
 };
 
 /**
  * Runs a node until a signal asks it to stop, or until `attended` ends.
- * @throws what the start and `attended` throw, and the failure of the node
+ * @throws what the start, `attended`, `onChain` and `onStarted` throw, and the failure of the node
  */
 export async function start(config: Config, context: CliContext, options: StartOptions = {}): Promise<void> {
-  const { attended = () => new Promise<never>(() => {}), isQuiet = false } = options;
+  const {
+    attended = () => new Promise<never>(() => {}),
+    onChain = () => {},
+    onStarted = (node) => context.stdout.write(bannerOf(node, config, context)),
+  } = options;
   assertDevIsPrivate(config);
   assertRightHome(config);
   const { log = openNodeLog(config, context) } = options;
@@ -51,7 +57,10 @@ export async function start(config: Config, context: CliContext, options: StartO
       stop: () => node.stop(),
       exitNow: context.exitNow,
     });
-    if (!isQuiet) context.stdout.write(bannerOf(node, config, context));
+    await reportStart(node, () => {
+      onChain(node.chain);
+      onStarted(node);
+    });
     const release = stayAlive();
     const reason = await Promise.race([
       stopAsked.signal,
@@ -63,6 +72,16 @@ export async function start(config: Config, context: CliContext, options: StartO
     log.info("stopped", { signal: reason ?? "none" });
   } finally {
     stopAsked.dispose();
+  }
+}
+
+/** A node whose start cannot be reported is stopped: nobody knows of it. @throws what `report` throws */
+async function reportStart(node: RunningNode, report: () => void): Promise<void> {
+  try {
+    report();
+  } catch (error) {
+    await node.stop();
+    throw error;
   }
 }
 

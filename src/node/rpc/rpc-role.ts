@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { createCallerFiles } from "../../adapters/caller-files.ts";
 import { NodeProvider } from "../../adapters/provider.ts";
 import {
@@ -19,6 +19,7 @@ import { dataPath, isInMemory } from "../../config/home.ts";
 import { createJwtSecret, createNodeKey, type InstanceId, openInstanceId } from "../../config/secrets.ts";
 import type { TlsFiles } from "../../config/tls-files.ts";
 import { fixedTokenKeys, openTokenFiles } from "../../config/token-file.ts";
+import { formatHostPort } from "../../config/value-types.ts";
 import { invariant } from "../../errors.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
 import { UnlockForbiddenError } from "../../keystore/errors.ts";
@@ -172,10 +173,11 @@ export class RpcRole {
     this.#resources.add(() => this.#provider?.close());
     const { jsonRpc, ipc, home } = config;
     if (ipc.enable) makeFolder(home);
+    const { endpoints } = this.#services;
     this.#server = await startRpcServer(
       {
-        ...(jsonRpc.enable && this.#services.endpoints),
-        ...(ipc.enable && { ipc: { path: join(home, ipc.path) } }),
+        ...(jsonRpc.enable && (isOneAddress(jsonRpc) ? { http: endpoints.http } : endpoints)),
+        ...(ipc.enable && { ipc: { path: resolve(home, ipc.path) } }),
         allowedHosts: jsonRpc.vhosts,
         allowedOrigins: allowedOriginsOf(config),
         limits: rpcLimitsOf(config),
@@ -271,6 +273,11 @@ function tokenFilesOf({ home }: Config, log: Logger): TokenKeys {
   createNodeKey(home);
   createJwtSecret(home);
   return openTokenFiles(home, log);
+}
+
+/** WebSocket is served on HTTP's port as well; where both have the same one, it is served there alone. */
+function isOneAddress({ address, wsAddress }: Config["jsonRpc"]): boolean {
+  return address.port !== 0 && formatHostPort(address) === formatHostPort(wsAddress);
 }
 
 /** Where the chain's peers are; none for an engine without a network. */

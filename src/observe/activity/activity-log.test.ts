@@ -189,7 +189,12 @@ describe("ActivityLog", () => {
   });
 
   test("nothing is gathered or printed while it is off", () => {
-    const isMuted = { isMuted: () => true, wordsOf: () => assert.fail(), detailsOf: () => assert.fail() };
+    const isMuted = {
+      isMuted: () => true,
+      wordsOf: () => assert.fail(),
+      detailsOf: () => assert.fail(),
+      headNumber: () => 0,
+    };
     for (const isEnabled of [true, false]) {
       const { log, lines, pass } = logWithClock(isEnabled);
       if (isEnabled) log.connect(isMuted);
@@ -209,7 +214,7 @@ describe("ActivityLog", () => {
       resolve = done;
     });
     const words = { target: "Bank.deposit(value: 5)", result: "", reason: "execution reverted" };
-    log.connect({ isMuted: () => false, wordsOf: () => words, detailsOf: () => details });
+    log.connect({ isMuted: () => false, wordsOf: () => words, detailsOf: () => details, headNumber: () => 0 });
     log.call("eth_call", [{}], 1, undefined, new MethodNotFoundError("x"));
     pass(ACTIVITY_LIMITS.gatherMs);
     assert.deepEqual(lines(), []);

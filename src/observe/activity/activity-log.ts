@@ -82,7 +82,9 @@ export class ActivityLog {
     readonly isMuted: () => boolean;
     readonly wordsOf: (record: CallRecord) => CallWords;
     readonly detailsOf: Details;
+    readonly headNumber: () => number;
   }): void {
+    this.#window.headNumber = node.headNumber;
     this.#isMuted = node.isMuted;
     this.#wordsOf = node.wordsOf;
     this.#detailsOf = node.detailsOf;

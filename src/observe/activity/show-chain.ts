@@ -48,6 +48,7 @@ export function showChain(activity: ActivityLog, shown: ShownChain): void {
   activity.connect({
     isMuted: () => devChain?.settings.logging === false,
     wordsOf: (record) => wordsOf(record, modules),
+    headNumber: modules.headNumber,
     detailsOf: (method, params, isFailed) => details.linesOf(method, params, isFailed),
   });
   new BlockActivity({ chain, names, tracer, activity, failures, now });

@@ -45,7 +45,13 @@ export function openNodeLog(config: Config, context: CliContext): RootLogger {
   if (format !== "pretty" && !(format === "auto" && config.dev)) return openLog(config, context);
   let activity: ActivityLog | undefined;
   const log = createLogOn(context, { level, format: "pretty" }, (write) => {
-    activity = createActivityLog(write, hasColors(context.stderr, context.environment));
+    activity = new ActivityLog({
+      write,
+      paint: createPaint(hasColors(context.stderr, context.environment)),
+      now: () => performance.now(),
+      schedule: scheduleIdle,
+      isEnabled: () => log.enabled("info"),
+    });
     const { flush } = activity;
     return (line) => {
       flush();
@@ -68,14 +74,8 @@ function createLogOn(
   return log;
 }
 
-function createActivityLog(write: (text: string) => void, hasColor: boolean): ActivityLog {
-  return new ActivityLog({
-    write,
-    paint: createPaint(hasColor),
-    now: () => performance.now(),
-    schedule(work, milliseconds) {
-      const timer = setTimeout(work, milliseconds).unref();
-      return () => clearTimeout(timer);
-    },
-  });
+/** A timer that holds no process open. */
+function scheduleIdle(work: () => void, milliseconds: number): () => void {
+  const timer = setTimeout(work, milliseconds).unref();
+  return () => clearTimeout(timer);
 }

@@ -2,7 +2,7 @@ import type { NodeOperations } from "../node/types.ts";
 import { runCli } from "./program.ts";
 
 /** A reader that takes longer for the last output has stopped reading. */
-const OUTPUT_TIMEOUT_MS = 5_000;
+const OUTPUT_TIMEOUT_MS = 2_000;
 
 /** The command line on this process: what `bin/evmintd.js` runs. */
 export async function main(loadOperations = loadNode): Promise<void> {

@@ -251,7 +251,6 @@ export class NodeInProcess implements RunningNode {
       return;
     }
     showChain(this.#activity, {
-      log: this.#log,
       failures,
       chain,
       devChain,

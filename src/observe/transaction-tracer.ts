@@ -5,11 +5,15 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../primitives/hex.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
+import { ResponseTooLargeError } from "../rpc/transport/errors.ts";
 import { textString } from "../tracing/json-writer.ts";
 import type { ProjectNames } from "./project-names.ts";
 
 /** A transaction that takes longer to execute again has no details. */
 const TIMEOUT_MS = 2_000;
+
+/** A trace that is larger is not parsed: 20 ms of the chain's thread, for lines of which most are left out. */
+const TRACE_BYTES_MAX = 2 << 20;
 
 /** Where frames reverted, in order: the program counters that ran before, and whose code it was. */
 const REVERT_TRACER = `{
@@ -83,7 +87,10 @@ export class TransactionTracer {
   ): Promise<TransactionDetails> {
     const run: RunTracer = async (tracer, tracerConfig) => {
       const request = { tracer, tracerConfig, timeoutMs: TIMEOUT_MS };
-      return JSON.parse(textString(await this.#tracing.traceTransaction({ hash, request })));
+      const trace = await this.#tracing.traceTransaction({ hash, request });
+      const size = typeof trace === "string" ? trace.length : trace.reduce((sum, { length }) => sum + length, 0);
+      if (size > TRACE_BYTES_MAX) throw new ResponseTooLargeError();
+      return JSON.parse(textString(trace));
     };
     return this.detailsBy(run, { number, isFailed });
   }

@@ -64,14 +64,17 @@ export async function runAnvil(args: readonly string[], context: CliContext): Pr
   }
 }
 
+/** Values of `--color` as `FORCE_COLOR` has them. */
+const COLORS: Readonly<Record<string, string>> = { never: "0", always: "1" };
+
 async function runNode(
   settings: Readonly<Record<string, string | true>>,
   flags: GivenFlags,
   context: CliContext,
 ): Promise<void> {
   const isQuiet = flags.has("quiet");
-  const noColor = flags.get("color")?.[0] === "never" ? { NO_COLOR: "1" } : {};
-  const environment = { ...context.environment, ...noColor };
+  const color = COLORS[flags.get("color")?.[0] ?? "auto"];
+  const environment = { ...context.environment, ...(color !== undefined && { FORCE_COLOR: color }) };
   // Nothing is written to it but sockets and what was read of a forked chain.
   const home = join(tmpdir(), `evmint-anvil-${randomUUID()}`);
   const { config } = loadConfig({

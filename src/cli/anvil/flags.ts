@@ -311,9 +311,9 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
   {
     name: "color",
     value: "COLOR",
-    read: oneOf("auto", "never"),
+    read: oneOf("auto", "always", "never"),
     group: "Display options",
-    help: "Colors of the log: auto or never",
+    help: "Colors of the log: auto, always or never",
     isRead: true,
   },
   { name: "json", group: "Display options", help: "The log as JSON", ...setting("log.format", "json") },

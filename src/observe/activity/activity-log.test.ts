@@ -7,7 +7,7 @@ import type { BlockReport } from "./block-text.ts";
 import { createPaint } from "./paint.ts";
 
 /** A log whose time goes on when the test says so. */
-function logWithClock() {
+function logWithClock(isEnabled = true) {
   let nowMs = 1_000_000;
   let written = "";
   const waiting = new Map<() => void, number>();
@@ -17,6 +17,7 @@ function logWithClock() {
     },
     paint: createPaint(false),
     now: () => nowMs,
+    isEnabled: () => isEnabled,
     schedule(work, milliseconds) {
       waiting.set(work, nowMs + milliseconds);
       return () => waiting.delete(work);
@@ -188,14 +189,22 @@ describe("ActivityLog", () => {
   });
 
   test("nothing is gathered or printed while it is off", () => {
-    const { log, lines, pass } = logWithClock();
-    log.connect({ isOn: () => false, wordsOf: () => assert.fail(), detailsOf: () => assert.fail() });
-    call(log, "eth_chainId");
-    log.emptyBlock(1);
-    log.block(BLOCK);
-    log.hideBlock(2, { count: 1, failed: 0 });
-    pass(60_000);
-    assert.deepEqual(lines(), []);
+    const isMuted = {
+      isMuted: () => true,
+      wordsOf: () => assert.fail(),
+      detailsOf: () => assert.fail(),
+      headNumber: () => 0,
+    };
+    for (const isEnabled of [true, false]) {
+      const { log, lines, pass } = logWithClock(isEnabled);
+      if (isEnabled) log.connect(isMuted);
+      call(log, "eth_chainId");
+      log.emptyBlock(1);
+      log.block(BLOCK);
+      log.hideBlock(2, { count: 1, failed: 0 });
+      pass(60_000);
+      assert.deepEqual(lines(), []);
+    }
   });
 
   test("lines below a call are awaited, also before a block", async () => {
@@ -205,7 +214,7 @@ describe("ActivityLog", () => {
       resolve = done;
     });
     const words = { target: "Bank.deposit(value: 5)", result: "", reason: "execution reverted" };
-    log.connect({ isOn: () => true, wordsOf: () => words, detailsOf: () => details });
+    log.connect({ isMuted: () => false, wordsOf: () => words, detailsOf: () => details, headNumber: () => 0 });
     log.call("eth_call", [{}], 1, undefined, new MethodNotFoundError("x"));
     pass(ACTIVITY_LIMITS.gatherMs);
     assert.deepEqual(lines(), []);

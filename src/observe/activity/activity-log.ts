@@ -29,6 +29,8 @@ type ActivityLogModules = {
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
   readonly schedule: Schedule;
+  /** Lines of its level are written. */
+  readonly isEnabled: () => boolean;
 };
 
 /** Blocks without transactions in a row. */
@@ -66,7 +68,7 @@ export class ActivityLog {
   #unprinted = 0;
   /** By the node, once there are names. */
   #wordsOf: (record: CallRecord) => CallWords = NO_WORDS;
-  #isOn: () => boolean = () => true;
+  #isMuted: () => boolean = () => false;
   #detailsOf: Details = () => undefined;
   readonly #pendingDetails = new Set<Promise<void>>();
   #heldUntilMs = 0;
@@ -76,18 +78,21 @@ export class ActivityLog {
   }
 
   connect(node: {
-    /** Whether anything of this is to be printed now. */
-    readonly isOn: () => boolean;
+    /** A caller has switched it off. */
+    readonly isMuted: () => boolean;
     readonly wordsOf: (record: CallRecord) => CallWords;
     readonly detailsOf: Details;
+    readonly headNumber: () => number;
   }): void {
-    this.#isOn = node.isOn;
+    this.#window.headNumber = node.headNumber;
+    this.#isMuted = node.isMuted;
     this.#wordsOf = node.wordsOf;
     this.#detailsOf = node.detailsOf;
   }
 
+  /** Whether anything is to be printed now. */
   get isOn(): boolean {
-    return this.#isOn();
+    return this.#modules.isEnabled() && !this.#isMuted();
   }
 
   /** A call ended. On the hot path: it costs a look into a map. */
@@ -98,7 +103,7 @@ export class ActivityLog {
     result: JsonText | undefined,
     error: unknown,
   ): void => {
-    if (!this.#isOn()) return;
+    if (!this.isOn) return;
     const key = this.#window.add(method, params, milliseconds, result, error);
     if (key !== undefined) {
       this.#gather(this.#recent.has(key));
@@ -109,7 +114,7 @@ export class ActivityLog {
 
   /** Calls that another process counted. */
   merge(records: readonly CallRecord[], more: number): void {
-    if (!this.#isOn()) return;
+    if (!this.isOn) return;
     const keys = this.#window.merge(records, more);
     this.#gather(keys.every((key) => this.#recent.has(key)));
   }
@@ -129,7 +134,7 @@ export class ActivityLog {
   }
 
   emptyBlock(number: number): void {
-    if (!this.#isOn()) return;
+    if (!this.isOn) return;
     if (this.#empty !== undefined && this.#empty.last + 1 !== number) this.flush();
     if (this.#empty === undefined) this.#empty = { first: number, last: number, count: 1 };
     else {
@@ -144,7 +149,7 @@ export class ActivityLog {
   }
 
   hideBlock(number: number, { count, failed }: BlockReport["hidden"]): void {
-    if (!this.#isOn()) return;
+    if (!this.isOn) return;
     this.#hidden ??= { first: number, last: number, count: 0, failed: 0 };
     this.#hidden.last = number;
     this.#hidden.count += count;
@@ -154,7 +159,7 @@ export class ActivityLog {
 
   /** Lines of one event, after everything before it. */
   print(lines: readonly string[]): void {
-    if (!this.#isOn()) return;
+    if (!this.isOn) return;
     this.flush();
     this.#modules.write(`${lines.join("\n")}\n`);
   }

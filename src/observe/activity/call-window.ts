@@ -40,8 +40,9 @@ export type CallRecord = {
   readonly failed: CallFailure | undefined;
   /** What all of them answered; undefined where they differ or the answer is long. */
   readonly result: string | undefined;
-  /** The block parameter of a failed call. */
+  /** The block parameter of a failed call, and the newest block then. */
   readonly block: string | undefined;
+  readonly head: number | undefined;
   readonly count: number;
   readonly totalMs: number;
   /** Lines below that of the call. */
@@ -76,6 +77,8 @@ export class CallWindow {
   readonly #entries = new Map<string, Entry>();
   #more = 0;
   #sends = 0;
+  /** Number of the newest block, where that is known. */
+  headNumber: () => number | undefined = () => undefined;
 
   get isEmpty(): boolean {
     return this.#entries.size === 0 && this.#more === 0;
@@ -114,6 +117,7 @@ export class CallWindow {
       failed: error === undefined ? undefined : failureOf(error),
       result: text,
       block: error === undefined ? undefined : blockOf(params),
+      head: error === undefined ? undefined : this.headNumber(),
       count: 1,
       totalMs: milliseconds,
       notes: [],

@@ -86,14 +86,15 @@ function reasonText(
     const hint = modules.methodHint(method);
     return hint === undefined ? "no such method" : `no such method, ${hint}`;
   }
-  const more = (EXPLAINED[failed.code] ?? (() => undefined))(failed, { ...modules, block: record.block });
+  const more = (EXPLAINED[failed.code] ?? (() => undefined))(failed, {
+    ...modules,
+    block: record.block,
+    head: record.head,
+  });
   return more === undefined ? message : `${message} (${more})`;
 }
 
-type Explain = (
-  failed: CallFailure,
-  context: WordsModules & { readonly block: string | undefined },
-) => string | undefined;
+type Explain = (failed: CallFailure, context: WordsModules & Pick<CallRecord, "block" | "head">) => string | undefined;
 
 const fundsText: Explain = ({ facts }) => {
   const { from, balance, value, required } = facts;
@@ -117,8 +118,8 @@ const EXPLAINED: Readonly<Record<string, Explain>> = {
   TX_INSUFFICIENT_ACCOUNT_FUNDS: fundsText,
   TX_INSUFFICIENT_FUNDS_FOR_TRANSFER: fundsText,
   CALL_REFUSED: fundsText,
-  RPC_UNKNOWN_BLOCK: (_failed, { block, headNumber }) =>
-    `${block === undefined ? "" : `block ${blockText(block)}, `}the newest is ${headNumber()}`,
+  RPC_UNKNOWN_BLOCK: (_failed, { block, head, headNumber }) =>
+    `${block === undefined ? "" : `block ${blockText(block)}, `}the newest is ${head ?? headNumber()}`,
 };
 
 /** A number in decimal, as the log has those of blocks. */

@@ -4,7 +4,6 @@ import type { PoolReader } from "../../mempool/pool.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Failures } from "../../telemetry/failures.ts";
-import type { Logger } from "../../telemetry/logger.ts";
 import type { ProjectNames } from "../project-names.ts";
 import type { TransactionTracer } from "../transaction-tracer.ts";
 import type { ActivityLog } from "./activity-log.ts";
@@ -14,7 +13,6 @@ import { wordsOf } from "./call-words.ts";
 import { MethodHints } from "./method-hints.ts";
 
 type ShownChain = {
-  readonly log: Logger;
   readonly failures: Failures;
   readonly chain: Chain;
   /** undefined: nobody controls it */
@@ -33,7 +31,7 @@ const now = () => performance.now();
 
 /** Has the log for people show a dev chain: its blocks, and calls by the names of its contracts. */
 export function showChain(activity: ActivityLog, shown: ShownChain): void {
-  const { log, failures, chain, devChain, mempool, names, tracer } = shown;
+  const { failures, chain, devChain, mempool, names, tracer } = shown;
   const headState = () => {
     const { number } = chain.head().block.header;
     return { number, state: chain.stateAt(number) };
@@ -48,8 +46,9 @@ export function showChain(activity: ActivityLog, shown: ShownChain): void {
   };
   const details = new CallDetails({ names, tracer, headState, traceCall: shown.traceCall, now });
   activity.connect({
-    isOn: () => log.enabled("info") && devChain?.settings.logging !== false,
+    isMuted: () => devChain?.settings.logging === false,
     wordsOf: (record) => wordsOf(record, modules),
+    headNumber: modules.headNumber,
     detailsOf: (method, params, isFailed) => details.linesOf(method, params, isFailed),
   });
   new BlockActivity({ chain, names, tracer, activity, failures, now });

@@ -64,6 +64,28 @@ export async function bundle(root, outdir) {
   writeFileSync(join(outdir, "LICENSES.txt"), licensesOf(root, Object.keys(metafile.inputs)));
 }
 
+/** What test runners load: small files around the one copy of the node. */
+export async function bundlePlugins(root, outdir) {
+  const { build } = await import("esbuild");
+  await build({
+    absWorkingDir: root,
+    entryPoints: ["hardhat", "vitest", "vitest-setup"].map((name) => `src/plugins/${name}.ts`),
+    outdir,
+    bundle: true,
+    platform: "node",
+    target: "node20.19",
+    format: "esm",
+    logLevel: "warning",
+    plugins: [
+      {
+        name: "library",
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /^\.\.\/index\.ts$/ }, () => ({ path: "../bundle/library.js", external: true })),
+      },
+    ],
+  });
+}
+
 /** Puts interpreters that are emitted now into `src/evm/modules/stored-interpreters.ts`. */
 async function storedInterpreters(root, build) {
   const { outputFiles } = await build({

@@ -24,6 +24,7 @@ const LONG = [
   "test/docs/walk.test.ts",
   "test/e2e/dev-fork-hostile.test.ts",
   "test/e2e/limits/followers-soak.test.ts",
+  "test/explorer/developer.test.ts",
   "test/explorer/lies.test.ts",
   "test/explorer/recompile.test.ts",
   "test/explorer/screenshots.test.ts",

@@ -8,6 +8,8 @@ import type { SignedTransaction } from "../throughput/workload.ts";
 
 const GROUP = "/sys/fs/cgroup/cpu/evmint-bench";
 const PERIOD_US = 100_000;
+/** The weight of twenty programs: others on this machine take nothing of the share. */
+const WEIGHT = 20_480;
 const CONNECTIONS_EACH = 16;
 
 /** Processes that have a share of this machine's processors together: a control group of version 1, which takes root. */
@@ -17,6 +19,7 @@ export class ProcessorShare {
     if (!existsSync("/sys/fs/cgroup/cpu/cgroup.procs"))
       throw new Error("this part needs root and a cpu cgroup of version 1");
     mkdirSync(GROUP, { recursive: true });
+    writeFileSync(join(GROUP, "cpu.shares"), String(WEIGHT));
     writeFileSync(join(GROUP, "cpu.cfs_period_us"), String(PERIOD_US));
     writeFileSync(join(GROUP, "cpu.cfs_quota_us"), String(Math.round(cores * PERIOD_US)));
   }

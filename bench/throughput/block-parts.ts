@@ -155,7 +155,7 @@ function measure(
         commit: () => timed("commit", () => application.commit()),
       }),
       onExecutable: () => () => {},
-      hasExecutable: () => mempool.counts().pending > 0,
+      executableCount: () => Number(mempool.counts().pending > 0),
       now: () => ({ seconds: Math.floor(Date.now() / 1000), nanos: 0 }),
       headTimestamp: () => chain.head().block.header.timestamp,
     },

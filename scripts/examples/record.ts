@@ -1,4 +1,7 @@
 /** Runs the sessions over nodes of their own. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createLogger } from "../../src/telemetry/create-logger.ts";
 import { overHttp, overIpc } from "../../test/support/clients.ts";
 import { startTestNode, type TestNode, type TestNodeOptions } from "../../test/support/test-node.ts";
@@ -18,7 +21,7 @@ import {
   useNames,
   whisper,
 } from "./session-node.ts";
-import { GENESIS_TIME, makeWorld } from "./world.ts";
+import { GENESIS_TIME, makeWorld, writeArtifacts } from "./world.ts";
 
 /** Shown in place of the folder and the port of the node that answers. */
 const HOME_SHOWN = "/home/you/.evmint/dev";
@@ -38,7 +41,10 @@ export type Sessions = {
 /** Examples of all methods but those that need a network (`record-network.ts`). */
 export async function recordExamples({ slow }: Sessions): Promise<Examples> {
   const r = new Recorder();
-  await onNode(r, { dev: true, settings: { "dev.timestamp": GENESIS_TIME } }, async (node) => {
+  const artifacts = mkdtempSync(join(tmpdir(), "evmint-artifacts-"));
+  writeArtifacts(artifacts);
+  const ofDevChain = { "dev.timestamp": GENESIS_TIME, "dev.artifacts": artifacts };
+  await onNode(r, { dev: true, settings: ofDevChain }, async (node) => {
     const ws = await WsClient.open(node.wsUrl);
     r.send = async (method, params) => {
       if (method.endsWith("ubscribe")) return { result: await ws.call(method, ...params) };
@@ -67,6 +73,7 @@ export async function recordExamples({ slow }: Sessions): Promise<Examples> {
       ws.close();
     }
   });
+  rmSync(artifacts, { recursive: true });
   const settings = {
     "consensus.block-time": "manual",
     "les.serve": "50",

@@ -53,6 +53,9 @@ export async function readChain(r: Recorder, { token, deployHash, transferHash, 
   await r.example("eth_getAccount", token, "latest");
   await r.example("eth_getAccountInfo", token, "latest");
 
+  await r.example("eth_getKnownContracts", [token, ALICE]);
+  await r.example("eth_findContracts", "tok");
+
   await r.example("eth_getBlockByNumber", "latest", false);
   await r.example("eth_getBlockByHash", block, true);
   await r.example("eth_getHeaderByNumber", "latest");

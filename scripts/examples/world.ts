@@ -1,4 +1,6 @@
 /** The chain that the examples are recorded on: its accounts, its contract, its first blocks. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { encodeFunctionData, getContractAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { DEV_KEYS } from "../../test/support/accounts.ts";
@@ -41,6 +43,13 @@ const FEES = {
 } as const;
 const [alice, bob, carol] = DEV_KEYS.map((key) => privateKeyToAccount(key)) as [Account, Account, Account];
 type Account = ReturnType<typeof privateKeyToAccount>;
+
+/** Writes the token as a file of `dev.artifacts` into `folder`. */
+export function writeArtifacts(folder: string): void {
+  const { bytecode, runtime: deployedBytecode } = artifact;
+  const text = JSON.stringify({ contractName: "Token", abi, bytecode, deployedBytecode });
+  writeFileSync(join(folder, "Token.json"), text);
+}
 
 export type World = {
   readonly token: string;

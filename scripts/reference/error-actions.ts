@@ -42,6 +42,8 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   CONSENSUS_UNKNOWN_FORK: "Install a version that knows the fork ([upgrade day](../operations/upgrade-day.md)).",
   CONSENSUS_UNKNOWN_PARAMETER: "Install a version that knows the parameter.",
   CONSENSUS_WRONG_HEIGHT: "Start the node again: it compares both stores ([machines](../operations/machines.md)).",
+  CONTRACT_VERIFICATION:
+    "Send the sources and settings that the contract was compiled with; install the version of the npm package `solc` that the text names.",
   DAPP_DB_NO_VALUE: "Write a value of this key first (`db_putString`, `db_putHex`).",
   DEBUG_REJECTED:
     "Do what the text names: begin before you end, name a new file, or ask a node that has what the method shows.",

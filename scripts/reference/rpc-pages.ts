@@ -41,7 +41,7 @@ export const RPC_PAGES: readonly RpcPage[] = [
   {
     file: "eth-state",
     title: "Accounts and state",
-    about: "balances, nonces, code, storage, proofs",
+    about: "balances, nonces, code, storage, proofs, names of contracts",
     methods: [
       "eth_getBalance",
       "eth_getTransactionCount",
@@ -50,6 +50,8 @@ export const RPC_PAGES: readonly RpcPage[] = [
       "eth_getStorageValues",
       "eth_getProof",
       /^eth_getAccount/,
+      "eth_getKnownContracts",
+      "eth_findContracts",
     ],
   },
   {

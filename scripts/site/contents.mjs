@@ -21,6 +21,7 @@ export const MENU = [
       "docs/guides/embed.md",
       "docs/guides/browser.md",
       "docs/guides/app-chain.md",
+      "docs/guides/from-anvil.md",
       "docs/guides/from-dev-nodes.md",
       "docs/guides/coming-from.md",
       "docs/guides/journeys.md",

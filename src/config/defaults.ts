@@ -50,6 +50,8 @@ export const DEFAULTS = {
 
   /** Blocks on a clock, so that contracts which wait for time see it pass. */
   blockTimeMs: 1000,
+  /** Transactions that tests and scripts send at once; blocks of one for more would take seconds, in the chain's time minutes. */
+  batchAbove: 256,
   /** geth's target since the limit of mainnet was raised to it. */
   blockGasLimit: 60_000_000n,
 

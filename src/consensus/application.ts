@@ -36,6 +36,13 @@ export type Proposal = {
   readonly misbehavior: readonly Misbehavior[];
 };
 
+export type BlockBounds = {
+  /** Encoded transactions together, with what an engine puts around each. */
+  readonly maxTxBytes: number;
+  /** Beside the proposer data; undefined: as many as fit. */
+  readonly maxTxs?: number | undefined;
+};
+
 /** A proposed or decided block: proposer data first (`proposer-data.ts`), then EIP-2718 transactions. */
 export type BlockInput = Proposal & {
   readonly txs: readonly Uint8Array[];
@@ -131,7 +138,7 @@ export interface Application {
    * after any other failure the proposal has no transactions, or nothing at all where not even proposer data can be made: every
    * node rejects that one.
    */
-  prepareProposal(proposal: Proposal & { readonly maxTxBytes: number }): Uint8Array[];
+  prepareProposal(proposal: Proposal & BlockBounds): Uint8Array[];
   /**
    * Begins the block of a proposal that is expected, for at most `timeMs`; true where there is more to do. What it did is used where
    * `prepareProposal` gets the same proposal. Never throws.

@@ -52,7 +52,7 @@ test("the solo engine drives the application by the rules, also over a failure",
     {
       application,
       onExecutable: () => () => {},
-      hasExecutable: () => node.mempool.counts().pending > 0,
+      executableCount: () => node.mempool.counts().pending,
       now: () => ({ seconds: GENESIS_TIME, nanos: 0 }),
       headTimestamp: () => node.chain.head().block.header.timestamp,
     },

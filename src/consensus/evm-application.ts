@@ -390,6 +390,7 @@ export class EvmApplication implements Application {
     const limits = {
       bytesMax: proposal.maxTxBytes - first.length - TX_FRAME_BYTES,
       minimumTip: this.#options.minimumTip(),
+      transactionsMax: proposal.maxTxs,
     };
     const { height, time } = proposal;
     const key = [
@@ -402,6 +403,7 @@ export class EvmApplication implements Application {
       bytesToHex(first),
       limits.bytesMax,
       limits.minimumTip,
+      limits.transactionsMax,
     ].join(" ");
     return { first, limits, key, ...this.#open(proposal, proposer) };
   }

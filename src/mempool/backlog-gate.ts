@@ -21,7 +21,7 @@ const LATE_FOR_BLOCKS = 10;
 /** Transactions that may always wait: a network on the slowest machine takes as many with a block or two. */
 const WAITING_MIN = 128;
 /** What may wait: what blocks take in so many block times, at the pace of the last ones. */
-const WAITING_BLOCKS = 3;
+const WAITING_BLOCKS = 2;
 /** Of peers more is taken: their nodes have acknowledged it, and send it once more where it is refused. */
 const PEERS_FACTOR = 4;
 /** Blocks over which the pace is measured. */

@@ -166,6 +166,12 @@ export type RpcForkedNetwork = {
   readonly forkBlockHash: RpcHash;
 };
 
+export type RpcFoundContract = {
+  readonly address: RpcAddress;
+  readonly name: string;
+  readonly origin: "verified" | "artifacts";
+};
+
 export type RpcHeader = {
   readonly number: RpcQuantity;
   readonly hash: RpcHash | null;
@@ -195,6 +201,16 @@ export type RpcHeader = {
 export type RpcHeaderAndProof = {
   readonly header?: Hex;
   readonly proof?: readonly Hex[];
+};
+
+export type RpcKnownContract = {
+  readonly address: RpcAddress;
+  readonly name: string;
+  readonly origin: "verified" | "artifacts";
+  readonly match: "exact" | "same instructions";
+  readonly abi: readonly ({ readonly [key: string]: unknown })[];
+  readonly sources: { readonly [key: string]: string };
+  readonly compilerVersion?: string;
 };
 
 export type RpcLog = {
@@ -715,6 +731,7 @@ export interface RpcMethods {
   eth_estimateGas(request: RpcTransactionArgsInput, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null, stateOverrides?: { readonly [key: string]: RpcOverrideAccountInput } | null, blockOverrides?: RpcBlockOverridesInput | null): Promise<RpcQuantity>;
   eth_feeHistory(count: number | string | bigint, newest: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized", percentiles: readonly number[]): Promise<RpcFeeHistory>;
   eth_fillTransaction(request: RpcTransactionArgsInput): Promise<RpcSignedTransaction>;
+  eth_findContracts(name: string): Promise<readonly RpcFoundContract[]>;
   eth_gasPrice(): Promise<RpcQuantity>;
   eth_getAccount(account: RpcAddress, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null): Promise<RpcAccount | null>;
   eth_getAccountInfo(account: RpcAddress, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null): Promise<RpcAccountInfo>;
@@ -730,6 +747,7 @@ export interface RpcMethods {
   eth_getFilterLogs(id: string): Promise<readonly RpcLog[]>;
   eth_getHeaderByHash(blockHash: RpcHash): Promise<RpcHeader | null>;
   eth_getHeaderByNumber(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<RpcHeader | null>;
+  eth_getKnownContracts(addresses: readonly RpcAddress[], withSources?: boolean | null): Promise<readonly (RpcKnownContract | null)[]>;
   eth_getLogs(criteria: RpcLogFilterInput): Promise<readonly RpcLog[]>;
   eth_getProof(account: RpcAddress, keys: readonly string[], block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null): Promise<RpcAccountProof>;
   eth_getRawTransactionByBlockHashAndIndex(blockHash: RpcHash, index: RpcQuantityInput): Promise<Hex>;

@@ -38,6 +38,27 @@ test("a dev chain exported from one home imports into another", async () => {
   assert.deepEqual(result, { imported: 1, skipped: 0, head: 1 });
 });
 
+test("transactions that are sent at once have a block each, in the order of an account's nonces, unless that is set otherwise", async () => {
+  const blocksOf = async (settings: Record<string, string>) => {
+    await using node = await createNode({ settings });
+    const request = (method: string, ...params: unknown[]) => node.provider.request({ method, params });
+    const send = (from: string) => request("eth_sendTransaction", { from, to: BOB, value: "0x1" });
+    const hashes = await Promise.all([ALICE, BOB, ALICE, ALICE, BOB].map(send));
+    const receipt = async (hash: unknown) => {
+      for (;;) {
+        const found = (await request("eth_getTransactionReceipt", hash)) as { readonly blockNumber: string } | null;
+        if (found !== null) return Number(found.blockNumber);
+      }
+    };
+    return await Promise.all(hashes.map(receipt));
+  };
+  const numbers = await blocksOf({});
+  assert.deepEqual(new Set(numbers), new Set([1, 2, 3, 4, 5]));
+  const ofAlice = [0, 2, 3].map((i) => numbers[i]!);
+  assert.deepEqual(ofAlice, ofAlice.toSorted());
+  assert.ok(Math.max(...(await blocksOf({ "consensus.batch-above": "0" }))) < 5);
+});
+
 test("blocks of another chain are named as such", async () => {
   const file = join(folder, "chain.rlp");
   const importInto = (name: string, settings: Record<string, string>) => {

@@ -9,10 +9,11 @@ import { OwnProposalRejectedError, SoloEngine } from "./solo-engine.ts";
 
 const PROPOSER_DATA = Uint8Array.of(0xbf);
 
-/** An engine over an application that takes every waiting transaction into a block. */
-function engineOf(blockTime: BlockTime, packsAhead = false) {
+/** An engine over an application that takes every waiting transaction into a block, as far as its proposal lets it. */
+function engineOf(blockTime: BlockTime, { packsAhead = false, batchAbove = 0 } = {}) {
   const ahead: Time[] = [];
   const times: Time[] = [];
+  const sizes: number[] = [];
   const errors: unknown[] = [];
   const listeners = new Set<() => void>();
   const clock = { now: { seconds: 1_000, nanos: 0 }, headTimestamp: 0 };
@@ -35,19 +36,20 @@ function engineOf(blockTime: BlockTime, packsAhead = false) {
     checkTx: () => ({ code: 0, log: "" }),
     insertTx: () => ({ code: 0 }),
     reapTxs: () => [],
-    prepareProposal() {
+    prepareProposal({ maxTxs = waiting }) {
       if (waiting > 0 && unpackedAttempts-- > 0) return [PROPOSER_DATA];
-      return waiting > 0 ? [PROPOSER_DATA, Uint8Array.of(2)] : [PROPOSER_DATA];
+      return [PROPOSER_DATA, ...Array.from({ length: Math.min(waiting, maxTxs) }, () => Uint8Array.of(2))];
     },
     prepareAhead({ time }) {
       ahead.push(time);
       return false;
     },
     processProposal: () => isAccepted,
-    finalizeBlock({ time }) {
+    finalizeBlock({ time, txs }) {
       if (fault) throw fault;
       times.push(time);
-      waiting = 0;
+      sizes.push(txs.length - 1);
+      waiting -= txs.length - 1;
       return { appHash: hashFromBigint(BigInt(times.length)), results: [], validatorUpdates: [] };
     },
     commit() {},
@@ -56,6 +58,7 @@ function engineOf(blockTime: BlockTime, packsAhead = false) {
   const engine = new SoloEngine(
     {
       blockTime,
+      batchAbove,
       proposer: ZERO_ADDRESS,
       onFatal: (error) => errors.push(error),
       isTemporary: (error) => error instanceof RangeError || error instanceof OwnProposalRejectedError,
@@ -68,7 +71,7 @@ function engineOf(blockTime: BlockTime, packsAhead = false) {
         listeners.add(listener);
         return () => listeners.delete(listener);
       },
-      hasExecutable: () => waiting > 0,
+      executableCount: () => waiting,
       now: () => clock.now,
       headTimestamp: () => times.at(-1)?.seconds ?? clock.headTimestamp,
       packsAhead,
@@ -77,13 +80,14 @@ function engineOf(blockTime: BlockTime, packsAhead = false) {
   return {
     engine,
     times,
+    sizes,
     ahead,
     errors,
     stalls,
     listeners,
     clock,
-    submit() {
-      waiting++;
+    submit(count = 1) {
+      waiting += count;
       for (const listener of listeners) listener();
     },
     rejectProposals() {
@@ -109,6 +113,30 @@ test("an instant engine makes one block for pending transactions, and none when 
   await setImmediate();
   await setImmediate();
   assert.equal(times.length, 1);
+});
+
+test("instant blocks have one transaction each while few are pending, and all of them from there on until few are left", async (t) => {
+  const { engine, sizes, submit } = engineOf("instant", { batchAbove: 16 });
+  t.after(() => engine.stop());
+  engine.start();
+  submit(16);
+  while (sizes.length < 16) await setImmediate();
+  assert.deepEqual(sizes.splice(0), Array(16).fill(1));
+  submit(17);
+  await setImmediate();
+  submit(3);
+  await setImmediate();
+  submit(2);
+  await setImmediate();
+  await setImmediate();
+  assert.deepEqual(sizes, [17, 3, 1, 1]);
+});
+
+test("a block made by hand takes all pending transactions", () => {
+  const { engine, sizes, submit } = engineOf("manual", { batchAbove: 16 });
+  submit(5);
+  engine.produceBlock();
+  assert.deepEqual(sizes, [5]);
 });
 
 test("an instant engine tries again, after longer and longer pauses, while a block takes no pending transaction", async (t) => {
@@ -161,7 +189,7 @@ test("an engine with an interval makes a block at each, empty or not, until it i
 
 test("a block of an interval is packed ahead for the time at which it is due", (t) => {
   t.mock.timers.enable({ apis: ["setInterval", "setTimeout"] });
-  const { engine, times, ahead, clock, submit } = engineOf({ intervalMs: 2_000 }, true);
+  const { engine, times, ahead, clock, submit } = engineOf({ intervalMs: 2_000 }, { packsAhead: true });
   t.after(() => engine.stop());
   engine.start();
   submit();

@@ -38,6 +38,8 @@ export function nextBlockTime(now: Time, headTimestamp: number, step: 0 | 1): Ti
 
 type SoloEngineOptions = {
   readonly blockTime: BlockTime;
+  /** Instant blocks have one transaction each while no more than so many are pending, else as many as fit; default 0. */
+  readonly batchAbove?: number;
   /** The one validator. */
   readonly proposer: Address;
   /** Called once when a block could not be made durable; the node must stop. */
@@ -50,6 +52,8 @@ type SoloEngineOptions = {
   readonly retryMs?: number;
 };
 
+/** A chain that takes all pending transactions at once goes on so until no more than this share of `batchAbove` is pending: few come while one block is made. */
+const BATCH_END_SHARE = 1 / 8;
 const RETRY_MS = 1000;
 /** Most of that time after attempts that packed no transaction: each can wait seconds for a remote chain that does not answer. */
 const RETRY_MAX_MS = 60_000;
@@ -62,8 +66,8 @@ type SoloEngineModules = {
   readonly application: Application;
   /** Calls `listener` when the pool has new pending transactions. */
   readonly onExecutable: (listener: () => void) => () => void;
-  /** False when the pool has no pending transaction. */
-  readonly hasExecutable: () => boolean;
+  /** Pending transactions of the pool. */
+  readonly executableCount: () => number;
   /** Time for the next block. May throw what `isTemporary` accepts. */
   readonly now: () => Time;
   /** Unix seconds of the head; a block's time is never before it. */
@@ -97,6 +101,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
   #unsubscribe: readonly (() => void)[] = [];
   #retry: NodeJS.Timeout | undefined;
   #unpackedAttempts = 0;
+  #isBatching = false;
   #isStalled = false;
   /** The next block of the interval, with the time at which it is due. */
   #expected: Proposal | undefined;
@@ -157,10 +162,11 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
 
   /** Makes a block; undefined when it would be empty and must not be. */
   #produce(allowEmpty: boolean): Hash | undefined {
-    const { application, hasExecutable } = this.#modules;
-    if (!allowEmpty && !hasExecutable()) return undefined;
+    const { application, executableCount } = this.#modules;
+    if (!allowEmpty && executableCount() === 0) return undefined;
     const proposal = this.#nextProposal();
-    const txs = application.prepareProposal({ ...proposal, maxTxBytes: PACKING_LIMITS.bytesMax });
+    const maxTxs = allowEmpty ? undefined : this.#instantTransactionsMax();
+    const txs = application.prepareProposal({ ...proposal, maxTxBytes: PACKING_LIMITS.bytesMax, maxTxs });
     if (!allowEmpty && txs.length === 1) {
       application.engineLost();
       return undefined;
@@ -171,6 +177,14 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
     application.commit();
     this.#expected = undefined;
     return appHash;
+  }
+
+  /** Of the next instant block; undefined: as many as fit. */
+  #instantTransactionsMax(): number | undefined {
+    const { batchAbove = 0 } = this.#options;
+    const pending = this.#modules.executableCount();
+    this.#isBatching = pending > (this.#isBatching ? batchAbove * BATCH_END_SHARE : batchAbove);
+    return this.#isBatching ? undefined : 1;
   }
 
   /** What is begun of the expected block is used where that has the same timestamp. */
@@ -220,7 +234,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
     this.#produce(true);
     if (!this.#modules.packsAhead) return;
     this.#expected = this.#proposalAt(later(this.#proposedAt, this.#mode.intervalMs));
-    if (this.#modules.hasExecutable()) this.#scheduleAhead();
+    if (this.#modules.executableCount() > 0) this.#scheduleAhead();
   }
 
   /** Packs a part of the expected block soon. */
@@ -247,7 +261,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
         if (this.#produce(false) !== undefined) {
           this.#unpackedAttempts = 0;
           this.#scheduleInstant();
-        } else if (this.#modules.hasExecutable()) this.#retryUnpacked();
+        } else if (this.#modules.executableCount() > 0) this.#retryUnpacked();
       });
     });
   }

@@ -198,6 +198,16 @@ test("evmintd anvil makes no block with --no-mining, takes every sender and larg
   assert.deepEqual(await seen(ours), await seen(theirs));
 });
 
+test("evmintd anvil writes nothing to standard error while all is well", async () => {
+  const port = await freePort();
+  const { child, output, exited } = spawnEvmintd(["anvil", "--port", `${port}`]);
+  const node = await started(port, { child, exited });
+  await rpc(node, "evm_mine");
+  assert.equal(await node.stop(), 0);
+  assert.equal(output.stderr, "");
+  assert.match(output.stdout, /block committed|stopped/);
+});
+
 test("evmintd anvil ends with code 2 for wrong flags, 1 where it cannot start, and prints anvil's version", async () => {
   const wrong = await runEvmintd(["anvil", "--nope"]);
   assert.equal(wrong.code, 2);

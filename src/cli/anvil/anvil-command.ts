@@ -87,7 +87,8 @@ async function runNode(
   try {
     await start(
       config,
-      { ...context, environment },
+      // As anvil's: starters such as prool take a line of standard error for the failure of the start.
+      { ...context, environment, stderr: context.stdout },
       {
         onChain(chain) {
           if (configOut === undefined) return;

@@ -12,6 +12,9 @@ const SRC = fileURLToPath(new URL("../src/", import.meta.url));
  */
 const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   "chain/store/background-work.ts": [1, "a failed merge poisons the store: caught there"],
+  "cli/context.ts": [1, "joins bounded texts and writes them to a stream, which emits its errors"],
+  "cli/main.ts": [1, "ends the process"],
+  "observe/etherscan/etherscan-api.ts": [1, "destroys a request"],
   "cli/commands/start.ts": [3, "rejects a promise, ends the process, or does nothing"],
   "consensus/cometbft/process/engine-process.ts": [1, "sends a signal"],
   "consensus/cometbft/pace.ts": [1, "stops the engine's process, which emits its errors"],
@@ -37,6 +40,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "profiling/profiles.ts": [2, "resolves a promise; a failure of the other one is thrown by stop"],
   "adapters/provider.ts": [2, "sends notifications: the notifier catches; or does nothing"],
   "calls/execute.thread.ts": [1, "closes files: a failure is caught there"],
+  "processes/call-reports.ts": [1, "sends a message, whose failure is passed to a callback"],
   "processes/followed-chain.ts": [1, "sets a variable"],
   "processes/rpc-process.ts": [3, "ends a process, or resolves a promise"],
   "processes/rpc-processes.ts": [1, "starts a process, which emits its errors"],

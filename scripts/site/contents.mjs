@@ -18,6 +18,7 @@ export const MENU = [
   [
     "Guides",
     [
+      "docs/guides/log.md",
       "docs/guides/embed.md",
       "docs/guides/browser.md",
       "docs/guides/app-chain.md",

@@ -31,7 +31,7 @@ export function isAtLeast(fork: Hardfork, since: Hardfork): boolean {
 }
 
 /** What of a header decides about its rules. */
-type ForkPoint = {
+export type ForkPoint = {
   readonly number: number;
   readonly timestamp: number;
   readonly difficulty: bigint;

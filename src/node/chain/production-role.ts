@@ -41,7 +41,7 @@ import type { CallModules } from "../../execution/call/call.ts";
 import { nextGasLimit } from "../../params/fees.ts";
 import { ForkHashes } from "../../params/fork-id.ts";
 import type { REQUEST_CONTRACTS } from "../../params/gas.ts";
-import { hardforkAt, isAtLeast } from "../../params/hardforks.ts";
+import { type ForkPoint, hardforkAt, isAtLeast } from "../../params/hardforks.ts";
 import { type Address, checksumAddress } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { NextBlock } from "../../rpc/ports/chain-view.ts";
@@ -275,13 +275,15 @@ export class ProductionRole implements ProductionParts {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /** The state of a fork is that of a chain which has blocks, and its node takes its time. */
+  /** A Prague block after the first has called them; a fork continues a chain that has such blocks. */
   #assertRequestContracts(): void {
     const { chain, fork } = this.#modules.opened;
-    const { number } = chain.head().block.header;
-    const next = { number: number + 1, timestamp: this.#nextTimestamp(), difficulty: 0n };
-    if (fork !== undefined || !isAtLeast(hardforkAt(chain.config, next), "prague")) return;
-    const [missing] = missingRequestContracts(chain.stateAt(number));
+    const { header } = chain.head().block;
+    const next = { number: header.number + 1, timestamp: this.#nextTimestamp(), difficulty: 0n };
+    const isPrague = (block: ForkPoint) => isAtLeast(hardforkAt(chain.config, block), "prague");
+    const isCalled = header.number > 0 && isPrague(header);
+    if (fork !== undefined || isCalled || !isPrague(next)) return;
+    const [missing] = missingRequestContracts(chain.stateAt(header.number));
     if (missing !== undefined) throw new MissingRequestContractsError(missing);
   }
 

@@ -1,4 +1,19 @@
-import { all, hasFault, hasTraffic, type Mutant } from "./mutant.ts";
+import type { Plan } from "../scenario/plan.ts";
+import { all, hasFault, hasGaps, hasTraffic, type Mutant } from "./mutant.ts";
+
+/** With some kilobytes left. */
+const hasFullDisk = ({ faults }: Plan) => faults.some(({ kind, extent }) => kind === "full-disk" && extent < 0.5);
+
+/** A kill comes between two transactions of a merge, and the start after it reads the log in more than one piece. */
+const hasSmallMerges = ({ nodes: [node] }: Plan) =>
+  node!.mergeKeys <= 8 && node!.mergeBlocks > 2 && node!.mergeBlocks < 1_000 && node!.replayBytes <= 10_000;
+
+/** So long that blocks come which it does not hear of. */
+const isCutOffForLong = ({ faults }: Plan) => faults.some(({ kind, forMs }) => kind === "cut-off" && forMs > 15_000);
+
+/** What a follower alone has comes into no block. */
+const isFollowerCutOff = ({ faults, nodes }: Plan) =>
+  faults.some(({ kind, node }) => ["cut-off", "split"].includes(kind) && !nodes[node]!.isValidator);
 
 /** A fault that no check has seen yet. */
 export type EscapedMutant = Mutant & {
@@ -20,7 +35,7 @@ export const ESCAPED_MUTANTS: readonly EscapedMutant[] = [
       },
     ],
     plan: { engine: "solo" },
-    suits: hasFault("power-cut", "power-cut-at-write"),
+    suits: all(hasFault("power-cut-at-write"), hasTraffic(60)),
     seedsMax: 40,
     checks: ["liveness", "durability", "own fault", "crash", "agreement", "model"],
   },
@@ -36,7 +51,7 @@ export const ESCAPED_MUTANTS: readonly EscapedMutant[] = [
       },
     ],
     plan: { engine: "solo" },
-    suits: all(hasFault("kill-at-write"), hasTraffic(20)),
+    suits: all(hasFault("kill-at-write"), hasTraffic(20), hasSmallMerges),
     seedsMax: 40,
     checks: ["liveness", "answers", "reader", "own fault", "agreement", "model", "crash"],
   },
@@ -53,7 +68,7 @@ export const ESCAPED_MUTANTS: readonly EscapedMutant[] = [
       },
     ],
     plan: { engine: "solo" },
-    suits: hasFault("full-disk"),
+    suits: hasFullDisk,
     seedsMax: 40,
     checks: ["crash", "own fault", "durability", "liveness"],
   },
@@ -86,7 +101,7 @@ export const ESCAPED_MUTANTS: readonly EscapedMutant[] = [
       },
     ],
     plan: { engine: "cometbft", nodes: 4 },
-    suits: hasTraffic(60),
+    suits: all(hasGaps, isCutOffForLong),
     seedsMax: 20,
     checks: ["liveness", "durability"],
   },
@@ -101,9 +116,9 @@ export const ESCAPED_MUTANTS: readonly EscapedMutant[] = [
         to: `    if (isReplacement) return { added: true, replaced: old };\n    if (index === this.#entries.length) this.#entries.push(entry);`,
       },
     ],
-    plan: { engine: "cometbft", nodes: 4 },
-    suits: hasTraffic(20),
-    seedsMax: 20,
+    plan: { engine: "solo" },
+    suits: hasGaps,
+    seedsMax: 8,
     checks: ["liveness", "durability", "own fault"],
   },
   {
@@ -117,10 +132,10 @@ export const ESCAPED_MUTANTS: readonly EscapedMutant[] = [
         to: `    const isNext = nonce >= account.nextNonce && account.queued.size === 0;`,
       },
     ],
-    plan: { engine: "cometbft", nodes: 4 },
-    suits: hasTraffic(60),
-    seedsMax: 20,
-    checks: ["liveness", "durability", "own fault", "model", "abci"],
+    plan: { engine: "solo" },
+    suits: hasGaps,
+    seedsMax: 8,
+    checks: ["answers", "liveness", "durability", "own fault", "model"],
   },
   {
     name: "validator-updates-not-answered",
@@ -136,7 +151,7 @@ export const ESCAPED_MUTANTS: readonly EscapedMutant[] = [
     plan: { engine: "cometbft" },
     suits: ({ hasVotes }) => hasVotes,
     seedsMax: 8,
-    checks: ["abci", "liveness", "answers", "agreement"],
+    checks: ["answers", "abci", "liveness", "agreement"],
   },
   {
     name: "votes-counted-twice",
@@ -151,7 +166,7 @@ export const ESCAPED_MUTANTS: readonly EscapedMutant[] = [
       },
     ],
     plan: { engine: "cometbft" },
-    suits: ({ hasVotes }) => hasVotes,
+    suits: hasFault("hostile-ballots"),
     seedsMax: 8,
     checks: ["abci", "answers", "agreement"],
   },
@@ -167,8 +182,8 @@ export const ESCAPED_MUTANTS: readonly EscapedMutant[] = [
       },
     ],
     plan: { engine: "cometbft", nodes: 4 },
-    suits: all(hasFault("hostile-proposals"), hasTraffic(60)),
-    seedsMax: 8,
+    suits: all(hasFault("hostile-proposals"), hasTraffic(60), ({ blockTimeMs }) => blockTimeMs >= 2_000),
+    seedsMax: 20,
     checks: ["agreement", "liveness", "abci", "own fault"],
   },
   {
@@ -182,14 +197,14 @@ export const ESCAPED_MUTANTS: readonly EscapedMutant[] = [
         to: `      else if (announcedAt < 0 * due) unannounced.add(hash);`,
       },
     ],
-    plan: { engine: "cometbft", nodes: 7 },
-    suits: all(hasFault("cut-off", "split", "kill"), hasTraffic(60)),
-    seedsMax: 8,
+    plan: { engine: "cometbft", nodes: 5 },
+    suits: all(hasGaps, isFollowerCutOff),
+    seedsMax: 20,
     checks: ["liveness", "durability"],
   },
   {
     name: "restart-without-pause",
-    why: "An engine that ends at once is started again at once, for ever: a full disk costs a processor and a log.",
+    why: "An engine that ends at once is started again at once, for ever: a port that is taken costs a processor and a log.",
     missing: "No seed was run yet.",
     patches: [
       {
@@ -199,7 +214,7 @@ export const ESCAPED_MUTANTS: readonly EscapedMutant[] = [
       },
     ],
     plan: { engine: "cometbft" },
-    suits: hasFault("full-disk"),
+    suits: hasFault("failing-engine"),
     seedsMax: 8,
     checks: ["bounds", "time stands still"],
   },
@@ -218,6 +233,6 @@ export const ESCAPED_MUTANTS: readonly EscapedMutant[] = [
     plan: { engine: "cometbft", nodes: 4 },
     suits: hasFault("stop"),
     seedsMax: 8,
-    checks: ["liveness", "crash", "own fault", "abci", "bounds"],
+    checks: ["orphan", "liveness", "crash", "own fault", "abci", "bounds"],
   },
 ];

@@ -24,6 +24,15 @@ const LOOK_MS = 3_000;
 /** No user of these sends anything else. */
 const SENDER = USERS.at(-3)!;
 
+/** Transactions after a gap, at the node that got them. */
+type Burst = {
+  readonly node: ClusterNode;
+  /** The nonce that is held back. */
+  readonly held: number;
+  /** When the node has promised each of the nonces after it. */
+  readonly promisedAt: Map<number, number>;
+};
+
 type Pending = {
   readonly nonce: number;
   /** The one that pays most. */
@@ -47,6 +56,8 @@ export class GapSender {
   #nonce = 0;
   /** The nonce that is held back. */
   #held: number | undefined;
+  /** The newest. */
+  #burst: Burst | undefined;
   /** False: it fills the gap at once, and sends only that again which no node has promised to have. */
   isActive = true;
 
@@ -71,6 +82,7 @@ export class GapSender {
   #beginAnew(): void {
     this.#pending.clear();
     this.#held = undefined;
+    this.#burst = undefined;
     this.#nonce = (this.#ledger.nonces.get(SENDER.address) ?? -1) + 1;
   }
 
@@ -89,6 +101,7 @@ export class GapSender {
     const node = this.#random.pick(cutOff.length > 0 ? cutOff : nodes);
     const held = this.#nonce++;
     this.#held = held;
+    this.#burst = { node, held, promisedAt: new Map() };
     const count = this.#random.integer(1, LATER_MAX);
     for (let sent = 0; sent < count; sent++) this.#sendMaybeTwice(node, this.#nonce++);
     const holdMs = this.#random.between(...HOLD_MS);
@@ -127,6 +140,31 @@ export class GapSender {
     });
   }
 
+  /** Once a block has brought the nonce of the gap, those after it are next: the node has promised them. */
+  #askForPromised({ node, held, promisedAt }: Burst): void {
+    const { simulation } = this.#cluster;
+    const { rewinds } = this.#ledger;
+    let promised = held;
+    for (let at = promisedAt.get(held + 1); at !== undefined && node.lostAt < at; at = promisedAt.get(promised + 1))
+      promised++;
+    if (promised === held) return;
+    const ask = (block: string, onNonce: (nonce: number) => void) => {
+      const request = { method: "eth_getTransactionCount", params: [SENDER.address, block] };
+      this.#cluster.call(node, request, (answer) => {
+        const isLost = [...promisedAt.values()].some((at) => node.lostAt >= at);
+        if (answer.kind === "result" && !isLost && this.#ledger.rewinds === rewinds) onNonce(Number(answer.result));
+      });
+    };
+    ask("latest", (latest) => {
+      if (latest <= held) return;
+      ask("pending", (next) => {
+        if (next > promised) return;
+        const text = `node-${node.index}: the next nonce is ${next}, and ${promised} was acknowledged`;
+        simulation.violate("answers", `${text}; ${latest} is that of the newest block`);
+      });
+    });
+  }
+
   #sendMaybeTwice(node: ClusterNode, nonce: number): void {
     const gwei = this.#random.integer(2, 20);
     this.#send(node, nonce, gwei);
@@ -140,6 +178,7 @@ export class GapSender {
     const { simulation, nodes } = this.#cluster;
     simulation.after(LOOK_MS, undefined, () => {
       this.#forgetIncluded();
+      if (this.#burst !== undefined && this.#burst.held !== this.#held) this.#askForPromised(this.#burst);
       for (const each of this.#pending.values()) {
         if (simulation.now - each.sentAt < PATIENCE_MS || isPromised(each)) continue;
         each.sentAt = simulation.now;
@@ -185,6 +224,7 @@ export class GapSender {
       if (answer.result !== hash) simulation.violate("answers", `another hash for ${hash}: ${String(answer.result)}`);
       simulation.log("gap-sender", `nonce ${nonce} acknowledged by node-${node.index}: ${hash}`);
       promises.push({ node, atMs: simulation.now });
+      if (node === this.#burst?.node && nonce > this.#burst.held) this.#burst.promisedAt.set(nonce, simulation.now);
       const sender = SENDER.address as Address;
       this.#ledger.acknowledges({ hash, sender, nonce, node: node.index, atMs: simulation.now });
     });

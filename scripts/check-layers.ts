@@ -44,6 +44,7 @@ const LAYERS = [
   "console",
   "cli",
   "index.ts",
+  "plugins",
   "browser",
   "bundle",
 ];

@@ -1,8 +1,8 @@
-/** Writes the files of `dist/pages/`: what browsers get from the node, each compressed once, here. See ADR 86. */
+/** Writes the files of `dist/pages/`: what browsers get from the node, those that gain from it compressed. See ADR 86. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 
 const TYPES = {
   html: "text/html; charset=utf-8",
@@ -16,9 +16,6 @@ const TYPES = {
 /** Compressing saves nothing below one packet. */
 const COMPRESSED_BYTES_MIN = 1024;
 
-/** The best, 11, takes ten times as long as this for a tenth less. */
-const BROTLI_QUALITY = 9;
-
 /**
  * Writes `pages` and a table of them that `src/pages/` serves.
  *
@@ -27,11 +24,11 @@ const BROTLI_QUALITY = 9;
  * @param pages `path` as in the URL (a folder ends with a slash), `content` text or bytes, `isHashed` when the path changes
  *   with the content, `runsWasm` when its scripts make WebAssembly; in place of the content a `file` that is built already, below `outdir`
  *   or beside it
- * @returns bytes of all written pages, as they are and by encoding
+ * @returns bytes of all written pages, as they are and compressed
  */
 export function writePages(outdir, name, pages) {
   const table = {};
-  const sizes = { identity: 0, gzip: 0, br: 0 };
+  const sizes = { identity: 0, gzip: 0 };
   for (const { path, content, file: built, isHashed = false, runsWasm = false } of pages) {
     const file = built ?? `${path.slice(1)}${path.endsWith("/") ? "index.html" : ""}`;
     const type = TYPES[file.slice(file.lastIndexOf(".") + 1)];
@@ -39,30 +36,19 @@ export function writePages(outdir, name, pages) {
     const bytes = built ? readFileSync(join(outdir, built)) : Buffer.from(content);
     const etag = createHash("sha256").update(bytes).digest("base64url").slice(0, 22);
     if (built) {
-      table[path] = { file, type, etag, isHashed, runsWasm, encodings: [] };
+      table[path] = { file, type, etag, isHashed, runsWasm, isGzipped: false };
       continue;
     }
-    const encodings = bytes.length < COMPRESSED_BYTES_MIN ? {} : compressed(bytes);
+    const isGzipped = bytes.length >= COMPRESSED_BYTES_MIN;
+    const stored = isGzipped ? gzipSync(bytes, { level: 9 }) : bytes;
+    const storedFile = isGzipped ? `${file}.gz` : file;
     mkdirSync(dirname(join(outdir, file)), { recursive: true });
-    writeFileSync(join(outdir, file), bytes);
-    for (const [encoding, data] of Object.entries(encodings)) {
-      writeFileSync(join(outdir, `${file}.${encoding}`), data);
-    }
-    table[path] = { file, type, etag, isHashed, runsWasm, encodings: Object.keys(encodings) };
+    writeFileSync(join(outdir, storedFile), stored);
+    table[path] = { file: storedFile, type, etag, isHashed, runsWasm, isGzipped };
     sizes.identity += bytes.length;
-    sizes.gzip += encodings.gzip?.length ?? bytes.length;
-    sizes.br += encodings.br?.length ?? bytes.length;
+    sizes.gzip += stored.length;
   }
   mkdirSync(outdir, { recursive: true });
   writeFileSync(join(outdir, `${name}.json`), `${JSON.stringify(table, undefined, 1)}\n`);
   return sizes;
-}
-
-/** In the order the server prefers them. */
-function compressed(bytes) {
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
-    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-  };
-  return { br: brotliCompressSync(bytes, { params }), gzip: gzipSync(bytes, { level: 9 }) };
 }

@@ -19,7 +19,7 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildBrowser } from "./browser.mjs";
-import { bundle } from "./bundle.mjs";
+import { bundle, bundlePlugins } from "./bundle.mjs";
 import { buildExplorer } from "./explorer.mjs";
 import { publishTypes } from "./types.mjs";
 
@@ -146,6 +146,7 @@ async function build(always) {
     run(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", fresh]);
     publishTypes(fresh);
     await bundle(root, join(fresh, "bundle"));
+    await bundlePlugins(root, join(fresh, "plugins"));
     await buildBrowser(root, join(fresh, "browser"));
     await buildExplorer(root, join(fresh, "pages"));
     // Not imported before: it needs packages that have just been installed.

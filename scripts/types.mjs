@@ -1,8 +1,8 @@
-/** The declarations that the package publishes: those that its two entries need, and none of the node's inside. */
+/** The declarations that the package publishes: those that its entries need, and none of the node's inside. */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-const ENTRIES = ["index.d.ts", "browser/index.d.ts"];
+const ENTRIES = ["index.d.ts", "browser/index.d.ts", "plugins/hardhat.d.ts", "plugins/vitest.d.ts"];
 /** The same declarations for programs that `require`: TypeScript goes by the `type` of the nearest package.json. */
 const COMMONJS = "commonjs";
 

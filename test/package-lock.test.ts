@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { LIBP2P_PACKAGES } from "../src/shh/peers/libp2p-transport.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -79,6 +80,43 @@ test("the package has a shrinkwrap with the versions and hashes of the lock file
   ) as Readonly<Record<string, Readonly<Record<string, string>>>>;
   for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
     assert.ok(Object.hasOwn(packages, `node_modules/${name}`), name);
+  }
+});
+
+/** What a registry takes without a question, and what an install downloads before its dependencies. */
+const PACKED_BYTES_MAX = 5e6;
+const UNPACKED_BYTES_MAX = 14e6;
+
+test("the package is small, has its documentation once, and brings no libp2p", () => {
+  const listing = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: ROOT,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  type Listing = {
+    readonly size: number;
+    readonly unpackedSize: number;
+    readonly files: readonly { readonly path: string }[];
+  };
+  const [{ size, unpackedSize, files }] = JSON.parse(listing) as [Listing];
+  const paths = files.map(({ path }) => path);
+  assert.ok(paths.includes("dist/pages/docs/index.html.gz"));
+  assert.deepEqual(
+    paths.filter((path) => path.startsWith("docs/")),
+    [],
+  );
+  assert.ok(size <= PACKED_BYTES_MAX, `${size} bytes packed`);
+  assert.ok(unpackedSize <= UNPACKED_BYTES_MAX, `${unpackedSize} bytes unpacked`);
+  for (const path of Object.keys(read(SHRINKWRAP).packages)) assert.doesNotMatch(path, /libp2p/);
+});
+
+test("the error that names libp2p's packages has the versions that are tested", () => {
+  const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const peers = Object.entries(manifest.peerDependencies).map(([name, version]) => `${name}@${version}`);
+  assert.deepEqual([...LIBP2P_PACKAGES].sort(), peers.sort());
+  for (const name of Object.keys(manifest.peerDependencies)) {
+    assert.deepEqual(manifest.peerDependenciesMeta[name], { optional: true });
+    assert.equal(manifest.devDependencies[name], manifest.peerDependencies[name]);
   }
 });
 

@@ -46,6 +46,16 @@ export async function use(): Promise<string> {
 `;
 const ALONE = { skipLibCheck: false, lib: ["es2022"], exactOptionalPropertyTypes: true };
 
+test("the plugins of test runners have types that need nothing else", () => {
+  const source = `import evmint, { evmintPlugin } from "evmint/hardhat";
+    import vitest, { chain } from "evmint/vitest";
+    export const ids: string[] = [evmint.id, evmintPlugin({ network: "local", settings: {} }).id];
+    export const plugins = [vitest({ restores: true })];
+    export const head: Promise<string> = chain.rpc.eth_blockNumber();`;
+  assert.equal(compile("use.mts", source, { ...ALONE, module: "nodenext" }), "");
+  assert.equal(compile("use.ts", source, { ...ALONE, module: "esnext", moduleResolution: "bundler" }), "");
+});
+
 for (const entry of ["evmint", "evmint/browser"]) {
   const source = `import { createNode } from "${entry}";${USE}`;
 

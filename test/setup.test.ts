@@ -49,6 +49,10 @@ beforeEach(() => {
   ]) {
     copyFileSync(join(root, file), join(clone, file));
   }
+  mkdirSync(join(clone, "src/plugins"));
+  for (const name of ["hardhat", "vitest", "vitest-setup"]) {
+    writeFileSync(join(clone, `src/plugins/${name}.ts`), "export const plugin = 1;\n");
+  }
   writeFileSync(join(clone, "src/a.ts"), 'import { b } from "./b.ts";\nexport const a: number = b;\n');
   writeFileSync(join(clone, "src/b.ts"), "export const b = 1;\n");
   writeFileSync(

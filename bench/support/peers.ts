@@ -29,6 +29,8 @@ export type PeerOptions = {
   readonly extraArguments?: readonly string[];
   /** Begins the chain with this geth genesis file. */
   readonly genesisFile?: string;
+  /** The log of our own node is read from a pipe, and nobody sees it. */
+  readonly readsLog?: boolean;
   /** Of Node.js itself; for our own node only. */
   readonly runtimeArguments?: readonly string[];
 };
@@ -62,8 +64,9 @@ export async function startEvmint(options: PeerOptions = {}): Promise<Peer & { r
       "warn",
       ...(options.extraArguments ?? []),
     ],
-    { stdio: ["ignore", "ignore", "inherit"] },
+    { stdio: ["ignore", "ignore", options.readsLog ? "pipe" : "inherit"] },
   );
+  child.stderr?.resume();
   const node = await peer("evmint", port, child, () => {
     if (options.home === undefined) rmSync(home, { recursive: true, force: true });
   });

@@ -1,5 +1,6 @@
 import { ERROR_CODES, type ErrorCode, isCommandError } from "../../src/error-codes.ts";
-import { ACTIONS, CAUSES, NUMBERS, SIMULATION_NUMBERS } from "./error-advice.ts";
+import { ACTIONS } from "./error-actions.ts";
+import { CAUSES, NUMBERS, SIMULATION_NUMBERS } from "./error-advice.ts";
 import { proseOf, sources, table } from "./page.ts";
 
 const HEAD = `# Errors
@@ -12,6 +13,9 @@ code, which the log and the metric \`evmint_rpc_errors_total\` show: texts may c
 export function errorsPage(): string {
   const causes = causesByCode();
   const codes = [...causes.keys()].filter((code) => !isCommandError(code)).sort();
+  const unused = Object.keys(ACTIONS).filter((code) => !codes.includes(code as ErrorCode));
+  if (unused.length > 0)
+    fail(`scripts/reference/error-actions.ts has lines for ${unused.join(", ")}, which nobody meets`);
   const rows = codes.map((code) => [
     `\`${code}\``,
     String(ERROR_CODES[code].number),
@@ -49,10 +53,9 @@ function causesByCode(): ReadonlyMap<ErrorCode, string> {
   return causes;
 }
 
-function actionFor(code: string): string {
-  const keys = Object.keys(ACTIONS).filter((key) => code.startsWith(key));
-  const longest = keys.reduce((best, key) => (key.length > best.length ? key : best), "");
-  return ACTIONS[longest] ?? fail(`${code} has no row in ACTIONS`);
+/** Advice is by code, never by what codes begin with: they share the place where they occur, not the way out. */
+function actionFor(code: ErrorCode): string {
+  return ACTIONS[code] ?? fail(`${code} has no line in scripts/reference/error-actions.ts`);
 }
 
 function fail(text: string): never {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { errorsPage } from "./errors-page.ts";
 import { metricsPage } from "./metrics-page.ts";
 import { ROOT } from "./page.ts";
+import { rpcReference } from "./rpc-reference.ts";
 import { settingsPage } from "./settings-page.ts";
 
 const PAGES: Readonly<Record<string, () => string>> = {
@@ -16,9 +17,10 @@ export function writeReference(): void {
   for (const [path, text] of Object.entries(PAGES)) writeFileSync(join(ROOT, path), text());
 }
 
-/** Pages that differ from what they would be if they were written now. */
+/** Pages of docs/reference/ and docs/rpc/ that differ from what they would be if they were written now. */
 export function stalePages(): string[] {
-  return Object.entries(PAGES).flatMap(([path, text]) => {
+  const rpc = [...rpcReference()].map(([path, text]) => [path, () => text] as const);
+  return [...Object.entries(PAGES), ...rpc].flatMap(([path, text]) => {
     try {
       return readFileSync(join(ROOT, path), "utf8") === text() ? [] : [path];
     } catch {

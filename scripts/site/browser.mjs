@@ -19,11 +19,21 @@ function load() {
     const entries = pages.flatMap(([path, page, sections]) =>
       sections.map(([anchor, title, text]) => [anchor === "" ? path : `${path}#${anchor}`, title, page, text]),
     );
-    const search = new MiniSearch({ fields: ["title", "page", "text"] });
+    const search = new MiniSearch({ fields: ["title", "page", "text"], tokenize: wordsOf });
     search.addAll(entries.map(([, title, page, text], id) => ({ id, title, page, text })));
     return { entries, search };
   })();
   return loading;
+}
+
+/** The words of a text; of a name such as `eth_gasPrice` its parts too, for "gasprice" and "gas price". */
+function wordsOf(text) {
+  const words = text.split(/[^\p{L}\p{N}_.-]+/u).filter((word) => word !== "");
+  return words.flatMap((word) => {
+    const parts = word.split(/[_.-]/);
+    const smaller = parts.flatMap((part) => part.split(/(?<=[a-z\d])(?=[A-Z])/));
+    return [...new Set([word, ...parts, ...smaller])].filter((part) => part !== "");
+  });
 }
 
 async function showResults() {
@@ -33,8 +43,9 @@ async function showResults() {
   if (query !== input.value.trim()) return;
   const found = search.search(query, {
     boost: { title: 5, page: 2 },
-    // Several namespaces have a method of the same name.
-    boostDocument: (id) => (entries[id][1].startsWith("eth_") ? 1.2 : 1),
+    boostDocument: (id) => weightOf(entries[id]),
+    // A query is split at blanks alone: whoever types a whole name means that name.
+    tokenize: (words) => words.split(/\s+/).filter((word) => word !== ""),
     prefix: true,
     fuzzy: (term) => (term.length > 4 ? 0.2 : false),
     combineWith: "AND",
@@ -48,6 +59,12 @@ async function showResults() {
     list.append(nothing);
   }
   setOpen(query !== "");
+}
+
+/** Methods are looked for most, and several namespaces have one of the same name; errors are many, and are looked for by their code. */
+function weightOf([url, title]) {
+  if (url.startsWith("/docs/rpc/")) return title.startsWith("eth_") ? 2 : 1.5;
+  return url.startsWith("/docs/reference/errors/") || url.startsWith("/docs/adr/") ? 0.7 : 1;
 }
 
 function itemOf([url, title, page, text], terms, index) {

@@ -31,6 +31,11 @@ function browserModules(folder) {
     }));
 }
 
+/** What `src/pages/` answers for a page that is not there. */
+const NOT_FOUND_PATH = "/docs/not-found/";
+const NOT_FOUND =
+  "# There is no such page\n\nIt may have moved: search for it above, or begin at the [overview](/docs/).\n";
+
 /** Every file of the site: `path`, `content`, `isHashed`. */
 export async function sitePages(root) {
   const pages = renderPages(root);
@@ -41,6 +46,7 @@ export async function sitePages(root) {
     style: files.find(({ path }) => path.endsWith(".css")).path,
     script: files.find(({ path }) => path.startsWith("/docs/docs-")).path,
     playground: files.find(({ path }) => path.startsWith("/docs/playground-")).path,
+    icon: files.find(({ path }) => path.endsWith(".svg")).path,
     index: files.find(({ path }) => path.endsWith(".json")).path,
   };
   const documents = pages.map((page) => ({
@@ -48,6 +54,8 @@ export async function sitePages(root) {
     content: documentOf(page, (file) => titles.get(file), assets),
     runsWasm: hasPlayground(page),
   }));
+  const missing = { file: "", ...renderMarkdown(NOT_FOUND, (href) => href) };
+  documents.push({ path: NOT_FOUND_PATH, content: documentOf(missing, (file) => titles.get(file), assets) });
   return [...documents, ...files];
 }
 
@@ -97,13 +105,18 @@ async function assetsOf(root, index) {
     logLevel: "warning",
   });
   const text = JSON.stringify(index);
-  const hash = createHash("sha256").update(text).digest("hex").slice(0, 8);
+  const icon = readFileSync(join(root, "scripts/site/icon.svg"), "utf8");
   return [
     ...outputFiles.map(({ path, contents }) => ({
       path: `/docs/${basename(path)}`,
       content: contents,
       isHashed: true,
     })),
-    { path: `/docs/search-${hash}.json`, content: text, isHashed: true },
+    { path: `/docs/search-${hashOf(text)}.json`, content: text, isHashed: true },
+    { path: `/docs/icon-${hashOf(icon)}.svg`, content: icon, isHashed: true },
   ];
+}
+
+function hashOf(text) {
+  return createHash("sha256").update(text).digest("hex").slice(0, 8);
 }

@@ -3,17 +3,59 @@ import { join } from "node:path";
 
 /** The pages of the site in the order of its menu, as files of the repository. Every decision is a page of its own. */
 export const MENU = [
-  ["Begin", ["docs/index.md", "docs/tutorial.md", "docs/testing.md", "docs/console.md", "docs/explorer.md"]],
+  [
+    "Begin",
+    [
+      "docs/index.md",
+      "docs/guides/install.md",
+      "docs/tutorial.md",
+      "docs/testing.md",
+      "docs/guides/wallets.md",
+      "docs/console.md",
+      "docs/explorer.md",
+    ],
+  ],
   [
     "Guides",
     [
       "docs/guides/embed.md",
       "docs/guides/browser.md",
       "docs/guides/app-chain.md",
+      "docs/guides/from-anvil.md",
+      "docs/guides/from-dev-nodes.md",
       "docs/guides/coming-from.md",
+      "docs/guides/journeys.md",
       "docs/security.md",
       "docs/guides/monitoring.md",
       "docs/guides/upgrade.md",
+    ],
+  ],
+  [
+    "Methods",
+    [
+      "docs/rpc/README.md",
+      "docs/rpc/eth-chain.md",
+      "docs/rpc/eth-state.md",
+      "docs/rpc/eth-blocks.md",
+      "docs/rpc/eth-transactions.md",
+      "docs/rpc/eth-calls.md",
+      "docs/rpc/eth-logs.md",
+      "docs/rpc/wallet.md",
+      "docs/rpc/dev-blocks.md",
+      "docs/rpc/dev-accounts.md",
+      "docs/rpc/debug-traces.md",
+      "docs/rpc/trace.md",
+      "docs/rpc/debug-data.md",
+      "docs/rpc/debug-process.md",
+      "docs/rpc/ots.md",
+      "docs/rpc/erigon.md",
+      "docs/rpc/personal.md",
+      "docs/rpc/admin.md",
+      "docs/rpc/clique.md",
+      "docs/rpc/testing.md",
+      "docs/rpc/les.md",
+      "docs/rpc/shh.md",
+      "docs/rpc/db.md",
     ],
   ],
   [
@@ -35,7 +77,6 @@ export const MENU = [
   [
     "Reference",
     [
-      "docs/rpc.md",
       "docs/reference/settings.md",
       "docs/reference/metrics.md",
       "docs/reference/errors.md",
@@ -50,6 +91,7 @@ export const MENU = [
       "CONTRIBUTING.md",
       "docs/acceptance.md",
       "docs/simulation.md",
+      "docs/storm.md",
       "docs/processes-and-threads.md",
       "docs/caches.md",
       "docs/adr/README.md",

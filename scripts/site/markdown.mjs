@@ -1,4 +1,6 @@
 import { Marked } from "marked";
+import { escapeHtml } from "./escape.mjs";
+import { highlight } from "./highlight.mjs";
 
 /**
  * A file of Markdown as a page.
@@ -37,13 +39,15 @@ export function renderMarkdown(text, linkOf) {
         return url === undefined ? html : `<a href="${url}">${html}</a>`;
       },
       code({ text: code, lang }) {
-        const file = /\bfile=(\S+)/.exec(lang ?? "")?.[1];
-        const caption = file ? `<figcaption>${escapeHtml(file)}</figcaption>` : "";
+        const [language = "", mark = ""] = (lang ?? "").split(" ");
+        const caption = captionOf(mark);
         if (lang === "playground") {
           return `<div id="playground" class="playground"><p>${escapeHtml(code)}</p></div>\n`;
         }
-        add(code);
-        return `<figure class="code">${caption}<pre tabindex="0"><code>${escapeHtml(code)}</code></pre></figure>\n`;
+        // Answers of nodes are numbers that nobody searches for.
+        if (!EXAMPLES.has(mark)) add(code);
+        const kind = mark === "request" ? "code request" : "code";
+        return `<figure class="${kind}">${caption}<pre tabindex="0"><code>${highlight(code, language)}</code></pre></figure>\n`;
       },
       table({ header, rows }) {
         const inline = ({ tokens }) => this.parser.parseInline(tokens);
@@ -92,6 +96,15 @@ export function renderMarkdown(text, linkOf) {
   };
 }
 
+/** What fences of recorded examples say after their language. */
+const EXAMPLES = new Set(["request", "answer", "notification"]);
+
+/** Above a block: the file that it is, or what part of an example. */
+function captionOf(mark) {
+  if (EXAMPLES.has(mark)) return `<figcaption>${mark.charAt(0).toUpperCase()}${mark.slice(1)}</figcaption>`;
+  return mark.startsWith("file=") ? `<figcaption>${escapeHtml(mark.slice("file=".length))}</figcaption>` : "";
+}
+
 /** The anchor of a heading, as GitHub makes it. */
 function slugOf(name) {
   return name
@@ -101,10 +114,6 @@ function slugOf(name) {
     .replace(/\./g, name.includes(" ") ? "" : ".")
     .trim()
     .replace(/\s/g, "-");
-}
-
-export function escapeHtml(text) {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
 /** What a browser shows of `html`. */

@@ -206,7 +206,12 @@ export function createChainView(
   const { minimumGasPriceWei } = config.mempool;
   const startPrice = minimumGasPriceWei > 0n ? { startPrice: minimumGasPriceWei } : {};
   const oracle = createGasPriceOracle(startPrice, { chain: reader });
-  const suggestTip = () => oracle.suggestTip();
+  const { suggestedTipWei } = config.devChain;
+  const least = config.dev ? (suggestedTipWei ?? 0n) : 0n;
+  const suggestTip = () => {
+    const tip = oracle.suggestTip();
+    return tip > least ? tip : least;
+  };
   const { feeHistoryBlocksMax } = config.limits.calls;
   const feeHistory = createFeeHistory(reader);
   const view = createLocalChainView({

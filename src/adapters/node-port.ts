@@ -82,6 +82,7 @@ export function createNodePort(
     devChain: () => ({
       instanceId: instance.value(),
       isAutomine: devChain?.isAutomine ?? consensus.blockTime === "instant",
+      order: devSettings.order,
       fork: fork && forkInfoOf(fork),
     }),
     ...admin,

@@ -19,10 +19,12 @@ export type Listener = {
 
 /**
  * Origins whose pages may call. On a dev chain pages on this machine always may: an origin that is added for a tool such as
- * Remix must not lock out the front end under development.
+ * Remix must not lock out the front end under development. An empty list locks out every page.
  */
 export function allowedOriginsOf({ jsonRpc, dev }: Config): readonly string[] {
-  return dev ? [...new Set([...DEFAULTS.corsOriginsDev, ...jsonRpc.corsOrigins])] : jsonRpc.corsOrigins;
+  return dev && jsonRpc.corsOrigins.length > 0
+    ? [...new Set([...DEFAULTS.corsOriginsDev, ...jsonRpc.corsOrigins])]
+    : jsonRpc.corsOrigins;
 }
 
 /** `json-rpc.api` names a namespace that does not exist. */
@@ -30,10 +32,8 @@ export class UnknownNamespaceError extends NodeError {
   readonly code = "CONFIG_UNKNOWN_NAMESPACE";
   constructor(name: string, known: readonly string[]) {
     const closest = nearest(name, known);
-    super(`json-rpc.api: no namespace "${name}"${closest ? `, did you mean "${closest}"?` : ""}`, {
-      name,
-      known,
-    });
+    const guess = closest ? `, did you mean "${closest}"?` : "";
+    super(`json-rpc.api: no namespace "${name}"${guess}; there are ${known.join(", ")}, or all`, { name, known });
   }
 }
 

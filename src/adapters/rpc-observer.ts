@@ -1,4 +1,4 @@
-import type { RpcObserver } from "../rpc/transport/dispatch/observer.ts";
+import type { CallListener, RpcObserver } from "../rpc/transport/dispatch/observer.ts";
 import { hostName, isOrigin } from "../rpc/transport/server/origin.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { type Metrics, SECONDS_BUCKETS } from "../telemetry/metrics.ts";
@@ -7,8 +7,11 @@ import { type Metrics, SECONDS_BUCKETS } from "../telemetry/metrics.ts";
 const LOGGED_MAX = 100;
 const SUBJECT_CHARS_MAX = 200;
 
-/** Counts what the JSON-RPC server does, logs its failures and, once for each, what a setting keeps out. */
-export function createRpcObserver(log: Logger, metrics: Metrics): RpcObserver {
+/**
+ * Counts what the JSON-RPC server does, logs its failures and, once for each, what a setting keeps out.
+ * @param onCall gets every call
+ */
+export function createRpcObserver(log: Logger, metrics: Metrics, onCall?: CallListener): RpcObserver {
   const duration = metrics.histogram({
     name: "rpc_request_duration_seconds",
     help: "Time from a call's arrival to its answer.",
@@ -54,6 +57,7 @@ export function createRpcObserver(log: Logger, metrics: Metrics): RpcObserver {
     log.warn(`${reason} rejected`, { [reason]: value, ...(allowWith && { allowWith }) });
   };
   return {
+    onCall,
     callEnded(method, errorCode, milliseconds) {
       duration.observe(milliseconds / 1000, { method });
       if (errorCode !== 0) errors.add(1, { method, code: String(errorCode) });

@@ -13,6 +13,7 @@ const SAVED: readonly { readonly path: string; readonly secret?: RegExp; readonl
   { path: "keystore", secret: /./ },
   { path: "hdwallets", secret: /./ },
   { path: "shh", secret: /./ },
+  { path: "contracts" },
   { path: "clique-proposals.json" },
   // The forks by which the blocks were executed, and from what CometBFT's state is made again.
   { path: "data/fork-schedule.json" },

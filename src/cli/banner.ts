@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import { dangersOf } from "../config/dangers.ts";
 import { isInMemory } from "../config/home.ts";
 import { duration } from "../config/value-types.ts";
-import { DEV_DERIVATION_PATH, DEV_PHRASE } from "../keystore/dev-accounts.ts";
+import { DEV_BALANCE } from "../keystore/dev-accounts.ts";
 import type { ChainStatus } from "../node/types.ts";
 import { checksumAddress } from "../primitives/address.ts";
 import { escapeControls } from "../telemetry/escape-controls.ts";
@@ -25,7 +25,7 @@ export function renderBanner(options: BannerOptions): string {
   const loud = (text: string) => (color ? `\x1b[1;31m${text}\x1b[0m` : text);
   const blocks = [
     [`Evmint ${options.version}`],
-    ...(config.dev ? [devAccountLines(chain, loud)] : []),
+    ...(config.dev ? [devAccountLines(chain, config, loud)] : []),
     [
       row("Chain id", `${chain.chainId}`),
       row("Home", isInMemory(config) ? `${config.home} (the chain is in memory)` : config.home),
@@ -41,7 +41,11 @@ export function renderBanner(options: BannerOptions): string {
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
-function devAccountLines({ devAccounts }: ChainStatus, loud: (text: string) => string): string[] {
+function devAccountLines(
+  { devAccounts, devWallet }: ChainStatus,
+  { devChain }: Config,
+  loud: (text: string) => string,
+): string[] {
   const warning = [
     "WARNING: everybody knows these keys. Whatever is sent to these accounts on a public",
     "network is lost at once. They are for this chain alone.",
@@ -49,17 +53,23 @@ function devAccountLines({ devAccounts }: ChainStatus, loud: (text: string) => s
   return [
     ...warning,
     "",
-    "Accounts (10,000 ETH each)",
+    `Accounts (${ether(devChain.balance ?? DEV_BALANCE)} ETH each)`,
     ...devAccounts.map(({ address }, index) => `  (${index}) ${checksumAddress(address)}`),
     "",
     "Private keys",
     ...devAccounts.map(({ privateKey }, index) => `  (${index}) ${privateKey}`),
     "",
-    row("Phrase", DEV_PHRASE),
-    row("Path", DEV_DERIVATION_PATH),
+    row("Phrase", devWallet.phrase),
+    row("Path", `${devWallet.path}/INDEX`),
     "",
     ...warning,
   ];
+}
+
+/** `10,000` or `0.5`. @param wei of an account */
+function ether(wei: bigint): string {
+  const fraction = (wei % 10n ** 18n).toString().padStart(18, "0").replace(/0+$/, "");
+  return `${(wei / 10n ** 18n).toLocaleString("en-US")}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
 function stateOf(chain: ChainStatus, now: number): string {

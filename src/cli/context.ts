@@ -1,8 +1,12 @@
 import type { Readable, Writable } from "node:stream";
 import type { Config } from "../config/config.ts";
 import type { NodeOperations } from "../node/types.ts";
+import { ActivityLog } from "../observe/activity/activity-log.ts";
+import { createPaint } from "../observe/activity/paint.ts";
 import type { CrashSource } from "../observe/crash-policy.ts";
-import { createLogger, type RootLogger } from "../telemetry/create-logger.ts";
+import { createLogger, type LoggerOptions, type RootLogger } from "../telemetry/create-logger.ts";
+import { hasColors } from "./colors.ts";
+import { createLogOutput } from "./log-output.ts";
 
 export type Input = Readable & {
   readonly isTTY?: boolean;
@@ -29,13 +33,49 @@ export type CliContext = {
 };
 
 /** The log of a command, on standard error: standard output belongs to its result. */
-export function openLog({ log }: Config, { stderr, environment }: CliContext): RootLogger {
-  const terminal = stderr.isTTY === true;
-  return createLogger({
-    level: log.level,
-    format: log.format === "auto" ? (terminal ? "text" : "json") : log.format,
-    // https://no-color.org
-    color: terminal && !environment["NO_COLOR"],
-    write: (line) => stderr.write(line),
+export function openLog({ log }: Config, context: CliContext): RootLogger {
+  const { stderr } = context;
+  const format = log.format === "auto" ? (stderr.isTTY === true ? "text" : "json") : log.format;
+  return createLogOn(context, { level: log.level, format }, (write) => write);
+}
+
+/** The log of a running node: that of a dev chain is for the people at it, unless it is asked for otherwise. */
+export function openNodeLog(config: Config, context: CliContext): RootLogger {
+  const { level, format } = config.log;
+  if (format !== "pretty" && !(format === "auto" && config.dev)) return openLog(config, context);
+  let activity: ActivityLog | undefined;
+  const log = createLogOn(context, { level, format: "pretty" }, (write) => {
+    activity = new ActivityLog({
+      write,
+      paint: createPaint(hasColors(context.stderr, context.environment)),
+      now: () => performance.now(),
+      schedule: scheduleIdle,
+      isEnabled: () => log.enabled("info"),
+    });
+    const { flush } = activity;
+    return (line) => {
+      flush();
+      write(line);
+    };
   });
+  return Object.assign(log, { activity });
+}
+
+/** @param before puts itself before the output: the lines that it gets are those of the logger */
+function createLogOn(
+  { stderr, environment }: CliContext,
+  options: Pick<LoggerOptions, "level" | "format">,
+  before: (write: (text: string) => void) => (line: string) => void,
+): RootLogger {
+  const output = createLogOutput(stderr, (lines) => {
+    log.warn("lines of the log were dropped: its reader is too slow", { lines });
+  });
+  const log = createLogger({ ...options, color: hasColors(stderr, environment), write: before(output) });
+  return log;
+}
+
+/** A timer that holds no process open. */
+function scheduleIdle(work: () => void, milliseconds: number): () => void {
+  const timer = setTimeout(work, milliseconds).unref();
+  return () => clearTimeout(timer);
 }

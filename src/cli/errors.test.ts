@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
+import { UnknownNamespaceError } from "../adapters/rpc-endpoints.ts";
 import { LogCorruptionError } from "../storage/log-reader.ts";
-import { describeError, portOwner } from "./errors.ts";
+import { describeError, exitCodeOf, portOwner } from "./errors.ts";
 
 const skip = process.platform !== "linux" && "only Linux shows who listens";
 
@@ -23,6 +24,12 @@ test("describeError says what to do about a folder that cannot be made", () => {
   const denied = (syscall: string) => Object.assign(new Error("denied"), { code: "EACCES", syscall });
   assert.match(describeError(denied("mkdir")), /install -d/);
   assert.doesNotMatch(describeError(denied("open")), /install -d/);
+});
+
+test("an unknown namespace is an error of use, which lists those that there are", () => {
+  const error = new UnknownNamespaceError("ethh", ["eth", "net"]);
+  assert.equal(exitCodeOf(error), 2);
+  assert.match(describeError(error), /did you mean "eth"\?; there are eth, net, or all$/);
 });
 
 test("a damaged log names what to restore, and what to do without a copy", () => {

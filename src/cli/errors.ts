@@ -18,7 +18,7 @@ export class InterruptedError extends NodeError {
   readonly code = "CLI_INTERRUPTED";
 }
 
-const USAGE_CODES = new Set(["CLI_USAGE", "CONFIG_INVALID", "CONFIG_UNKNOWN_KEY"]);
+const USAGE_CODES = new Set(["CLI_USAGE", "CONFIG_INVALID", "CONFIG_UNKNOWN_KEY", "CONFIG_UNKNOWN_NAMESPACE"]);
 
 /** 2 for errors of use, 130 after an interruption, 1 for everything else. */
 export function exitCodeOf(error: unknown): number {
@@ -27,11 +27,15 @@ export function exitCodeOf(error: unknown): number {
   return code === "CLI_INTERRUPTED" ? 130 : 1;
 }
 
+/** @property setting that has the address which cannot be listened on, where it is not the API's */
+type SystemError = NodeJS.ErrnoException & { readonly port?: number; readonly setting?: string };
+
 /** What to do about an error, by its code. */
-const HINTS: Readonly<Record<string, (error: NodeJS.ErrnoException & { port?: number }) => string>> = {
-  EADDRINUSE: ({ port }) => {
+const HINTS: Readonly<Record<string, (error: SystemError) => string>> = {
+  EADDRINUSE: ({ port, setting }) => {
     const owner = port === undefined ? undefined : portOwner(port);
-    return `${owner ?? "another program"} listens there: stop it, or choose another address with --port or --json-rpc.address; port 0 is any free one`;
+    const flags = setting === undefined ? "--port or --json-rpc.address" : `--${setting}`;
+    return `${owner ?? "another program"} listens there: stop it, or choose another address with ${flags}; port 0 is any free one`;
   },
   EACCES: ({ syscall }) =>
     syscall === "mkdir"

@@ -1,14 +1,17 @@
 import type { NodeOperations } from "../node/types.ts";
 import { runCli } from "./program.ts";
 
+/** A reader that takes longer for the last output has stopped reading. */
+const OUTPUT_TIMEOUT_MS = 2_000;
+
 /** The command line on this process: what `bin/evmintd.js` runs. */
 export async function main(loadOperations = loadNode): Promise<void> {
-  for (const output of [process.stdout, process.stderr]) {
-    // `evmintd … | head` closes the pipe early; that is no reason to stop a node.
-    output.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-    });
-  }
+  // `evmintd … | head` closes the pipe early; that is no reason to stop a node.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
+  // Nor is a log that cannot be written: the disk of its file is full, its terminal is closed.
+  process.stderr.on("error", () => {});
   const code = await runCli(process.argv.slice(2), {
     environment: process.env,
     stdin: process.stdin,
@@ -23,7 +26,8 @@ export async function main(loadOperations = loadNode): Promise<void> {
     crashSource: process,
     exitNow: process.exit,
   });
-  // A handle somebody forgot must not keep a stopped node alive; pending output must not be lost.
+  // A handle somebody forgot must not keep a stopped node alive; pending output must not be lost, unless nobody reads it.
+  setTimeout(() => process.exit(code), OUTPUT_TIMEOUT_MS);
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 }
 

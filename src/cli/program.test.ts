@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, mock, test } from "node:test";
 import type { Config } from "../config/config.ts";
 import { renderGenesis } from "../config/genesis/genesis.ts";
+import { loadConfig } from "../config/load.ts";
 import { packageVersion } from "../config/package.ts";
 import { environmentName, OPTIONS } from "../config/schema.ts";
 import { DEV_ACCOUNTS } from "../keystore/dev-accounts.ts";
@@ -186,23 +187,29 @@ test("init takes a geth genesis as it is, keeps an app.toml of yours, and writes
   assert.equal(readFileSync(join(home, "config/app.toml"), "utf8"), "# mine\n");
 });
 
-test("init warns of a Prague genesis without the contracts its blocks call", async () => {
+test("init rejects a genesis of whose blocks none is valid, for want of contracts, and warns where they can still be deployed", async () => {
   const file = join(home, "geth.json");
-  const warningsWithout = async (addresses: readonly string[], config: object = {}) => {
+  const initWithout = async (addresses: readonly string[], config: object = {}) => {
     const genesis = JSON.parse(renderGenesis({ chainId: 7n, timestamp: 1, alloc: new Map() }));
     Object.assign(genesis.config, config);
     for (const address of addresses) delete genesis.alloc[address];
     rmSync(join(home, "config"), { recursive: true, force: true });
     writeFileSync(file, JSON.stringify(genesis));
     const { code, stderr } = await run(["init", "--genesis", file]);
-    assert.equal(code, 0);
-    return stderr.split("\n").filter(Boolean).length;
+    return { code, lines: stderr.split("\n").filter(Boolean) };
   };
   const queues = [WITHDRAWAL_REQUEST_ADDRESS, CONSOLIDATION_REQUEST_ADDRESS];
-  assert.equal(await warningsWithout([]), 0);
-  assert.equal(await warningsWithout(queues), 2);
-  assert.equal(await warningsWithout(queues.slice(1)), 1);
-  assert.equal(await warningsWithout(queues, { pragueTime: undefined, osakaTime: undefined }), 0);
+  assert.deepEqual(await initWithout([]), { code: 0, lines: [] });
+  for (const missing of [queues, queues.slice(1)]) {
+    const { code, lines } = await initWithout(missing);
+    assert.equal(code, 1);
+    assert.match(lines[0]!, new RegExp(`alloc\\.${missing[0]}: no code \\(EIP-`, "i"));
+    assert.equal(existsSync(join(home, "config")), false);
+  }
+  const later = await initWithout(queues, { pragueTime: 2, osakaTime: 3 });
+  assert.equal(later.code, 0);
+  assert.equal(later.lines.length, 2);
+  assert.deepEqual(await initWithout(queues, { pragueTime: undefined, osakaTime: undefined }), { code: 0, lines: [] });
 });
 
 test("errors of use exit with 2: unknown commands, flags, keys and values", async () => {
@@ -348,7 +355,7 @@ test("keys never repeats a secret it was given in the wrong place", async () => 
 test("start --help fits a screen, and --help-all shows every setting", async () => {
   const { code, stdout } = await run(["start", "--help"]);
   assert.equal(code, 0);
-  assert.ok(stdout.trimEnd().split("\n").length <= 40);
+  assert.ok(stdout.trimEnd().split("\n").length <= 46);
   assert.ok(stdout.includes("--help-all"));
 });
 
@@ -381,27 +388,53 @@ test("start --dev takes the port and block 0 by short flags", async () => {
   const { jsonRpc, devChain } = node.config;
   assert.deepEqual(jsonRpc.address, { host: "127.0.0.1", port: 9545 });
   assert.deepEqual(jsonRpc.wsAddress, { host: "127.0.0.1", port: 9546 });
-  assert.deepEqual(devChain, {
-    chainId: 7,
-    accounts: 3,
-    timestamp: 1_769_817_600,
-    genesis: null,
-    predeploys: ["none"],
-    forkUrls: [],
-    forkBlock: null,
-    forkVerify: "auto",
-    artifacts: null,
-    clientVersion: null,
-    loadState: null,
-    dumpState: null,
-    stateIntervalMs: null,
-    inMemory: true,
-  });
+  const plain = loadConfig({ home: "/nonexistent", dev: true, flags: {}, environment: {} }).config.devChain;
+  const given = { chainId: 7, accounts: 3, timestamp: 1_769_817_600, predeploys: ["none"], inMemory: true };
+  assert.deepEqual(devChain, { ...plain, ...given });
   for (const args of [
     ["start", "--dev", "--port", "65535"],
     ["start", "--dev", "--port", "x"],
     ["start", "--dev", "--accounts", "0"],
     ["start", "--chain-id", "7"],
+  ]) {
+    assert.equal((await run(args)).code, 2, args.join(" "));
+  }
+});
+
+test("start --dev takes anvil's flags, and says why it does not", async () => {
+  const flags = ["--balance", "5", "--no-mining", "--ipc", "/tmp/x.ipc", "--host", "::1", "-s", "7", "--dev.in-memory"];
+  flags.push(
+    "--fork-header",
+    "a: b, c",
+    "--fork-header",
+    "d: e",
+    "--fork-url",
+    "http://127.0.0.1:1",
+    "--mnemonic-seed-unsafe",
+    "0",
+  );
+  const node = await startDev(fakeNode(), flags);
+  node.signal();
+  await node.exit;
+  const { jsonRpc, devChain, consensus, ipc } = node.config;
+  assert.deepEqual(jsonRpc.address, { host: "::1", port: 8545 });
+  assert.equal(devChain.balance, 5n * 10n ** 18n);
+  assert.equal(devChain.stateIntervalMs, 7_000);
+  assert.equal(devChain.mnemonic, "leisure need topic clown code attend earn lounge baby omit vault crunch");
+  assert.deepEqual(devChain.forkHeaders, [
+    ["a", "b, c"],
+    ["d", "e"],
+  ]);
+  assert.equal(consensus.blockTime, "manual");
+  assert.equal(ipc.path, "/tmp/x.ipc");
+  for (const args of [
+    ["start", "--balance", "5"],
+    ["start", "--dev", "--balance", "x"],
+    ["start", "--dev", "--number", "5"],
+    ["start", "--dev", "--no-mining", "--block-time", "1"],
+    ["start", "--dev", "--fork-timeout", "5"],
+    ["start", "--dev", "--retries", "5"],
+    ["start", "--dev", "--host", "0.0.0.0", "--dev.in-memory"],
   ]) {
     assert.equal((await run(args)).code, 2, args.join(" "));
   }

@@ -1,12 +1,16 @@
+import { isIP } from "node:net";
 import { Command, CommanderError, Option } from "commander";
 import type { LoadedConfig } from "../config/config.ts";
+import { DEFAULTS } from "../config/defaults.ts";
 import { assertHomeFolder, resolveHome } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
 import { packageVersion } from "../config/package.ts";
 import { OPTIONS } from "../config/schema.ts";
 import { fateOfKey, nearest } from "../config/unknown-keys.ts";
-import { boolean } from "../config/value-types.ts";
+import { boolean, formatHostPort } from "../config/value-types.ts";
 import { escapeControlsInLines } from "../telemetry/escape-controls.ts";
+import { withAnvilFlags } from "./anvil/flags-of-start.ts";
+import type { Settings } from "./anvil/values.ts";
 import type { AttachOptions } from "./commands/console.ts";
 import type { ExplorerOptions } from "./commands/explorer.ts";
 import type { InitOptions } from "./commands/init.ts";
@@ -23,6 +27,8 @@ type Flags = Readonly<Record<string, unknown>>;
  * log level debug.
  */
 export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
+  // Its arguments are read as anvil reads them.
+  if (args[0] === "anvil") return (await import("./anvil/anvil-command.ts")).runAnvil(args.slice(1), context);
   let logLevel = context.environment["EVMINT_LOG_LEVEL"];
   const showsAll = args.includes(HELP_ALL);
   const invocation = { showsAll, words: new Set(args) };
@@ -56,8 +62,8 @@ type Invocation = {
 };
 
 function buildProgram(context: CliContext, invocation: Invocation, onLoaded: (loaded: LoadedConfig) => void): Command {
-  const load = (flags: Flags): LoadedConfig => {
-    const loaded = configOf(flags, context);
+  const load = (flags: Flags, settings: Settings = {}): LoadedConfig => {
+    const loaded = configOf(flags, settings, context);
     onLoaded(loaded);
     return loaded;
   };
@@ -99,21 +105,35 @@ function buildProgram(context: CliContext, invocation: Invocation, onLoaded: (lo
 type Cli = {
   readonly program: Command;
   readonly context: CliContext;
-  readonly load: (flags: Flags) => LoadedConfig;
+  /** @param settings weaker than those in `flags` */
+  readonly load: (flags: Flags, settings?: Settings) => LoadedConfig;
   readonly invocation: Invocation;
 };
 
 function addNodeCommands({ program, context, load, invocation }: Cli): void {
   const start = withHome(program.command("start"))
     .option("--dev", "a dev chain: funded accounts, instant blocks")
-    .option("--port <number>", "HTTP on this port, WebSocket on the next");
-  withSettings(withDevAliases(start), invocation)
+    .option("-p, --port <number>", "HTTP on this port, WebSocket on the next")
+    .option("-q, --quiet", "print nothing but errors");
+  const devOptions = withDevAliases(start, invocation);
+  withSettings(devOptions, invocation)
     .description("run a node")
     .addHelpText("after", START_EXAMPLES)
     .action(async (flags: Flags) => {
       const { start } = await import("./commands/start.ts");
-      await start(load(flags).config, context);
+      const { anvilSettingsOf, configOutOf } = await import("./anvil/flags-of-start.ts");
+      const settings = await anvilSettingsOf(flags, OWN_FLAGS);
+      const onChain = configOutOf(flags);
+      await start(load(flags, settings).config, context, {
+        ...(onChain && { onChain }),
+        ...(flags["quiet"] === true && { onStarted() {} }),
+      });
     });
+
+  program
+    .command("anvil")
+    .description("a dev chain with the flags, defaults and output of Foundry's anvil")
+    .allowUnknownOption();
 
   withHome(program.command("init"))
     .description("make a home with settings and a genesis; never overwrites one")
@@ -402,15 +422,16 @@ const COMMON_SETTINGS = new Set([
   "json-rpc.api",
   "consensus.block-time",
   "log.level",
+  "log.format",
 ]);
 
 /** Short names of the settings of a dev chain, by setting. */
 const DEV_ALIASES = [
   ["dev.chain-id", "--chain-id <number>", "chain id of a new dev chain (default 31337)"],
-  ["dev.accounts", "--accounts <number>", "funded accounts of a dev chain (default 10)"],
+  ["dev.accounts", "-a, --accounts <number>", "funded accounts of a dev chain (default 10)"],
   ["dev.timestamp", "--timestamp <date>", "time of block 0 of a dev chain (default: now)"],
   ["dev.genesis", "--genesis <file>", "geth genesis file of a new dev chain"],
-  ["dev.fork-url", "--fork-url <list>", "continue the chain of these nodes"],
+  ["dev.fork-url", "-f, --fork-url <list>", "continue the chain of these nodes"],
   ["dev.fork-block", "--fork-block <number>", "block that is continued (default the newest)"],
   ["dev.fork-verify", "--fork-verify <mode>", "prove the continued state: auto, on or off"],
   ["dev.predeploys", "--predeploys <list>", "contracts at block 0 (default all; none)"],
@@ -421,13 +442,16 @@ const DEV_FILE_ALIASES = [
   ["dev.artifacts", "--artifacts <folder>"],
   ["dev.load-state", "--load-state <file>"],
   ["dev.dump-state", "--dump-state <file>"],
-  ["dev.state-interval", "--state-interval <duration>"],
+  ["dev.state-interval", "-s, --state-interval <duration>"],
 ] as const;
 
-function withDevAliases(command: Command): Command {
+/** Flags of anvil that `start` reads itself. */
+const OWN_FLAGS = [...DEV_ALIASES, ...DEV_FILE_ALIASES].map(([, flag]) => new Option(flag).name());
+
+function withDevAliases(command: Command, { showsAll, words }: Invocation): Command {
   for (const [, flag, description] of DEV_ALIASES) command.option(flag, description);
   for (const [, flag] of DEV_FILE_ALIASES) command.addOption(new Option(flag).hideHelp());
-  return command;
+  return words.has(command.name()) ? withAnvilFlags(command, { isShown: showsAll }) : command;
 }
 
 /** Makes settings flags of `command`: all, or those of some tables. */
@@ -478,26 +502,32 @@ function homeOf(flags: Flags, { environment }: CliContext): string {
 function aliasedSettings(flags: Flags): [string, string][] {
   const aliases = [...DEV_ALIASES, ...DEV_FILE_ALIASES].flatMap(([key, flag]): [string, string][] => {
     const value = flags[new Option(flag).attributeName()] as string | undefined;
-    return value === undefined ? [] : [[key, value]];
+    // anvil's are seconds.
+    const isSeconds = key === "dev.state-interval" && value !== undefined && /^\d+$/.test(value);
+    return value === undefined ? [] : [[key, isSeconds ? `${value}s` : value]];
   });
   if (aliases.length > 0 && flags["dev"] !== true) {
     throw new UsageError(
       `--${aliases[0]![0].slice("dev.".length)} is for new dev chains: add --dev, or make a chain of your own with "evmintd init"`,
     );
   }
-  const port = flags["port"] as string | undefined;
+  if (flags["quiet"] === true) aliases.push(["log.level", "error"]);
+  const host = (flags["host"] as readonly string[] | undefined)?.at(-1) ?? "127.0.0.1";
+  const isHostGiven = flags["host"] !== undefined;
+  const port = (flags["port"] as string | undefined) ?? (isHostGiven ? String(DEFAULTS.rpcAddress.port) : undefined);
   if (port === undefined) return aliases;
+  if (isIP(host) === 0) throw new UsageError(`--host: ${host} is no IP address`);
   const number = /^\d{1,5}$/.test(port) ? Number(port) : Number.NaN;
   // The next port is for WebSocket, and 0 asks for two free ones.
   if (!(number <= 65_534)) throw new UsageError(`--port: ${port} is not a port from 0 to 65534`);
   return [
-    ["json-rpc.address", `127.0.0.1:${number}`],
-    ["json-rpc.ws-address", `127.0.0.1:${number === 0 ? 0 : number + 1}`],
+    ["json-rpc.address", formatHostPort({ host, port: number })],
+    ["json-rpc.ws-address", formatHostPort({ host, port: number === 0 ? 0 : number + 1 })],
     ...aliases,
   ];
 }
 
-function configOf(flags: Flags, context: CliContext): LoadedConfig {
+function configOf(flags: Flags, weaker: Settings, context: CliContext): LoadedConfig {
   const settings = OPTIONS.flatMap(({ key }): [string, string | true][] => {
     const value = flags[new Option(`--${key} <value>`).attributeName()];
     return value === undefined ? [] : [[key, value as string | true]];
@@ -506,7 +536,7 @@ function configOf(flags: Flags, context: CliContext): LoadedConfig {
     home: homeOf(flags, context),
     dev: flags["dev"] === true,
     // The long name of a setting outranks its short one.
-    flags: Object.fromEntries([...aliasedSettings(flags), ...settings]),
+    flags: { ...weaker, ...Object.fromEntries([...aliasedSettings(flags), ...settings]) },
     environment: context.environment,
   });
 }

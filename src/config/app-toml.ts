@@ -25,8 +25,10 @@ export function renderAppToml(): string {
     }
     lines.push("", `# ${option.description}`);
     if (option.type.expects !== "a text") lines.push(`# Takes ${option.type.expects}.`);
-    lines.push(`# ${name} = ${option.type.print(option.default)}`);
-    if (option.init !== undefined) lines.push(`${name} = ${option.type.print(option.init)}`);
+    const printed = option.type.print(option.default);
+    // Not in the form of a line where one is in force: two lines of one key are an error.
+    if (option.init === undefined) lines.push(`# ${name} = ${printed}`);
+    else lines.push(`# Default: ${printed}`, `${name} = ${option.type.print(option.init)}`);
   }
   return `${lines.join("\n")}\n`;
 }

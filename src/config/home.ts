@@ -36,6 +36,8 @@ export const appTomlPath = inHome("config", "app.toml");
 export const genesisPath = inHome("config", "genesis.json");
 /** Genesis of the dev chain, written by its first start. */
 export const devGenesisPath = inHome("config", "dev-genesis.json");
+/** What the accounts of a dev chain are derived from, where that is not the public phrase. */
+export const devWalletPath = inHome("config", "dev-wallet.json");
 /** Secret of the bearer tokens for private methods. */
 export const jwtSecretPath = inHome("config", "jwt.hex");
 /** Revoked tokens, and the secret before `jwt.hex`. */
@@ -71,6 +73,8 @@ export const parameterProposalsPath = inHome("parameter-proposals.json");
 export const snapshotsPath = inHome("data", "snapshots");
 /** Private keys of whisper identities and groups, encrypted with the node key. */
 export const whisperIdentitiesPath = inHome("shh", "identities");
+/** Sources of contracts that this node has verified. */
+export const verifiedContractsPath = inHome("contracts");
 /** CometBFT's own home: keys, signing state, blocks of consensus. */
 export const cometbftPath = inHome("cometbft");
 /** What the operator adds to CometBFT's configuration. */

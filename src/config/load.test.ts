@@ -10,7 +10,7 @@ import { processesFor, workersFor } from "./defaults.ts";
 import { appTomlPath } from "./home.ts";
 import { type ConfigSources, loadConfig } from "./load.ts";
 import { environmentName, OPTIONS } from "./schema.ts";
-import { REMOVED_KEYS, REPLACED_KEYS } from "./unknown-keys.ts";
+import { FOREIGN_KEYS, FOREIGN_WITHOUT_KEY, REMOVED_KEYS, REPLACED_KEYS } from "./unknown-keys.ts";
 
 const home = mkdtempSync(join(tmpdir(), "evmint-config-"));
 after(() => rmSync(home, { recursive: true }));
@@ -110,14 +110,26 @@ test("loadConfig names the key that took the place of one of geth's or of an ear
 
 test("no former key is one today, and what takes the place of one is", () => {
   const keys = new Set(OPTIONS.map(({ key }) => key));
-  for (const key of [...Object.keys(REPLACED_KEYS), ...Object.keys(REMOVED_KEYS)]) {
+  for (const key of [REPLACED_KEYS, REMOVED_KEYS, FOREIGN_KEYS, FOREIGN_WITHOUT_KEY].flatMap(Object.keys)) {
     assert.ok(!keys.has(key), key);
     assert.notEqual(
       fateOf(() => load({ flags: { [key]: "1" } })),
       undefined,
     );
   }
-  for (const successor of Object.values(REPLACED_KEYS)) assert.ok(keys.has(successor), successor);
+  for (const table of [REPLACED_KEYS, FOREIGN_KEYS]) {
+    for (const successor of Object.values(table)) assert.ok(keys.has(successor), successor);
+  }
+});
+
+test("an app.toml of init has each key once, and the error of a second line names it", () => {
+  const names = renderAppToml()
+    .split(/^\[/m)
+    .map((table) => [...table.matchAll(/^(?:# )?([a-z][a-z0-9-]*) = /gm)].map(([, name]) => name));
+  assert.ok(names.flat().length > 50);
+  for (const table of names) assert.equal(new Set(table).size, table.length, String(table));
+  const twice = "[json-rpc]\nenable = true\nenable = false\n";
+  assert.throws(() => load({}, twice), { code: "CONFIG_INVALID", message: /app\.toml:3:\d+: .*\(enable\)$/ });
 });
 
 test("a node's limits are the fixed ones unless a test changes them", () => {
@@ -253,7 +265,9 @@ test("a new app.toml shows every default, and reads back as the defaults when th
     ["json-rpc.enable", "json-rpc.ws-address"],
   );
   assert.equal(asWritten.config.jsonRpc.wsAddress.host, "127.0.0.1");
-  const inForce = text.replace(/^(enable|ws-address) = .*$/gm, "").replace(/^# ([a-z0-9-]+ = )/gm, "$1");
+  const inForce = text
+    .replace(/^# Default: (.*)\n(enable|ws-address) = .*$/gm, "$2 = $1")
+    .replace(/^# ([a-z0-9-]+ = )/gm, "$1");
   const { config, origins } = load({}, inForce);
   assert.deepEqual(config, defaults);
   for (const { key } of OPTIONS) assert.match(origins.get(key)!, /app\.toml$/, key);

@@ -139,7 +139,10 @@ function parse(path: string, text: string): object {
   } catch (error) {
     const { message, line, column } = error as Error & { line?: number; column?: number };
     const place = line === undefined ? path : `${path}:${line}:${column}`;
-    throw new InvalidConfigError(`${place}: ${message.split("\n")[0]}`, {}, { cause: error });
+    // The parser does not name the key that is there twice.
+    const key = line === undefined ? undefined : /^\s*([\w.-]+)\s*=/.exec(text.split("\n")[line - 1] ?? "")?.[1];
+    const of = key === undefined ? "" : ` (${key})`;
+    throw new InvalidConfigError(`${place}: ${message.split("\n")[0]}${of}`, {}, { cause: error });
   }
 }
 

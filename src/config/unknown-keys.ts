@@ -53,15 +53,73 @@ export const REMOVED_KEYS: Readonly<Record<string, string>> = {
   ),
 };
 
+/** Flags of geth, and keys of evmd's `app.toml`: the key that does the same here. */
+export const FOREIGN_KEYS: Readonly<Record<string, string>> = {
+  http: "json-rpc.enable",
+  "http.addr": "json-rpc.address",
+  "http.port": "json-rpc.address",
+  "http.api": "json-rpc.api",
+  "http.corsdomain": "json-rpc.cors-origins",
+  "http.vhosts": "json-rpc.vhosts",
+  ws: "json-rpc.enable",
+  "ws.addr": "json-rpc.ws-address",
+  "ws.port": "json-rpc.ws-address",
+  "ws.api": "json-rpc.api",
+  "ws.origins": "json-rpc.cors-origins",
+  ipcdisable: "ipc.enable",
+  ipcpath: "ipc.path",
+  metrics: "metrics.enable",
+  "metrics.addr": "metrics.address",
+  "metrics.port": "metrics.address",
+  "miner.etherbase": "consensus.fee-recipient",
+  "miner.gaslimit": "consensus.gas-limit",
+  "miner.gasprice": "minimum-gas-prices",
+  "rpc.gascap": "json-rpc.gas-cap",
+  "rpc.evmtimeout": "json-rpc.evm-timeout",
+  "rpc.txfeecap": "json-rpc.fee-cap",
+  "rpc.allow-unprotected-txs": "json-rpc.allow-unprotected-txs",
+  "allow-insecure-unlock": "json-rpc.allow-insecure-unlock",
+  "txpool.accountslots": "mempool.account-slots",
+  "txpool.pricelimit": "minimum-gas-prices",
+  "txpool.pricebump": "mempool.price-bump",
+  "json-rpc.txfee-cap": "json-rpc.fee-cap",
+  "json-rpc.http-timeout": "json-rpc.call-timeout",
+  "json-rpc.logs-cap": "json-rpc.logs-limit",
+  "json-rpc.max-open-connections": "json-rpc.connections-limit",
+  "json-rpc.metrics-address": "metrics.address",
+  "tls.certificate-path": "tls.cert",
+  "tls.key-path": "tls.key",
+};
+
+/** Those for which there is no key, and what to do instead. */
+export const FOREIGN_WITHOUT_KEY: Readonly<Record<string, string>> = {
+  datadir: "here it is --home",
+  networkid: "the network's id is the chain id of block 0 (evmintd init --chain-id)",
+  unlock: "call personal_unlockAccount, or send with personal_sendTransaction",
+  mine: "a validator makes blocks without being told",
+  syncmode: "a node fetches all blocks, or restores a snapshot (docs/operations/network.md)",
+  gcmode: "what is stored is set by retain-blocks, retain-history and retain-proofs (docs/operations/retention.md)",
+  "evm.tracer": "traces are asked for by debug_traceTransaction; delete the line",
+  "evm.max-tx-gas-wanted": "a transaction may have 2^24 gas (EIP-7825); delete the line",
+  "json-rpc.filter-cap": IS_FIXED,
+  "json-rpc.block-range-cap": "a log search is bounded by its work and its logs (json-rpc.logs-limit); delete the line",
+  "json-rpc.feehistory-cap": IS_FIXED,
+  "json-rpc.http-idle-timeout": IS_FIXED,
+  "json-rpc.enable-indexer": "transactions and logs are always indexed; delete the line",
+};
+
 /**
- * What became of a key that was one: the key in its place, or why there is none; undefined for a key that never was one.
+ * What became of a key that was one, or what another program's key is called here; undefined for a key that never was one.
  * @param spell how the source of `name` writes a key: as a flag, as a variable, or as it is
  */
 export function fateOfKey(name: string, spell: (key: string) => string): string | undefined {
   const replaced = Object.entries(REPLACED_KEYS).find(([key]) => spell(key) === name);
   if (replaced !== undefined) return `${spell(replaced[1])} takes its place`;
   const removed = Object.entries(REMOVED_KEYS).find(([key]) => spell(key) === name);
-  return removed && `it was removed: ${removed[1]}`;
+  if (removed !== undefined) return `it was removed: ${removed[1]}`;
+  const foreign = Object.entries(FOREIGN_KEYS).find(([key]) => spell(key) === name);
+  if (foreign !== undefined) return `here it is ${spell(foreign[1])}`;
+  return Object.entries(FOREIGN_WITHOUT_KEY).find(([key]) => spell(key) === name)?.[1];
 }
 
 /** The candidate with the fewest edits to `name`; undefined when none is near enough to be what was meant. */

@@ -1,5 +1,6 @@
 import type { BlockTime } from "../consensus/solo/solo-engine.ts";
 import { type Address, parseAddress } from "../primitives/address.ts";
+import { type Hash, parseHash } from "../primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/transport/server/origin.ts";
 
@@ -54,9 +55,29 @@ export const gas: ValueType<bigint> = {
   expects: "an amount of gas",
   parse(raw) {
     const value = wholeNumber(raw);
-    return value === undefined ? undefined : BigInt(value);
+    return value === undefined || value < 0 ? undefined : BigInt(value);
   },
   print: String,
+};
+
+/** Half of the highest number of 64 bits: sums of it and a block's gas are not over it either. */
+const GAS_LIMIT_UNLIMITED = 2n ** 63n - 1n;
+
+/** Gas of a block, or as much as there can be. */
+export const gasLimit: ValueType<bigint> = {
+  expects: "an amount of gas, or unlimited",
+  parse: (raw) => (raw === "unlimited" ? GAS_LIMIT_UNLIMITED : gas.parse(raw)),
+  print: (value) => (value === GAS_LIMIT_UNLIMITED ? '"unlimited"' : gas.print(value)),
+};
+
+/** Twice as much, for code that creates contracts, is a number of 31 bits. */
+const CODE_SIZE_UNLIMITED = 2 ** 30 - 1;
+
+/** Bytes of a contract, or as many as there can be. */
+export const codeSizeLimit: ValueType<number> = {
+  expects: "a number of bytes, or none",
+  parse: (raw) => (raw === "none" ? CODE_SIZE_UNLIMITED : integer(0, CODE_SIZE_UNLIMITED).parse(raw)),
+  print: (value) => (value === CODE_SIZE_UNLIMITED ? '"none"' : String(value)),
 };
 
 const BYTE_UNITS: Readonly<Record<string, number>> = {
@@ -227,6 +248,24 @@ export const origins: ValueType<readonly string[]> = {
   },
 };
 
+/** RFC 9110: a token, and text without control characters. */
+const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e\x80-\xff]*)$/;
+
+/** Headers of HTTP: a list of `Name: value`, or such lines in one text, because values may have commas. */
+export const headers: ValueType<readonly (readonly [name: string, value: string])[]> = {
+  expects: "headers such as authorization: Bearer KEY",
+  parse(raw) {
+    const lines = typeof raw === "string" ? raw.split("\n").filter((line) => line !== "") : (raw as unknown);
+    if (!Array.isArray(lines)) return undefined;
+    const pairs = lines.map((line) => {
+      const match = typeof line === "string" ? HEADER.exec(line) : null;
+      return match === null ? undefined : ([match[1]!.toLowerCase(), match[2]!.trimEnd()] as const);
+    });
+    return pairs.includes(undefined) ? undefined : (pairs as [string, string][]);
+  },
+  print: (value) => `[${value.map(([name, text]) => JSON.stringify(`${name}: ${text}`)).join(", ")}]`,
+};
+
 const NODE_ID = /^[0-9a-f]{40}$/i;
 /** The host has no comma, which separates addresses. */
 const NODE_ADDRESS = /^([0-9a-f]{40})@(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+):(\d{1,5})$/i;
@@ -256,9 +295,27 @@ function listOf(expects: string, parse: (item: string) => string | undefined): V
   };
 }
 
+/** A path of BIP-32 from the root, whose last number is not hardened: `m/44'/60'/0'/0`, also with a slash at its end, as anvil has it. */
+export const derivationPath: ValueType<string> = {
+  expects: "a derivation path such as m/44'/60'/0'/0/",
+  parse(raw) {
+    const path = typeof raw === "string" ? raw.replace(/\/$/, "") : "";
+    const numbers = path.split("/").slice(1);
+    const isPath = numbers.length <= 255 && /^m(?:\/\d{1,10}'?)*$/.test(path);
+    return isPath && numbers.every((each) => Number.parseInt(each, 10) < 2 ** 31) ? path : undefined;
+  },
+  print: (value) => JSON.stringify(value),
+};
+
 export const address: ValueType<Address> = {
   expects: "an address (0x and 40 hex digits)",
   parse: (raw) => attempt(() => (typeof raw === "string" ? parseAddress(raw) : undefined)),
+  print: (value) => JSON.stringify(value),
+};
+
+export const hash: ValueType<Hash> = {
+  expects: "a hash (0x and 64 hex digits)",
+  parse: (raw) => attempt(() => (typeof raw === "string" ? parseHash(raw.toLowerCase()) : undefined)),
   print: (value) => JSON.stringify(value),
 };
 
@@ -282,10 +339,10 @@ function attempt<T>(parse: () => T): T | undefined {
   }
 }
 
-/** 0 or more, exactly; `1_000` as TOML writes it is read from text too. */
+/** Exactly; `1_000` as TOML writes it is read from text too. */
 function wholeNumber(raw: RawValue): number | undefined {
-  const value = typeof raw === "string" && /^\d+(_\d+)*$/.test(raw) ? Number(raw.replaceAll("_", "")) : raw;
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
+  const value = typeof raw === "string" && /^-?\d+(_\d+)*$/.test(raw) ? Number(raw.replaceAll("_", "")) : raw;
+  return Number.isSafeInteger(value) ? (value as number) : undefined;
 }
 
 function scaled(raw: RawValue, units: Readonly<Record<string, number>>): number | undefined {

@@ -34,12 +34,15 @@ export function appStateOf(chain: {
  * The rules of a genesis file that the hash of block 0 does not cover and that no node can have alone, as text: in the engine's genesis they are
  * a part of what all nodes compare. Undefined where the file has none of them.
  */
-export function genesisRules({ zeroBaseFee, minimumTip, jail, accountPermissions }: ChainConfig): string | undefined {
+export function genesisRules(config: ChainConfig): string | undefined {
+  const { zeroBaseFee, minimumTip, jail, accountPermissions, codeSizeMax, noTxGasLimit } = config;
   const rules = [
     ...(zeroBaseFee ? ["zeroBaseFee"] : []),
     ...(minimumTip === undefined ? [] : [`minimumTip=${minimumTip}`]),
     ...(jail ? ["jail"] : []),
     ...(accountPermissions === undefined ? [] : [`accountPermissions=${accountPermissions}`]),
+    ...(codeSizeMax === undefined ? [] : [`codeSizeLimit=${codeSizeMax}`]),
+    ...(noTxGasLimit ? ["noTxGasLimit"] : []),
   ];
   return rules.length === 0 ? undefined : rules.join(" ");
 }

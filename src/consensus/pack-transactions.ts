@@ -4,9 +4,10 @@ import type { Mempool } from "../mempool/mempool.ts";
 import type { PooledTransaction } from "../mempool/pool.ts";
 import { blobParamsAt } from "../params/blob-schedule.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
+import { txGasLimitMaxOf } from "../params/execution-limits.ts";
 import { blobBaseFee } from "../params/fees.ts";
-import { BLOCK_RLP_SIZE_MAX, TX_BASE_GAS, TX_GAS_LIMIT_MAX } from "../params/gas.ts";
-import { hardforkAt, isAtLeast } from "../params/hardforks.ts";
+import { BLOCK_RLP_SIZE_MAX, TX_BASE_GAS } from "../params/gas.ts";
+import { hardforkAt } from "../params/hardforks.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { TransactionRejection } from "../types/transaction/codec.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
@@ -176,11 +177,10 @@ export class Packing {
     const { header } = this.#builder;
     const { mempool, config } = this.#modules;
     const blobParams = blobParamsAt(config, header.timestamp);
-    const isOsaka = isAtLeast(hardforkAt(config, header), "osaka");
     return mempool.pendingForBlock({
       baseFee: header.baseFeePerGas ?? 0n,
       minimumTip: this.#limits.minimumTip,
-      txGasLimitMax: isOsaka ? TX_GAS_LIMIT_MAX : undefined,
+      txGasLimitMax: txGasLimitMaxOf(hardforkAt(config, header), config),
       blobBaseFee:
         blobParams && header.excessBlobGas !== undefined ? blobBaseFee(header.excessBlobGas, blobParams) : undefined,
     });

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
+import { createContext } from "node:vm";
 import { escapeControlsInLines } from "../telemetry/escape-controls.ts";
 import { CONTROL_CHARACTERS } from "../telemetry/testing/control-characters.ts";
-import { isShowable, shownValue } from "./scripts.ts";
+import { evaluate, isShowable, shownValue } from "./scripts.ts";
 
 const COLOR = "\x1b[33m";
 
@@ -24,6 +25,16 @@ test("a value has colors, unless a text in it could bring its own", () => {
       else assert.ok(!shown.replaceAll("\x1b[", "").includes(control));
     }
   }
+});
+
+test("a fault of syntax is one of the code, not of what is put around it", async () => {
+  const errorOf = async (code: string) =>
+    evaluate(code, createContext({}), "code").then(String, ({ name, message }) => `${name}: ${message}`);
+  assert.equal(await errorOf("nope("), "SyntaxError: Unexpected end of input");
+  assert.equal(await errorOf("1 +"), "SyntaxError: Unexpected end of input");
+  assert.match(await errorOf("a }"), /^SyntaxError: Unexpected token '}'/);
+  assert.equal(await errorOf("return 5"), "5");
+  assert.equal(await errorOf("const a = await 6; return a"), "6");
 });
 
 test("no name with a control character is completed", () => {

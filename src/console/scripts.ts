@@ -60,7 +60,21 @@ function compileExpression(code: string, filename: string): Script | undefined {
 
 /** @throws SyntaxError */
 function asFunction(code: string, filename: string): Script {
-  return new Script(`(async () => {${code}\n})()`, { filename });
+  try {
+    return new Script(`(async () => {${code}\n})()`, { filename });
+  } catch (error) {
+    throw ownError(code, filename) ?? error;
+  }
+}
+
+/** What is wrong with `code` itself; undefined where it is right but for `await` and `return`, which only a function may have. */
+function ownError(code: string, filename: string): SyntaxError | undefined {
+  try {
+    new Script(code, { filename });
+  } catch (error) {
+    if (error instanceof SyntaxError && !/\b(?:await|return)\b/.test(error.message)) return error;
+  }
+  return undefined;
 }
 
 function compile(code: string, filename: string): Script | undefined {

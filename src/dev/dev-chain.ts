@@ -40,6 +40,11 @@ type DevChainModules = {
     setMode(mode: BlockMode): void;
     produceBlock(): Hash;
   };
+  /** What the node was started with, where callers set nothing else. */
+  readonly configured: Pick<DevSettings, "gasLimit" | "autoImpersonate"> & {
+    /** Of the first block after a new chain's block 0, in wei: a caller who names a base fee means that of the transaction that comes. */
+    readonly baseFeePerGas?: bigint | undefined;
+  };
   /** Number of the first block. */
   readonly base: number;
   /** Makes block `number` the head again while no block is made. */
@@ -106,13 +111,14 @@ export class DevChain {
   /** The attributes of the next block with what is set for it. */
   override(attributes: PayloadAttributes): PayloadAttributes {
     const { number, timestamp: headTimestamp } = this.#head().header;
-    const { timestampInterval, gasLimit, coinbase, nextBlock } = this.#settings;
+    const { configured } = this.#modules;
+    const { timestampInterval, gasLimit = configured.gasLimit, coinbase, nextBlock } = this.#settings;
     const next = nextBlock?.number === number + 1 ? nextBlock : undefined;
     const timestamp =
       this.#timestamp ??
       next?.timestamp ??
       (timestampInterval === undefined ? undefined : headTimestamp + timestampInterval);
-    const baseFeePerGas = next?.baseFeePerGas;
+    const baseFeePerGas = next?.baseFeePerGas ?? (number === 0 ? configured.baseFeePerGas : undefined);
     const isForced = gasLimit !== undefined || baseFeePerGas !== undefined;
     return {
       ...attributes,
@@ -147,8 +153,9 @@ export class DevChain {
   }
 
   isImpersonated(address: Address): boolean {
-    const { autoImpersonate = false, impersonated = [] } = this.#settings;
-    return autoImpersonate || impersonated.includes(address);
+    const { configured } = this.#modules;
+    const { autoImpersonate = configured.autoImpersonate, impersonated = [] } = this.#settings;
+    return autoImpersonate === true || impersonated.includes(address);
   }
 
   /** Changes settings; `undefined` makes one as configured again. */
@@ -385,7 +392,10 @@ export class DevChain {
     const { header } = this.#head();
     if (!isBlockForkActive(config, "londonBlock", header.number + 1)) return 0n;
     const { nextBlock } = this.#settings;
-    const forced = nextBlock?.number === header.number + 1 ? nextBlock.baseFeePerGas : undefined;
+    const { configured } = this.#modules;
+    const forced =
+      (nextBlock?.number === header.number + 1 ? nextBlock.baseFeePerGas : undefined) ??
+      (header.number === 0 ? configured.baseFeePerGas : undefined);
     return forced ?? nextBaseFee(header, config);
   }
 

@@ -1,4 +1,5 @@
-import { CODE_DEPOSIT_BYTE_GAS, CODE_SIZE_MAX } from "../params/gas.ts";
+import { codeSizeMaxOf } from "../params/execution-limits.ts";
+import { CODE_DEPOSIT_BYTE_GAS } from "../params/gas.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../primitives/address.ts";
 import { bigintToBytes, concatBytes } from "../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../primitives/hash.ts";
@@ -133,13 +134,14 @@ export function endCreation(session: Session, frameResult: FrameResult): void {
 }
 
 /** Why `code` cannot be deployed: EIP-3541, then its gas, then its size (EIP-170). */
-function haltOfDeposit({ memory, rules }: Session, code: Uint8Array): Halt | undefined {
+function haltOfDeposit({ memory, rules, block }: Session, code: Uint8Array): Halt | undefined {
   if (rules.eip3541 && code[0] === 0xef) return { kind: "invalidCode" };
   if (CODE_DEPOSIT_BYTE_GAS * BigInt(code.length) > memory.get64(frame.gas)) {
     return { kind: "codeStoreOutOfGas" };
   }
-  const isTooLong = rules.eip158 && code.length > CODE_SIZE_MAX;
-  return isTooLong ? { kind: "codeSizeExceeded", size: code.length } : undefined;
+  const limit = codeSizeMaxOf(block);
+  const isTooLong = rules.eip158 && code.length > limit;
+  return isTooLong ? { kind: "codeSizeExceeded", size: code.length, limit } : undefined;
 }
 
 function deposit({ memory, journal, codes }: Session, account: number, bytes: Uint8Array): void {

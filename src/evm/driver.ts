@@ -1,3 +1,4 @@
+import { initCodeSizeMaxOf } from "../params/execution-limits.ts";
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import { create, endCreation, enterCreation } from "./contract-creation.ts";
@@ -165,6 +166,7 @@ export class Driver {
     memory.set64(globals.slice, deadlineMs === undefined ? GAS_MAX : SLICE_GAS);
     const end = options.memoryBytesMax === undefined ? LINEAR_MEMORY_END : MEMORY + options.memoryBytesMax;
     memory.set32(globals.memoryLimit, Math.min(end, LINEAR_MEMORY_END));
+    memory.set32(globals.initCodeSizeMax, initCodeSizeMaxOf(block));
     this.#setEnvironment(message, block);
   }
 
@@ -277,7 +279,11 @@ export class Driver {
   #halt(build: Build): void {
     const session = this.#session;
     const memory = this.#memory;
-    const halt = haltOf(memory.get32(globals.halt), memory.get32(globals.haltDetail));
+    const halt = haltOf(
+      memory.get32(globals.halt),
+      memory.get32(globals.haltDetail),
+      memory.get32(globals.initCodeSizeMax),
+    );
     if (build !== "fast" && memory.get32(globals.stepped) === 0) {
       if (build === "perOpcode" && !isFinal(halt)) {
         memory.set64(globals.stepCost, costOfHaltedStep(session, halt, this.#interpreter("perOpcode")));

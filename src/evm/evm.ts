@@ -1,4 +1,5 @@
 import type { Checkpoint } from "../crypto/checkpoint.ts";
+import type { ExecutionLimits } from "../params/execution-limits.ts";
 import type { Hardfork } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -74,7 +75,7 @@ export type Message = {
   readonly warmSlots: readonly (readonly [address: Address, slot: Hash])[];
 };
 
-export type BlockContext = {
+export type BlockContext = ExecutionLimits & {
   readonly hardfork: Hardfork;
   readonly chainId: bigint;
   readonly number: number;

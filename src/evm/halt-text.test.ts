@@ -7,7 +7,7 @@ const TEXTS: readonly (readonly [Halt, string])[] = [
   [{ kind: "outOfGas" }, "out of gas"],
   [{ kind: "outOfGas", reason: "write protection" }, "out of gas: write protection"],
   [{ kind: "codeStoreOutOfGas" }, "contract creation code storage out of gas"],
-  [{ kind: "codeSizeExceeded", size: 24577 }, "max code size exceeded: code size 24577 limit 24576"],
+  [{ kind: "codeSizeExceeded", size: 24577, limit: 24576 }, "max code size exceeded: code size 24577 limit 24576"],
   [{ kind: "stackUnderflow", have: 1, need: 2 }, "stack underflow (1 <=> 2)"],
   [{ kind: "stackOverflow", have: 1024, limit: 1023 }, "stack limit reached 1024 (1023)"],
   [{ kind: "invalidOpcode", opcode: 0xfe }, "invalid opcode: INVALID"],

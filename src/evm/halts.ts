@@ -8,8 +8,8 @@ export type Halt =
   | { readonly kind: "callDepth" }
   | { readonly kind: "insufficientBalance" }
   | { readonly kind: "addressCollision" }
-  | { readonly kind: "codeSizeExceeded"; readonly size: number }
-  | { readonly kind: "initCodeSizeExceeded"; readonly size: number }
+  | { readonly kind: "codeSizeExceeded"; readonly size: number; readonly limit: number }
+  | { readonly kind: "initCodeSizeExceeded"; readonly size: number; readonly limit: number }
   | { readonly kind: "invalidJump" }
   | { readonly kind: "writeProtection" }
   | { readonly kind: "returnDataOutOfBounds" }
@@ -65,7 +65,7 @@ export const haltCode = {
 const OUT_OF_GAS: Halt = { kind: "outOfGas" };
 
 /** The halt of `code`; `detail` is the opcode, the size, or (stack) words had and opcode bounds. */
-export function haltOf(code: number, detail: number): Halt {
+export function haltOf(code: number, detail: number, initCodeSizeMax: number): Halt {
   switch (code) {
     case haltCode.outOfGas:
       return OUT_OF_GAS;
@@ -80,7 +80,7 @@ export function haltOf(code: number, detail: number): Halt {
     case haltCode.outOfGasInitCodeSize:
       return {
         kind: "outOfGas",
-        reason: `max initcode size exceeded: code size ${detail} limit 49152`,
+        reason: `max initcode size exceeded: code size ${detail} limit ${initCodeSizeMax}`,
       };
     case haltCode.gasUintOverflow:
       return { kind: "gasUintOverflow" };
@@ -103,9 +103,6 @@ export function haltOf(code: number, detail: number): Halt {
   }
 }
 
-const CODE_SIZE_MAX = 24_576;
-const INIT_CODE_SIZE_MAX = 49_152;
-
 /** geth's text for the reason a frame stopped, as calls and traces show it. */
 export function haltText(halt: Halt): string {
   switch (halt.kind) {
@@ -122,9 +119,9 @@ export function haltText(halt: Halt): string {
     case "addressCollision":
       return "contract address collision";
     case "codeSizeExceeded":
-      return `max code size exceeded: code size ${halt.size} limit ${CODE_SIZE_MAX}`;
+      return `max code size exceeded: code size ${halt.size} limit ${halt.limit}`;
     case "initCodeSizeExceeded":
-      return `max initcode size exceeded: code size ${halt.size} limit ${INIT_CODE_SIZE_MAX}`;
+      return `max initcode size exceeded: code size ${halt.size} limit ${halt.limit}`;
     case "invalidJump":
       return "invalid jump destination";
     case "writeProtection":

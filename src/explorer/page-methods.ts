@@ -11,12 +11,14 @@ export const FORWARDED_METHODS = [
   "eth_call",
   "eth_chainId",
   "eth_compileStandardJson",
+  "eth_findContracts",
   "eth_getBalance",
   "eth_getBlockByHash",
   "eth_getBlockByNumber",
   "eth_getBlockReceipts",
   "eth_getCode",
   "eth_getCompilers",
+  "eth_getKnownContracts",
   "eth_getLogs",
   "eth_getProof",
   "eth_getRawTransactionByBlockHashAndIndex",
@@ -26,13 +28,31 @@ export const FORWARDED_METHODS = [
   "eth_getTransactionReceipt",
   "net_listening",
   "net_peerCount",
+  "ots_getContractCreator",
   "ots_searchTransactionsBefore",
+  "txpool_content",
   "txpool_status",
   "web3_clientVersion",
 ] as const;
 
+/** What the page of a dev chain does there: a node that is looked at from beside is not changed by its visitors. */
+type DevMethod =
+  | "anvil_addBalance"
+  | "anvil_getAutomine"
+  | "anvil_impersonateAccount"
+  | "anvil_mine"
+  | "anvil_stopImpersonatingAccount"
+  | "eth_accounts"
+  | "eth_sendTransaction"
+  | "evm_increaseTime"
+  | "evm_mine"
+  | "evm_revert"
+  | "evm_setAutomine"
+  | "evm_snapshot"
+  | "hardhat_metadata";
+
 /** Peers are nobody's business but the operator's: the page shows them where the node itself serves it. */
-export type PageMethod = (typeof FORWARDED_METHODS)[number] | "admin_peers";
+export type PageMethod = (typeof FORWARDED_METHODS)[number] | DevMethod | "admin_peers";
 
 /** Calls of one batch: below the limit of every client known. */
 export const BATCH_MAX = 100;

@@ -2,7 +2,7 @@ import type { ErrorCode } from "../error-codes.ts";
 import { NodeError } from "../errors.ts";
 import { intrinsicGas } from "../execution/transaction/message.ts";
 import { missingPermission } from "../execution/validation/account-permissions.ts";
-import { INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../params/gas.ts";
+import { initCodeSizeMaxOf, txGasLimitMaxOf } from "../params/execution-limits.ts";
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import { maxFeePerGasOf, maxPriorityFeeOf } from "../types/transaction/fees.ts";
@@ -39,14 +39,12 @@ type AdmissionLimits = {
  * The gas that no block can give a transaction, whoever sends it.
  * @throws TransactionRejectedError
  */
-export function checkGasLimit(tx: Transaction, { hardfork, header }: PoolRules): void {
-  if (isAtLeast(hardfork, "osaka") && tx.gasLimit > TX_GAS_LIMIT_MAX) {
-    throw reject(
-      "TX_GAS_LIMIT_EXCEEDS_MAXIMUM",
-      `transaction gas limit too high (cap: ${TX_GAS_LIMIT_MAX}, tx: ${tx.gasLimit})`,
-    );
+export function checkGasLimit(tx: Transaction, rules: PoolRules): void {
+  const cap = txGasLimitMaxOf(rules.hardfork, rules);
+  if (cap !== undefined && tx.gasLimit > cap) {
+    throw reject("TX_GAS_LIMIT_EXCEEDS_MAXIMUM", `transaction gas limit too high (cap: ${cap}, tx: ${tx.gasLimit})`);
   }
-  if (tx.gasLimit > header.gasLimit) {
+  if (tx.gasLimit > rules.header.gasLimit) {
     throw reject("TX_GAS_ALLOWANCE_EXCEEDED", "exceeds block gas limit");
   }
 }
@@ -62,10 +60,11 @@ export function checkTransaction({ tx, sender }: Submission, rules: PoolRules, l
     throw reject("POOL_OVERSIZED_DATA", `oversized data: transaction size ${limits.size}, limit ${limits.sizeMax}`);
   }
   checkFork(tx, hardfork);
-  if (tx.to === null && isAtLeast(hardfork, "shanghai") && tx.data.length > INIT_CODE_SIZE_MAX) {
+  const initCodeSizeMax = initCodeSizeMaxOf(rules);
+  if (tx.to === null && isAtLeast(hardfork, "shanghai") && tx.data.length > initCodeSizeMax) {
     throw reject(
       "TX_INITCODE_SIZE_EXCEEDED",
-      `max initcode size exceeded: code size ${tx.data.length} limit ${INIT_CODE_SIZE_MAX}`,
+      `max initcode size exceeded: code size ${tx.data.length} limit ${initCodeSizeMax}`,
     );
   }
   checkGasLimit(tx, rules);

@@ -64,6 +64,10 @@ export class Heap<T> {
   }
 }
 
+/** Which of two accounts' next transactions comes first: that with the higher tip, or that which arrived first. */
+export const BLOCK_ORDERS = ["fees", "fifo"] as const;
+export type BlockOrderRule = (typeof BLOCK_ORDERS)[number];
+
 /** What a transaction must fulfil to be a candidate. */
 export type BlockOrderLimits = {
   /** Of the block to be built, in wei; 0 before London. */
@@ -86,7 +90,7 @@ type Candidate = {
 
 /**
  * Candidates for a block: the transaction with the highest effective tip among the next of each account first, plain
- * before blob transactions and earlier before later arrivals among equals. An account ends at the first transaction that
+ * before blob transactions and earlier before later arrivals among equals; or earlier before later arrivals alone. An account ends at the first transaction that
  * is no candidate, since those after it could not be executed.
  */
 export class BlockOrder {
@@ -94,14 +98,14 @@ export class BlockOrder {
   readonly #heap: Heap<Candidate>;
 
   /** @param accounts executable entries of each account in order of nonce */
-  constructor(accounts: Iterable<readonly Entry[]>, limits: BlockOrderLimits) {
+  constructor(accounts: Iterable<readonly Entry[]>, limits: BlockOrderLimits, rule: BlockOrderRule = "fees") {
     this.#limits = limits;
     const firsts: Candidate[] = [];
     for (const entries of accounts) {
       const candidate = candidateAt([...entries], 0, limits);
       if (candidate) firsts.push(candidate);
     }
-    this.#heap = new Heap<Candidate>(isBetter, firsts);
+    this.#heap = new Heap<Candidate>(rule === "fifo" ? isEarlier : isBetter, firsts);
   }
 
   /** The best one left. */
@@ -147,5 +151,9 @@ function isBetter(a: Candidate, b: Candidate): boolean {
   const aIsBlob = a.entry.tx.type === 3;
   const bIsBlob = b.entry.tx.type === 3;
   if (aIsBlob !== bIsBlob) return bIsBlob;
+  return isEarlier(a, b);
+}
+
+function isEarlier(a: Candidate, b: Candidate): boolean {
   return a.entry.arrival < b.entry.arrival;
 }

@@ -1,6 +1,5 @@
 import { invariant } from "../errors.ts";
-import { TX_GAS_LIMIT_MAX } from "../params/gas.ts";
-import { isAtLeast } from "../params/hardforks.ts";
+import { txGasLimitMaxOf } from "../params/execution-limits.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "../state/account.ts";
@@ -157,11 +156,12 @@ export class LegacyPool {
    * @param included whether the transaction of a used nonce is in the block
    */
   reset(rules: PoolRules, changed: Iterable<Address> | undefined, included: (hash: Hash) => boolean): void {
-    const wasOsaka = isAtLeast(this.#rules.hardfork, "osaka");
+    const capBefore = txGasLimitMaxOf(this.#rules.hardfork, this.#rules);
     const isStricter = rules.hardfork !== this.#rules.hardfork || rules.header.gasLimit < this.#rules.header.gasLimit;
     this.#rules = rules;
-    if (isAtLeast(rules.hardfork, "osaka") && !wasOsaka) {
-      this.removeWhere(({ tx }) => tx.gasLimit > TX_GAS_LIMIT_MAX, "invalid");
+    const cap = txGasLimitMaxOf(rules.hardfork, rules);
+    if (cap !== undefined && capBefore === undefined) {
+      this.removeWhere(({ tx }) => tx.gasLimit > cap, "invalid");
     }
     const addresses = changed && !isStricter ? changed : this.#accounts.keys();
     for (const address of [...addresses]) this.#resetAccount(address, included);

@@ -7,7 +7,7 @@ import { encodePooledTransaction } from "../types/transaction/encode.ts";
 import type { BlobTransaction, Transaction } from "../types/transaction/transaction.ts";
 import { checkGasLimit, checkTransaction, reject, TransactionRejectedError } from "./admission.ts";
 import { type BlobEntry, BlobPool } from "./blob-pool.ts";
-import { BlockOrder, type BlockOrderLimits } from "./block-order.ts";
+import { BlockOrder, type BlockOrderLimits, type BlockOrderRule } from "./block-order.ts";
 import { Entry } from "./entry.ts";
 import { JournalWriteError } from "./journal.ts";
 import { LegacyPool } from "./legacy-pool.ts";
@@ -37,6 +37,8 @@ type PoolListener = (transactions: readonly PooledTransaction[]) => void;
 type RemovalListener = (transaction: PooledTransaction, reason: RemovalReason) => void;
 
 type MempoolModules = {
+  /** Of the transactions of a block; by fees unless given. */
+  readonly order?: BlockOrderRule;
   readonly config: ChainConfig;
   /** The block the pool starts upon. */
   readonly head: PoolHead;
@@ -63,6 +65,7 @@ export class Mempool implements PoolReader {
   readonly #permissions: AccountRules | undefined;
   readonly #legacy: LegacyPool;
   readonly #blobs: BlobPool;
+  readonly #order: BlockOrderRule;
   readonly #pendingListeners = new Set<PoolListener>();
   readonly #addedListeners = new Set<PoolListener>();
   readonly #removalListeners = new Set<RemovalListener>();
@@ -84,6 +87,7 @@ export class Mempool implements PoolReader {
     this.#config = modules.config;
     this.#permissions = modules.permissions;
     this.#minimumTip = settings.minimumTip;
+    this.#order = modules.order ?? "fees";
     this.#rules = rulesAt(modules.config, modules.head);
     this.#legacy = new LegacyPool(settings, this.#rules, {
       now,
@@ -215,7 +219,7 @@ export class Mempool implements PoolReader {
 
   /** The pending transactions in the order a block takes them, as of now. */
   pendingForBlock(limits: BlockOrderLimits): BlockOrder {
-    return new BlockOrder(this.#pendingLists(), limits);
+    return new BlockOrder(this.#pendingLists(), limits, this.#order);
   }
 
   get(hash: Hash): PooledTransaction | undefined {

@@ -1,4 +1,5 @@
 import type { ChainConfig } from "../params/chain-config.ts";
+import type { ExecutionLimits } from "../params/execution-limits.ts";
 import { nextBaseFee } from "../params/fees.ts";
 import { type Hardfork, hardforkAt, isBlockForkActive } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
@@ -154,7 +155,8 @@ export type PoolRules = PoolHead & {
   readonly chainId: bigint;
   /** undefined before London */
   readonly nextBaseFee: bigint | undefined;
-} & Pick<ChainConfig, "accountPermissions">;
+} & Pick<ChainConfig, "accountPermissions"> &
+  ExecutionLimits;
 
 export function rulesAt(config: ChainConfig, { header, state }: PoolHead): PoolRules {
   const isLondonNext = isBlockForkActive(config, "londonBlock", header.number + 1);
@@ -164,6 +166,8 @@ export function rulesAt(config: ChainConfig, { header, state }: PoolHead): PoolR
     hardfork: hardforkAt(config, header),
     chainId: config.chainId,
     nextBaseFee: isLondonNext ? nextBaseFee(header, config) : undefined,
+    ...(config.codeSizeMax !== undefined && { codeSizeMax: config.codeSizeMax }),
+    ...(config.noTxGasLimit && { noTxGasLimit: true }),
     ...(config.accountPermissions !== undefined && { accountPermissions: config.accountPermissions }),
   };
 }

@@ -5,17 +5,21 @@ import type { NodeProvider } from "../adapters/provider.ts";
 import type { Listener } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
 import { InvalidConfigError } from "../config/errors.ts";
+import { assertPhrase } from "../config/genesis/dev-wallet.ts";
 import { isInMemory } from "../config/home.ts";
 import { clientVersion } from "../config/package.ts";
 import { openTlsFiles } from "../config/tls-files.ts";
 import type { SyncedEngine } from "../consensus/cometbft/state-sync.ts";
-import type { Contracts } from "../dev/artifacts/contracts.ts";
+import { Contracts } from "../dev/artifacts/contracts.ts";
 import { readArtifacts } from "../dev/artifacts/read-artifacts.ts";
-import { createArtifactLog } from "../observe/artifact-log.ts";
+import { type ActivityLog, activityOf } from "../observe/activity/activity-log.ts";
+import { showChain } from "../observe/activity/show-chain.ts";
 import { declareChainMetrics } from "../observe/chain-metrics.ts";
 import { DiskUsage } from "../observe/disk-usage.ts";
 import { logBlocks, logTransactions } from "../observe/log-transactions.ts";
 import { declareCertificateMetrics, listenMetrics, type MetricsListener } from "../observe/metrics-listener.ts";
+import { ProjectNames } from "../observe/project-names.ts";
+import { TransactionTracer } from "../observe/transaction-tracer.ts";
 import type { RpcProcesses } from "../processes/rpc-processes.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
@@ -26,6 +30,7 @@ import { ChainRole, type ChainRoleHooks } from "./chain/chain-role.ts";
 import type * as NetworkEngine from "./chain/network-engine.ts";
 import { type Fork, openFork } from "./chain/open-fork.ts";
 import { openDevStateFiles } from "./dev/dev-state-files.ts";
+import { replayForkedTransactions } from "./dev/fork-transaction.ts";
 import { createReset } from "./dev/reset-chain.ts";
 import { finishReset } from "./dev/reset-home.ts";
 import { Resources } from "./resources.ts";
@@ -53,6 +58,8 @@ export class NodeInProcess implements RunningNode {
   readonly #resources = new Resources();
   readonly #networkEngine: typeof NetworkEngine | undefined;
   readonly #contracts: Contracts | undefined;
+  /** Where the log is for the people at a dev chain. */
+  readonly #activity: ActivityLog | undefined;
   #onFatal: (error: unknown) => void = () => {};
   #synced: SyncedEngine | undefined;
   #role: ChainRole | undefined;
@@ -66,7 +73,10 @@ export class NodeInProcess implements RunningNode {
     this.#log = log;
     this.#hooks = hooks;
     this.#networkEngine = networkEngine;
+    this.#activity = activityOf(log);
     this.#contracts = config.dev ? readContracts(config, log) : undefined;
+    // Without artifacts calls are shown by their selectors.
+    if (config.dev && config.devChain.printTraces) this.#contracts ??= new Contracts();
     this.failures = createFailures(log, this.#metrics);
     this.failure = new Promise((settle) => {
       this.#onFatal = settle;
@@ -119,6 +129,7 @@ export class NodeInProcess implements RunningNode {
     // CometBFT runs already after state sync, and ends when there is no chain for it.
     let hasEngine = false;
     resources.add(() => (hasEngine ? undefined : this.#synced?.close()));
+    if (config.dev) await assertPhrase(config);
     if (config.dev && !isInMemory(config)) finishReset(config.home);
     this.#role = await this.#openRole(await openFork(config, log.child("fork")));
     resources.add(() => this.#role!.stop());
@@ -147,10 +158,12 @@ export class NodeInProcess implements RunningNode {
     this.#rpc = await RpcRole.start(config, {
       role: this.#role,
       log,
+      activity: this.#activity,
       metrics: this.#metrics,
       failures: this.failures,
       readiness: () => this.readiness(),
       tls,
+      artifacts: this.#contracts,
       reset: createReset(config, {
         role: () => this.core,
         whileIdle: (work) => this.#rpc!.whileIdle(work),
@@ -162,6 +175,7 @@ export class NodeInProcess implements RunningNode {
     resources.add(() => this.#rpc?.close());
     this.#logTransactions(this.#rpc.execution);
     await this.#role.start();
+    await replayForkedTransactions(config, this.#role);
     hasEngine = true;
   }
 
@@ -180,7 +194,7 @@ export class NodeInProcess implements RunningNode {
       );
       declareChainMetrics(this.#metrics, role);
       declareNodeMetrics(this.#metrics, () => this.readiness());
-      logBlocks(role.chain, this.#log.child("chain"));
+      if (!this.#showsBlocks) logBlocks(role.chain, this.#log.child("chain"));
       return role;
     } catch (error) {
       await fork?.close();
@@ -219,14 +233,33 @@ export class NodeInProcess implements RunningNode {
     return mergeExpositions([own, ...(await this.processes.expositions())]);
   }
 
+  /** The log for people has blocks with their transactions. */
+  get #showsBlocks(): boolean {
+    return this.#config.dev && this.#activity !== undefined;
+  }
+
   #logTransactions(execution: ExecutionPort): void {
     if (!this.#config.dev) return;
-    const { chain, devChain } = this.core;
-    const artifacts = this.#contracts && createArtifactLog(this.#contracts, { chain, tracing: execution });
-    logTransactions({ chain, devChain }, execution, {
-      log: this.#log.child("chain"),
-      failures: this.failures,
-      artifacts,
+    const { failures } = this;
+    const { chain, devChain, opened, pool } = this.core;
+    const accounts = opened.devAccounts;
+    const names = new ProjectNames(this.#contracts, { chain, accounts });
+    const tracer = new TransactionTracer(names, execution);
+    if (this.#activity === undefined) {
+      const log = this.#log.child("chain");
+      logTransactions({ chain, devChain }, { log, failures, tracer, hasArtifacts: this.#contracts !== undefined });
+      return;
+    }
+    showChain(this.#activity, {
+      failures,
+      chain,
+      devChain,
+      mempool: pool.mempool,
+      names,
+      tracer,
+      accounts,
+      methods: () => this.#rpc!.methods,
+      traceCall: (params) => this.provider.request({ method: "debug_traceCall", params }),
     });
   }
 }
@@ -240,13 +273,16 @@ function declareNodeMetrics(metrics: Metrics, readiness: () => Readiness): void 
 
 function statusOf({ chain, opened }: ChainRole): ChainStatus {
   const { header } = chain.head().block;
-  const { resumed, devAccounts, fork } = opened;
+  const { resumed, devAccounts, devWallet, fork, genesis } = opened;
+  const { timestamp, gasLimit, baseFeePerGas = 0n } = fork?.base.block.header ?? genesis;
   return {
     chainId: chain.config.chainId,
     head: header.number,
     headTimestamp: header.timestamp,
     resumed,
     fork: fork && forkInfoOf(fork),
+    first: { number: fork?.base.block.header.number ?? 0, timestamp, gasLimit, baseFeePerGas },
+    devWallet,
     devAccounts,
   };
 }

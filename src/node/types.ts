@@ -1,6 +1,6 @@
 import type { Listener } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
-import type { DevAccount } from "../keystore/dev-accounts.ts";
+import type { DevAccount, DevWallet } from "../keystore/dev-accounts.ts";
 import type { ForkInfo } from "../rpc/ports/dev-info.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -15,6 +15,17 @@ export type ChainStatus = {
   readonly resumed: boolean;
   /** The block of another chain that this one continues. */
   readonly fork?: ForkInfo | undefined;
+  /** Block 0, or the one that a fork continues. */
+  readonly first: {
+    readonly number: number;
+    /** Unix seconds */
+    readonly timestamp: number;
+    readonly gasLimit: bigint;
+    /** In wei; 0 before London. */
+    readonly baseFeePerGas: bigint;
+  };
+  /** What the accounts are derived from. */
+  readonly devWallet: DevWallet;
   /** Unlocked accounts whose keys are public; none but on a dev chain. */
   readonly devAccounts: readonly DevAccount[];
 };

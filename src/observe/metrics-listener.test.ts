@@ -34,6 +34,17 @@ test("the metrics listener serves counters, life and readiness, and nothing else
   }
 });
 
+test("an address that is taken is named by its own setting", async () => {
+  const listener = await listenMetrics(OPTIONS);
+  try {
+    const port = Number(new URL(listener.url).port);
+    const taken = listenMetrics({ ...OPTIONS, address: { host: "127.0.0.1", port } });
+    await assert.rejects(taken, { code: "EADDRINUSE", setting: "metrics.address" });
+  } finally {
+    listener.close();
+  }
+});
+
 test("the metrics listener answers under names that are allowed, and to addresses", async () => {
   const listener = await listenMetrics(OPTIONS);
   const base = listener.url.replace(/\/metrics$/, "");

@@ -57,9 +57,10 @@ export async function listenMetrics(options: MetricsListenerOptions): Promise<Me
   });
   server.maxConnections = CONNECTIONS_MAX;
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    // The address is neither that of --port nor the API's.
+    server.once("error", (error) => reject(Object.assign(error, { setting: "metrics.address" })));
     server.listen(address.port, address.host, () => {
-      server.off("error", reject);
+      server.removeAllListeners("error");
       resolve();
     });
   });

@@ -1,11 +1,15 @@
 import type { Config } from "../config/config.ts";
 import { type AnswerPage, createPageServer, readPageTable } from "../pages/answer-page.ts";
+import { createStartPage } from "../pages/start-page.ts";
 import { type DiscoverModules, documentOfListener } from "../rpc/methods/rpc/methods.ts";
+import type { ChainView } from "../rpc/ports/chain-view.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
 import type { AccessPolicy } from "../rpc/transport/dispatch/context.ts";
 import type { OtherRequest } from "../rpc/transport/server/http-request.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
+import type { ActionModules } from "./etherscan/actions.ts";
+import { createEtherscanApi } from "./etherscan/etherscan-api.ts";
 import { answerHealth, JSON_TYPE, sendText } from "./health.ts";
 
 /**
@@ -35,19 +39,37 @@ function createOpenRpcFile(modules: DiscoverModules): OtherRequest {
   };
 }
 
-/** What the RPC port serves besides calls: health, the OpenRPC document, and the pages that the settings open. */
+type OtherRequestModules = DiscoverModules & ActionModules & { readonly chain: Pick<ChainView, "config"> };
+
+/** What the RPC port serves besides calls: health, the OpenRPC document, and the pages and the API that the settings open. */
 export function createOtherRequests(
   config: Config,
   log: Logger,
   readiness: () => MaybePromise<Readiness>,
-  modules: DiscoverModules,
+  modules: OtherRequestModules,
 ): OtherRequest {
   const answerOpenRpc = createOpenRpcFile(modules);
   const answerPage = openPages(config, log);
+  const answerStart = openStartPage(config, modules);
+  const answerApi = config.explorer.etherscanApi ? createEtherscanApi(modules, log) : undefined;
   return (request, response, access) =>
     answerHealth(request, response, readiness) ||
     answerOpenRpc(request, response, access) ||
+    answerApi?.(request, response, access) ||
+    answerStart?.(request, response) ||
     (answerPage?.(request, response) ?? false);
+}
+
+/** Where there are no pages there is none that leads to them. */
+function openStartPage({ dev, docs, explorer }: Config, { chain }: OtherRequestModules): AnswerPage | undefined {
+  if (!docs.enable && !explorer.enable) return undefined;
+  return createStartPage({
+    isDev: dev,
+    chainId: chain.config.chainId,
+    hasExplorer: explorer.enable,
+    hasDocs: docs.enable,
+    hasEtherscanApi: explorer.etherscanApi,
+  });
 }
 
 function openPages({ docs, explorer }: Config, log: Logger): AnswerPage | undefined {

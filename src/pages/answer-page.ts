@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { gunzipSync } from "node:zlib";
 import { ifPresent } from "../storage/if-present.ts";
 
 /** One file that browsers may get, as `scripts/pages.mjs` has written it. */
 export type Page = {
-  /** below the folder of the pages; compressed forms end with the encoding */
+  /** below the folder of the pages */
   readonly file: string;
   /** value of Content-Type */
   readonly type: string;
@@ -13,8 +14,8 @@ export type Page = {
   readonly isHashed: boolean;
   /** its scripts make WebAssembly */
   readonly runsWasm: boolean;
-  /** Content-Encodings there are, best first */
-  readonly encodings: readonly string[];
+  /** `file` is compressed by gzip: clients that do not take that get it expanded */
+  readonly isGzipped: boolean;
 };
 
 /** Pages by the path of their URL. */
@@ -64,6 +65,10 @@ function headersWith(scripts: string): Readonly<Record<string, string>> {
 const REVALIDATED = "no-cache";
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
+/** Shown in place of a page of this folder that is not there. */
+const DOCS = "/docs/";
+const NOT_FOUND = `${DOCS}not-found/`;
+
 /** Answers a request for a page; false for any other request. */
 export type AnswerPage = (request: IncomingMessage, response: ServerResponse) => boolean;
 
@@ -97,11 +102,10 @@ export function createPageServer(
       response.writeHead(308, { location: `${path}/`, "content-length": 0 }).end();
       return true;
     }
-    const page = table.get(path);
+    const found = table.get(path);
+    const page = found ?? (path.startsWith(DOCS) ? table.get(NOT_FOUND) : undefined);
     if (page === undefined) return false;
-    const accepted = acceptedEncodings(request.headers["accept-encoding"]);
-    const encoding = page.encodings.find((name) => accepted.has(name));
-    // Weak: the compressed forms have the same tag.
+    // Weak: both forms have the same tag.
     const etag = `W/"${page.etag}"`;
     response.appendHeader("vary", "accept-encoding");
     const headers = {
@@ -109,33 +113,34 @@ export function createPageServer(
       etag,
       "cache-control": page.isHashed ? IMMUTABLE : REVALIDATED,
     };
-    if (request.headers["if-none-match"] === etag) {
+    if (found !== undefined && request.headers["if-none-match"] === etag) {
       response.writeHead(304, headers).end();
       return true;
     }
-    const bytes = read(encoding === undefined ? page.file : `${page.file}.${encoding}`);
-    if (bytes === undefined) {
+    const stored = read(page.file);
+    if (stored === undefined) {
       response.writeHead(503, { "content-length": 0 }).end();
       return true;
     }
-    response.writeHead(200, {
+    const isGzipped = page.isGzipped && accepts(request.headers["accept-encoding"], "gzip");
+    const bytes = page.isGzipped && !isGzipped ? gunzipSync(stored) : stored;
+    response.writeHead(found === undefined ? 404 : 200, {
       ...headers,
       "content-type": page.type,
       "content-length": bytes.length,
-      ...(encoding !== undefined && { "content-encoding": encoding }),
+      ...(isGzipped && { "content-encoding": "gzip" }),
     });
     response.end(method === "HEAD" ? undefined : bytes);
     return true;
   };
 }
 
-/** Names in Accept-Encoding (RFC 9110, 12.5.3) but those with weight 0. */
-function acceptedEncodings(header: string | string[] | undefined): ReadonlySet<string> {
-  const items = String(header ?? "").split(",");
-  return new Set(
-    items.flatMap((item) => {
-      const [name = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
-      return parameters.some((each) => /^q=0(\.0*)?$/.test(each)) ? [] : [name];
-    }),
-  );
+/** Whether Accept-Encoding (RFC 9110, 12.5.3) has `encoding`, with another weight than 0. */
+function accepts(header: string | string[] | undefined, encoding: string): boolean {
+  return String(header ?? "")
+    .split(",")
+    .some((item) => {
+      const [name, ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
+      return name === encoding && !parameters.some((each) => /^q=0(\.0*)?$/.test(each));
+    });
 }

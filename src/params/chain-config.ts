@@ -57,6 +57,10 @@ export type ChainConfig = {
   readonly jail?: boolean;
   /** Contract whose storage has the accounts that may send transactions and create contracts; absent: every account may. */
   readonly accountPermissions?: Address;
+  /** Most bytes of a contract, in place of EIP-170's; twice as many may create it. */
+  readonly codeSizeMax?: number;
+  /** A transaction may have as much gas as a block: without EIP-7825's limit. */
+  readonly noTxGasLimit?: boolean;
   /** The first agreed fork that this program cannot execute: no block from its time on is valid here. */
   readonly unknownFork?: UnknownFork;
 };

@@ -107,6 +107,12 @@ export const WITHDRAWAL_REQUEST_ADDRESS = "0x00000961ef480eb55e80d19ad83579a64c0
 /** EIP-7251 (Prague) */
 export const CONSOLIDATION_REQUEST_ADDRESS = "0x0000bbddc7ce488642fb579f8b00f3a590007251" as Address;
 
+/** Contracts that each block from Prague on calls, and is invalid without. */
+export const REQUEST_CONTRACTS: readonly { readonly eip: string; readonly address: Address }[] = [
+  { eip: "EIP-7002", address: WITHDRAWAL_REQUEST_ADDRESS },
+  { eip: "EIP-7251", address: CONSOLIDATION_REQUEST_ADDRESS },
+];
+
 // Gas of the precompiled contracts (Yellow Paper, appendix E.1), as amended by the EIPs named.
 
 /** Gas with a fixed part and one for each 32-byte word of the input begun. */

@@ -81,13 +81,15 @@ export function readChainConfig(json: unknown): ChainConfig {
 }
 
 /** Rules that nodes of this program agree on from block 1 on; other programs ignore the section `evmint`. */
-const AGREED_KEYS = ["minimumTip", "jail", "accountPermissions"];
+const AGREED_KEYS = ["minimumTip", "jail", "accountPermissions", "codeSizeLimit", "noTxGasLimit"];
+/** The size of a contract and twice as much are numbers of 32 bits in the EVM. */
+const CODE_SIZE_BITS = 30;
 
 /** A chain without a base fee accepts tips of 0, unless its genesis says otherwise. @throws InvalidGenesisError */
 function agreedAtGenesis(
   file: JsonObject,
   zeroBaseFee: boolean,
-): Pick<ChainConfig, "zeroBaseFee" | "minimumTip" | "jail" | "accountPermissions"> {
+): Pick<ChainConfig, "zeroBaseFee" | "minimumTip" | "jail" | "accountPermissions" | "codeSizeMax" | "noTxGasLimit"> {
   const path = "config.evmint";
   const section = readOptional(file, "config", "evmint", readObject) ?? {};
   // Unlike in the rest of the file an unknown key is an error: a rule that one node reads and another does not splits the chain.
@@ -97,11 +99,17 @@ function agreedAtGenesis(
   const minimumTip = given ?? (zeroBaseFee ? 0n : undefined);
   const jail = readOptional(section, path, "jail", readBoolean) ?? false;
   const accountPermissions = readOptional(section, path, "accountPermissions", readAddressField);
+  const codeSizeMax = readOptional(section, path, "codeSizeLimit", (value, field) =>
+    readInteger(value, field, CODE_SIZE_BITS),
+  );
+  const noTxGasLimit = readOptional(section, path, "noTxGasLimit", readBoolean) ?? false;
   return {
     ...(zeroBaseFee && { zeroBaseFee }),
     ...(minimumTip !== undefined && { minimumTip }),
     ...(jail && { jail }),
     ...(accountPermissions !== undefined && { accountPermissions }),
+    ...(codeSizeMax !== undefined && { codeSizeMax: Number(codeSizeMax) }),
+    ...(noTxGasLimit && { noTxGasLimit }),
   };
 }
 

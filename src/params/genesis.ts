@@ -1,8 +1,9 @@
-import { type Address, parseAddress, ZERO_ADDRESS } from "../primitives/address.ts";
+import { type Address, checksumAddress, parseAddress, ZERO_ADDRESS } from "../primitives/address.ts";
 import { bigintToFixedBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashFromBigint, parseHash, ZERO_HASH } from "../primitives/hash.ts";
 import { hexToBytes, InvalidHexError } from "../primitives/hex.ts";
 import type { ChainConfig } from "./chain-config.ts";
+import { REQUEST_CONTRACTS } from "./gas.ts";
 import { readChainConfig } from "./genesis-config.ts";
 import {
   fieldPath,
@@ -15,6 +16,7 @@ import {
   readSafeInteger,
   readText,
 } from "./genesis-json.ts";
+import { hardforkAt, isAtLeast } from "./hardforks.ts";
 
 /** An account that exists in block 0. Balance in wei; what is left out is 0 or empty. */
 export type GenesisAccount = {
@@ -45,6 +47,23 @@ export type Genesis = {
   readonly blobGasUsed?: bigint;
   readonly excessBlobGas?: bigint;
 };
+
+/**
+ * The contracts that Prague needs and block 0 lacks. A chain that gets there later may still deploy them.
+ * @throws InvalidGenesisError where Prague is from block 0 on: no block follows it
+ */
+export function contractsBeforePrague({ config, alloc, timestamp }: Genesis): typeof REQUEST_CONTRACTS {
+  if (config.pragueTime === undefined) return [];
+  const missing = REQUEST_CONTRACTS.filter(({ address }) => !alloc.get(address)?.code?.length);
+  const [first] = missing;
+  if (first !== undefined && isAtLeast(hardforkAt(config, { number: 0, timestamp, difficulty: 0n }), "prague")) {
+    throw new InvalidGenesisError(
+      fieldPath("alloc", checksumAddress(first.address)),
+      `no code (${first.eip}), without which no block is valid from Prague on, and config.pragueTime is not after block 0: add the contract, or set a later time`,
+    );
+  }
+  return missing;
+}
 
 /** Top-level members of a Cosmos SDK genesis. */
 const COSMOS_KEYS = ["app_state", "genesis_time", "consensus_params", "consensus"];

@@ -34,6 +34,7 @@ describe("FollowedChain", () => {
         index: 0,
         count: 1,
         chainPid,
+        reportsCalls: false,
       },
       assert.ifError,
       undefined,

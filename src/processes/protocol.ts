@@ -1,6 +1,7 @@
 import type { FollowedStore } from "../chain/store/follow/published-head.ts";
 import type { Config } from "../config/config.ts";
 import type { AdmittedCall, CallerIdentity } from "../les/port.ts";
+import type { CallRecord } from "../observe/activity/call-window.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { JsonText } from "../rpc/transport/codec.ts";
@@ -26,6 +27,8 @@ export type RpcProcessData = {
   readonly count: number;
   /** Id of the chain's process, which started it. */
   readonly chainPid: number;
+  /** The log shows single calls: they are reported. */
+  readonly reportsCalls: boolean;
 };
 
 /** A call that the chain's process runs for an RPC process. */
@@ -58,6 +61,8 @@ export type ChainHandlers = {
   /** A connection of a listener ended. */
   ended(input: { readonly listener: TcpKind }): void;
   badToken(input: { readonly source: string }): void;
+  /** Calls of some time, equal ones together; `more` are in none of the records. */
+  calls(input: { readonly records: readonly CallRecord[]; readonly more: number }): void;
   log(line: {
     readonly level: Exclude<LogLevel, "silent">;
     readonly message: string;

@@ -31,6 +31,8 @@ type RpcProcessModules = ServedCallsModules & {
   /** The process has ended, whatever the reason. */
   readonly onExit: (reason: string) => void;
   readonly onBadToken: (source: string) => void;
+  /** Calls that it served. */
+  readonly onCalls: (calls: Parameters<ChainHandlers["calls"]>[0]) => void;
 };
 
 /** One RPC process, as the chain's process sees it. */
@@ -153,7 +155,7 @@ export class RpcProcess {
     this.#child.kill("SIGKILL");
   }
 
-  #handlers(): Pick<ChainHandlers, "ready" | "took" | "ended" | "badToken" | "log"> {
+  #handlers(): Pick<ChainHandlers, "ready" | "took" | "ended" | "badToken" | "calls" | "log"> {
     return {
       ready: () => {
         this.#isReady = true;
@@ -167,6 +169,7 @@ export class RpcProcess {
         this.#connections[listener]--;
       },
       badToken: ({ source }) => this.#modules.onBadToken(source),
+      calls: (calls) => this.#modules.onCalls(calls),
       log: ({ level, message, data, error }) => {
         this.#modules.log[level](message, {
           ...data,

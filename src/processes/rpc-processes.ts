@@ -4,6 +4,7 @@ import type { ChainParts } from "../adapters/parts.ts";
 import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
 import type { ServingPort } from "../les/port.ts";
+import type { ActivityLog } from "../observe/activity/activity-log.ts";
 import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
 import { CallQueue } from "../rpc/transport/dispatch/call-queue.ts";
 import type { Registry } from "../rpc/transport/dispatch/method.ts";
@@ -39,6 +40,8 @@ type RpcProcessesModules = {
   readonly epoch: () => number;
   /** A process counted a bad token of `source`. */
   readonly onBadToken: (source: string) => void;
+  /** undefined: nobody looks at single calls */
+  readonly activity: ActivityLog | undefined;
 };
 
 type Slot = {
@@ -189,6 +192,7 @@ export class RpcProcesses implements ConnectionWorkers {
           this.#modules.onBadToken(source);
           this.countBadToken(source, child);
         },
+        onCalls: ({ records, more }) => this.#modules.activity?.merge(records, more),
       },
     );
     slot.process = child;
@@ -242,6 +246,7 @@ export function startRpcProcesses(
     readonly log: Logger;
     readonly metrics: Metrics;
     readonly onBadToken: (source: string) => void;
+    readonly activity: ActivityLog | undefined;
   },
 ): RpcProcesses | undefined {
   const { log } = modules;
@@ -265,6 +270,7 @@ export function startRpcProcesses(
         chainConfig: chain.genesisConfig,
         genesisHash: chain.genesisHash,
         chainPid: process.pid,
+        reportsCalls: modules.activity !== undefined,
       },
       callQueueMax: config.limits.server.callQueueMax,
     },

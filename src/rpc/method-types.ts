@@ -166,6 +166,12 @@ export type RpcForkedNetwork = {
   readonly forkBlockHash: RpcHash;
 };
 
+export type RpcFoundContract = {
+  readonly address: RpcAddress;
+  readonly name: string;
+  readonly origin: "verified" | "artifacts";
+};
+
 export type RpcHeader = {
   readonly number: RpcQuantity;
   readonly hash: RpcHash | null;
@@ -197,6 +203,16 @@ export type RpcHeaderAndProof = {
   readonly proof?: readonly Hex[];
 };
 
+export type RpcKnownContract = {
+  readonly address: RpcAddress;
+  readonly name: string;
+  readonly origin: "verified" | "artifacts";
+  readonly match: "exact" | "same instructions";
+  readonly abi: readonly ({ readonly [key: string]: unknown })[];
+  readonly sources: { readonly [key: string]: string };
+  readonly compilerVersion?: string;
+};
+
 export type RpcLog = {
   readonly address: RpcAddress;
   readonly topics: readonly RpcHash[];
@@ -219,8 +235,8 @@ export type RpcLogFilterInput = {
 };
 
 export type RpcLogFilterOptionsInput = {
-  readonly logCount?: unknown;
-  readonly blockCount?: unknown;
+  readonly logCount?: number | string | bigint;
+  readonly blockCount?: number | string | bigint;
   readonly ignoreTopicsOrder?: boolean;
 };
 
@@ -421,8 +437,8 @@ export type RpcTraceFilterInput = {
   readonly fromAddress?: readonly RpcAddress[];
   readonly toAddress?: readonly RpcAddress[];
   readonly mode?: string;
-  readonly after?: unknown;
-  readonly count?: unknown;
+  readonly after?: number | string | bigint;
+  readonly count?: number | string | bigint;
 };
 
 export type RpcTransaction = {
@@ -549,16 +565,16 @@ export interface RpcMethods {
   admin_addPeer(url: string): Promise<boolean>;
   admin_addTrustedPeer(url: string): Promise<boolean>;
   admin_datadir(): Promise<string>;
-  admin_exportChain(file: string, first?: unknown | null, last?: unknown | null): Promise<boolean>;
+  admin_exportChain(file: string, first?: number | string | bigint | null, last?: number | string | bigint | null): Promise<boolean>;
   admin_importChain(file: string): Promise<boolean>;
   admin_nodeInfo(): Promise<unknown>;
   admin_peers(): Promise<unknown>;
   admin_readiness(): Promise<unknown>;
   admin_removePeer(url: string): Promise<boolean>;
   admin_removeTrustedPeer(url: string): Promise<boolean>;
-  admin_startHTTP(host?: string | null, port?: unknown | null, cors?: string | null, apis?: string | null, vhosts?: string | null): Promise<boolean>;
-  admin_startRPC(host?: string | null, port?: unknown | null, cors?: string | null, apis?: string | null, vhosts?: string | null): Promise<boolean>;
-  admin_startWS(host?: string | null, port?: unknown | null, allowedOrigins?: string | null, apis?: string | null): Promise<boolean>;
+  admin_startHTTP(host?: string | null, port?: number | string | bigint | null, cors?: string | null, apis?: string | null, vhosts?: string | null): Promise<boolean>;
+  admin_startRPC(host?: string | null, port?: number | string | bigint | null, cors?: string | null, apis?: string | null, vhosts?: string | null): Promise<boolean>;
+  admin_startWS(host?: string | null, port?: number | string | bigint | null, allowedOrigins?: string | null, apis?: string | null): Promise<boolean>;
   admin_stopHTTP(): Promise<boolean>;
   admin_stopRPC(): Promise<boolean>;
   admin_stopWS(): Promise<boolean>;
@@ -625,11 +641,11 @@ export interface RpcMethods {
   db_putString(database: string, key: string, value: string): Promise<boolean>;
   debug_accountRange(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput, start: Hex, maxResults: number, noCode: boolean, noStorage: boolean, incompletes: boolean): Promise<unknown>;
   debug_backtraceAt(location: string): Promise<unknown>;
-  debug_blockProfile(file: string, seconds: unknown): Promise<unknown>;
+  debug_blockProfile(file: string, seconds: number | string | bigint): Promise<unknown>;
   debug_chaindbCompact(): Promise<unknown>;
   debug_chaindbProperty(): Promise<string>;
-  debug_cpuProfile(file: string, seconds: unknown): Promise<unknown>;
-  debug_dbAncient(kind: string, number: unknown): Promise<Hex>;
+  debug_cpuProfile(file: string, seconds: number | string | bigint): Promise<unknown>;
+  debug_dbAncient(kind: string, number: number | string | bigint): Promise<Hex>;
   debug_dbAncients(): Promise<number>;
   debug_dbGet(key: string): Promise<Hex>;
   debug_dumpBlock(block: number | RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<unknown>;
@@ -643,22 +659,22 @@ export interface RpcMethods {
   debug_getBlockRlp(block: number | RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<Hex>;
   debug_getHeaderRlp(block: number | RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<Hex>;
   debug_getModifiedAccountsByHash(start: RpcHash, end?: RpcHash | null): Promise<readonly RpcAddress[]>;
-  debug_getModifiedAccountsByNumber(start: unknown, end?: unknown | null): Promise<readonly RpcAddress[]>;
+  debug_getModifiedAccountsByNumber(start: number | string | bigint, end?: number | string | bigint | null): Promise<readonly RpcAddress[]>;
   debug_getRawBlock(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<Hex>;
   debug_getRawHeader(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<Hex>;
   debug_getRawReceipts(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<readonly Hex[] | null>;
   debug_getRawTransaction(transactionHash: RpcHash): Promise<Hex>;
   debug_getTrieFlushInterval(): Promise<string>;
-  debug_goTrace(file: string, seconds: unknown): Promise<unknown>;
+  debug_goTrace(file: string, seconds: number | string | bigint): Promise<unknown>;
   debug_intermediateRoots(blockHash: RpcHash, config?: RpcTraceConfigInput | null): Promise<readonly RpcHash[]>;
   debug_memStats(): Promise<unknown>;
-  debug_mutexProfile(file: string, seconds: unknown): Promise<unknown>;
+  debug_mutexProfile(file: string, seconds: number | string | bigint): Promise<unknown>;
   debug_preimage(hash: RpcHash): Promise<Hex>;
   debug_printBlock(block: number | RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<string>;
-  debug_seedHash(number: unknown): Promise<RpcHash>;
+  debug_seedHash(number: number | string | bigint): Promise<RpcHash>;
   debug_setBlockProfileRate(rate: number): Promise<unknown>;
   debug_setGCPercent(percent: number): Promise<number>;
-  debug_setHead(number: unknown): Promise<unknown>;
+  debug_setHead(number: number | string | bigint): Promise<unknown>;
   debug_setMemoryLimit(limit: number): Promise<unknown>;
   debug_setMutexProfileFraction(rate: number): Promise<unknown>;
   debug_setTrieFlushInterval(interval: string): Promise<unknown>;
@@ -690,7 +706,7 @@ export interface RpcMethods {
   erigon_cacheCheck(): Promise<unknown>;
   erigon_forks(): Promise<unknown>;
   erigon_getBalanceChangesInBlock(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<unknown>;
-  erigon_getBlockByTimestamp(timestamp: unknown, isFull: boolean): Promise<unknown>;
+  erigon_getBlockByTimestamp(timestamp: number | string | bigint, isFull: boolean): Promise<unknown>;
   erigon_getBlockReceiptsByBlockHash(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<readonly RpcReceipt[] | null>;
   erigon_getHeaderByHash(blockHash: RpcHash): Promise<RpcHeader | null>;
   erigon_getHeaderByNumber(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<RpcHeader | null>;
@@ -713,8 +729,9 @@ export interface RpcMethods {
   eth_config(): Promise<unknown>;
   eth_createAccessList(request: RpcTransactionArgsInput, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null, stateOverrides?: { readonly [key: string]: RpcOverrideAccountInput } | null): Promise<RpcAccessListResult>;
   eth_estimateGas(request: RpcTransactionArgsInput, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null, stateOverrides?: { readonly [key: string]: RpcOverrideAccountInput } | null, blockOverrides?: RpcBlockOverridesInput | null): Promise<RpcQuantity>;
-  eth_feeHistory(count: unknown, newest: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized", percentiles: unknown): Promise<RpcFeeHistory>;
+  eth_feeHistory(count: number | string | bigint, newest: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized", percentiles: readonly number[]): Promise<RpcFeeHistory>;
   eth_fillTransaction(request: RpcTransactionArgsInput): Promise<RpcSignedTransaction>;
+  eth_findContracts(name: string): Promise<readonly RpcFoundContract[]>;
   eth_gasPrice(): Promise<RpcQuantity>;
   eth_getAccount(account: RpcAddress, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null): Promise<RpcAccount | null>;
   eth_getAccountInfo(account: RpcAddress, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null): Promise<RpcAccountInfo>;
@@ -730,13 +747,14 @@ export interface RpcMethods {
   eth_getFilterLogs(id: string): Promise<readonly RpcLog[]>;
   eth_getHeaderByHash(blockHash: RpcHash): Promise<RpcHeader | null>;
   eth_getHeaderByNumber(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<RpcHeader | null>;
+  eth_getKnownContracts(addresses: readonly RpcAddress[], withSources?: boolean | null): Promise<readonly (RpcKnownContract | null)[]>;
   eth_getLogs(criteria: RpcLogFilterInput): Promise<readonly RpcLog[]>;
   eth_getProof(account: RpcAddress, keys: readonly string[], block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null): Promise<RpcAccountProof>;
   eth_getRawTransactionByBlockHashAndIndex(blockHash: RpcHash, index: RpcQuantityInput): Promise<Hex>;
   eth_getRawTransactionByBlockNumberAndIndex(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized", index: RpcQuantityInput): Promise<Hex>;
   eth_getRawTransactionByHash(transactionHash: RpcHash): Promise<Hex>;
   eth_getStorageAt(account: RpcAddress, position: string, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null): Promise<RpcHash>;
-  eth_getStorageValues(slots: unknown, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null): Promise<{ readonly [key: string]: readonly RpcHash[] }>;
+  eth_getStorageValues(slots: { readonly [key: string]: readonly RpcHash[] }, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null): Promise<{ readonly [key: string]: readonly RpcHash[] }>;
   eth_getTransactionByBlockHashAndIndex(blockHash: RpcHash, index: RpcQuantityInput): Promise<RpcTransaction | null>;
   eth_getTransactionByBlockNumberAndIndex(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized", index: RpcQuantityInput): Promise<RpcTransaction | null>;
   eth_getTransactionByHash(transactionHash: RpcHash): Promise<RpcTransaction | null>;
@@ -818,16 +836,16 @@ export interface RpcMethods {
   hardhat_setStorageAt(address: RpcAddress, slot: number | string | bigint, value: number | string | bigint): Promise<boolean>;
   hardhat_stopImpersonatingAccount(address: RpcAddress): Promise<boolean>;
   les_addBalance(id: string, value: number | string, meta?: string | null): Promise<readonly number[]>;
-  les_benchmark(setups: readonly ({ readonly [key: string]: unknown })[], passCount: unknown, length: unknown): Promise<unknown>;
+  les_benchmark(setups: readonly ({ readonly [key: string]: unknown })[], passCount: number | string | bigint, length: number | string | bigint): Promise<unknown>;
   les_clientInfo(ids: readonly string[]): Promise<{ readonly [key: string]: unknown }>;
-  les_getCheckpoint(index: unknown): Promise<readonly string[]>;
+  les_getCheckpoint(index: number | string | bigint): Promise<readonly string[]>;
   les_getCheckpointContractAddress(): Promise<string>;
-  les_getHeaderProof(number: unknown, index: unknown): Promise<RpcHeaderAndProof>;
+  les_getHeaderProof(number: number | string | bigint, index: number | string | bigint): Promise<RpcHeaderAndProof>;
   les_latestCheckpoint(): Promise<readonly string[]>;
-  les_priorityClientInfo(start: string, stop: string, maxCount: unknown): Promise<{ readonly [key: string]: unknown }>;
+  les_priorityClientInfo(start: string, stop: string, maxCount: number | string | bigint): Promise<{ readonly [key: string]: unknown }>;
   les_serverInfo(): Promise<{ readonly [key: string]: unknown }>;
   les_setClientParams(ids: readonly string[], parameters: { readonly [key: string]: unknown }): Promise<unknown>;
-  les_setConnectedBias(nanoseconds: unknown): Promise<unknown>;
+  les_setConnectedBias(nanoseconds: number | string | bigint): Promise<unknown>;
   les_setDefaultParams(parameters: { readonly [key: string]: unknown }): Promise<unknown>;
   miner_getHashrate(): Promise<number>;
   miner_setEtherbase(account: RpcAddress): Promise<boolean>;
@@ -842,14 +860,14 @@ export interface RpcMethods {
   ots_getApiLevel(): Promise<number>;
   ots_getBlockDetails(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<unknown>;
   ots_getBlockDetailsByHash(blockHash: RpcHash): Promise<unknown>;
-  ots_getBlockTransactions(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized", pageNumber: unknown, pageSize: unknown): Promise<unknown>;
+  ots_getBlockTransactions(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized", pageNumber: number | string | bigint, pageSize: number | string | bigint): Promise<unknown>;
   ots_getContractCreator(address: RpcAddress): Promise<unknown>;
   ots_getInternalOperations(transactionHash: RpcHash): Promise<unknown>;
-  ots_getTransactionBySenderAndNonce(sender: RpcAddress, nonce: unknown): Promise<RpcHash | null>;
+  ots_getTransactionBySenderAndNonce(sender: RpcAddress, nonce: number | string | bigint): Promise<RpcHash | null>;
   ots_getTransactionError(transactionHash: RpcHash): Promise<unknown>;
   ots_hasCode(address: RpcAddress, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null): Promise<boolean>;
-  ots_searchTransactionsAfter(address: RpcAddress, block: unknown, pageSize: unknown): Promise<unknown>;
-  ots_searchTransactionsBefore(address: RpcAddress, block: unknown, pageSize: unknown): Promise<unknown>;
+  ots_searchTransactionsAfter(address: RpcAddress, block: number | string | bigint, pageSize: number | string | bigint): Promise<unknown>;
+  ots_searchTransactionsBefore(address: RpcAddress, block: number | string | bigint, pageSize: number | string | bigint): Promise<unknown>;
   ots_traceTransaction(transactionHash: RpcHash): Promise<unknown>;
   personal_deriveAccount(url: string, path: string, pin?: unknown | null): Promise<unknown>;
   personal_ecRecover(message: Hex, signature: Hex): Promise<RpcAddress>;
@@ -864,7 +882,7 @@ export interface RpcMethods {
   personal_sign(message: Hex, account: RpcAddress, passphrase?: string | null): Promise<Hex>;
   personal_signTransaction(request: RpcTransactionArgsInput, passphrase: string): Promise<unknown>;
   personal_signTypedData(typedData: unknown, account: RpcAddress, passphrase?: string | null): Promise<Hex>;
-  personal_unlockAccount(account: RpcAddress, passphrase?: string | null, duration?: unknown | null): Promise<boolean>;
+  personal_unlockAccount(account: RpcAddress, passphrase?: string | null, duration?: number | string | bigint | null): Promise<boolean>;
   personal_unpair(url: string, password: string): Promise<unknown>;
   rpc_discover(): Promise<unknown>;
   rpc_modules(): Promise<{ readonly [key: string]: string }>;

@@ -1,9 +1,15 @@
-import { formatJson, formatText, type LogLine } from "./format.ts";
+import { formatJson, formatPretty, formatText, type LogLine } from "./format.ts";
 import { type CallSite, callSiteOf, isCallSite, parseCallSite, parseRules, ruleLevel } from "./log-rules.ts";
 import { LOG_LEVELS, type LogData, type Logger, type LogLevel } from "./logger.ts";
 import { createSourcePositions } from "./source-positions.ts";
 
-export type LogFormat = "text" | "json";
+export type LogFormat = "text" | "json" | "pretty";
+
+const FORMATS: Readonly<Record<LogFormat, (line: LogLine, color: boolean) => string>> = {
+  text: formatText,
+  json: formatJson,
+  pretty: formatPretty,
+};
 
 export type LoggerOptions = {
   readonly level: LogLevel;
@@ -35,7 +41,7 @@ export function asRootLogger(log: Logger): RootLogger | undefined {
 /** A logger that writes one line an event. */
 export function createLogger(options: LoggerOptions): RootLogger {
   const { write, now = Date.now } = options;
-  const format = options.format === "json" ? formatJson : (line: LogLine) => formatText(line, options.color ?? false);
+  const format = (line: LogLine) => FORMATS[options.format](line, options.color ?? false);
   let level = options.level;
   let rank = LOG_LEVELS.indexOf(level);
   let rules: NonNullable<ReturnType<typeof parseRules>> = [];

@@ -63,6 +63,18 @@ export function formatText(line: LogLine, color: boolean): string {
   return text.length <= LINE_LENGTH_MAX ? text : `${text.slice(0, LINE_LENGTH_MAX)}…`;
 }
 
+/** `warn  rpc: origin rejected  origin=https://…`, for people at a terminal: the time is that of the lines around it. */
+export function formatPretty(line: LogLine, color: boolean): string {
+  const level = line.level === "info" ? "" : `${line.level.padEnd(5)} `;
+  const head = escapeControls(`${line.module ? `${line.module}: ` : ""}${clip(line.message)}`);
+  const data = Object.entries(plain(line.data, 0) as object).map(
+    ([name, value]) => `${escapeControls(name)}=${textOf(value)}`,
+  );
+  const text = data.length === 0 ? head : `${head}  ${data.join(" ")}`;
+  const shown = text.length <= LINE_LENGTH_MAX ? text : `${text.slice(0, LINE_LENGTH_MAX)}…`;
+  return color && level !== "" ? `${COLORS[line.level]}${level}\x1b[0m${shown}` : `${level}${shown}`;
+}
+
 function textOf(value: unknown): string {
   if (typeof value === "string" && /^[^\s"=]+$/.test(value) && escapeControls(value) === value) {
     return value;

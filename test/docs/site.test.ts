@@ -4,8 +4,11 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ROOT } from "../../scripts/reference/page.ts";
+import { RPC_PAGES } from "../../scripts/reference/rpc-pages.ts";
 import { sitePages } from "../../scripts/site/build.mjs";
+import { MENU, pathOf } from "../../scripts/site/contents.mjs";
 import { COUNTER_CODE, SELECTORS } from "../../scripts/site/counter.mjs";
+import { highlight } from "../../scripts/site/highlight.mjs";
 import { PAGE_HEADERS } from "../../src/pages/answer-page.ts";
 
 const solc = createRequire(import.meta.url)("solc") as { compile(input: string): string };
@@ -72,11 +75,43 @@ test("the contract of the playground is that of the tutorial", () => {
   });
 });
 
+test("the overview links every page of the menu, which has every page of methods", () => {
+  const linked = attributes(byPath.get("/docs/")!.split("<main")[1]!, "href");
+  const menu = MENU.flatMap(([, files]) => files);
+  for (const file of menu.filter((each) => !/^docs\/(?:index|rpc\/.*)\.md$/.test(each))) {
+    assert.ok(linked.includes(pathOf(file)), file);
+  }
+  const methods = attributes(byPath.get("/docs/rpc/")!, "href");
+  for (const { file } of RPC_PAGES) {
+    assert.ok(menu.includes(`docs/rpc/${file}.md`), file);
+    assert.ok(methods.includes(`/docs/rpc/${file}/`), file);
+  }
+});
+
+test("code has its colours, and not a letter more or less", () => {
+  for (const [code, lang] of [
+    ['{ "a": [1, "b<c", true, null] }', "json"],
+    ["const x = `a<b>` // <c>", "js"],
+    ["# all\nA=1 npm start -- --port 9545", "sh"],
+    ["[json-rpc]\nenable = true # yes", "toml"],
+    ["plain <text> & more", ""],
+  ] as const) {
+    const html = highlight(code, lang);
+    assert.equal(html.includes("<span class="), lang !== "", code);
+    const text = html.replace(/<[^>]*>/g, "");
+    assert.equal(
+      text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&"),
+      code,
+    );
+  }
+});
+
 test("the search index has every page and section, and its links resolve", () => {
   const [path, text] = [...byPath].find(([name]) => name.endsWith(".json"))!;
   type Section = readonly [anchor: string, title: string, text: string];
   const index = JSON.parse(text) as readonly (readonly [string, string, readonly Section[]])[];
-  assert.equal(index.length, documents.length);
+  // The page of what is not there is not searched for.
+  assert.equal(index.length, documents.length - 1);
   for (const [page, , sections] of index) {
     const ids = attributes(byPath.get(page)!, "id");
     for (const [anchor] of sections) {
@@ -84,7 +119,7 @@ test("the search index has every page and section, and its links resolve", () =>
     }
   }
   const anchors = new Set(index.flatMap(([page, , sections]) => sections.map(([id]) => page + id)));
-  for (const name of ["/docs/rpc/eth_getlogs", "/docs/reference/settings/json-rpc.api"]) {
+  for (const name of ["/docs/rpc/eth-logs/eth_getlogs", "/docs/reference/settings/json-rpc.api"]) {
     assert.ok(anchors.has(name), name);
   }
 });

@@ -60,7 +60,7 @@ test("the search field finds a method by a part of its name, and opens it by the
   assert.deepEqual(await seriousFindings(page), []);
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
-  await page.waitForURL("**/docs/rpc/#eth_getlogs");
+  await page.waitForURL("**/docs/rpc/eth-logs/#eth_getlogs");
   await page.getByRole("combobox").fill("zzzzqqqq");
   await page.locator(".results [aria-disabled]").waitFor();
   await page.keyboard.press("Escape");
@@ -77,6 +77,14 @@ test("the menu of a phone opens and leads to another page", { skip }, async () =
   await page.getByRole("button", { name: "Menu" }).click();
   await link.click();
   await page.waitForURL("**/docs/reference/settings/");
+  await page.getByRole("button", { name: "Menu" }).click();
+  await page.locator("nav summary", { hasText: "Methods" }).click();
+  await page.locator("nav").getByRole("link", { name: "Blocks", exact: true }).click();
+  await page.waitForURL("**/docs/rpc/eth-blocks/");
+  // The list of what is on the page is folded below the title.
+  await page.locator(".on-page summary").click();
+  await page.locator(".on-page a", { hasText: "eth_getBlockReceipts" }).click();
+  await page.waitForURL("**/docs/rpc/eth-blocks/#eth_getblockreceipts");
   assert.deepEqual(faults, []);
   await close();
 });
@@ -100,6 +108,35 @@ test("a visitor deploys and calls a contract on a chain in the tab", { skip }, a
   await printed(/number\(\) is 41\./);
   assert.deepEqual(await seriousFindings(page), []);
   assert.deepEqual(faults, []);
+  await close();
+});
+
+test("a button that copies covers no code, and copies it all", { skip }, async () => {
+  const { page, faults, close } = await watchedPage(browser, node.url, { viewport: PHONE });
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto(`${node.url}/docs/rpc/eth-chain/`);
+  for (const figure of (await page.locator("figure.code").all()).slice(0, 6)) {
+    const [code, button] = await Promise.all([
+      figure.locator("pre").boundingBox(),
+      figure.locator("button").boundingBox(),
+    ]);
+    const isBeside = button!.x >= code!.x + code!.width || button!.y + button!.height <= code!.y + 1;
+    assert.ok(isBeside, JSON.stringify({ code, button }));
+  }
+  await page.locator("figure.code button").first().click();
+  const copied = (await page.evaluate("navigator.clipboard.readText()")) as string;
+  assert.equal(JSON.parse(copied).method, "eth_chainId");
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("a page that is not there is one of the site, with its search", { skip }, async () => {
+  const { page, close } = await watchedPage(browser, node.url, { viewport: DESKTOP });
+  const answer = await page.goto(`${node.url}/docs/nope/`);
+  assert.equal(answer?.status(), 404);
+  assert.match((await page.locator("h1").textContent()) ?? "", /^There is no such page/);
+  await page.locator("main").getByRole("link", { name: "overview" }).click();
+  await page.waitForURL("**/docs/");
   await close();
 });
 

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
@@ -57,6 +58,17 @@ after(async () => {
   rmSync(project, { recursive: true, force: true });
 });
 
+/** Output of `hardhat run` in a project. */
+async function hardhatIn(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const newer = join(modules!, "node", "bin", "node");
+  const { stdout } = await promisify(execFile)(
+    existsSync(newer) ? newer : process.execPath,
+    [join(modules!, "hardhat", "dist", "src", "cli.js"), "run", "--no-compile", ...args],
+    { cwd, env: { ...process.env, HARDHAT_DISABLE_TELEMETRY_PROMPT: "true", CI: "1", ...env } },
+  );
+  return stdout;
+}
+
 /** What `script` leaves in `answer`, run by Hardhat with a connection to the node's network. */
 async function hardhatRun(script: string, env: NodeJS.ProcessEnv = {}): Promise<Readonly<Record<string, unknown>>> {
   writeFileSync(
@@ -69,15 +81,7 @@ async function hardhatRun(script: string, env: NodeJS.ProcessEnv = {}): Promise<
      ${script}
      console.log("answer " + JSON.stringify(answer));`,
   );
-  const newer = join(modules!, "node", "bin", "node");
-  const { stdout } = await promisify(execFile)(
-    existsSync(newer) ? newer : process.execPath,
-    [join(modules!, "hardhat", "dist", "src", "cli.js"), "run", "--no-compile", "--network", "evmint", "script.ts"],
-    {
-      cwd: project,
-      env: { ...process.env, HARDHAT_DISABLE_TELEMETRY_PROMPT: "true", CI: "1", ...env },
-    },
-  );
+  const stdout = await hardhatIn(project, ["--network", "evmint", "script.ts"], env);
   const line = stdout.split("\n").find((text) => text.startsWith("answer "));
   assert.ok(line, stdout);
   return JSON.parse(line.slice("answer ".length)) as Record<string, unknown>;
@@ -108,6 +112,40 @@ test("Hardhat 3 deploys and sends from accounts the node manages", { skip }, asy
   assert.equal(sent.status, "0x1");
   assert.equal(sent.logs.length, 1);
   assert.equal(BigInt(answer["balance"] as string), 400n);
+});
+
+test("the plugin's network is a chain in Hardhat's process, one for each connection", { skip }, async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "evmint-hardhat-plugin-"));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+  mkdirSync(join(folder, "node_modules"));
+  const names = readdirSync(modules!).filter((name) => name !== "evmint" && !name.startsWith("."));
+  for (const name of names) symlinkSync(join(modules!, name), join(folder, "node_modules", name));
+  symlinkSync(fileURLToPath(new URL("../..", import.meta.url)), join(folder, "node_modules/evmint"));
+  writeFileSync(
+    join(folder, "hardhat.config.ts"),
+    `import evmint from "evmint/hardhat";
+     import { defineConfig } from "hardhat/config";
+     export default defineConfig({ plugins: [evmint] });`,
+  );
+  writeFileSync(
+    join(folder, "script.ts"),
+    `import { network } from "hardhat";
+     const [one, other] = [await network.create(), await network.create("evmint")];
+     const ask = ({ provider }, method, ...params) => provider.request({ method, params });
+     const [from, to] = await ask(one, "eth_accounts");
+     const hash = await ask(one, "eth_sendTransaction", { to, value: "0x1" });
+     const receipt = await ask(one, "eth_getTransactionReceipt", hash);
+     const answer = {
+       isFirst: receipt.from === from,
+       heads: [await ask(one, "eth_blockNumber"), await ask(other, "eth_blockNumber")],
+       code: await ask(one, "eth_nope").catch((error) => error.code),
+     };
+     console.log("answer " + JSON.stringify(answer));`,
+  );
+  const stdout = await hardhatIn(folder, ["--network", "evmint", "script.ts"]);
+  const line = stdout.split("\n").find((text) => text.startsWith("answer "));
+  assert.deepEqual(JSON.parse(line!.slice("answer ".length)), { isFirst: true, heads: ["0x1", "0x0"], code: -32601 });
 });
 
 test("every function of Hardhat's network helpers works", { skip: skipPlugins }, async () => {

@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test } from "node:test";
+import { renderGenesis } from "../../src/config/genesis/genesis.ts";
+import { CONSOLIDATION_REQUEST_ADDRESS } from "../../src/params/gas.ts";
 import { METHODS } from "../../src/rpc/methods/methods.ts";
 import { sendHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
+import { startTestNode } from "../support/test-node.ts";
 
 /** Files of a home with their content, but for what a chain writes by itself. */
 function filesOf(home: string): ReadonlyMap<string, string> {
@@ -30,4 +34,20 @@ test("no method that strangers may call writes into a production home, and none 
     }
   }
   assert.deepEqual(filesOf(home), before);
+});
+
+test("a chain whose Prague blocks lack a contract does not start from there on, and says which", async (t) => {
+  const home = mkdtempSync(join(tmpdir(), "evmint-no-contract-"));
+  t.after(() => rmSync(home, { recursive: true }));
+  mkdirSync(join(home, "config"));
+  const genesis = JSON.parse(renderGenesis({ chainId: 7n, timestamp: 1, alloc: new Map() }));
+  delete genesis.alloc[CONSOLIDATION_REQUEST_ADDRESS];
+  const startAt = async (pragueTime: number) => {
+    Object.assign(genesis.config, { pragueTime, osakaTime: pragueTime });
+    writeFileSync(join(home, "config/genesis.json"), JSON.stringify(genesis));
+    const node = await startTestNode({ home });
+    await node.stop();
+  };
+  await startAt(2 ** 33);
+  await assert.rejects(startAt(2), { code: "GENESIS_REQUEST_CONTRACTS", message: /0x0000BBdDc7CE.* \(EIP-7251\)/ });
 });

@@ -1,5 +1,8 @@
-/** The schemas of results against real answers: `rpc_discover`, docs/rpc.md and the types of `node.rpc` are made of them. */
+/** The schemas of results against real answers: `rpc_discover`, docs/rpc/ and the types of `node.rpc` are made of them. */
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { areRpcTypesFresh } from "../../scripts/rpc-types.ts";
 import { createNode, type EvmintNode, type Hex } from "../../src/index.ts";
@@ -12,12 +15,15 @@ const token = contract("Token");
 const methods = new Map([...METHODS, ...DEV_METHODS].map((method) => [method.name, method]));
 const SLOT = `0x${"00".repeat(32)}` as Hex;
 
+const artifacts = mkdtempSync(join(tmpdir(), "evmint-artifacts-"));
 let node: EvmintNode;
 let hash: Hex;
 let blockHash: Hex;
 let contractAddress: Hex;
 before(async () => {
-  node = await createNode({ settings: { "json-rpc.api": "all" } });
+  const artifact = { contractName: "Token", abi: token.abi, bytecode: token.bytecode, deployedBytecode: token.runtime };
+  writeFileSync(join(artifacts, "Token.json"), JSON.stringify(artifact));
+  node = await createNode({ settings: { "json-rpc.api": "all", "dev.artifacts": artifacts } });
   const from = node.accounts[0]!.address;
   const data = `${token.bytecode}${"3e8".padStart(64, "0")}` as Hex;
   const deployed = await node.rpc.eth_sendTransaction({ from, data });
@@ -27,7 +33,10 @@ before(async () => {
   hash = await node.rpc.eth_sendTransaction({ from, to: contractAddress, data: transfer });
   blockHash = (await node.rpc.eth_getTransactionReceipt(hash))!.blockHash;
 });
-after(() => node.stop());
+after(async () => {
+  await node.stop();
+  rmSync(artifacts, { recursive: true });
+});
 
 /** Parameters for every method with a schema; several lists where it has several kinds of results. */
 function calls(): Readonly<Record<string, readonly (readonly unknown[])[]>> {
@@ -68,6 +77,8 @@ function calls(): Readonly<Record<string, readonly (readonly unknown[])[]>> {
     erigon_getHeaderByHash: [[blockHash]],
     erigon_getBlockReceiptsByBlockHash: [[blockHash]],
     erigon_getLogs: [[{ fromBlock: "0x0" }]],
+    eth_getKnownContracts: [[[to, from]], [[to], true]],
+    eth_findContracts: [["tok"]],
     eth_signTransaction: [[fields]],
     eth_fillTransaction: [[payment]],
     txpool_status: [[]],

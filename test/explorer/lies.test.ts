@@ -53,7 +53,7 @@ async function open(route: string, node = proxy): Promise<ReadonlyMap<string, st
     const page = await context.newPage();
     await page.goto(`${node.url}/explorer/#${route}`);
     // The slot is read after the account.
-    if (route === `/address/${chain.token}`) await page.waitForSelector('[data-what="storage"]');
+    if (route.endsWith("/storage")) await page.waitForSelector('[data-what="storage"]');
     if (node === signedProxy) await page.waitForSelector('[data-what="signatures"]');
     return await marksOf(page);
   } finally {
@@ -65,7 +65,7 @@ const routes = (): Readonly<Record<string, string>> => ({
   block: "/block/2",
   transaction: `/tx/${chain.transfer}`,
   address: `/address/${DEV_ADDRESSES[0]}`,
-  contract: `/address/${chain.token}`,
+  contract: `/address/${chain.token}/storage`,
 });
 
 test("every mark of an honest node is green", { skip }, async () => {
@@ -90,6 +90,7 @@ const LIES: readonly (readonly [what: string, page: string, mark: string, lie: L
   ["a balance", "address", "balance", { method: "eth_getBalance", change: flip }],
   ["a nonce", "address", "nonce", { method: "eth_getTransactionCount", change: flip }],
   ["a code", "contract", "code", { method: "eth_getCode", change: flip }],
+  ["a slot of a proxy", "contract", "implementation", { method: "eth_getStorageAt", change: flip }],
   ["a storage value", "contract", "storage", { method: "eth_getStorageAt", change: flip }],
   [
     "a receipt",

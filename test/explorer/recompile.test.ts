@@ -81,7 +81,7 @@ async function deploy({ abi, evm }: Compiled, library: string = ""): Promise<Hex
 async function withContractPage(work: (page: Page) => Promise<void>): Promise<readonly string[]> {
   const { page, faults, close } = await watchedPage(browser, chain.node.url, { viewport: DESKTOP });
   try {
-    await page.goto(`${chain.node.url}/explorer/#/address/${counter}`);
+    await page.goto(`${chain.node.url}/explorer/#/address/${counter}/contract`);
     await work(page);
     return faults;
   } finally {

@@ -23,8 +23,11 @@ export type SampleChain = {
 const MINED_AT_ONCE = 250;
 
 /** @param emptyBlocks after those with transactions */
-export async function startSampleChain(emptyBlocks = 40): Promise<SampleChain> {
-  const node = await startTestNode({ dev: true });
+export async function startSampleChain(
+  emptyBlocks = 40,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<SampleChain> {
+  const node = await startTestNode({ dev: true, settings });
   const [from, to] = DEV_ADDRESSES as unknown as readonly [Hex, Hex];
   const { abi, bytecode } = contract("Token");
   async function call<T>(method: string, ...params: unknown[]): Promise<T> {

@@ -41,8 +41,24 @@ const routes = (): readonly (readonly [string, string])[] => [
   [`/tx/${chain.deployment}`, "bytes of init code"],
   [`/tx/${chain.transfer}`, "Token transfers"],
   [`/tx/${chain.reverted}`, "execution reverted"],
-  [`/address/${DEV_ADDRESSES[0]}`, "TKN"],
-  [`/address/${chain.token}`, "Storage root"],
+  [`/address/${DEV_ADDRESSES[0]}`, "Transactions"],
+  [`/address/${DEV_ADDRESSES[0]}/tokens`, "TKN"],
+  [`/address/${chain.token}`, "Created by"],
+  [`/address/${chain.token}/contract`, "Upload artifacts"],
+  [`/address/${chain.token}/events`, "Transfer"],
+  [`/address/${chain.token}/storage`, "Slot"],
+  ["/address/0x12", "is not an address"],
+  [`/token/${chain.token}`, "Total supply"],
+  [`/token/${chain.token}/holders`, "Of the supply"],
+  ["/tokens", "TKN"],
+  ["/blocks", "Oldest"],
+  ["/blocks/24", "Newer"],
+  ["/txs/4", "These are the first ones of the chain."],
+  ["/pool", "Pending"],
+  ["/search/tok", "ERC-20 token"],
+  ["/search/nothing", "Nothing has this name here."],
+  ["/dev", "Show key"],
+  [`/tx/0x${"77".repeat(32)}`, "There is no transaction"],
   ["/validators", "Votes of this node"],
   ["/peers", "Connections"],
   ["/trust", "What a mark means"],
@@ -93,7 +109,11 @@ test("search finds a block, a transaction, an address; and says when there is no
   }
   await box.fill(`0x${"77".repeat(32)}`);
   await box.press("Enter");
-  await page.getByText("Nothing has this name here.").waitFor();
+  await page.getByText("The node has nothing of this name or hash.").waitFor();
+  await box.fill("TKN");
+  await box.press("Enter");
+  await page.waitForURL("**/explorer/#/search/TKN");
+  await page.getByText("ERC-20 token, Token").waitFor();
   assert.deepEqual(faults, []);
   await close();
 });
@@ -104,7 +124,7 @@ test("an uploaded artifact is compared with the deployed code, decodes calls, an
   const { abi, bytecode, runtime } = contract("Token");
   const artifact = { contractName: "Token", abi, bytecode, deployedBytecode: runtime };
   const { page, faults, close } = await openPage({ viewport: DESKTOP });
-  await page.goto(`${chain.node.url}/explorer/#/address/${chain.token}`);
+  await page.goto(`${chain.node.url}/explorer/#/address/${chain.token}/contract`);
   await page.locator('input[type="file"]').setInputFiles({
     name: "Token.json",
     mimeType: "application/json",

@@ -70,7 +70,7 @@ beforeEach(async () => {
       },
     };
   `);
-  await page.goto(`${chain.node.url}/explorer/#/address/${chain.token}`);
+  await page.goto(`${chain.node.url}/explorer/#/address/${chain.token}/contract`);
   const { abi, runtime } = contract("Token");
   await page.locator('input[type="file"]').setInputFiles({
     name: "Token.json",

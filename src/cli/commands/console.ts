@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { formatHostPort } from "../../config/value-types.ts";
 import { runConsole } from "../../console/console.ts";
-import type { CliContext } from "../context.ts";
+import { type CliContext, openLog } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
 import { start } from "./start.ts";
 
@@ -41,7 +41,9 @@ export async function attach(
 /** Runs a node and a console on it; the node stops when the console ends. @throws as start and runConsole */
 export async function startWithConsole(config: Config, options: AttachOptions, context: CliContext): Promise<void> {
   if (!config.ipc.enable) throw new CommandError("the console needs ipc.enable = true");
-  await start(config, context, () => attach(undefined, config, options, context));
+  // Single calls, most of which come from the console itself, would be lines in the middle of what is typed.
+  const log = openLog(config, context);
+  await start(config, context, { log, attended: () => attach(undefined, config, options, context) });
 }
 
 /** The IPC socket where there is one, else the HTTP listener. */

@@ -5,8 +5,7 @@ import { DEFAULT_CHAIN_ID, renderGenesis } from "../../config/genesis/genesis.ts
 import { appTomlPath, cometbftPath, dataPath, genesisPath, keystorePath } from "../../config/home.ts";
 import { createJwtSecret } from "../../config/secrets.ts";
 import { createEngineGenesis, createEngineKeys } from "../../consensus/cometbft/home/home.ts";
-import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
-import { type Genesis, parseGenesis } from "../../params/genesis.ts";
+import { contractsBeforePrague, type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { type Address, checksumAddress, parseAddress } from "../../primitives/address.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
 import type { CliContext } from "../context.ts";
@@ -42,10 +41,15 @@ export function init(options: InitOptions, context: CliContext): void {
   const network = options.join === undefined ? undefined : networkToJoin(options.join, options);
   const text = network?.genesis ?? genesisText(options, context);
   const genesis = parseGenesis(text);
+  const laterContracts = contractsBeforePrague(genesis);
   makeHome(home, text);
   if (network !== undefined) joinNetwork(home, network);
   context.stdout.write(summaryOf(home, genesis));
-  for (const warning of missingContracts(genesis)) context.stderr.write(`warning: ${warning}\n`);
+  for (const { eip, address } of laterContracts) {
+    context.stderr.write(
+      `warning: alloc has no code at ${checksumAddress(address)} (${eip}): deploy it before config.pragueTime, or the chain stops there\n`,
+    );
+  }
 }
 
 /** @throws UsageError, CommandError */
@@ -82,21 +86,6 @@ export function makeHome(home: string, genesis: string): void {
   createJwtSecret(home);
   // Last, because its presence is what makes a folder a home.
   writeNew(genesisPath(home), genesis, 0o644);
-}
-
-/** Contracts without which a Prague block is invalid; a chain that gets there later may still deploy them. */
-function missingContracts({ config, alloc }: Genesis): string[] {
-  if (config.pragueTime === undefined) return [];
-  const needed: readonly (readonly [eip: string, Address])[] = [
-    ["EIP-7002", WITHDRAWAL_REQUEST_ADDRESS],
-    ["EIP-7251", CONSOLIDATION_REQUEST_ADDRESS],
-  ];
-  return needed
-    .filter(([, address]) => !alloc.get(address)?.code?.length)
-    .map(
-      ([eip, address]) =>
-        `alloc has no code at ${checksumAddress(address)} (${eip}): this chain stops before its first Prague block`,
-    );
 }
 
 /** Options of the built-in genesis. */

@@ -3,11 +3,13 @@ import type { Config } from "../../config/config.ts";
 import { assertDevIsPrivate, dangersOf } from "../../config/dangers.ts";
 import { dataPath, devGenesisPath, genesisPath } from "../../config/home.ts";
 import { packageVersion } from "../../config/package.ts";
-import type { RunningNode } from "../../node/types.ts";
+import type { ChainStatus, RunningNode } from "../../node/types.ts";
 import { installCrashPolicy } from "../../observe/crash-policy.ts";
+import type { RootLogger } from "../../telemetry/create-logger.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { renderBanner } from "../banner.ts";
-import { type CliContext, openLog } from "../context.ts";
+import { hasColors } from "../colors.ts";
+import { type CliContext, openNodeLog } from "../context.ts";
 import { CommandError } from "../errors.ts";
 
 /** Most starts end in this time, and then stop in order. */
@@ -18,18 +20,29 @@ const START_GRACE_MS = 2_000;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 const STOP_TIMEOUT_MS = 5000;
 
+export type StartOptions = {
+  /** The node is stopped when it ends. */
+  readonly attended?: () => Promise<void>;
+  readonly log?: RootLogger;
+  /** Called with the chain once the node answers. */
+  readonly onChain?: (chain: ChainStatus) => void;
+  /** Called after it; prints the banner unless given. */
+  readonly onStarted?: (node: RunningNode) => void;
+};
+
 /**
  * Runs a node until a signal asks it to stop, or until `attended` ends.
- * @throws what the start and `attended` throw, and the failure of the node
+ * @throws what the start, `attended`, `onChain` and `onStarted` throw, and the failure of the node
  */
-export async function start(
-  config: Config,
-  context: CliContext,
-  attended: () => Promise<void> = () => new Promise(() => {}),
-): Promise<void> {
+export async function start(config: Config, context: CliContext, options: StartOptions = {}): Promise<void> {
+  const {
+    attended = () => new Promise<never>(() => {}),
+    onChain = () => {},
+    onStarted = (node) => context.stdout.write(bannerOf(node, config, context)),
+  } = options;
   assertDevIsPrivate(config);
   assertRightHome(config);
-  const log = openLog(config, context);
+  const { log = openNodeLog(config, context) } = options;
   for (const danger of dangersOf(config)) log.warn("dangerous setting", { danger });
 
   const stopAsked = listenForStop(context);
@@ -44,7 +57,10 @@ export async function start(
       stop: () => node.stop(),
       exitNow: context.exitNow,
     });
-    context.stdout.write(bannerOf(node, config, context));
+    await reportStart(node, () => {
+      onChain(node.chain);
+      onStarted(node);
+    });
     const release = stayAlive();
     const reason = await Promise.race([
       stopAsked.signal,
@@ -56,6 +72,16 @@ export async function start(
     log.info("stopped", { signal: reason ?? "none" });
   } finally {
     stopAsked.dispose();
+  }
+}
+
+/** A node whose start cannot be reported is stopped: nobody knows of it. @throws what `report` throws */
+async function reportStart(node: RunningNode, report: () => void): Promise<void> {
+  try {
+    report();
+  } catch (error) {
+    await node.stop();
+    throw error;
   }
 }
 
@@ -132,7 +158,7 @@ function bannerOf(node: RunningNode, config: Config, context: CliContext): strin
     chain: node.chain,
     listeners: node.listeners,
     now: Math.floor(context.now() / 1000),
-    color: context.stdout.isTTY === true && !context.environment["NO_COLOR"],
+    color: hasColors(context.stdout, context.environment),
   });
 }
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import type { Listener } from "../../adapters/rpc-endpoints.ts";
-import { DEV_ACCOUNTS } from "../../keystore/dev-accounts.ts";
+import { DEV_ACCOUNTS, DEV_WALLET } from "../../keystore/dev-accounts.ts";
 import type { NodeOperations, RunningNode } from "../../node/types.ts";
 import type { CliContext } from "../context.ts";
 
@@ -58,6 +58,8 @@ export function fakeNode(options: Partial<RunningNode> = {}): RunningNode {
       head: 0,
       headTimestamp: 1_700_000_000,
       resumed: false,
+      first: { number: 0, timestamp: 1_700_000_000, gasLimit: 60_000_000n, baseFeePerGas: 1_000_000_000n },
+      devWallet: DEV_WALLET,
       devAccounts: DEV_ACCOUNTS,
     },
     failure: new Promise(() => {}),

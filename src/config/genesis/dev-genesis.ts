@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { DEV_BALANCE, DEV_CHAIN_ID, type DevAccount, devAccounts } from "../../keystore/dev-accounts.ts";
+import { DEV_BALANCE, DEV_CHAIN_ID, DEV_WALLET, type DevAccount, devAccounts } from "../../keystore/dev-accounts.ts";
+import type { ChainConfig } from "../../params/chain-config.ts";
+import { TIME_FORK_FIELDS } from "../../params/fork-id.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
 import { createFile } from "../../storage/replace-file.ts";
@@ -8,10 +10,24 @@ import type { Config } from "../config.ts";
 import { DEFAULTS } from "../defaults.ts";
 import { InvalidConfigError } from "../errors.ts";
 import { devGenesisPath } from "../home.ts";
+import { forksAtGenesis } from "./dev-rules.ts";
+import { openDevWallet } from "./dev-wallet.ts";
 import { renderGenesis } from "./genesis.ts";
 import { PREDEPLOYS, type Predeploy } from "./predeploys.ts";
 
-type DevConfig = Pick<Config, "home" | "devChain">;
+type DevConfig = Pick<Config, "dev" | "home" | "devChain">;
+
+/** Settings that are a part of the built-in genesis, which one from a file has in its own way. */
+const BUILT_IN = {
+  chainId: "dev.chain-id",
+  accounts: "dev.accounts",
+  predeploys: "dev.predeploys",
+  timestamp: "dev.timestamp",
+  balance: "dev.balance",
+  hardfork: "dev.hardfork",
+  baseFeeWei: "dev.base-fee",
+  codeSizeLimit: "dev.code-size-limit",
+} as const satisfies Partial<Record<keyof Config["devChain"], string>>;
 
 /**
  * Genesis of the dev chain in the home: that of `config/dev-genesis.json`, which the first start writes from the settings. From then on
@@ -39,33 +55,43 @@ export function openDevGenesis(config: DevConfig, storedTimestamp: number | unde
   return genesis;
 }
 
-/** The accounts of the public phrase that `genesis` funds, from the first on: those a dev node unlocks. */
-export function fundedDevAccounts({ alloc }: Genesis): readonly DevAccount[] {
+/** The accounts of `wallet` that `genesis` funds, from the first on: those a dev node unlocks. */
+export function fundedDevAccounts({ alloc }: Genesis, wallet = DEV_WALLET): readonly DevAccount[] {
   // Deriving takes longer than the rest of a start: no more are derived than the genesis can hold.
   const count = [...alloc.values()].filter(({ code }) => !code?.length).length;
-  const accounts = devAccounts(Math.min(count, DEFAULTS.devAccountsMax));
+  const accounts = devAccounts(Math.min(count, DEFAULTS.devAccountsMax), wallet);
   const end = accounts.findIndex(({ address }) => !alloc.get(address)?.balance);
   return end === -1 ? accounts : accounts.slice(0, end);
 }
 
 /** @throws InvalidConfigError */
-function devGenesisText({ devChain }: DevConfig): string {
-  const { chainId, accounts, genesis, predeploys, timestamp } = devChain;
+function devGenesisText(config: DevConfig): string {
+  const { devChain } = config;
+  const { chainId, accounts, genesis, predeploys, timestamp, hardfork, gasLimit, baseFeeWei } = devChain;
+  const { codeSizeLimit, hasTxGasLimit, hasCreate2Deployer } = devChain;
   if (genesis !== null) {
-    if (chainId !== null || accounts !== null || predeploys !== null || timestamp !== null) {
+    const [given] = Object.entries(BUILT_IN).filter(([name]) => devChain[name as keyof typeof BUILT_IN] !== null);
+    if (given !== undefined) {
       throw new InvalidConfigError(
-        "dev.genesis has its own chain id, accounts, contracts and time: leave out dev.chain-id, dev.accounts, dev.predeploys and dev.timestamp",
+        `dev.genesis has its own chain id, accounts, contracts, rules, fees and time: leave out ${given[1]}`,
         { key: "dev.genesis" },
       );
     }
     return readGenesisFile(genesis);
   }
-  const funded = devAccounts(accounts ?? DEFAULTS.devAccounts);
+  const funded = devAccounts(accounts ?? DEFAULTS.devAccounts, openDevWallet(config));
+  const balance = devChain.balance ?? DEV_BALANCE;
   return renderGenesis({
     chainId: chainId === null ? DEV_CHAIN_ID : BigInt(chainId),
     timestamp: timestamp ?? Math.floor(Date.now() / 1_000),
-    alloc: new Map(funded.map(({ address }) => [address, DEV_BALANCE])),
+    alloc: new Map(funded.map(({ address }) => [address, balance])),
     predeploys: predeploysOf(predeploys),
+    ...(hardfork !== null && { hardfork }),
+    ...(codeSizeLimit !== null && { codeSizeMax: codeSizeLimit }),
+    noTxGasLimit: !hasTxGasLimit,
+    noCreate2Deployer: !hasCreate2Deployer,
+    ...(gasLimit !== null && { gasLimit }),
+    ...(baseFeeWei !== null && { baseFeePerGas: baseFeeWei }),
   });
 }
 
@@ -95,8 +121,10 @@ function legacyGenesisText(timestamp: number): string {
 
 /** Settings that were given have to describe the chain that is there. @throws InvalidConfigError */
 function assertSameGenesis(config: DevConfig, text: string): void {
-  const { chainId, accounts, genesis, predeploys, timestamp } = config.devChain;
+  const { chainId, accounts, genesis, predeploys, timestamp, balance, hardfork, baseFeeWei, codeSizeLimit } =
+    config.devChain;
   const stored = parseGenesis(text);
+  const funded = fundedDevAccounts(stored, openDevWallet(config));
   const fail = (key: string, has: string) =>
     new InvalidConfigError(
       `${key}: the dev chain in ${config.home} has ${has}; leave the setting out to go on with that chain, or choose another --home`,
@@ -105,8 +133,20 @@ function assertSameGenesis(config: DevConfig, text: string): void {
   if (chainId !== null && BigInt(chainId) !== stored.config.chainId) {
     throw fail("dev.chain-id", `chain id ${stored.config.chainId}`);
   }
-  if (accounts !== null && fundedDevAccounts(stored).length !== accounts) {
-    throw fail("dev.accounts", `${fundedDevAccounts(stored).length} accounts`);
+  if (accounts !== null && funded.length !== accounts) {
+    throw fail("dev.accounts", `${funded.length} accounts`);
+  }
+  if (balance !== null && funded.some(({ address }) => stored.alloc.get(address)?.balance !== balance)) {
+    throw fail("dev.balance", "other balances");
+  }
+  if (hardfork !== null && !hasSameForks(stored.config, forksAtGenesis(stored.config.chainId, hardfork))) {
+    throw fail("dev.hardfork", "other forks");
+  }
+  if (codeSizeLimit !== null && stored.config.codeSizeMax !== codeSizeLimit) {
+    throw fail("dev.code-size-limit", "another limit");
+  }
+  if (baseFeeWei !== null && stored.baseFeePerGas !== baseFeeWei) {
+    throw fail("dev.base-fee", `a base fee of ${stored.baseFeePerGas ?? 0n} wei in block 0`);
   }
   if (genesis !== null && readGenesisFile(genesis) !== text) {
     throw fail("dev.genesis", "another genesis");
@@ -121,6 +161,11 @@ function assertSameGenesis(config: DevConfig, text: string): void {
     );
     if (differs !== undefined) throw fail("dev.predeploys", "other contracts");
   }
+}
+
+/** True when the same forks begin at the same time. */
+function hasSameForks(a: ChainConfig, b: ChainConfig): boolean {
+  return TIME_FORK_FIELDS.every((field) => a[field] === b[field]);
 }
 
 /** @throws InvalidConfigError */

@@ -1,8 +1,19 @@
 import { type Address, addressToBytes, parseAddress } from "../../primitives/address.ts";
 import { bigintToFixedBytes, concatBytes, leftPad } from "../../primitives/bytes.ts";
+import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { bytesToHex, type Hex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
-import { ENTRY_POINT_V06_CODE, MULTICALL3_CODE, PERMIT2_MAINNET_CODE, SENDER_CREATOR_CODE } from "./predeploy-code.ts";
+import {
+  CREATE_X_CODE,
+  ENTRY_POINT_V06_CODE,
+  ENTRY_POINT_V07_CODE,
+  ENTRY_POINT_V08_MAINNET_CODE,
+  MULTICALL3_CODE,
+  PERMIT2_MAINNET_CODE,
+  SENDER_CREATOR_CODE,
+  SENDER_CREATOR_V07_CODE,
+  SENDER_CREATOR_V08_CODE,
+} from "./predeploy-code.ts";
 
 /** Contracts the protocol itself calls in every block; without code at their addresses a Prague block is invalid. */
 export const SYSTEM_CONTRACTS: readonly { readonly address: Hex; readonly code: Hex }[] = [
@@ -42,9 +53,15 @@ export type Predeploy = {
     readonly address: Address;
     /** Runtime code; some holds the chain id. */
     readonly code: (chainId: bigint) => Hex;
+    /** What the constructor stored; empty unless given. */
+    readonly storage?: Readonly<Record<Hash, Hash>>;
   }[];
 };
 
+/** Slot and value with which OpenZeppelin's ReentrancyGuard says that nobody is inside: the first call pays for what mainnet's would. */
+const NOT_ENTERED = { [hashFromBigint(2n)]: hashFromBigint(1n) };
+
+const ENTRY_POINT_V08_ADDRESS = parseAddress("0x4337084d9e255ff0702461cf8895ce9e3b5ff108");
 const PERMIT2_ADDRESS = parseAddress("0x000000000022d473030f116ddee9f6b43ac78ba3");
 
 export const PREDEPLOYS: readonly Predeploy[] = [
@@ -60,6 +77,25 @@ export const PREDEPLOYS: readonly Predeploy[] = [
       ...predeploy("", "0x7fc98430eaedbb6070b35b39d798725049088348", () => SENDER_CREATOR_CODE).accounts,
     ],
   },
+  {
+    name: "entrypoint-v0.7",
+    accounts: [
+      {
+        address: parseAddress("0x0000000071727de22e5e9d8baf0edac6f37da032"),
+        code: () => ENTRY_POINT_V07_CODE,
+        storage: NOT_ENTERED,
+      },
+      ...predeploy("", "0xefc2c1444ebcc4db75e7613d20c6a62ff67a167c", () => SENDER_CREATOR_V07_CODE).accounts,
+    ],
+  },
+  {
+    name: "entrypoint-v0.8",
+    accounts: [
+      ...predeploy("", ENTRY_POINT_V08_ADDRESS, entryPointV08Code).accounts,
+      ...predeploy("", "0x449ed7c3e6fee6a97311d4b55475df59c44add33", () => SENDER_CREATOR_V08_CODE).accounts,
+    ],
+  },
+  predeploy("createx", "0xba5ed099633d3b313e4d5f7bdc1305d3c28ba5ed", () => CREATE_X_CODE),
 ];
 
 /** Where the constructor of Permit2 stored the chain id and the EIP-712 domain separator, 32 bytes each. */
@@ -80,6 +116,28 @@ function permit2Code(chainId: bigint): Hex {
   );
   code.set(chainIdWord, PERMIT2_CHAIN_ID_OFFSET);
   code.set(domainSeparator, PERMIT2_DOMAIN_SEPARATOR_OFFSET);
+  return bytesToHex(code);
+}
+
+/** Where the constructor of EntryPoint v0.8 stored the EIP-712 domain separator and the chain id, 32 bytes each. */
+const ENTRY_POINT_DOMAIN_SEPARATOR_OFFSET = 13_585;
+const ENTRY_POINT_CHAIN_ID_OFFSET = 13_774;
+
+/** The code a deployment of EntryPoint v0.8 on `chainId` has. */
+function entryPointV08Code(chainId: bigint): Hex {
+  const code = Buffer.from(ENTRY_POINT_V08_MAINNET_CODE.slice(2), "hex");
+  const chainIdWord = bigintToFixedBytes(chainId, 32);
+  const domainSeparator = keccak256(
+    concatBytes(
+      keccak256(Buffer.from("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)")),
+      keccak256(Buffer.from("ERC4337")),
+      keccak256(Buffer.from("1")),
+      chainIdWord,
+      leftPad(addressToBytes(ENTRY_POINT_V08_ADDRESS), 32),
+    ),
+  );
+  code.set(domainSeparator, ENTRY_POINT_DOMAIN_SEPARATOR_OFFSET);
+  code.set(chainIdWord, ENTRY_POINT_CHAIN_ID_OFFSET);
   return bytesToHex(code);
 }
 

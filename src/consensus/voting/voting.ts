@@ -3,10 +3,9 @@ import { type Agreement, isForkName, type Parameter } from "../../chain/agreemen
 import type { Chain } from "../../chain/chain.ts";
 import { addressOfCompressedKey, compressPublicKey } from "../../crypto/compressed-public-key.ts";
 import { invariant, NodeError } from "../../errors.ts";
-import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
+import { missingRequestContracts } from "../../execution/block/system-calls.ts";
 import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
-import { EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { StateReader } from "../../state/reader.ts";
 import { decodeConsensusData } from "../consensus-data.ts";
 import { agreementIn } from "./block-effect.ts";
@@ -201,9 +200,6 @@ export function createVoting(modules: VotingModules): Voting {
 
 /** The chain would stop before its first block: these contracts are called in each. */
 function whyNoPrague(state: Pick<StateReader, "account">): string | undefined {
-  const missing = [WITHDRAWAL_REQUEST_ADDRESS, CONSOLIDATION_REQUEST_ADDRESS].find((address) => {
-    const { codeHash = EMPTY_CODE_HASH } = state.account(address) ?? {};
-    return codeHash === EMPTY_CODE_HASH;
-  });
-  return missing === undefined ? undefined : `the chain has no code at ${missing}, which Prague calls in each block`;
+  const [missing] = missingRequestContracts(state);
+  return missing && `the chain has no code at ${missing.address}, which Prague calls in each block`;
 }

@@ -34,6 +34,8 @@ type CallTreeModules = {
   readonly contracts: Contracts;
   /** The contract at an address; undefined where the project has none with its code. */
   readonly contractAt: (address: Address) => Contract | undefined;
+  /** What an address is called that is none of those; undefined: nothing. */
+  readonly nameOf?: (address: Address) => string | undefined;
 };
 
 /** The calls of a transaction with their events and results by name, a line each, indented by depth. */
@@ -73,9 +75,11 @@ function isCreation(type: string): boolean {
   return type === "CREATE" || type === "CREATE2";
 }
 
-function frameText(frame: TracedFrame, contract: Contract | undefined, { contracts }: CallTreeModules): string {
+function frameText(frame: TracedFrame, contract: Contract | undefined, modules: CallTreeModules): string {
+  const { contracts, nameOf } = modules;
   const { type, to, input, output = "0x", value, error } = frame;
-  const name = contract?.name ?? (to === undefined ? "?" : checksumAddress(to as Address));
+  const address = to as Address | undefined;
+  const name = contract?.name ?? (address === undefined ? "?" : (nameOf?.(address) ?? checksumAddress(address)));
   const paid = value !== undefined && BigInt(value) > 0n ? ` {value: ${BigInt(value)}}` : "";
   const failure = error === undefined ? "" : ` ✗ ${failureText(error, output, contract, contracts)}`;
   if (isCreation(type)) {
@@ -91,13 +95,14 @@ function frameText(frame: TracedFrame, contract: Contract | undefined, { contrac
   return `${name}.${call}${paid}${by}${result ? ` → ${result}` : ""}${failure}`;
 }
 
-function callText({ name = "", inputs = [] }: AbiItem, data: Hex): string {
+/** `transfer(to: 0x…, value: 5)` */
+export function callText({ name = "", inputs = [] }: AbiItem, data: Hex): string {
   const text = abiText(inputs, hexToBytes(data).subarray(4));
   return `${name}(${text ?? shortened(data)})`;
 }
 
 /** `InsufficientBalance(…)` of the project's errors, the text of `require`, or what the EVM says. */
-function failureText(error: string, output: Hex, contract: Contract | undefined, contracts: Contracts): string {
+export function failureText(error: string, output: Hex, contract: Contract | undefined, contracts: Contracts): string {
   const item = BUILT_IN[output.slice(0, 10)] ?? contracts.item("error", output.slice(0, 10), contract);
   return item === undefined ? error : callText(item, output);
 }
@@ -113,7 +118,7 @@ function eventText(
   contract: Contract | undefined,
   { contracts }: CallTreeModules,
 ): string {
-  const item = topics[0] && contracts.item("event", topics[0], contract);
+  const item = topics[0] && contracts.item("event", topics[0], contract, topics.length - 1);
   if (!item) return `${checksumAddress(address as Address)} ${topics.join(" ")} ${shortened(data)}`;
   const inputs = item.inputs ?? [];
   const values = abiText(

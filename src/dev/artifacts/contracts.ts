@@ -1,5 +1,6 @@
 import { equalBytes } from "../../primitives/bytes.ts";
 import { type AbiItem, selectorOf, signatureHash } from "./abi.ts";
+import { wellKnownItems } from "./well-known.ts";
 
 /** A compiled contract. */
 export type Contract = {
@@ -7,7 +8,12 @@ export type Contract = {
   readonly abi: readonly AbiItem[];
   readonly creation: CompiledCode;
   readonly runtime: CompiledCode;
+  /** Texts of its sources by path, the one that declares it first; undefined where the artifact leads to none. */
+  readonly sources?: (() => SourceTexts) | undefined;
 };
+
+/** Texts by path. */
+export type SourceTexts = Readonly<Record<string, string>>;
 
 export type CompiledCode = {
   /** Empty for an interface. */
@@ -17,12 +23,19 @@ export type CompiledCode = {
   readonly sourceMap: SourceMap | undefined;
 };
 
-/** The contracts of a project, found by their code, and their ABIs by selector. */
+/** The contracts of a project, found by their code, and their ABIs by selector; and ABIs of well-known standards. */
 export class Contracts {
   readonly #byRuntimeLength = new Map<number, Contract[]>();
   readonly #creatable: Contract[] = [];
   readonly #items = new Map<string, AbiItem>();
   readonly #all: Contract[] = [];
+  /** Items of standards, made when the project has none: hashes of some hundred signatures. */
+  #wellKnown: ReadonlyMap<string, readonly AbiItem[]> | undefined;
+
+  /** In the order in which they were added. */
+  get all(): readonly Contract[] {
+    return this.#all;
+  }
 
   get size(): number {
     return this.#all.length;
@@ -55,11 +68,31 @@ export class Contracts {
     );
   }
 
-  /** A function, event or error by selector or topic, of `contract` or else of any: proxies have the ABI of another. */
-  item(kind: "function" | "event" | "error", id: string, contract?: Contract): AbiItem | undefined {
+  /**
+   * A function, event or error by selector or topic, of `contract` or else of any, since proxies have the ABI of another, or else of a standard.
+   * @param indexed how many of an event's arguments are topics: ERC-20 and ERC-721 have events that differ in that alone
+   */
+  item(kind: "function" | "event" | "error", id: string, contract?: Contract, indexed?: number): AbiItem | undefined {
     const key = `${kind} ${id}`;
-    return contract?.abi.find((item) => keyOf(item) === key) ?? this.#items.get(key);
+    const own = contract?.abi.find((item) => keyOf(item) === key) ?? this.#items.get(key);
+    if (own !== undefined && (indexed === undefined || indexedCount(own) === indexed)) return own;
+    this.#wellKnown ??= byKey(wellKnownItems());
+    const known = this.#wellKnown.get(key) ?? [];
+    return known.find((item) => indexed === undefined || indexedCount(item) === indexed) ?? own;
   }
+}
+
+function indexedCount({ inputs = [] }: AbiItem): number {
+  return inputs.filter(({ indexed }) => indexed).length;
+}
+
+function byKey(items: readonly AbiItem[]): ReadonlyMap<string, readonly AbiItem[]> {
+  const map = new Map<string, AbiItem[]>();
+  for (const item of items) {
+    const key = keyOf(item) ?? "";
+    map.set(key, [...(map.get(key) ?? []), item]);
+  }
+  return map;
 }
 
 function keyOf(item: AbiItem): string | undefined {

@@ -1,6 +1,6 @@
 import { hexToBytes, isData } from "../../primitives/hex.ts";
 import type { AbiItem } from "./abi.ts";
-import type { CompiledCode, Contract, SourceMap } from "./contracts.ts";
+import type { CompiledCode, Contract, SourceMap, SourceTexts } from "./contracts.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -40,6 +40,7 @@ export type FoundryArtifact = {
   readonly id?: number;
   readonly metadata?: {
     readonly settings?: { readonly compilationTarget?: Readonly<Record<string, string>> };
+    readonly sources?: Readonly<Record<string, { readonly keccak256?: string }>>;
   };
 };
 
@@ -63,13 +64,26 @@ export function contractsOfBuild(input: SolcInput, output: SolcOutput): readonly
     // Hardhat 3 puts `project/` before the sources of the project itself.
     return path === undefined || text === undefined ? undefined : { path: path.replace(/^project\//, ""), text };
   };
-  return Object.values(output.contracts ?? {}).flatMap((byName) =>
+  return Object.entries(output.contracts ?? {}).flatMap(([file, byName]) =>
     Object.entries(byName).map(([name, { abi = [], evm }]) => ({
       name,
       abi,
       creation: compiledCode(evm?.bytecode ?? {}, source),
       runtime: compiledCode(evm?.deployedBytecode ?? {}, source),
+      ...(input.sources && { sources: () => textsOf(input, file) }),
     })),
+  );
+}
+
+/** Texts in `input` by path, that of `file` first. */
+export function textsOf({ sources = {} }: SolcInput, file: string): SourceTexts {
+  const paths = Object.keys(sources);
+  const ordered = [...paths.filter((path) => path === file), ...paths.filter((path) => path !== file)];
+  return Object.fromEntries(
+    ordered.flatMap((path) => {
+      const text = sources[path]?.content;
+      return text === undefined ? [] : [[path, text] as const];
+    }),
   );
 }
 

@@ -1,6 +1,8 @@
 import { type Dirent, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { SourceMap } from "./contracts.ts";
+import { bytesToHex } from "../../primitives/hex.ts";
+import { keccak256 } from "../../primitives/keccak.ts";
+import type { SourceMap, SourceTexts } from "./contracts.ts";
 import { Contracts } from "./contracts.ts";
 import {
   contractOfFoundry,
@@ -34,7 +36,8 @@ export function readArtifacts(directory: string): Contracts {
     foundry.map(({ json }) => json),
   );
   for (const { file, json } of foundry) {
-    contracts.add(contractOfFoundry(json, basename(file, ".json"), sources));
+    const contract = contractOfFoundry(json, basename(file, ".json"), sources);
+    contracts.add({ ...contract, sources: () => foundryTexts(directory, json) });
   }
   const built = new Set<string>();
   for (const { file, json } of files) {
@@ -68,6 +71,23 @@ function foundrySources(directory: string, artifacts: readonly FoundryArtifact[]
     const text = texts.get(path);
     return text === undefined ? undefined : { path, text };
   };
+}
+
+/**
+ * Texts of the sources that the artifact was compiled from, those that are in the project as they were then: whoever reads them sees what the code
+ * was made of, and no other file is shown whatever path an artifact names.
+ */
+function foundryTexts(directory: string, { metadata }: FoundryArtifact): SourceTexts {
+  const target = Object.keys(metadata?.settings?.compilationTarget ?? {})[0];
+  const sources = Object.entries(metadata?.sources ?? {});
+  const ordered = [...sources.filter(([path]) => path === target), ...sources.filter(([path]) => path !== target)];
+  return Object.fromEntries(
+    ordered.flatMap(([path, { keccak256: expected }]) => {
+      const text = readText(join(dirname(directory), path));
+      const isSame = text !== undefined && bytesToHex(keccak256(Buffer.from(text))) === expected;
+      return isSame ? [[path, text] as const] : [];
+    }),
+  );
 }
 
 function jsonFiles(directory: string): string[] {

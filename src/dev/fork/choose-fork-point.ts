@@ -2,7 +2,7 @@ import { NodeError } from "../../errors.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { ForkHeaderError, ForkProofError, ForkUnverifiableError } from "./errors.ts";
-import { fetchRemoteCalls, remoteName } from "./fetch-remote-calls.ts";
+import { fetchRemoteCalls, type RemoteAccess, remoteName } from "./fetch-remote-calls.ts";
 import { type ForkAccounts, type ForkBlock, type ForkPoint, readForkBlock, readForkPoint } from "./fork-point.ts";
 import { planProvenReads } from "./proven-reads.ts";
 import { type PlanReads, planPlainReads } from "./remote-results.ts";
@@ -17,6 +17,9 @@ type ForkPointOptions = {
   /** undefined: the newest block */
   readonly blockNumber: number | undefined;
   readonly accounts: ForkAccounts;
+  readonly access?: RemoteAccess;
+  /** undefined: that which the nodes name */
+  readonly chainId?: bigint | undefined;
 };
 
 /** How the state after the block of `point` is read. */
@@ -29,13 +32,13 @@ export function planReadsOf({ header }: ForkBlock, isVerified: boolean): PlanRea
  * @throws ForkRemoteError, ForkHeaderError, ForkProofError; ForkUnverifiableError where proofs are demanded and not served
  */
 export async function chooseForkPoint(
-  { urls, verify, blockNumber, accounts }: ForkPointOptions,
+  { urls, verify, blockNumber, accounts, access, chainId }: ForkPointOptions,
   log: Logger,
 ): Promise<{ readonly point: ForkPoint; readonly isVerified: boolean }> {
-  const { hash, claimedHash, ...block } = await readForkBlock(fetchRemoteCalls({ urls }), blockNumber);
+  const { hash, claimedHash, ...block } = await readForkBlock(fetchRemoteCalls({ urls, access }), blockNumber, chainId);
   const read = (isVerified: boolean) => {
     const planReads = planReadsOf(block, isVerified);
-    return readForkPoint(fetchRemoteCalls({ urls, planReads }), block, accounts);
+    return readForkPoint(fetchRemoteCalls({ urls, access, planReads }), block, accounts);
   };
   const remote = urls.map(remoteName).join(", ");
   if (verify === "off") {

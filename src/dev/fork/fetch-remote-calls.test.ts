@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, test } from "node:test";
-import { fetchRemoteCalls } from "./fetch-remote-calls.ts";
+import { fetchRemoteCalls, type RemoteAccess } from "./fetch-remote-calls.ts";
 
 type Call = { readonly id: number; readonly method: string };
 /** Status and body of an answer to a batch. */
@@ -17,6 +17,7 @@ afterEach(() => {
 /** A node that answers each request as the next of `answers` says, the last one again and again. */
 async function serve(...answers: readonly Answer[]) {
   const requests: Call[][] = [];
+  const headers: IncomingHttpHeaders[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -24,6 +25,7 @@ async function serve(...answers: readonly Answer[]) {
       const calls = JSON.parse(Buffer.concat(chunks).toString()) as Call[];
       const answer = answers[Math.min(requests.length, answers.length - 1)]!;
       requests.push(calls);
+      headers.push(request.headers);
       const [status, body] = answer(calls);
       response.writeHead(status, { connection: "close" }).end(JSON.stringify(body));
     });
@@ -31,7 +33,7 @@ async function serve(...answers: readonly Answer[]) {
   servers.push(server);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, headers };
 }
 
 /** Results are the names of the methods; in reverse order, as JSON-RPC allows. */
@@ -46,10 +48,11 @@ const status =
   (code: number): Answer =>
   () => [code, {}];
 
-function fetcher(urls: readonly string[]) {
+function fetcher(urls: readonly string[], access?: Partial<RemoteAccess>) {
   const pauses: number[] = [];
   const call = fetchRemoteCalls({
     urls,
+    access: { headers: {}, headersFor: [], ...access },
     async pause(ms) {
       pauses.push(ms);
     },
@@ -91,6 +94,33 @@ describe("fetchRemoteCalls", () => {
       await assert.rejects(fetcher([url]).call(calls(1)), { code: "FORK_REMOTE_FAILED" });
     });
   }
+
+  test("headers go to the addresses that they are for, and to no other", async () => {
+    const [own, other] = [await serve(status(503)), await serve(good)];
+    const { call } = fetcher([own.url, other.url], { headers: { "x-key": "secret" }, headersFor: [own.url] });
+    assert.deepEqual(await call(calls(1)), ["m0"]);
+    assert.equal(own.headers[0]!["x-key"], "secret");
+    assert.equal(other.headers[0]!["x-key"], undefined);
+  });
+
+  test("as many tries are made, after as long a pause, as access says", async () => {
+    const { url, requests } = await serve(status(503));
+    const { call, pauses } = fetcher([url], { retries: 2, pauseMs: 10 });
+    await assert.rejects(call(calls(1)), { code: "FORK_REMOTE_FAILED" });
+    assert.equal(requests.length, 3);
+    assert.deepEqual(pauses, [10, 20]);
+  });
+
+  test("calls wait for their compute units, 17 each", async () => {
+    const { url, requests } = await serve(good);
+    const { call, pauses } = fetcher([url], { computeUnitsPerSecond: 170 });
+    await call(calls(150));
+    assert.equal(requests.length, 2);
+    const [wait, ...more] = pauses;
+    assert.deepEqual(more, []);
+    // A hundred calls are ten seconds of 170 units, less what the first request took.
+    assert.ok(wait! > 5_000 && wait! <= 10_000, String(wait));
+  });
 
   test("the next address is asked at once when one does not answer", async () => {
     const { url } = await serve(good);

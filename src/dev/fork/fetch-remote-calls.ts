@@ -35,6 +35,27 @@ function nameOf({ url, origin }: RemoteUrl): string {
   return `${origin}${pathname === "/" && search === "" ? "" : "/…"}`;
 }
 
+/** How the nodes of a remote chain are asked, where their operator or ours has wishes. */
+export type RemoteAccess = {
+  /** A key, mostly. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Addresses that get them: a caller can name others, which are to learn no key. */
+  readonly headersFor: readonly string[];
+  /** In place of TIMEOUT_MS. */
+  readonly timeoutMs?: number | undefined;
+  /** Rounds over all addresses after the first one, in place of ROUNDS_MAX - 1. */
+  readonly retries?: number | undefined;
+  /** In place of FORK_PAUSE_MS. */
+  readonly pauseMs?: number | undefined;
+  /** Of providers that count so; a call is COMPUTE_UNITS_PER_CALL of them. */
+  readonly computeUnitsPerSecond?: number | undefined;
+};
+
+const PLAIN_ACCESS: RemoteAccess = { headers: {}, headersFor: [] };
+
+/** What anvil takes for the average of a call. */
+const COMPUTE_UNITS_PER_CALL = 17;
+
 /** Calls in one request: providers allow 100 and more. */
 const BATCH_MAX = 100;
 /** A provider that has not answered by then is asked again, or another one. */
@@ -49,6 +70,7 @@ export const FORK_PAUSE_MS = 250;
 type FetchOptions = {
   /** Addresses of nodes of the remote chain, read for each batch; the next one is asked when one fails. */
   readonly urls: readonly string[];
+  readonly access?: RemoteAccess | undefined;
   /** How state is read; as it is asked for, unless given. */
   readonly planReads?: PlanReads;
   readonly pause?: (ms: number) => Promise<unknown>;
@@ -66,19 +88,23 @@ type Batch = {
  * it must be; else the next node is asked.
  */
 export function fetchRemoteCalls(options: FetchOptions): RemoteCalls {
-  const { pause = sleep, planReads = planPlainReads } = options;
+  const { pause = sleep, planReads = planPlainReads, access = PLAIN_ACCESS } = options;
+  const { timeoutMs = TIMEOUT_MS, retries = ROUNDS_MAX - 1, pauseMs = FORK_PAUSE_MS } = access;
+  const pace = createPace(access, pause);
 
   async function callBatch(batch: Batch): Promise<readonly unknown[]> {
     const { urls } = options;
     if (urls.length === 0) throw new ForkOfflineError();
     let last: unknown;
-    for (let round = 0; round < ROUNDS_MAX; round++) {
-      if (round > 0) await pause(FORK_PAUSE_MS * 2 ** (round - 1));
+    for (let round = 0; round <= retries; round++) {
+      if (round > 0) await pause(pauseMs * 2 ** (round - 1));
       const failures: NodeError[] = [];
       for (const url of urls) {
         if (performance.now() >= batch.deadline) throw noAnswer(batch, last);
         try {
-          return await ask(remoteEndpoint(url), batch);
+          const endpoint = remoteEndpoint(url);
+          const given = access.headersFor.includes(url) ? access.headers : {};
+          return await ask({ ...endpoint, headers: { ...given, ...endpoint.headers } }, batch);
         } catch (error) {
           if (error instanceof NodeError) failures.push(error);
           else if (!(error instanceof TemporaryError)) throw error;
@@ -97,8 +123,9 @@ export function fetchRemoteCalls(options: FetchOptions): RemoteCalls {
   async function ask(endpoint: RemoteEndpoint, batch: Batch): Promise<readonly unknown[]> {
     const { reads, check, deadline } = batch;
     const plan = planReads(reads);
+    await pace(plan.calls.length);
     const msLeft = Math.max(1, Math.ceil(deadline - performance.now()));
-    const answer = await post(endpoint, plan.calls, Math.min(TIMEOUT_MS, msLeft));
+    const answer = await post(endpoint, plan.calls, Math.min(timeoutMs, msLeft));
     try {
       const results = plan.resultsOf(resultsOfBatch(answer, plan.calls));
       return check === undefined ? results : results.map((each, i) => check(reads[i]!, each));
@@ -123,6 +150,18 @@ export function fetchRemoteCalls(options: FetchOptions): RemoteCalls {
       results.push(...(await callBatch({ reads, check, deadline })));
     }
     return results;
+  };
+}
+
+/** Waits until so many calls more are within the compute units of a second. */
+function createPace({ computeUnitsPerSecond }: RemoteAccess, pause: (ms: number) => Promise<unknown>) {
+  let free = 0;
+  return async (calls: number): Promise<void> => {
+    if (computeUnitsPerSecond === undefined) return;
+    const now = performance.now();
+    const wait = free - now;
+    free = Math.max(free, now) + (1_000 * COMPUTE_UNITS_PER_CALL * calls) / computeUnitsPerSecond;
+    if (wait > 0) await pause(wait);
   };
 }
 

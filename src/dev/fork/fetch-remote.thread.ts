@@ -1,7 +1,7 @@
 import { serveBlockingThread } from "../../threads/blocking-thread.ts";
 import type { Header } from "../../types/header.ts";
 import { planReadsOf } from "./choose-fork-point.ts";
-import { fetchRemoteCalls } from "./fetch-remote-calls.ts";
+import { fetchRemoteCalls, type RemoteAccess } from "./fetch-remote-calls.ts";
 import type { RemoteCall } from "./remote-calls.ts";
 
 /** What the thread is started with. */
@@ -10,6 +10,7 @@ export type FetchRemoteData = {
   /** The forked block, and whether its state is proven under its root. */
   readonly block: { readonly chainId: bigint; readonly header: Header };
   readonly isVerified: boolean;
+  readonly access?: RemoteAccess | undefined;
 };
 
 /** What the thread does for its starter. */
@@ -17,8 +18,8 @@ export type FetchRemoteHandlers = ReturnType<typeof handlersOf>;
 
 serveBlockingThread(handlersOf);
 
-function handlersOf({ urls, block, isVerified }: FetchRemoteData) {
-  const nodes = { urls, planReads: planReadsOf(block, isVerified) };
+function handlersOf({ urls, block, isVerified, access }: FetchRemoteData) {
+  const nodes = { urls, access, planReads: planReadsOf(block, isVerified) };
   const call = fetchRemoteCalls(nodes);
   return {
     fetch: ({ calls, msMax }: { readonly calls: readonly RemoteCall[]; readonly msMax: number }) =>

@@ -34,23 +34,34 @@ export type ForkBlock = { readonly chainId: bigint; readonly header: Header };
 
 /**
  * Reads the block to continue from the remote chain.
- * @param blockNumber undefined: the newest block
+ * @param blockNumber undefined: the newest block; a negative one counts back from it
+ * @param givenChainId the remote chain is not asked for it then
  * @returns with the hash that the remote chain gives it: another one than that of its fields where its headers are not Ethereum's
  * @throws ForkRemoteError, ForkHeaderError: nothing may be stored of such a block
  */
 export async function readForkBlock(
   call: RemoteCalls,
   blockNumber: number | undefined,
+  givenChainId?: bigint,
 ): Promise<ForkBlock & Pick<RemoteHeader, "hash" | "claimedHash">> {
-  const block = blockNumber === undefined ? "latest" : toQuantity(blockNumber);
-  const [chainId, json] = await call([
-    { method: "eth_chainId", params: [] },
+  const block = await blockOf(call, blockNumber);
+  const [json, chainId = givenChainId] = await call([
     { method: "eth_getBlockByNumber", params: [block, false] },
+    ...(givenChainId === undefined ? [{ method: "eth_chainId", params: [] }] : []),
   ]);
   if (json === null) throw new ForkRemoteError(`the remote chain has no block ${block}`);
   const { header, hash, claimedHash } = remoteHeaderOf(json);
   assertContinuable(header);
-  return { chainId: bigintOf(chainId), header, hash, claimedHash };
+  return { chainId: typeof chainId === "bigint" ? chainId : bigintOf(chainId), header, hash, claimedHash };
+}
+
+async function blockOf(call: RemoteCalls, number: number | undefined): Promise<string> {
+  if (number === undefined) return "latest";
+  if (number >= 0) return toQuantity(number);
+  const [newest] = await call([{ method: "eth_blockNumber", params: [] }]);
+  const block = Number(bigintOf(newest)) + number;
+  if (block < 0) throw new ForkRemoteError(`the remote chain has no ${-number} blocks before its newest`);
+  return toQuantity(block);
 }
 
 /**

@@ -26,13 +26,13 @@ export class RemoteThread {
   #urls: readonly string[];
 
   constructor(options: RemoteThreadOptions, log: Logger) {
-    const { urls, block, isVerified, callsMsMax = CALLS_MS_MAX, heapMbMax } = options;
+    const { urls, block, isVerified, access, callsMsMax = CALLS_MS_MAX, heapMbMax } = options;
     this.#urls = urls;
     this.#callsMsMax = callsMsMax;
     this.#log = log;
     this.#thread = new BlockingThread({
       entry: "dev/fork/fetch-remote.thread",
-      data: (): FetchRemoteData => ({ urls: this.#urls, block, isVerified }),
+      data: (): FetchRemoteData => ({ urls: this.#urls, block, isVerified, access }),
       heapMegabytesMax: heapMbMax ?? HEAP_MB_MAX,
       onEnded: (error) => log.warn("thread of the fork ended; the next read starts it again", { error }),
     });

@@ -105,6 +105,8 @@ export const globals = {
   /** Per-opcode build: the undo log and the refund counter before the opcode */
   stepUndoTop: GLOBALS + 108,
   stepRefund: GLOBALS + 112,
+  /** Most bytes of the code that creates a contract (EIP-3860) */
+  initCodeSizeMax: GLOBALS + 120,
 } as const;
 
 const REQUEST = GLOBALS + 0x80;

@@ -22,6 +22,8 @@ export function blockContextOf(header: ContextHeader, config: ChainConfig, block
   const blobParams = blobParamsAt(config, header.timestamp);
   return {
     hardfork,
+    ...(config.codeSizeMax !== undefined && { codeSizeMax: config.codeSizeMax }),
+    ...(config.noTxGasLimit && { noTxGasLimit: true }),
     chainId: config.chainId,
     number: header.number,
     timestamp: header.timestamp,

@@ -5,6 +5,7 @@ import {
   BEACON_ROOTS_ADDRESS,
   CONSOLIDATION_REQUEST_ADDRESS,
   HISTORY_STORAGE_ADDRESS,
+  REQUEST_CONTRACTS,
   SYSTEM_ADDRESS,
   SYSTEM_CALL_GAS,
   WITHDRAWAL_REQUEST_ADDRESS,
@@ -14,6 +15,7 @@ import { type Address, checksumAddress } from "../../primitives/address.ts";
 import { bytesToBigint, concatBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "../../state/account.ts";
+import type { StateReader } from "../../state/reader.ts";
 import type { WorldState } from "../../state/world-state.ts";
 import type { Header } from "../../types/header.ts";
 import type { Log, Receipt } from "../../types/receipt.ts";
@@ -59,6 +61,14 @@ export function takeWithdrawalRequests(environment: SystemCallEnvironment): Uint
  */
 export function takeConsolidationRequests(environment: SystemCallEnvironment): Uint8Array {
   return takeQueue(CONSOLIDATION_REQUEST_ADDRESS, "consolidation", environment);
+}
+
+/** Of the contracts without which no block from Prague on is valid, those that `state` lacks. */
+export function missingRequestContracts(state: Pick<StateReader, "account">): typeof REQUEST_CONTRACTS {
+  return REQUEST_CONTRACTS.filter(({ address }) => {
+    const { codeHash = EMPTY_CODE_HASH } = state.account(address) ?? {};
+    return codeHash === EMPTY_CODE_HASH;
+  });
 }
 
 function takeQueue(address: Address, name: string, environment: SystemCallEnvironment): Uint8Array {

@@ -53,7 +53,7 @@ export class GasAllowanceError extends NodeError {
   }
 }
 
-/** The sender cannot pay what the call costs beyond its gas. */
+/** The sender cannot pay what the call costs beyond its gas. The texts are geth's, which has the numbers nowhere; they are in `details`. */
 export class InsufficientFundsError extends NodeError {
   readonly code = "ESTIMATE_INSUFFICIENT_FUNDS";
 }

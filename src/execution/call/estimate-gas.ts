@@ -1,6 +1,6 @@
 import { isOutOfGas } from "../../evm/halts.ts";
-import { CALL_STIPEND, GAS_PER_BLOB, TX_BASE_GAS, TX_GAS_LIMIT_MAX } from "../../params/gas.ts";
-import { isAtLeast } from "../../params/hardforks.ts";
+import { txGasLimitMaxOf } from "../../params/execution-limits.ts";
+import { CALL_STIPEND, GAS_PER_BLOB, TX_BASE_GAS } from "../../params/gas.ts";
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from "../../state/account.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import type { MessageResult } from "../transaction/apply-message.ts";
@@ -61,17 +61,20 @@ function allowanceOf(
   const lower = (limit: bigint) => {
     if (allowance > limit) allowance = limit;
   };
-  if (isAtLeast(block.hardfork, "osaka")) lower(TX_GAS_LIMIT_MAX);
+  const cap = txGasLimitMaxOf(block.hardfork, block);
+  if (cap !== undefined) lower(cap);
   if (message.maxFeePerGas !== 0n) {
-    const { balance } = state.account(message.from) ?? EMPTY_ACCOUNT;
-    if (message.value >= balance) {
-      throw new InsufficientFundsError("insufficient funds for transfer");
+    const { from, value } = message;
+    const { balance } = state.account(from) ?? EMPTY_ACCOUNT;
+    if (value >= balance) {
+      throw new InsufficientFundsError("insufficient funds for transfer", { from, balance, value });
     }
     const { blobVersionedHashes = [], maxFeePerBlobGas = 0n } = message;
-    const available = balance - message.value;
+    const available = balance - value;
     const blobCost = GAS_PER_BLOB * BigInt(blobVersionedHashes.length) * maxFeePerBlobGas;
     if (blobVersionedHashes.length > 0 && blobCost >= available) {
-      throw new InsufficientFundsError("insufficient funds for gas * price + value");
+      const required = blobCost + value;
+      throw new InsufficientFundsError("insufficient funds for gas * price + value", { from, balance, required });
     }
     lower((available - blobCost) / message.maxFeePerGas);
   }

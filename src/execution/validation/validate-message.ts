@@ -1,6 +1,7 @@
 import type { BlockContext, State } from "../../evm/evm.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
-import { BLOB_HASH_VERSION_KZG, BLOBS_PER_TX_MAX, INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../../params/gas.ts";
+import { initCodeSizeMaxOf, txGasLimitMaxOf } from "../../params/execution-limits.ts";
+import { BLOB_HASH_VERSION_KZG, BLOBS_PER_TX_MAX } from "../../params/gas.ts";
 import { isAtLeast } from "../../params/hardforks.ts";
 import { type Address, checksumAddress } from "../../primitives/address.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
@@ -87,11 +88,12 @@ function checkNonce({ from, nonce }: TransactionMessage, state: State): void {
 }
 
 /** EIP-7825 */
-function checkGasLimitCap({ gasLimit }: TransactionMessage, { hardfork }: BlockContext): void {
-  if (isAtLeast(hardfork, "osaka") && gasLimit > TX_GAS_LIMIT_MAX) {
+function checkGasLimitCap({ gasLimit }: TransactionMessage, block: BlockContext): void {
+  const cap = txGasLimitMaxOf(block.hardfork, block);
+  if (cap !== undefined && gasLimit > cap) {
     throw new InvalidTransactionError(
       "TX_GAS_LIMIT_EXCEEDS_MAXIMUM",
-      `transaction gas limit too high (cap: ${TX_GAS_LIMIT_MAX}, tx: ${gasLimit})`,
+      `transaction gas limit too high (cap: ${cap}, tx: ${gasLimit})`,
       { gasLimit },
     );
   }
@@ -209,11 +211,12 @@ function checkAuthorizationList({ from, to, authorizationList }: TransactionMess
  * EIP-3860. geth looks at it after gas and value, so it is no part of `validateMessage`.
  * @throws InvalidTransactionError
  */
-export function checkInitCodeSize({ to, data }: TransactionMessage, { hardfork }: BlockContext): void {
-  if (to === null && isAtLeast(hardfork, "shanghai") && data.length > INIT_CODE_SIZE_MAX) {
+export function checkInitCodeSize({ to, data }: TransactionMessage, block: BlockContext): void {
+  const limit = initCodeSizeMaxOf(block);
+  if (to === null && isAtLeast(block.hardfork, "shanghai") && data.length > limit) {
     throw new InvalidTransactionError(
       "TX_INITCODE_SIZE_EXCEEDED",
-      `max initcode size exceeded: code size ${data.length} limit ${INIT_CODE_SIZE_MAX}`,
+      `max initcode size exceeded: code size ${data.length} limit ${limit}`,
       { size: data.length },
     );
   }

@@ -13,47 +13,23 @@ import {
 } from "viem";
 import type { AbiItem } from "../../dev/artifacts/abi.ts";
 import type { Hex } from "../../primitives/hex.ts";
-import type { CodeMatch, Sources } from "../contracts/artifact.ts";
+import { COMMON_FUNCTIONS } from "./common-functions.ts";
+import { nodeContractAt, nodeContracts } from "./known-contracts.ts";
 import type { Log } from "./rpc.ts";
-import { readStored, writeStored } from "./stored.ts";
+import { uploadedAt, uploadedContracts } from "./uploaded.ts";
 
-/** A contract whose ABI the user has uploaded. It stays in this browser. */
-export type KnownContract = {
-  /** lower case */
-  readonly address: string;
+/** Name and ABI of a contract, and where they are from. */
+export type NamedContract = {
   readonly name: string;
   readonly abi: readonly AbiItem[];
-  /** of the uploaded code */
-  readonly match: CodeMatch;
-  /** of the code that the node's compiler makes of the sources; undefined where there are none, or it has no compiler */
-  readonly recompiled: Recompiled | undefined;
-  readonly sources: Sources;
+  readonly origin: "uploaded" | "verified" | "artifacts";
 };
 
-export type Recompiled = {
-  readonly match: CodeMatch;
-  /** its version */
-  readonly compiler: string;
-};
-
-const KEY = "contracts";
-
-function knownContracts(): readonly KnownContract[] {
-  return readStored<KnownContract[]>(KEY) ?? [];
-}
-
-export function contractAt(address: string): KnownContract | undefined {
-  return knownContracts().find((contract) => contract.address === address.toLowerCase());
-}
-
-export function contractNamed(name: string): KnownContract | undefined {
-  return knownContracts().find((contract) => contract.name.toLowerCase() === name.toLowerCase());
-}
-
-/** Adds `contract`, in the place of another one at its address. */
-export function storeContract(contract: KnownContract): void {
-  const others = knownContracts().filter(({ address }) => address !== contract.address);
-  writeStored(KEY, [contract, ...others]);
+/** What was uploaded in this browser, else what the node said when it was asked last. */
+export function contractAt(address: string): NamedContract | undefined {
+  const uploaded = uploadedAt(address);
+  if (uploaded !== undefined) return { name: uploaded.name, abi: uploaded.abi, origin: "uploaded" };
+  return nodeContractAt(address);
 }
 
 /** ERC-20, ERC-721 and ERC-1155: what is decoded of contracts that nobody has uploaded. */
@@ -81,12 +57,15 @@ const OTHER_TOKENS = parseAbi([
 export type Argument = { readonly name: string; readonly type: string; readonly text: string };
 export type Decoded = { readonly name: string; readonly args: readonly Argument[] };
 
+/** Functions that many contracts have; their arguments have no names. */
+const COMMON = parseAbi(Object.values(COMMON_FUNCTIONS).map((signature) => `function ${signature}`));
+
 /** ABIs to try for `address`, the likeliest first. */
 function abisFor(address: string | null): readonly Abi[] {
-  const own = address === null ? undefined : contractAt(address);
-  const others = knownContracts().filter((contract) => contract !== own);
-  const uploaded = [...(own ? [own] : []), ...others].map(({ abi }) => abi as Abi);
-  return [...uploaded, ERC20, OTHER_TOKENS];
+  const own = address === null ? [] : [uploadedAt(address), nodeContractAt(address)];
+  const others = [...uploadedContracts(), ...nodeContracts()];
+  const named = [...new Set([...own, ...others])].flatMap((contract) => (contract ? [contract.abi as Abi] : []));
+  return [...named, ERC20, OTHER_TOKENS, COMMON];
 }
 
 /** The first of `abis` that `decode` does not throw for. */

@@ -26,6 +26,11 @@ export function count(value: string | number | bigint): string {
   return number === undefined ? NONE : grouped(String(number));
 }
 
+/** `1 node`, `2 nodes`. */
+export function counted(number: number, what: string): string {
+  return `${count(number)} ${what}${number === 1 ? "" : "s"}`;
+}
+
 /** `12345` as `12,345`. By hand: the first use of a browser's number formats takes tens of milliseconds. */
 function grouped(digits: string): string {
   const groups: string[] = [];
@@ -48,6 +53,18 @@ export function decimal(value: bigint, digits: number, shown = digits): string {
 export function ether(wei: string | bigint, shown?: number): string {
   const value = bigintOf(wei);
   return value === undefined ? NONE : `${decimal(value, WEI_DIGITS, shown)} ETH`;
+}
+
+/** Below this an amount is shown in gwei or wei: six decimals of ether would all be zeros. */
+const SMALL_WEI = 10n ** 12n;
+const WEI_PER_GWEI = 10n ** 9n;
+
+/** An amount for a column: six decimals of ether, and small ones in gwei or wei in place of 0. */
+export function etherShort(wei: string | bigint): string {
+  const value = bigintOf(wei);
+  if (value === undefined) return NONE;
+  if (value === 0n || value >= SMALL_WEI || value < 0n) return ether(value, 6);
+  return value < WEI_PER_GWEI / 1000n ? `${count(value)} wei` : `${decimal(value, GWEI_DIGITS, 3)} gwei`;
 }
 
 export function gwei(wei: string | bigint): string {
@@ -97,6 +114,14 @@ export function dateTime(timestamp: string | number): string {
 export function percent(part: string | number | bigint, whole: string | number | bigint): number {
   const share = (100 * Number(part)) / Number(whole);
   return Number.isFinite(share) ? share : 0;
+}
+
+/** A share for people: what is not zero does not look like zero, what is not all does not look like all. */
+export function percentText(part: string | number | bigint, whole: string | number | bigint): string {
+  const share = percent(part, whole);
+  if (share === 0) return "0 %";
+  if (share < 0.1) return "< 0.1 %";
+  return `${share < 100 ? Math.min(share, 99.9).toFixed(1) : "100"} %`;
 }
 
 export function bytesOfHex(hex: string): number {

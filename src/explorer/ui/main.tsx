@@ -1,54 +1,91 @@
 import { type ComponentChildren, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { devChain } from "./dev-chain.ts";
 import { escapeTexts } from "./escape-texts.ts";
 import { useLoaded, useRoute } from "./hooks.ts";
 import { HomePage } from "./pages/home.tsx";
 import { When } from "./parts.tsx";
-import { call } from "./rpc.ts";
+import { callIfOpen } from "./rpc.ts";
 import { routeOf } from "./search.ts";
 
 const LINKS = [
   ["/", "Home"],
+  ["/blocks", "Blocks"],
+  ["/txs", "Transactions"],
+  ["/tokens", "Tokens"],
+  ["/pool", "Pool"],
+] as const;
+/** A dev chain has one validator and no peers, and its user trusts it. */
+const DEV_LINKS = [["/dev", "Dev"]] as const;
+const NETWORK_LINKS = [
   ["/validators", "Validators"],
   ["/peers", "Peers"],
   ["/trust", "Trust"],
 ] as const;
 
+/** The parts of a route: `/address/0x…/events`. Parts of a page have one component, which stays when another one is opened. */
+function partsOf(route: string): readonly [name: string, id: string, part: string] {
+  const [, name = "", id = "", part = ""] = route.split("/");
+  return [name, id, part];
+}
+
 function App() {
   const route = useRoute();
+  const dev = useChainFacts();
+  const [name, id] = partsOf(route);
   useEffect(() => {
-    const [, name = "", id = ""] = route.split("/");
     document.title = `${name === "" ? "Home" : `${name} ${id}`} · Explorer`;
     scrollTo(0, 0);
-  }, [route]);
+  }, [name, id]);
+  const links = [...LINKS, ...(dev === undefined ? [] : dev.isDev ? DEV_LINKS : NETWORK_LINKS)];
   return (
     <>
       <header class="top">
         <a class="brand" href="#/">
           Explorer
         </a>
+        {dev?.chainId !== undefined && (
+          <span class="chain muted">
+            {dev.isDev ? "dev chain" : "chain"} {dev.chainId}
+          </span>
+        )}
         <Search />
         <nav aria-label="Pages">
-          {LINKS.map(([path, name]) => (
-            <a key={path} href={`#${path}`} aria-current={route === path ? "page" : undefined}>
+          {links.map(([path, name]) => (
+            <a key={path} href={`#${path}`} aria-current={`/${partsOf(route)[0]}` === path ? "page" : undefined}>
               {name}
             </a>
           ))}
         </nav>
       </header>
       <main>
-        <Page key={route} route={route} />
+        <Page key={`${name}/${id}`} route={route} />
       </main>
-      <Footer />
+      <Footer facts={dev} />
     </>
   );
 }
 
-function Footer() {
-  const chain = useLoaded(() => call<string>("eth_chainId"), []);
+type ChainFacts = { readonly isDev: boolean; readonly chainId: number | undefined };
+
+/** undefined until the node has answered: then nothing jumps. */
+function useChainFacts(): ChainFacts | undefined {
+  const loaded = useLoaded(async () => {
+    const [dev, id] = await Promise.all([devChain().catch(() => undefined), callIfOpen<string>("eth_chainId")]);
+    return { isDev: dev !== undefined, chainId: id === undefined ? undefined : Number(id) };
+  }, []);
+  return loaded.kind === "ready" ? loaded.value : undefined;
+}
+
+function Footer({ facts }: { readonly facts: ChainFacts | undefined }) {
   return (
     <footer>
-      {chain.kind === "ready" && <>Chain {Number(chain.value)}. </>}
+      {facts?.chainId !== undefined && <>Chain {facts.chainId}. </>}
+      {facts?.isDev && (
+        <>
+          <a href="/">This node</a>: its addresses and documentation.{" "}
+        </>
+      )}
       Marks are computed in this browser: <a href="#/trust">what they mean</a>.
     </footer>
   );
@@ -56,7 +93,7 @@ function Footer() {
 
 /** Pages that are loaded when they are opened first: what they need is most of the code. */
 function Page({ route }: { route: string }): ComponentChildren {
-  const [, name = "", id = ""] = route.split("/");
+  const [name, id, part] = partsOf(route);
   const loaded = useLoaded(async () => {
     switch (name) {
       case "block": {
@@ -69,7 +106,35 @@ function Page({ route }: { route: string }): ComponentChildren {
       }
       case "address": {
         const { AccountPage } = await import("./pages/account.tsx");
-        return <AccountPage address={id} />;
+        return <AccountPage address={id} tab={part} />;
+      }
+      case "blocks": {
+        const { BlocksPage } = await import("./pages/blocks.tsx");
+        return <BlocksPage last={id} />;
+      }
+      case "txs": {
+        const { TransactionsPage } = await import("./pages/transactions.tsx");
+        return <TransactionsPage block={id} index={part} />;
+      }
+      case "tokens": {
+        const { TokensPage } = await import("./pages/tokens.tsx");
+        return <TokensPage />;
+      }
+      case "token": {
+        const { TokenPage } = await import("./pages/token.tsx");
+        return <TokenPage token={id} tab={part} />;
+      }
+      case "pool": {
+        const { PoolPage } = await import("./pages/pool.tsx");
+        return <PoolPage />;
+      }
+      case "search": {
+        const { SearchPage } = await import("./pages/search.tsx");
+        return <SearchPage word={id} />;
+      }
+      case "dev": {
+        const { DevPage } = await import("./pages/dev.tsx");
+        return <DevPage />;
       }
       case "validators": {
         const { ValidatorsPage } = await import("./pages/validators.tsx");
@@ -108,8 +173,8 @@ function Search() {
       <form onSubmit={(event) => void search(event)}>
         <input
           type="search"
-          aria-label="Search by block, transaction, address or contract"
-          placeholder="Block, transaction, address, contract"
+          aria-label="Search by block, transaction, address, contract or token"
+          placeholder="Block, address, name …"
           value={text}
           aria-invalid={isUnknown}
           spellcheck={false}
@@ -118,7 +183,7 @@ function Search() {
             setUnknown(false);
           }}
         />
-        {isUnknown && <span role="status">Nothing has this name here.</span>}
+        {isUnknown && <span role="status">The node has nothing of this name or hash.</span>}
       </form>
     </search>
   );

@@ -1,9 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { type Address, checksumAddress } from "../../primitives/address.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { shortHex } from "./format.ts";
 import type { Loaded } from "./hooks.ts";
+import { clippedName, nodeContractAt, useContracts } from "./known-contracts.ts";
 import { RpcError } from "./rpc.ts";
+import { isAddress } from "./search-words.ts";
+import { uploadedAt } from "./uploaded.ts";
 
 const COPIED_MS = 1200;
 
@@ -31,17 +35,27 @@ function CopyIcon() {
   );
 }
 
-/** A hash or address, linked to its page where `to` names one. */
+/** A hash or address, linked to its page where `to` names one. A name that somebody chose stands before it, and never in its place. */
 export function HexText(props: {
   readonly value: string;
   readonly to?: string;
   readonly isWhole?: boolean;
   readonly name?: string | undefined;
+  readonly nameTitle?: string | undefined;
 }) {
-  const { value, to, isWhole = false, name } = props;
-  const text = name ?? (isWhole ? value : shortHex(value));
+  const { value, to, isWhole = false, name, nameTitle } = props;
+  const text = (
+    <>
+      {name !== undefined && (
+        <span class="name" title={nameTitle}>
+          {clippedName(name)}
+        </span>
+      )}
+      {isWhole ? value : shortHex(value)}
+    </>
+  );
   return (
-    <span class="hex">
+    <span class={isWhole ? "hex whole" : "hex"}>
       {to === undefined ? (
         <span title={value}>{text}</span>
       ) : (
@@ -54,8 +68,44 @@ export function HexText(props: {
   );
 }
 
-export function AddressText({ value, isWhole }: { value: string; isWhole?: boolean }) {
-  return <HexText value={value} to={`/address/${value}`} {...(isWhole && { isWhole })} />;
+const checksummed = new Map<string, string>();
+
+/** As wallets show it (EIP-55); what is no address stays as it is. */
+export function shownAddress(value: string): string {
+  let shown = checksummed.get(value);
+  if (shown === undefined) {
+    shown = isAddress(value) ? checksumAddress(value.toLowerCase() as Address) : value;
+    checksummed.set(value, shown);
+  }
+  return shown;
+}
+
+const ORIGINS = {
+  uploaded: "named by what was uploaded in this browser",
+  verified: "named by sources that this node has compiled",
+  artifacts: "named by the artifacts of this node’s project",
+} as const;
+
+/** An address with the name of the contract there, where one is known. */
+export function AddressText(props: {
+  readonly value: string;
+  readonly isWhole?: boolean;
+  readonly name?: string | undefined;
+}) {
+  const { value, isWhole = false, name } = props;
+  useContracts([value]);
+  const uploaded = uploadedAt(value);
+  const contract = uploaded ?? nodeContractAt(value);
+  const origin = uploaded === undefined ? nodeContractAt(value)?.origin : "uploaded";
+  return (
+    <HexText
+      value={shownAddress(value)}
+      to={`/address/${value.toLowerCase()}`}
+      isWhole={isWhole}
+      name={name ?? contract?.name}
+      nameTitle={name === undefined && origin !== undefined ? ORIGINS[origin] : undefined}
+    />
+  );
 }
 
 const MARKS = {
@@ -146,6 +196,35 @@ export function Table(props: {
       </table>
       {props.rows.length === 0 && <p class="empty">None.</p>}
     </section>
+  );
+}
+
+/** A list of links to parts of a page, the open one marked. */
+export function Tabs(props: {
+  readonly label: string;
+  readonly tabs: readonly (readonly [route: string, name: string])[];
+  readonly open: string;
+}) {
+  return (
+    <nav class="tabs" aria-label={props.label}>
+      {props.tabs.map(([route, name]) => (
+        <a key={route} href={`#${route}`} aria-current={route === props.open ? "page" : undefined}>
+          {name}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** A page that cannot be shown, and why, in one sentence. */
+export function Problem({ title, text }: { readonly title: string; readonly text: string }) {
+  return (
+    <>
+      <h1>{title}</h1>
+      <p class="empty" role="status">
+        {text}
+      </p>
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
-import { BATCH_MAX, type PageMethod } from "../page-methods.ts";
+import { BATCH_MAX, FORWARDED_METHODS, type PageMethod } from "../page-methods.ts";
 import type { Json } from "../verify/verdict.ts";
 
 /** The members of answers that pages show; nothing is proven of them here. */
@@ -60,6 +60,9 @@ export type Receipt = Json & {
 
 /** JSON-RPC to the origin of the page: calls of one turn travel in one batch. */
 
+/** `evmintd explorer` rejects a batch with any other method as a whole: those travel alone. */
+const BATCHED: ReadonlySet<string> = new Set(FORWARDED_METHODS);
+
 const METHOD_NOT_FOUND = -32601;
 /** Ours, for a private method without a token. */
 const UNAUTHORIZED = -32001;
@@ -109,7 +112,11 @@ export async function callIfOpen<T>(method: PageMethod, ...params: unknown[]): P
 function sendWaiting(): void {
   const calls = waiting;
   waiting = [];
-  for (let at = 0; at < calls.length; at += BATCH_MAX) void sendBatch(calls.slice(at, at + BATCH_MAX));
+  const batched = calls.filter(({ method }) => BATCHED.has(method));
+  for (let at = 0; at < batched.length; at += BATCH_MAX) void sendBatch(batched.slice(at, at + BATCH_MAX));
+  for (const each of calls) {
+    if (!BATCHED.has(each.method)) void sendBatch([each]);
+  }
 }
 
 async function sendBatch(calls: readonly Call[]): Promise<void> {

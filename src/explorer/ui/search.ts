@@ -1,20 +1,16 @@
 import type { Json } from "../verify/verdict.ts";
-import { contractNamed } from "./contracts.ts";
-import { call } from "./rpc.ts";
+import { call, callIfOpen } from "./rpc.ts";
+import { isAddress, isBlockNumber, isHash } from "./search-words.ts";
 
-export function isHash(text: string): boolean {
-  return /^0x[0-9a-f]{64}$/i.test(text);
-}
-
-export function isAddress(text: string): boolean {
-  return /^0x[0-9a-f]{40}$/i.test(text);
-}
-
-/** The route of what `text` names: a block, transaction, address, or uploaded contract; undefined where it names nothing. */
+/**
+ * The route of what `text` names by itself: a block, a transaction or an address; else the page that looks for it by name. undefined
+ * for a hash that the node does not have, and for no text.
+ */
 export async function routeOf(text: string): Promise<string | undefined> {
   const word = text.trim().replace(/(\d),(?=\d{3})/g, "$1");
+  if (word === "") return undefined;
   if (isAddress(word)) return `/address/${word.toLowerCase()}`;
-  if (/^\d+$/.test(word)) return `/block/${Number(word)}`;
+  if (isBlockNumber(word)) return `/block/${Number(word)}`;
   if (/^(latest|earliest)$/.test(word)) {
     const block = await call<Json>("eth_getBlockByNumber", word, false);
     return `/block/${Number(block["number"])}`;
@@ -27,7 +23,27 @@ export async function routeOf(text: string): Promise<string | undefined> {
     if (transaction !== null) return `/tx/${word.toLowerCase()}`;
     return block === null ? undefined : `/block/${word.toLowerCase()}`;
   }
-  if (/^0x[0-9a-f]{1,16}$/i.test(word)) return `/block/${Number(word)}`;
-  const contract = contractNamed(word);
-  return contract && `/address/${contract.address}`;
+  if (/^0x[0-9a-f]{1,12}$/i.test(word)) return `/block/${Number(word)}`;
+  return `/search/${encodeURIComponent(word)}`;
+}
+
+/** Something that has the searched name. */
+export type Found = {
+  readonly address: string;
+  readonly name: string;
+  readonly what: string;
+  readonly isToken?: boolean;
+};
+
+/** Contracts that the node knows by the beginning of their name. */
+export async function contractsByName(name: string): Promise<readonly Found[]> {
+  const found = await callIfOpen<readonly { address: string; name: string; origin: string }[]>(
+    "eth_findContracts",
+    name,
+  );
+  return (found ?? []).map(({ address, name, origin }) => ({
+    address,
+    name,
+    what: origin === "verified" ? "contract with verified source" : "contract of the node’s project",
+  }));
 }

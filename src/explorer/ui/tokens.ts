@@ -1,9 +1,11 @@
 import type { Address } from "../../primitives/address.ts";
-import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
+import { hashFromBigint } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
 import { decodeLog, decodeResult, ERC20, encodeCall } from "./contracts.ts";
 import { count, decimal } from "./format.ts";
-import { call, callIfOpen, type Log } from "./rpc.ts";
+import { movementsIn, TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from "./holders.ts";
+import { findLogs } from "./logs.ts";
+import { callIfOpen, type Log } from "./rpc.ts";
 
 /** A transfer of an ERC-20, ERC-721 or ERC-1155 token, from a log. */
 type TokenTransfer = {
@@ -99,51 +101,74 @@ export function amountText(value: bigint, { symbol, decimals }: TokenInfo): stri
 
 export type Holding = TokenInfo & {
   readonly token: Address;
+  /** of ERC-20, and the number of items of ERC-721, as the contract says */
   readonly balance: bigint | undefined;
-  /** of ERC-721 */
-  readonly tokenIds: readonly string[];
+  /** of ERC-721 and ERC-1155 */
+  readonly items: readonly string[];
 };
 
-const TRANSFER: Hash = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef" as Hash;
+export type Holdings = {
+  readonly holdings: readonly Holding[];
+  /** the first block whose logs were looked at */
+  readonly from: number;
+};
 
-/** Tokens whose Transfer logs name `owner`, with what the owner has of them now. */
-export async function holdingsOf(owner: Address): Promise<readonly Holding[]> {
-  const topic = hashFromBigint(BigInt(owner));
-  const logsWith = (topics: readonly (Hash | null)[]) =>
-    call<Log[]>("eth_getLogs", { fromBlock: "earliest", toBlock: "latest", topics });
-  const [sent, received] = await Promise.all([logsWith([TRANSFER, topic]), logsWith([TRANSFER, null, topic])]);
-  const logs = [...sent, ...received].sort(
-    (a, b) => Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex),
-  );
-  // The newest first.
-  const byToken = new Map<Address, Log[]>();
-  for (const log of logs.toReversed()) {
-    const known = byToken.get(log.address);
-    if (known === undefined) byToken.set(log.address, [log]);
-    else known.push(log);
-  }
-  return Promise.all(
-    [...byToken].slice(0, TOKENS_MAX).map(async ([token, ofToken]) => {
-      const [info, balance] = await Promise.all([tokenInfo(token), view(token, "balanceOf", owner)]);
-      const tokenIds = ownedIds(ofToken.toReversed(), topic);
-      return {
-        token,
-        ...info,
-        tokenIds,
-        balance: balance === undefined ? undefined : BigInt(balance),
-      };
-    }),
-  );
+/** Digits of an id that are shown: some are hashes. */
+const ID_CHARS_MAX = 20;
+
+/** `#7`, or `#7 × 5` */
+export function itemText(id: bigint, amount: bigint): string {
+  const digits = String(id);
+  const shown = digits.length > ID_CHARS_MAX ? `${digits.slice(0, ID_CHARS_MAX)}…` : digits;
+  return amount === 1n ? `#${shown}` : `#${shown} × ${count(amount)}`;
 }
 
-/** Ids of an ERC-721 whose last transfer went to `owner`. */
-function ownedIds(logs: readonly Log[], owner: Hash): readonly string[] {
-  const owned = new Set<string>();
-  for (const { topics } of logs) {
-    const id = topics[3];
-    if (id === undefined) continue;
-    owned.delete(id);
-    if (topics[2] === owner) owned.add(id);
+/** Tokens whose logs of transfers name `owner`, those with the newest log first, with what the owner has of them now. */
+export async function holdingsOf(owner: Address): Promise<Holdings> {
+  const topic = hashFromBigint(BigInt(owner));
+  const multi = [TRANSFER_SINGLE, TRANSFER_BATCH];
+  const found = await Promise.all(
+    [
+      [TRANSFER, topic],
+      [TRANSFER, null, topic],
+      [multi, null, topic],
+      [multi, null, null, topic],
+    ].map((topics) => findLogs({ topics })),
+  );
+  const from = Math.max(...found.map((each) => each.from));
+  const logs = found
+    .flatMap((each) => each.logs)
+    .filter(({ blockNumber }) => Number(blockNumber) >= from)
+    .sort((a, b) => Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex));
+  const byToken = new Map<Address, Map<string, Log>>();
+  for (const log of logs.toReversed()) {
+    const known = byToken.get(log.address) ?? new Map<string, Log>();
+    byToken.set(log.address, known);
+    // A transfer to oneself is found twice.
+    known.set(`${log.blockNumber} ${log.logIndex}`, log);
   }
-  return [...owned].slice(0, IDS_MAX).map((id) => `#${BigInt(id)}`);
+  const holdings = await Promise.all(
+    [...byToken].slice(0, TOKENS_MAX).map(async ([token, ofToken]) => {
+      const [info, balance] = await Promise.all([tokenInfo(token), view(token, "balanceOf", owner)]);
+      const items = ownedItems([...ofToken.values()].toReversed(), owner);
+      return { token, ...info, items, balance: balanceIn(balance) };
+    }),
+  );
+  return { holdings, from };
+}
+
+function balanceIn(text: string | undefined): bigint | undefined {
+  return text !== undefined && /^\d{1,78}$/.test(text) ? BigInt(text) : undefined;
+}
+
+/** Ids that `owner` got more of than it gave. @param logs oldest first */
+function ownedItems(logs: readonly Log[], owner: Address): readonly string[] {
+  const amounts = new Map<bigint, bigint>();
+  for (const { from, to, id, amount } of movementsIn(logs)) {
+    if (id === undefined) continue;
+    const change = (to === owner ? amount : 0n) - (from === owner ? amount : 0n);
+    amounts.set(id, (amounts.get(id) ?? 0n) + change);
+  }
+  const owned = [...amounts].filter(([, amount]) => amount > 0n);
+  return owned.slice(0, IDS_MAX).map(([id, amount]) => itemText(id, amount));
 }

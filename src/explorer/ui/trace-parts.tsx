@@ -1,7 +1,9 @@
 import type { ComponentChildren } from "preact";
 import type { Hex } from "../../primitives/hex.ts";
-import { type Argument, contractAt, decodeCall, decodeLog, decodeRevert } from "./contracts.ts";
-import { bytesOfHex, count, ether, percent, shortWord } from "./format.ts";
+import { type Argument, decodeCall, decodeLog, decodeRevert } from "./contracts.ts";
+import { bytesOfHex, count, ether, percentText, shortWord } from "./format.ts";
+import { clippedName, useContracts } from "./known-contracts.ts";
+import { BlockLink } from "./lists.tsx";
 import { AddressText, HexText, Table } from "./parts.tsx";
 import type { Log } from "./rpc.ts";
 
@@ -17,43 +19,62 @@ export function Arguments({ args }: { readonly args: readonly Argument[] }) {
         <span key="type" class="muted">
           {type}
         </span>,
-        type === "address" ? (
-          <AddressText key="value" value={text.toLowerCase()} isWhole />
-        ) : (
-          <code key="value">{text}</code>
-        ),
+        type === "address" ? <AddressText key="value" value={text} isWhole /> : <code key="value">{text}</code>,
       ])}
     />
   );
 }
 
-export function Logs({ logs }: { readonly logs: readonly Log[] }) {
+/** @param props.hasPlaces of different transactions: each says where it is */
+export function Logs({ logs, hasPlaces = false }: { readonly logs: readonly Log[]; readonly hasPlaces?: boolean }) {
+  useContracts(logs.map(({ address }) => address));
   if (logs.length === 0) return <p class="empty">None.</p>;
   return (
     <ol class="logs">
       {logs.map((log) => (
-        <li key={log.logIndex}>
-          <LogView log={log} />
+        <li key={`${log.transactionHash} ${log.logIndex}`}>
+          <LogView log={log} hasPlace={hasPlaces} />
         </li>
       ))}
     </ol>
   );
 }
 
-function LogView({ log }: { log: Log }) {
+function LogView({ log, hasPlace }: { log: Log; hasPlace: boolean }) {
   const decoded = decodeLog(log);
-  const name = contractAt(log.address)?.name;
   return (
     <>
       <div class="line">
         <span class="muted">#{Number(log.logIndex)}</span>
-        <b>{decoded?.name ?? "unknown event"}</b>
-        <HexText value={log.address} to={`/address/${log.address}`} name={name} />
+        <b>{decoded === undefined ? "unknown event" : clippedName(decoded.name)}</b>
+        {hasPlace ? (
+          <>
+            <span>
+              block <BlockLink number={log.blockNumber} />
+            </span>
+            <HexText value={log.transactionHash} to={`/tx/${log.transactionHash}`} />
+          </>
+        ) : (
+          <AddressText value={log.address} />
+        )}
       </div>
       {decoded ? <Arguments args={decoded.args} /> : <pre>{[...log.topics, log.data].join("\n")}</pre>}
     </>
   );
 }
+
+/** Addresses of a call tree, for names and ABIs: a bounded number, since a node may answer a tree of any size. */
+export function addressesIn(frame: Frame, found = new Set<string>()): ReadonlySet<string> {
+  const stack = [frame];
+  while (stack.length > 0 && found.size < ADDRESSES_MAX) {
+    const { to, calls = [] } = stack.pop()!;
+    if (to) found.add(to);
+    stack.push(...calls.slice(0, ADDRESSES_MAX));
+  }
+  return found;
+}
+
+const ADDRESSES_MAX = 100;
 
 /** A frame as `callTracer` answers it. */
 export type Frame = {
@@ -96,7 +117,7 @@ function FrameLine({ frame, total }: { frame: Frame; total: string }) {
   return (
     <div class={`line${error === undefined ? "" : " failed"}`}>
       <span class="tag">{type}</span>
-      {to && <HexText value={to} to={`/address/${to}`} name={contractAt(to)?.name} />}
+      {to && <AddressText value={to} />}
       <b>
         {decoded
           ? `${decoded.name}(${decoded.args.map(({ text }) => shortened(text)).join(", ")})`
@@ -104,7 +125,7 @@ function FrameLine({ frame, total }: { frame: Frame; total: string }) {
       </b>
       {/[1-9a-f]/i.test(value.slice(2)) && <span>{ether(value)}</span>}
       <span class="muted">
-        {count(gasUsed)} gas ({percent(gasUsed, total).toFixed(1)} %)
+        {count(gasUsed)} gas ({percentText(gasUsed, total)})
       </span>
       {reason !== undefined && <span class="bad">✗ {reason}</span>}
     </div>
@@ -145,9 +166,10 @@ export type StateDiff = {
 type Row = readonly [address: string, what: ComponentChildren, before: string, after: string];
 
 /** Balances, nonces, codes and slots that a transaction changed, before and after. */
-export function StateChanges({ diff }: { readonly diff: StateDiff }) {
+export function StateChanges({ diff, feeRecipient }: { readonly diff: StateDiff; readonly feeRecipient: string }) {
   const addresses = [...new Set([...Object.keys(diff.pre), ...Object.keys(diff.post)])];
   const rows = addresses.flatMap((address) => rowsOf(address, diff.pre[address] ?? {}, diff.post[address] ?? {}));
+  const isRecipient = (address: string) => address.toLowerCase() === feeRecipient.toLowerCase();
   return (
     <Table
       label="State changes"
@@ -155,7 +177,7 @@ export function StateChanges({ diff }: { readonly diff: StateDiff }) {
       numeric={[2, 3]}
       rows={rows.map(([address, what, before, after]) => [
         <AddressText key="address" value={address} />,
-        what,
+        what === "balance" && isRecipient(address) ? "balance (fee recipient of the block)" : what,
         before,
         after,
       ])}

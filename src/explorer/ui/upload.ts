@@ -1,8 +1,8 @@
 import { contractsOfBuild, type SolcInput, type SolcOutput } from "../../dev/artifacts/parse-artifact.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
 import { type CodeMatch, compareCode, readUpload, sourcesOf, type UploadedContract } from "../contracts/artifact.ts";
-import type { KnownContract, Recompiled } from "./contracts.ts";
 import { call, callIfOpen, RpcError } from "./rpc.ts";
+import type { Recompiled, UploadedContractHere } from "./uploaded.ts";
 
 const BEST_FIRST: readonly CodeMatch[] = ["exact", "same instructions", "no code", "different"];
 
@@ -19,7 +19,7 @@ export async function contractInFiles(
   files: readonly File[],
   code: Hex,
 ): Promise<{
-  readonly contract: Omit<KnownContract, "address"> | undefined;
+  readonly contract: Omit<UploadedContractHere, "address"> | undefined;
   readonly compilerError: RpcError | undefined;
 }> {
   const uploads = await Promise.all(files.map(async (file) => readUpload(await file.text(), file.name)));

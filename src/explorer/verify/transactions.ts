@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { bytesToHex, type Hex } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { encodeRlp } from "../../primitives/rlp.ts";
 import { minedTransactionText } from "../../rpc/methods/json/transaction-json.ts";
@@ -85,6 +86,8 @@ export type TransactionRow = {
   readonly to: Address | null;
   /** wei */
   readonly value: bigint;
+  /** its first four bytes, or fewer: the selector of what it calls */
+  readonly input: Hex;
 };
 
 /** @throws InvalidEncodingError, and what recovering the sender throws */
@@ -95,6 +98,7 @@ export function transactionRow(raw: Uint8Array): TransactionRow {
     from: impersonatedSender(tx) ?? recoverSender(tx),
     to: tx.to,
     value: tx.value,
+    input: bytesToHex(tx.data.subarray(0, 4)),
   };
 }
 

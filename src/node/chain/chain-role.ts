@@ -123,6 +123,7 @@ export class ChainRole implements ChainParts {
     const { chain, patches, store } = this.opened;
     const { production, pool } = this;
     const { solo } = production;
+    const { mixedMining, gasLimit, autoImpersonate, baseFeeWei } = config.devChain;
     if (patches === undefined || solo === undefined) return undefined;
     return new DevChain({
       chain,
@@ -130,9 +131,10 @@ export class ChainRole implements ChainParts {
       mempool: pool.mempool,
       blobs: pool.blobWorkers,
       rewind: (number) => production.rewind(number),
+      configured: { gasLimit: gasLimit ?? undefined, autoImpersonate, baseFeePerGas: baseFeeWei ?? undefined },
       base: store.base() ?? 0,
       engine: {
-        configuredMode: solo.configuredMode,
+        configuredMode: { ...solo.configuredMode, ...(mixedMining && { automine: true }) },
         setMode: (mode) => solo.setMode(mode),
         produceBlock: () => production.produceBlock(),
       },

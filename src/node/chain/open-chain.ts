@@ -14,11 +14,12 @@ import type { RetentionOptions } from "../../chain/store/retention/retention.ts"
 import type { LogBlockStoreOptions } from "../../chain/store/store-options.ts";
 import type { Config } from "../../config/config.ts";
 import { fundedDevAccounts, openDevGenesis } from "../../config/genesis/dev-genesis.ts";
+import { openDevWallet } from "../../config/genesis/dev-wallet.ts";
 import { dataPath, forkPointPath, genesisPath, isInMemory } from "../../config/home.ts";
 import { ForkUnsupportedError } from "../../dev/fork/errors.ts";
 import { loadForkChoice } from "../../dev/fork/fork-point.ts";
 import { NodeError } from "../../errors.ts";
-import type { DevAccount } from "../../keystore/dev-accounts.ts";
+import { DEV_WALLET, type DevAccount, type DevWallet } from "../../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { LogTextCache } from "../../rpc/methods/json/log-text-cache.ts";
@@ -45,8 +46,10 @@ export type OpenChain = {
   readonly resumed: boolean;
   /** Compares the genesis file with the rules by which the blocks were executed. @throws ForkScheduleError */
   readonly checkForks: () => void;
-  /** Accounts of the public phrase that a dev chain funds; none on other chains. */
+  /** Accounts of its wallet that a dev chain funds; none on other chains. */
   readonly devAccounts: readonly DevAccount[];
+  /** What they are derived from. */
+  readonly devWallet: DevWallet;
 };
 
 /** The limits of files, merges and replays are for tests that need many of them. */
@@ -154,14 +157,15 @@ export function openChain(
       ...(fork && { remote: fork.state }),
     });
     if (fork) followChanges(fork, chain, store);
-    const devAccounts = config.dev ? fundedDevAccounts(genesis) : [];
+    const devWallet = config.dev ? openDevWallet(config) : DEV_WALLET;
+    const devAccounts = config.dev ? fundedDevAccounts(genesis, devWallet) : [];
     const logTexts = new LogTextCache(caches.logTexts);
     const cacheBytes = () => ({
       ...store.cacheBytes(),
       trieNodes: nodeCache.bytes,
       logTexts: logTexts.bytes,
     });
-    return { chain, patches, fork, store, genesis, resumed, devAccounts, logTexts, cacheBytes, checkForks };
+    return { chain, patches, fork, store, genesis, resumed, devAccounts, devWallet, logTexts, cacheBytes, checkForks };
   } catch (error) {
     store.close();
     throw error;

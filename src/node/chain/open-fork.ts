@@ -5,6 +5,7 @@ import type { BlockRecord } from "../../chain/store/block-store.ts";
 import type { Config } from "../../config/config.ts";
 import { DEFAULTS } from "../../config/defaults.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
+import { openDevWallet } from "../../config/genesis/dev-wallet.ts";
 import { renderGenesis } from "../../config/genesis/genesis.ts";
 import { SYSTEM_CONTRACTS } from "../../config/genesis/predeploys.ts";
 import { devGenesisPath, forkCacheDirectory, forkPointPath, isInMemory } from "../../config/home.ts";
@@ -35,6 +36,8 @@ import { createStateTrie, type StateTrie } from "../../state/state-trie.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { headerHash } from "../../types/header-codec.ts";
+import { blockBeforeTransaction } from "../dev/fork-transaction.ts";
+import { remoteAccessOf } from "./remote-access.ts";
 
 /** One part of so many of the fork's memory is for decoded accounts, the rest for results as they came. */
 const DECODED_SHARE = 4;
@@ -79,8 +82,10 @@ export async function openFork(config: Config, log: Logger, choice?: ForkChoice)
   const { point, isVerified } = chosen;
   const { chainId, header, alloc } = point;
   const hash = headerHash(header);
+  const access = remoteAccessOf(config);
   const nodes = {
     urls: chosen.urls ?? config.devChain.forkUrls,
+    access,
     planReads: planReadsOf(point, isVerified),
   };
   const accountBytes = FORK_CACHE_LIMITS.bytesMax / DECODED_SHARE;
@@ -92,7 +97,7 @@ export async function openFork(config: Config, log: Logger, choice?: ForkChoice)
     FORK_CACHE_LIMITS.bytesMax - accountBytes,
   );
   const call = cachedCalls(fetchRemoteCalls(nodes), cache);
-  const thread = new RemoteThread({ urls: nodes.urls, block: point, isVerified }, log);
+  const thread = new RemoteThread({ urls: nodes.urls, block: point, isVerified, access }, log);
   // The remote node has just answered; without it a restart works with what is known.
   const reads = isNew ? firstReads(header, Math.floor(Date.now() / 1000)) : [];
   await call(reads).catch(() => {});
@@ -114,7 +119,7 @@ export async function openFork(config: Config, log: Logger, choice?: ForkChoice)
   const changes = changesOfAlloc(alloc);
   const { root } = createStateTrie({ node: () => undefined }).update(EMPTY_TRIE_ROOT, changes);
   return {
-    genesis: genesisOf(point),
+    genesis: genesisOf(config, point),
     base: {
       block: {
         hash,
@@ -218,7 +223,8 @@ async function newChoice(config: Config, log: Logger): Promise<ForkChoice> {
     const text = `${key}: ${home} holds a dev chain that forks nothing; choose another --home`;
     throw new InvalidConfigError(text, { key });
   }
-  const choice = await choosePoint(config, { urls, blockNumber: forkBlock ?? undefined }, log);
+  const blockNumber = (await blockBeforeTransaction(config)) ?? forkBlock ?? undefined;
+  const choice = await choosePoint(config, { urls, blockNumber }, log);
   if (hasFiles) storeForkChoice(forkPointPath(home), choice);
   return choice;
 }
@@ -235,7 +241,8 @@ function assertForkable({ dev, jsonRpc }: Config): void {
 /** @throws InvalidConfigError */
 function assertSameBlock({ home, devChain: { forkBlock } }: Config, stored: ForkChoice): void {
   const number = stored?.point.header.number;
-  if (forkBlock === null || number === undefined || forkBlock === number) return;
+  // A negative one counted from the newest block of then.
+  if (forkBlock === null || forkBlock < 0 || number === undefined || forkBlock === number) return;
   const key = "dev.fork-block";
   const text = `${key}: the chain in ${home} forks block ${number}; choose another --home`;
   throw new InvalidConfigError(text, { key });
@@ -246,20 +253,32 @@ function choosePoint(
   wanted: { readonly urls: readonly string[]; readonly blockNumber: number | undefined },
   log: Logger,
 ) {
-  const verify = config.devChain.forkVerify;
-  return chooseForkPoint({ ...wanted, verify, accounts: accountsOf(config) }, log);
+  const { forkVerify: verify, forkChainId } = config.devChain;
+  const chainId = forkChainId === null ? undefined : BigInt(forkChainId);
+  const access = remoteAccessOf(config);
+  return chooseForkPoint({ ...wanted, verify, accounts: accountsOf(config), access, chainId }, log);
 }
 
-function accountsOf({ devChain }: Config): ForkAccounts {
-  const accounts = devAccounts(devChain.accounts ?? DEFAULTS.devAccounts);
+function accountsOf(config: Config): ForkAccounts {
+  const { accounts: count, balance } = config.devChain;
+  const accounts = devAccounts(count ?? DEFAULTS.devAccounts, openDevWallet(config));
   return {
-    funded: new Map(accounts.map(({ address }) => [address, DEV_BALANCE])),
+    funded: new Map(accounts.map(({ address }) => [address, balance ?? DEV_BALANCE])),
     contracts: new Map(SYSTEM_CONTRACTS.map(({ address, code }) => [parseAddress(address), hexToBytes(code)])),
   };
 }
 
-/** Every rule up to Osaka from the fork on, under the chain id of the remote chain. */
-function genesisOf({ chainId, header, alloc }: ForkPoint): Genesis {
+/** The rules that the settings ask for, from the fork on, under the chain id of the remote chain. */
+function genesisOf({ devChain }: Config, { chainId, header, alloc }: ForkPoint): Genesis {
+  const { hardfork, codeSizeLimit, hasTxGasLimit } = devChain;
   const { timestamp } = header;
-  return { ...parseGenesis(renderGenesis({ chainId, timestamp, alloc: new Map() })), alloc };
+  const text = renderGenesis({
+    chainId,
+    timestamp,
+    alloc: new Map(),
+    ...(hardfork !== null && { hardfork }),
+    ...(codeSizeLimit !== null && { codeSizeMax: codeSizeLimit }),
+    noTxGasLimit: !hasTxGasLimit,
+  });
+  return { ...parseGenesis(text), alloc };
 }

@@ -191,6 +191,7 @@ function createMempool(config: Config, { chain }: OpenChain, log: Logger): Mempo
     },
     {
       config: chain.config,
+      ...(config.dev && { order: config.devChain.order }),
       head: { header, state: chain.stateAt(header.number) },
       // For time spans only; a clock that is set must not end them early.
       now: () => performance.now(),

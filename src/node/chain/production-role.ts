@@ -34,11 +34,15 @@ import { ParameterProposals } from "../../consensus/voting/parameter-proposals.t
 import { openProposals } from "../../consensus/voting/proposals.ts";
 import { soloStartingSet } from "../../consensus/voting/starting-set.ts";
 import { createVoting, type Voting } from "../../consensus/voting/voting.ts";
+import { NodeError } from "../../errors.ts";
 import { openHeader, type PayloadAttributes } from "../../execution/block/build-block.ts";
+import { missingRequestContracts } from "../../execution/block/system-calls.ts";
 import type { CallModules } from "../../execution/call/call.ts";
 import { nextGasLimit } from "../../params/fees.ts";
 import { ForkHashes } from "../../params/fork-id.ts";
-import type { Address } from "../../primitives/address.ts";
+import type { REQUEST_CONTRACTS } from "../../params/gas.ts";
+import { hardforkAt, isAtLeast } from "../../params/hardforks.ts";
+import { type Address, checksumAddress } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { NextBlock } from "../../rpc/ports/chain-view.ts";
 import { LogWriteError } from "../../storage/block-log.ts";
@@ -80,6 +84,17 @@ export type ProductionHooks = {
   readonly wallClock?: () => number;
   readonly monotonicClock?: () => number;
 };
+
+/** No block follows the head of this chain. */
+export class MissingRequestContractsError extends NodeError {
+  readonly code = "GENESIS_REQUEST_CONTRACTS";
+  constructor({ eip, address }: (typeof REQUEST_CONTRACTS)[number]) {
+    super(
+      `the chain has no code at ${checksumAddress(address)} (${eip}), without which no block is valid from Prague on: move config.pragueTime of the genesis to a later time, and deploy the contract before it`,
+      { address },
+    );
+  }
+}
 
 /** What decides which blocks come next: the application, its engine, votes about validators, snapshots for new nodes. */
 export class ProductionRole implements ProductionParts {
@@ -239,8 +254,10 @@ export class ProductionRole implements ProductionParts {
     });
   }
 
+  /** @throws MissingRequestContractsError */
   async start(): Promise<void> {
     const { failures } = this.#modules;
+    if (this.solo !== undefined) this.#assertRequestContracts();
     this.#isRunning = true;
     this.#reports.report();
     await this.engine.start();
@@ -256,6 +273,16 @@ export class ProductionRole implements ProductionParts {
     this.#snapshots.close();
     if (hasStarted) await this.engine.stop();
     for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  /** The state of a fork is that of a chain which has blocks, and its node takes its time. */
+  #assertRequestContracts(): void {
+    const { chain, fork } = this.#modules.opened;
+    const { number } = chain.head().block.header;
+    const next = { number: number + 1, timestamp: this.#nextTimestamp(), difficulty: 0n };
+    if (fork !== undefined || !isAtLeast(hardforkAt(chain.config, next), "prague")) return;
+    const [missing] = missingRequestContracts(chain.stateAt(number));
+    if (missing !== undefined) throw new MissingRequestContractsError(missing);
   }
 
   /** Of the transactions this node puts into blocks, in wei: its own, or that of the chain where it is higher. */

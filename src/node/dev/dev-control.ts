@@ -1,6 +1,6 @@
 import type { RpcMethods } from "../../rpc/method-types.ts";
 
-/** The methods that bend a dev chain by the names that a program calls them by; `docs/rpc.md` describes each. */
+/** The methods that bend a dev chain by the names that a program calls them by; `docs/rpc/` describes each. */
 const CONTROL_METHODS = {
   snapshot: "evm_snapshot",
   revert: "evm_revert",

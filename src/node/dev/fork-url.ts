@@ -7,6 +7,7 @@ import { type ForkPoint, readForkBlock, storeForkChoice } from "../../dev/fork/f
 import { toQuantity } from "../../primitives/quantity.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import type { Fork } from "../chain/open-fork.ts";
+import { remoteAccessOf } from "../chain/remote-access.ts";
 
 /**
  * `DevPort.setForkUrl`: the node at `url` is asked from now on, also after a restart.
@@ -17,13 +18,13 @@ export async function setForkUrl(config: Config, fork: Fork | undefined, url: st
   const { point, choice } = fork;
   const { number } = point.header;
   const urls = [url];
-  const { chainId, header } = await readForkBlock(fetchRemoteCalls({ urls }), number);
+  const { chainId, header } = await readForkBlock(fetchRemoteCalls({ urls, access: remoteAccessOf(config) }), number);
   if (chainId !== point.chainId || headerHash(header) !== fork.base.block.hash) {
     const remote = remoteName(url);
     throw new DevControlError("the node has another chain than the forked one", { remote });
   }
   // A node that serves no proofs would fail at every read from now on.
-  if (fork.isVerified) await assertProves(point, url);
+  if (fork.isVerified) await assertProves(config, point, url);
   if (!isInMemory(config)) {
     storeForkChoice(forkPointPath(config.home), { ...choice!, urls });
   }
@@ -31,8 +32,8 @@ export async function setForkUrl(config: Config, fork: Fork | undefined, url: st
 }
 
 /** @throws ForkRemoteError, ForkAnswerError, ForkProofError */
-async function assertProves(point: ForkPoint, url: string): Promise<void> {
-  const call = fetchRemoteCalls({ urls: [url], planReads: planReadsOf(point, true) });
+async function assertProves(config: Config, point: ForkPoint, url: string): Promise<void> {
+  const call = fetchRemoteCalls({ urls: [url], access: remoteAccessOf(config), planReads: planReadsOf(point, true) });
   const [address] = point.alloc.keys();
   await call([{ method: "eth_getBalance", params: [address, toQuantity(point.header.number)] }]);
 }

@@ -16,6 +16,7 @@ import type { ExecutionThreads } from "../../calls/execution-threads.ts";
 import { createExecutionThreads } from "../../calls/execution-threads.ts";
 import type { Config } from "../../config/config.ts";
 import type { InstanceId } from "../../config/secrets.ts";
+import type { Contracts } from "../../dev/artifacts/contracts.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
 import type { Checkpoint } from "../../les/checkpoints/checkpoint.ts";
 import { type ForkedBlocks, forkedMethods } from "../../rpc/methods/dev/forked-methods.ts";
@@ -23,17 +24,20 @@ import { createMethodRegistry } from "../../rpc/methods/methods.ts";
 import type { RpcPorts } from "../../rpc/methods/rpc-ports.ts";
 import type { ConnectionSessions } from "../../rpc/methods/sessions.ts";
 import type { ChainView } from "../../rpc/ports/chain-view.ts";
+import type { ContractsPort } from "../../rpc/ports/contracts.ts";
 import type { DevPort } from "../../rpc/ports/dev.ts";
 import type { ExecutionPort } from "../../rpc/ports/execution.ts";
 import type { Readiness } from "../../rpc/ports/node.ts";
 import type { RemotePorts } from "../../rpc/ports/remote-ports.ts";
 import type { RuntimePort } from "../../rpc/ports/runtime.ts";
+import type { Compiler } from "../../rpc/ports/tools.ts";
 import type { Registry } from "../../rpc/transport/dispatch/method.ts";
 import type { EndpointOptions, TcpKind } from "../../rpc/transport/server/listener.ts";
 import type { RpcServer } from "../../rpc/transport/server/server.ts";
 import { CheckpointService, voteForCheckpoint } from "../../services/checkpoint-service.ts";
+import { ContractRegistry } from "../../services/contracts/contract-registry.ts";
+import type { VerifiedContracts } from "../../services/contracts/verified-contracts.ts";
 import type { LightClientService } from "../../services/light-client-service.ts";
-import { createSolidityCompiler } from "../../services/solidity-compiler.ts";
 import type { WhisperService } from "../../services/whisper-service.ts";
 import type { DappDb } from "../../storage/dapp-db.ts";
 import type { Failures } from "../../telemetry/failures.ts";
@@ -51,6 +55,10 @@ export type RpcServices = {
   readonly metrics: Metrics;
   readonly keys: AccountManager;
   readonly dappDb: DappDb;
+  readonly compiler: Compiler;
+  readonly verifiedContracts: VerifiedContracts;
+  /** Of `dev.artifacts`; undefined: none were named */
+  readonly artifacts: Contracts | undefined;
   readonly runtime: RuntimePort;
   readonly files: CallerFiles;
   readonly lightClients: LightClientService;
@@ -123,7 +131,7 @@ export class ChainRpc implements RpcTarget {
   #createPorts(): RpcPorts {
     const config = this.#config;
     const { pool, production, devChain, opened } = this.#role;
-    const { keys, files, runtime, whisper, lightClients, log, reset } = this.#services;
+    const { keys, files, runtime, whisper, lightClients, log, reset, compiler } = this.#services;
     const { chain, suggestTip } = createChainView(config, log.child("rpc"), {
       core: this.#role,
       pool,
@@ -132,15 +140,16 @@ export class ChainRpc implements RpcTarget {
       logTexts: opened.logTexts,
     });
     const execution = this.#createExecution(suggestTip);
+    const inspection = createInspectionPort(callLimitsOf(config), {
+      core: this.#role,
+      production,
+      execution,
+      files,
+    });
     const remote: RemotePorts = {
       chain,
       execution,
-      inspection: createInspectionPort(callLimitsOf(config), {
-        core: this.#role,
-        production,
-        execution,
-        files,
-      }),
+      inspection,
       keys: createKeysPort(keys, devChain),
       dev: {
         ...createDevPort({
@@ -156,10 +165,8 @@ export class ChainRpc implements RpcTarget {
       les: { ...this.#checkpoints.port, ...lightClients.control },
       shh: whisper.port,
       runtime,
-      tools: {
-        ...createSolidityCompiler(config.jsonRpc.compileSolidity),
-        ...pool.blobWorkers.prover,
-      },
+      tools: { ...compiler, ...pool.blobWorkers.prover },
+      contracts: this.#createContracts({ chain, execution, inspection }),
     };
     const settings = rpcSettings(config, [...this.registry.values()]);
     const sessions = {
@@ -167,6 +174,17 @@ export class ChainRpc implements RpcTarget {
       ...createFilterSessions(config, remote, settings),
     };
     return { ...remote, sessions, settings };
+  }
+
+  #createContracts(ports: Pick<RemotePorts, "chain" | "execution" | "inspection">): ContractsPort {
+    const { artifacts, verifiedContracts: verified, compiler, failures } = this.#services;
+    const registry = new ContractRegistry({ ...ports, artifacts, verified, compiler, failures });
+    return {
+      known: (input) => registry.known(input),
+      find: (input) => registry.find(input),
+      verify: (input) => registry.verify(input),
+      verification: (input) => registry.verification(input),
+    };
   }
 
   #createExecution(suggestTip: () => bigint): ExecutionPort {

@@ -12,6 +12,7 @@ import { createContractCompiler, type ThreadedCompiler } from "../../compiled-co
 import type { Config } from "../../config/config.ts";
 import { openTokenFiles } from "../../config/token-file.ts";
 import { createOtherRequests } from "../../observe/other-requests.ts";
+import { createCallReports } from "../../processes/call-reports.ts";
 import { FollowedChain } from "../../processes/followed-chain.ts";
 import { ForwardedAdmission, ForwardedCalls } from "../../processes/forwarded-calls.ts";
 import type { ChainHandlers, RpcProcessData, RpcProcessHandlers } from "../../processes/protocol.ts";
@@ -81,11 +82,11 @@ export async function composeRpcProcess(
     {
       registry: forwarded.registryOf(methods),
       modules: { ...ports, sessions, settings },
-      observer: createRpcObserver(log, metrics),
+      observer: createRpcObserver(log, metrics, data.reportsCalls ? createCallReports(channel) : undefined),
       ...(config.les.serve > 0 && { admission: createClientAdmission({ serving, nowMs }) }),
       authenticate: authentication.authenticate,
       otherRequest: createOtherRequests(config, log, () => remote.node.readiness(), {
-        node: ports.node,
+        ...ports,
         settings,
       }),
     },

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { createCallerFiles } from "../../adapters/caller-files.ts";
 import { NodeProvider } from "../../adapters/provider.ts";
 import {
@@ -15,13 +15,16 @@ import { createRpcObserver } from "../../adapters/rpc-observer.ts";
 import { rpcLimitsOf } from "../../adapters/rpc-settings.ts";
 import { lastingConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
 import type { Config } from "../../config/config.ts";
-import { dataPath, isInMemory } from "../../config/home.ts";
+import { dataPath, isInMemory, verifiedContractsPath } from "../../config/home.ts";
 import { createJwtSecret, createNodeKey, type InstanceId, openInstanceId } from "../../config/secrets.ts";
 import type { TlsFiles } from "../../config/tls-files.ts";
 import { fixedTokenKeys, openTokenFiles } from "../../config/token-file.ts";
+import { formatHostPort } from "../../config/value-types.ts";
+import type { Contracts } from "../../dev/artifacts/contracts.ts";
 import { invariant } from "../../errors.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
 import { UnlockForbiddenError } from "../../keystore/errors.ts";
+import type { ActivityLog } from "../../observe/activity/activity-log.ts";
 import { createOtherRequests } from "../../observe/other-requests.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import type { RpcProcesses } from "../../processes/rpc-processes.ts";
@@ -35,7 +38,9 @@ import type { Readiness } from "../../rpc/ports/node.ts";
 import { createAuthenticator, type TokenKeys } from "../../rpc/transport/auth/authenticator.ts";
 import { namespaceOf } from "../../rpc/transport/dispatch/method.ts";
 import { type RpcServer, startRpcServer } from "../../rpc/transport/server/server.ts";
+import { filesInFolder, filesInMemory, VerifiedContracts } from "../../services/contracts/verified-contracts.ts";
 import { LightClientService } from "../../services/light-client-service.ts";
+import { createSolidityCompiler } from "../../services/solidity-compiler.ts";
 import { WhisperService } from "../../services/whisper-service.ts";
 import { DappDb } from "../../storage/dapp-db.ts";
 import { openDurableLmdbKv } from "../../storage/lmdb-kv.ts";
@@ -55,11 +60,15 @@ const STOP_GRACE_MS = 2_000;
 export type RpcRoleModules = {
   readonly role: ChainRole;
   readonly log: Logger;
+  /** Shows single calls; undefined: nobody looks at them */
+  readonly activity: ActivityLog | undefined;
   readonly metrics: Metrics;
   readonly failures: Failures;
   readonly readiness: () => Readiness;
   /** undefined: no TLS */
   readonly tls: TlsFiles | undefined;
+  /** Of `dev.artifacts`; undefined: none were named */
+  readonly artifacts: Contracts | undefined;
   readonly reset: (forking: Forking | undefined, instance: InstanceId) => Promise<void>;
 };
 
@@ -105,6 +114,11 @@ export class RpcRole {
     return this.#chain!.ports.execution;
   }
 
+  /** Names of the methods that there are now. */
+  get methods(): Iterable<string> {
+    return this.#chain!.registry.keys();
+  }
+
   get listeners(): readonly Listener[] {
     return describeListeners(this.#server!, this.#config, this.#services!.known);
   }
@@ -130,7 +144,7 @@ export class RpcRole {
 
   async #open(): Promise<void> {
     const config = this.#config;
-    const { role, log, metrics } = this.#modules;
+    const { role, log, metrics, activity } = this.#modules;
     const rpcLog = log.child("rpc");
     this.#services = await this.#openServices();
     this.#chain = new ChainRpc(config, role, this.#services);
@@ -155,6 +169,7 @@ export class RpcRole {
       serving,
       log: rpcLog,
       onBadToken: authentication.countBadToken,
+      activity,
     });
     this.#resources.add(() => this.processes?.close());
     reportSessions(metrics, ports.sessions);
@@ -163,10 +178,11 @@ export class RpcRole {
     this.#resources.add(() => this.#provider?.close());
     const { jsonRpc, ipc, home } = config;
     if (ipc.enable) makeFolder(home);
+    const { endpoints } = this.#services;
     this.#server = await startRpcServer(
       {
-        ...(jsonRpc.enable && this.#services.endpoints),
-        ...(ipc.enable && { ipc: { path: join(home, ipc.path) } }),
+        ...(jsonRpc.enable && (isOneAddress(jsonRpc) ? { http: endpoints.http } : endpoints)),
+        ...(ipc.enable && { ipc: { path: resolve(home, ipc.path) } }),
         allowedHosts: jsonRpc.vhosts,
         allowedOrigins: allowedOriginsOf(config),
         limits: rpcLimitsOf(config),
@@ -175,7 +191,7 @@ export class RpcRole {
       {
         registry,
         modules: ports,
-        observer: createRpcObserver(rpcLog, metrics),
+        observer: createRpcObserver(rpcLog, metrics, activity?.call),
         ...(serving && {
           admission: createClientAdmission({ serving, nowMs: () => performance.now() }),
         }),
@@ -196,7 +212,7 @@ export class RpcRole {
   async #openServices(): Promise<RpcServices> {
     const config = this.#config;
     const resources = this.#resources;
-    const { role, log, metrics, failures, readiness, reset } = this.#modules;
+    const { role, log, metrics, failures, readiness, reset, artifacts } = this.#modules;
     const known = [...new Set([...createMethodRegistry(config).keys()].map(namespaceOf))];
     const endpoints = endpointsOf(config, known);
     const keys = this.#openKeys();
@@ -226,6 +242,9 @@ export class RpcRole {
       metrics,
       keys,
       dappDb,
+      compiler: createSolidityCompiler(config.jsonRpc.compileSolidity),
+      verifiedContracts: openVerifiedContracts(config, log.child("contracts")),
+      artifacts,
       runtime,
       files,
       lightClients,
@@ -264,10 +283,20 @@ function tokenFilesOf({ home }: Config, log: Logger): TokenKeys {
   return openTokenFiles(home, log);
 }
 
+/** WebSocket is served on HTTP's port as well; where both have the same one, it is served there alone. */
+function isOneAddress({ address, wsAddress }: Config["jsonRpc"]): boolean {
+  return address.port !== 0 && formatHostPort(address) === formatHostPort(wsAddress);
+}
+
 /** Where the chain's peers are; none for an engine without a network. */
 function networkHostsOf({ production: { engine } }: ChainRole): readonly string[] {
   const addresses = engine.network?.peers().map(({ remoteAddress }) => remoteAddress) ?? [];
   return [...new Set(addresses.map((address) => address.slice(0, address.lastIndexOf(":"))))];
+}
+
+function openVerifiedContracts(config: Config, log: Logger): VerifiedContracts {
+  const files = isInMemory(config) ? filesInMemory() : filesInFolder(verifiedContractsPath(config.home));
+  return new VerifiedContracts(files, log);
 }
 
 function openDappDb({ home, limits }: Config, metrics: Metrics): DappDb {

@@ -217,6 +217,7 @@ export const PORT_METHODS = {
     writeMutexProfile: STAYS,
   },
   tools: { compilerVersion: STAYS, compile: STAYS, proveBlobs: STAYS, verifyBlobs: STAYS },
+  contracts: { known: STAYS, find: STAYS, verify: STAYS, verification: STAYS },
 } as const satisfies { readonly [Name in keyof RemotePorts]: DeclarationsOf<RemotePorts[Name]> };
 
 type Declared = typeof PORT_METHODS;

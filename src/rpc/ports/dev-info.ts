@@ -6,6 +6,8 @@ export type DevChainInfo = {
   readonly instanceId: Hash;
   /** A transaction is mined as soon as it arrives. */
   readonly isAutomine: boolean;
+  /** Of the transactions in a block: by what they pay, or as they came. */
+  readonly order: "fees" | "fifo";
   /** The block of another chain that this one continues. */
   readonly fork: ForkInfo | undefined;
 };

@@ -13,7 +13,7 @@ const direct = createTestModules();
 
 /** Both ends of a channel to the test chain with what `replace` has instead. */
 function connected(replace: Partial<ChainView> = {}, execution: ServedPorts["execution"] = {}) {
-  const { inspection, keys, node, tools } = direct;
+  const { inspection, keys, node, tools, contracts } = direct;
   const failures: unknown[] = [];
   const server = connectPorts(
     {
@@ -21,6 +21,7 @@ function connected(replace: Partial<ChainView> = {}, execution: ServedPorts["exe
       keys,
       node,
       tools,
+      contracts,
       execution,
       dev: {},
       les: {},

@@ -233,6 +233,18 @@ const INPUTS: {
     proveBlobs: { blobs: [bytes], wrapperVersion: 1 },
     verifyBlobs: sidecar,
   },
+  contracts: {
+    known: { addresses: [ALICE], withSources: true },
+    find: { name: "Token", countMax: 1 },
+    verify: {
+      ...address,
+      input: { language: "Solidity", sources: { "A.sol": { content: "contract A {}" } } },
+      contract: "A.sol:A",
+      compilerVersion: "0.8.30",
+      constructorArguments: undefined,
+    },
+    verification: { id },
+  },
 };
 
 /** What the test chain lacks answers with its input and values of each kind that ports carry. */

@@ -1,6 +1,7 @@
 import type { LesPort } from "../../les/port.ts";
 import type { ShhPort } from "../../shh/port.ts";
 import type { ChainView } from "./chain-view.ts";
+import type { ContractsPort } from "./contracts.ts";
 import type { DevPort } from "./dev.ts";
 import type { ExecutionPort } from "./execution.ts";
 import type { InspectionPort } from "./inspection.ts";
@@ -30,4 +31,6 @@ export type RemotePorts = {
   readonly runtime: RuntimePort;
   /** Apart from `chain`, because it needs no chain. */
   readonly tools: ToolsPort;
+  /** Apart from `chain`, because what is known of contracts is no part of it. */
+  readonly contracts: ContractsPort;
 };

@@ -94,6 +94,7 @@ export type TestModules = {
   readonly keys: TestPorts["keys"];
   readonly node: Pick<NodePort, "info">;
   readonly tools: ToolsPort;
+  readonly contracts: TestPorts["contracts"];
   readonly sessions: Sessions;
   readonly settings: RpcSettings;
   readonly blocks: readonly ExecutedBlock[];
@@ -186,6 +187,7 @@ export function createTestModules(
     shh: {},
     runtime: {},
     tools: TEST_TOOLS,
+    contracts: TEST_CONTRACTS,
   });
   return {
     ...ports,
@@ -249,6 +251,25 @@ function sessionsOf(
 async function signWithPassphrase({ address }: { readonly address: Address }): Promise<never> {
   throw new UnknownAccountError(address);
 }
+
+/** ALICE's address has a known contract. */
+const TEST_CONTRACTS: TestPorts["contracts"] = {
+  known: async ({ addresses, withSources }) =>
+    addresses.map((address) =>
+      address !== ALICE
+        ? undefined
+        : {
+            address,
+            name: "Token",
+            origin: "verified",
+            match: "exact",
+            abi: [{ type: "function", name: "f" }],
+            compilerVersion: "0.8.30",
+            sources: withSources ? { "Token.sol": "contract Token {}" } : {},
+          },
+    ),
+  find: async ({ name }) => (name === "Token" ? [{ address: ALICE, name, origin: "verified" }] : []),
+};
 
 const TEST_TOOLS: ToolsPort = {
   compilerVersion: async () => "0.8.0+commit.c7dfd78e",

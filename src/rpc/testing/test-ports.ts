@@ -1,6 +1,7 @@
 import type { LesPort } from "../../les/port.ts";
 import type { ShhPort } from "../../shh/port.ts";
 import type { ChainView } from "../ports/chain-view.ts";
+import type { ContractsPort } from "../ports/contracts.ts";
 import type { DevPort } from "../ports/dev.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
 import type { InspectionPort } from "../ports/inspection.ts";
@@ -21,6 +22,7 @@ export type TestPorts = {
   readonly shh: Partial<ShhPort>;
   readonly runtime: Partial<RuntimePort>;
   readonly tools: ToolsPort;
+  readonly contracts: Pick<ContractsPort, "known" | "find">;
 };
 
 /** Puts something between a caller and the ports. */

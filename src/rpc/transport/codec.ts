@@ -373,6 +373,7 @@ const HEX = /^0[xX][0-9a-fA-F]{1,16}$/;
  * because servers did.
  */
 export const lenientInteger: ParamCodec<number> = {
+  schema: { type: ["integer", "string"] },
   decode(value, field) {
     const number = typeof value === "string" && HEX.test(value) ? Number(value) : value;
     if (typeof number === "number" && Number.isInteger(number) && number >= 0) return number;

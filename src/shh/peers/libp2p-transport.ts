@@ -185,6 +185,16 @@ function assertAddress(address: string, parse: (text: string) => unknown): void 
   throw new PeerAddressError(`invalid peer address ${address}: /ip4/HOST/tcp/PORT/p2p/ID is needed`, { address });
 }
 
+/** Not installed with the node, which few let talk to others by Whisper: some 100 packages and 25 MB. The `peerDependencies` of package.json. */
+export const LIBP2P_PACKAGES = [
+  "@chainsafe/libp2p-noise@17.0.0",
+  "@libp2p/crypto@5.1.23",
+  "@libp2p/tcp@11.0.28",
+  "@libp2p/yamux@8.0.3",
+  "@multiformats/multiaddr@13.0.3",
+  "libp2p@3.2.0",
+] as const;
+
 /** The parts of libp2p that the transport uses. It takes a fifth of a second and 30 MB. @throws TransportMissingError */
 async function loadLibp2p() {
   defineWithResolvers();
@@ -204,7 +214,7 @@ async function loadLibp2p() {
     if (code !== "ERR_MODULE_NOT_FOUND") throw cause;
     const name = /package '([^']+)'/.exec(message)?.[1] ?? "libp2p";
     throw new TransportMissingError(
-      `package ${name} is needed for shh.address and shh.peers and was left out: install with optional packages`,
+      `shh.address and shh.peers need libp2p, and the package ${name} is not installed: npm install ${LIBP2P_PACKAGES.join(" ")}`,
       { name },
       { cause },
     );

@@ -1,7 +1,7 @@
 /**
  * A network of real nodes under load, to which one fault after the other happens: `npm run storm:network -- [FAULTS] [--seed N] [--quiet]`.
  *
- * A hundred faults take an hour. `--quiet` says that the machine does nothing else: then no more than 10 seconds may pass without a block; else a minute.
+ * A hundred faults take half an hour. `--quiet` says that the machine does nothing else: then no more than 10 seconds may pass without a block; else a minute.
  * SIGINT or SIGTERM ends the run after the fault that it is at. The results are in bench/results/network-faults.json. docs/storm.md
  */
 import { randomInt } from "node:crypto";

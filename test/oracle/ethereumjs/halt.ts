@@ -29,9 +29,9 @@ export function haltOf(error: EVMError, frame: HaltedFrame): Halt {
     case "code store out of gas":
       return { kind: "codeStoreOutOfGas" };
     case "code size to deposit exceeds maximum code size":
-      return { kind: "codeSizeExceeded", size: 0 };
+      return { kind: "codeSizeExceeded", size: 0, limit: 0 };
     case "initcode exceeds max initcode size":
-      return { kind: "initCodeSizeExceeded", size: 0 };
+      return { kind: "initCodeSizeExceeded", size: 0, limit: 0 };
     case "stack underflow":
       return {
         kind: "stackUnderflow",

@@ -59,7 +59,7 @@ export class RpcProcess {
       const { config } = loadConfig({ home: HOME, dev: false, flags, environment: {} });
       const data = { config, store, opened: "", chainConfig, genesisHash, tls: undefined };
       const followed = new FollowedChain(
-        { ...data, index: 0, count: 1, chainPid: 0 },
+        { ...data, index: 0, count: 1, chainPid: 0, reportsCalls: false },
         (error) => this.#failed(error),
         undefined,
       );

@@ -2,7 +2,6 @@ import {
   CALL_GAS_RESERVE_SHIFT,
   CALL_STIPEND,
   CALL_VALUE_GAS,
-  INIT_CODE_SIZE_MAX,
   INIT_CODE_WORD_GAS,
   KECCAK_WORD_GAS,
   NEW_ACCOUNT_GAS,
@@ -160,7 +159,7 @@ export function defineCalls(
       if (rules.eip3860) {
         // geth computes the gas for memory before it looks at the size.
         f.if(i64.gtU(end, MEMORY_SIZE_MAX), () => failWith(f, haltCode.outOfGasOverflow));
-        f.if(i64.gtU(limb(sp, 0, size), BigInt(INIT_CODE_SIZE_MAX)), () => {
+        f.if(i64.gtU(limb(sp, 0, size), i64.extendU(i32.load(globals.initCodeSizeMax))), () => {
           f.do(i32.store(globals.haltDetail, i32.wrap(limb(sp, 0, size))));
           failWith(f, haltCode.outOfGasInitCodeSize);
         });

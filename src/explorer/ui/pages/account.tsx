@@ -1,55 +1,94 @@
-import { useState } from "preact/hooks";
 import type { Address } from "../../../primitives/address.ts";
-import { type Hash, hashFromBigint } from "../../../primitives/hash.ts";
-import type { ProofStep } from "../../verify/account.ts";
-import { type CheckedAccount, checkAccount, checkBlock, checkSlot } from "../checked.ts";
+import { type CheckedAccount, checkAccount, checkBlock } from "../checked.ts";
 import { contractAt } from "../contracts.ts";
-import { age, bytesOfHex, count, decimal, ether } from "../format.ts";
+import { bytesOfHex, count, counted, ether } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
-import { AddressText, Failure, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
-import { type Block, call, type Receipt, type Transaction } from "../rpc.ts";
-import { holdingsOf } from "../tokens.ts";
-import { Status } from "./block.tsx";
+import { clippedName, useContracts } from "../known-contracts.ts";
+import { AddressText, Fields, HexText, Mark, Panel, Problem, shownAddress, Tabs, When } from "../parts.tsx";
+import { ProofView } from "../proof-view.tsx";
+import { type Implementation, implementationOf } from "../proxy.ts";
+import { type Block, call, callIfOpen } from "../rpc.ts";
+import { isAddress } from "../search-words.ts";
+import { tokenFacts } from "../token-facts.ts";
+import { EventsPanel, HistoryPanel, HoldingsPanel } from "./account-history.tsx";
 import { ContractPanel } from "./contract.tsx";
+import { StoragePanel } from "./storage.tsx";
 
-async function loadAccount(address: Address): Promise<CheckedAccount> {
+type LoadedAccount = { readonly checked: CheckedAccount; readonly implementation: Implementation | undefined };
+
+async function loadAccount(address: Address): Promise<LoadedAccount> {
   const block = await call<Block>("eth_getBlockByNumber", "latest", false);
-  return checkAccount(address, await checkBlock(block));
+  const checked = await checkAccount(address, await checkBlock(block));
+  // What a contract is besides its code is worth less than the account.
+  const implementation = await implementationOf(checked, address).catch(() => undefined);
+  return { checked, implementation };
 }
 
-/** An account: what its proof shows, its tokens, its history, and its contract where it has code. */
-export function AccountPage({ address }: { readonly address: string }) {
-  const account = address as Address;
-  const loaded = useLoaded(() => loadAccount(account), [address]);
+/** An account: what its proof shows, and in tabs its history, its tokens, and its contract where it has code. */
+export function AccountPage({ address, tab }: { readonly address: string; readonly tab: string }) {
+  if (!isAddress(address)) {
+    const text = `“${address.slice(0, 80)}” is not an address: that is 0x and 40 hex digits.`;
+    return <Problem title="Address" text={text} />;
+  }
+  return <AccountView address={address.toLowerCase() as Address} tab={tab} />;
+}
+
+function AccountView({ address, tab }: { readonly address: Address; readonly tab: string }) {
+  const loaded = useLoaded(() => loadAccount(address), [address]);
+  const implementation = loaded.kind === "ready" ? loaded.value.implementation : undefined;
+  useContracts(implementation?.address === undefined ? [address] : [address, implementation.address]);
+  const name = contractAt(address)?.name;
   return (
     <>
-      <h1>{contractAt(address)?.name ?? "Address"}</h1>
+      <h1>{name === undefined ? "Address" : clippedName(name)}</h1>
       <p class="subject">
-        <HexText value={address} isWhole />
+        <HexText value={shownAddress(address)} isWhole />
       </p>
       <When
         loaded={loaded}
-        show={(checked) => (
+        show={(value) => (
           <>
-            <AccountPanel checked={checked} />
-            {checked.code.value !== "0x" && (
-              <>
-                <ContractPanel address={address} code={checked.code.value} />
-                <StoragePanel address={account} checked={checked} />
-              </>
-            )}
+            <AccountPanel address={address} account={value} />
+            <AccountTabs address={address} tab={tab} account={value} />
           </>
         )}
       />
-      <HoldingsPanel address={account} />
-      <HistoryPanel address={address} />
     </>
   );
 }
 
-function AccountPanel({ checked }: { checked: CheckedAccount }) {
+function AccountTabs(props: { readonly address: Address; readonly tab: string; readonly account: LoadedAccount }) {
+  const { address, tab, account } = props;
+  const { checked, implementation } = account;
+  const hasCode = checked.code.value !== "0x";
+  const route = `/address/${address}`;
+  const tabs = [
+    [route, "Transactions"],
+    [`${route}/tokens`, "Tokens"],
+    ...(hasCode ? [[`${route}/contract`, "Contract"] as const] : []),
+    [`${route}/events`, "Events"],
+    ...(hasCode ? [[`${route}/storage`, "Storage"] as const] : []),
+  ] as const;
+  const open = tab === "" ? route : `${route}/${tab}`;
+  return (
+    <>
+      <Tabs label="Parts of the account" tabs={tabs} open={open} />
+      {tab === "" && <HistoryPanel address={address} />}
+      {tab === "tokens" && <HoldingsPanel address={address} />}
+      {tab === "events" && <EventsPanel address={address} />}
+      {tab === "contract" && hasCode && (
+        <ContractPanel address={address} code={checked.code.value} implementation={implementation?.address} />
+      )}
+      {tab === "storage" && hasCode && <StoragePanel address={address} checked={checked} />}
+    </>
+  );
+}
+
+function AccountPanel({ address, account }: { readonly address: Address; readonly account: LoadedAccount }) {
+  const { checked, implementation } = account;
   const { balance, nonce, code, codeHash, storageRoot, steps, elapsedMs } = checked;
   const { number } = checked.checked.block;
+  const hasCode = code.value !== "0x";
   return (
     <Panel
       title="Account"
@@ -76,19 +115,20 @@ function AccountPanel({ checked }: { checked: CheckedAccount }) {
           [
             "Code",
             <span key="" class="fact">
-              {code.value === "0x" ? "none" : `${count(bytesOfHex(code.value))} bytes`}{" "}
-              <Mark verdict={code.verdict} what="code" />
+              {hasCode ? `${count(bytesOfHex(code.value))} bytes` : "none"} <Mark verdict={code.verdict} what="code" />
             </span>,
           ],
-          code.value !== "0x" && ["Code hash", <HexText key="" value={codeHash} isWhole />],
+          implementation !== undefined && ["Runs the code of", <ImplementationText key="" {...implementation} />],
+          hasCode && ["Code hash", <HexText key="" value={codeHash} isWhole />],
           storageRoot !== undefined && ["Storage root", <HexText key="" value={storageRoot} isWhole />],
         ]}
       />
+      {hasCode && <Origin address={address} />}
       {steps.length > 0 && (
         <>
           <ProofView label="Proof from the state root to the account" steps={steps} />
           <p class="empty" id="elapsed" data-ms={elapsedMs}>
-            Proof of {steps.length} nodes checked in {elapsedMs.toFixed(1)} ms.
+            Proof of {counted(steps.length, "node")} checked in {elapsedMs.toFixed(1)} ms.
           </p>
         </>
       )}
@@ -96,163 +136,48 @@ function AccountPanel({ checked }: { checked: CheckedAccount }) {
   );
 }
 
-function StoragePanel({ address, checked }: { address: Address; checked: CheckedAccount }) {
-  const [typed, setTyped] = useState("0");
-  const [slot, setSlot] = useState<Hash>(hashFromBigint(0n));
-  const [error, setError] = useState<unknown>();
-  const loaded = useLoaded(() => checkSlot(address, slot, checked), [address, slot]);
-  function read(event: Event) {
-    event.preventDefault();
-    try {
-      setSlot(hashFromBigint(BigInt.asUintN(256, BigInt(typed.trim()))));
-      setError(undefined);
-    } catch (failure) {
-      setError(failure);
-    }
-  }
-  if (checked.storageRoot === undefined) return null;
+function ImplementationText({ address, kind, verdict, beacon }: Implementation) {
   return (
-    <Panel title="Storage">
-      <form class="inline" onSubmit={read}>
-        <label>
-          Slot
-          <input value={typed} inputMode="text" onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
-        </label>
-        <button type="submit">Read</button>
-      </form>
-      {error !== undefined && <Failure error={error} />}
-      <When
-        loaded={loaded}
-        show={({ value, verdict, steps }) => (
-          <>
-            <Fields
-              rows={[
-                ["Slot", <HexText key="" value={slot} isWhole />],
-                [
-                  "Value",
-                  <span key="" class="fact">
-                    <code>{value}</code> <Mark verdict={verdict} what="storage" />
-                  </span>,
-                ],
-              ]}
-            />
-            {steps.length > 0 && <ProofView label="Proof from the storage root to the slot" steps={steps} />}
-          </>
-        )}
-      />
-    </Panel>
+    <span class="fact" data-implementation={address}>
+      {address === undefined ? "none, says the node" : <AddressText value={address} isWhole />}{" "}
+      <span class="muted">{kind}</span>
+      <Mark verdict={verdict} what="implementation" />
+      {beacon !== undefined && (
+        <>
+          {" "}
+          beacon <AddressText value={beacon} />
+        </>
+      )}
+    </span>
   );
 }
 
-function HoldingsPanel({ address }: { address: Address }) {
-  const loaded = useLoaded(() => holdingsOf(address), [address]);
+type Creation = { readonly hash: string; readonly creator: string };
+
+/** Who created a contract, and whether it is a token; both as the node says. */
+function Origin({ address }: { readonly address: Address }) {
+  const creation = useLoaded(() => callIfOpen<Creation | null>("ots_getContractCreator", address), [address]);
+  const token = useLoaded(() => tokenFacts(address), [address]);
+  const created = creation.kind === "ready" ? creation.value : undefined;
+  const facts = token.kind === "ready" ? token.value : undefined;
+  if (!created && facts === undefined) return null;
   return (
-    <Panel title="Tokens" aside={<span class="muted">from logs and calls, not proven</span>}>
-      <When
-        loaded={loaded}
-        show={(holdings) => (
-          <Table
-            label="Tokens"
-            head={["Token", "Balance", "Items"]}
-            numeric={[1]}
-            rows={holdings.map(({ token, symbol, decimals, balance, tokenIds }) => [
-              <HexText key="" value={token} to={`/address/${token}`} name={symbol} />,
-              balance === undefined ? "–" : decimal(balance, decimals ?? 0),
-              tokenIds.join(" "),
-            ])}
-          />
-        )}
-      />
-    </Panel>
-  );
-}
-
-type History = {
-  readonly txs: readonly Transaction[];
-  readonly receipts: readonly (Receipt & { readonly timestamp?: number })[];
-  readonly lastPage: boolean;
-};
-
-const PAGE_SIZE = 25;
-
-function HistoryPanel({ address }: { address: string }) {
-  const [before, setBefore] = useState(0);
-  const loaded = useLoaded(
-    () => call<History>("ots_searchTransactionsBefore", address, before, PAGE_SIZE),
-    [address, before],
-  );
-  return (
-    <Panel title="History" aside={<span class="muted">from the node’s index, not proven</span>}>
-      <When
-        loaded={loaded}
-        show={({ txs, receipts, lastPage }) => (
-          <>
-            <Table
-              label="Transactions of the address"
-              head={["Hash", "Block", "Age", "From", "To", "Value", "Status"]}
-              numeric={[1, 5]}
-              rows={txs.map((tx, i) => [
-                <HexText key="hash" value={tx.hash} to={`/tx/${tx.hash}`} />,
-                <a key="block" href={`#/block/${Number(tx.blockNumber)}`}>
-                  {count(tx.blockNumber ?? "0x0")}
-                </a>,
-                receipts[i]?.timestamp === undefined ? "–" : age(receipts[i].timestamp),
-                <AddressText key="from" value={tx.from} />,
-                tx.to === null ? "new contract" : <AddressText key="to" value={tx.to} />,
-                ether(tx.value, 6),
-                <Status key="status" status={receipts[i]?.status} />,
-              ])}
-            />
-            <div class="inline">
-              {before !== 0 && (
-                <button type="button" onClick={() => setBefore(0)}>
-                  Newest
-                </button>
-              )}
-              {!lastPage && (
-                <button type="button" onClick={() => setBefore(Number(txs.at(-1)?.blockNumber ?? "0x0"))}>
-                  Older
-                </button>
-              )}
-            </div>
-          </>
-        )}
-      />
-    </Panel>
-  );
-}
-
-/** The way from a root to a value, node by node: what it has to hash to, what it does, and the nibbles it consumes. */
-export function ProofView({ steps, label }: { steps: readonly ProofStep[]; label: string }) {
-  return (
-    <details class="proof">
-      <summary>
-        {label}: {steps.length} nodes
-      </summary>
-      <ol>
-        {steps.map((step) => (
-          <li key={step.hash + step.before}>
-            <div class="line">
-              <b>{step.kind}</b>
-              <span class="path">
-                <span class="muted">{step.before}</span>
-                <strong>{step.consumed}</strong>
-              </span>
-              <span class="muted">{bytesOfHex(step.rlp)} bytes</span>
-            </div>
-            <div class="line">
-              keccak256 <HexText value={step.hash} />
-              <span class={step.hash === step.expected ? "ok" : "bad"}>
-                {step.hash === step.expected ? "as its parent says" : `expected ${step.expected}`}
-              </span>
-            </div>
-            <details>
-              <summary>RLP</summary>
-              <pre>{step.rlp}</pre>
-            </details>
-          </li>
-        ))}
-      </ol>
-    </details>
+    <Fields
+      rows={[
+        !!created && [
+          "Created by",
+          <span key="">
+            <AddressText value={created.creator} /> in <HexText value={created.hash} to={`/tx/${created.hash}`} />{" "}
+            <span class="muted">as the node says</span>
+          </span>,
+        ],
+        facts !== undefined && [
+          "Token",
+          <a key="" href={`#/token/${address}`}>
+            {facts.standard} {clippedName(facts.symbol ?? facts.name ?? "without a name")}
+          </a>,
+        ],
+      ]}
+    />
   );
 }

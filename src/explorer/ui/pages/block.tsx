@@ -3,11 +3,12 @@ import type { Hash } from "../../../primitives/hash.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import type { Verdict } from "../../verify/verdict.ts";
 import { type CheckedBody, checkBlock, checkBody, type ShownBody, shownBody } from "../checked.ts";
-import { age, bytesOfHex, count, dateTime, ether, gwei, percent } from "../format.ts";
-import { type Loaded, useLoaded } from "../hooks.ts";
-import { AddressText, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
+import { age, bytesOfHex, count, dateTime, etherShort, gwei, percentText } from "../format.ts";
+import { type Loaded, useHead, useLoaded } from "../hooks.ts";
+import { Method, Receiver, Status } from "../lists.tsx";
+import { AddressText, Fields, HexText, Mark, Panel, Problem, Table, When } from "../parts.tsx";
 import { type Block, call } from "../rpc.ts";
-import { isHash } from "../search.ts";
+import { isBlockNumber, isHash } from "../search-words.ts";
 import { checkDecision, type Decision } from "../trust.ts";
 
 async function loadBlock(id: string): Promise<Block> {
@@ -20,8 +21,11 @@ async function loadBlock(id: string): Promise<Block> {
 
 /** A block by number or hash: its header, its transactions, and what of them is verified. */
 export function BlockPage({ id }: { readonly id: string }) {
-  const loaded = useLoaded(() => loadBlock(id), [id]);
-  return <When loaded={loaded} show={(block) => <BlockView key={block.hash} block={block} id={id} />} />;
+  const isBlock = isHash(id) || isBlockNumber(id);
+  const loaded = useLoaded(async () => (isBlock ? loadBlock(id) : undefined), [id]);
+  if (!isBlock)
+    return <Problem title="Block" text={`“${id.slice(0, 80)}” is neither the number nor the hash of a block.`} />;
+  return <When loaded={loaded} show={(block) => block && <BlockView key={block.hash} block={block} id={id} />} />;
 }
 
 function BlockView({ block, id }: { block: Block; id: string }) {
@@ -38,6 +42,7 @@ function BlockView({ block, id }: { block: Block; id: string }) {
     [block.hash, body.kind === "ready" && body.value !== undefined],
   );
   const number = Number(block.number);
+  const { head } = useHead();
   const headerVerdict = verdictIn(checked, (value) => value.verdict);
   return (
     <>
@@ -45,7 +50,9 @@ function BlockView({ block, id }: { block: Block; id: string }) {
         Block {count(number)}
         <nav class="steps" aria-label="Neighbouring blocks">
           {number > 0 && <a href={`#/block/${number - 1}`}>← {count(number - 1)}</a>}
-          <a href={`#/block/${number + 1}`}>{count(number + 1)} →</a>
+          {head !== undefined && Number(head.number) > number && (
+            <a href={`#/block/${number + 1}`}>{count(number + 1)} →</a>
+          )}
         </nav>
       </h1>
       <Panel title="Header" aside={<Mark verdict={headerVerdict} what="header" />}>
@@ -54,10 +61,10 @@ function BlockView({ block, id }: { block: Block; id: string }) {
             ["Hash", <HexText key="" value={block.hash} isWhole />],
             ["Parent", <HexText key="" value={block.parentHash} to={`/block/${block.parentHash}`} isWhole />],
             ["Time", `${dateTime(block.timestamp)} (${age(block.timestamp)})`],
-            ["Proposer", <AddressText key="" value={block.miner} isWhole />],
+            ["Fee recipient", <AddressText key="" value={block.miner} isWhole />],
             [
               "Gas used",
-              `${count(block.gasUsed)} of ${count(block.gasLimit)} (${percent(block.gasUsed, block.gasLimit).toFixed(2)} %)`,
+              `${count(block.gasUsed)} of ${count(block.gasLimit)} (${percentText(block.gasUsed, block.gasLimit)})`,
             ],
             decidedRow(decision),
             block.baseFeePerGas !== undefined && ["Base fee", gwei(block.baseFeePerGas)],
@@ -83,14 +90,15 @@ function BlockView({ block, id }: { block: Block; id: string }) {
             ) : (
               <Table
                 label="Transactions of the block"
-                head={["#", "Hash", "From", "To", "Value", "Gas used", "Status"]}
-                numeric={[0, 4, 5]}
-                rows={lines.rows.map(({ hash, from, to, value }, index) => [
+                head={["#", "Hash", "Method", "From", "To", "Value", "Gas used", "Status"]}
+                numeric={[0, 5, 6]}
+                rows={lines.rows.map(({ hash, from, to, value, input }, index) => [
                   count(index),
                   <HexText key="hash" value={hash} to={`/tx/${hash}`} />,
+                  <Method key="method" to={to} input={input} />,
                   <AddressText key="from" value={from} />,
-                  to === null ? "new contract" : <AddressText key="to" value={to} />,
-                  ether(value, 6),
+                  <Receiver key="to" to={to} created={receiptsIn(body)[index]?.contractAddress} />,
+                  etherShort(value),
                   count(lines.gasUsed[index] ?? 0),
                   <Status key="status" status={receiptsIn(body)[index]?.status} />,
                 ])}
@@ -128,12 +136,6 @@ function decidedRow(decision: Loaded<Decision | undefined>): readonly [string, C
       {text} {verdict && <Mark verdict={verdict} what="signatures" />}
     </>,
   ];
-}
-
-/** Outcome of a transaction (EIP-658). */
-export function Status({ status }: { status: string | undefined }) {
-  if (status === undefined) return <span class="muted">–</span>;
-  return status === "0x1" ? <span class="ok">success</span> : <span class="bad">failed</span>;
 }
 
 function RootText(props: {

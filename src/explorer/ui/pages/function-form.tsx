@@ -3,15 +3,20 @@ import type { AbiFunction } from "viem";
 import type { Hash } from "../../../primitives/hash.ts";
 import type { Hex } from "../../../primitives/hex.ts";
 import { decodeResult, encodeCall } from "../contracts.ts";
+import { sendByNode } from "../dev-chain.ts";
 import { count } from "../format.ts";
-import { hasWallet, sendByWallet } from "../hooks.ts";
+import { sendByWallet } from "../hooks.ts";
+import { clippedName } from "../known-contracts.ts";
+import { Status } from "../lists.tsx";
 import { Failure, HexText } from "../parts.tsx";
 import { call, type Receipt } from "../rpc.ts";
-import { Status } from "./block.tsx";
 
-/** A function of a contract with a field for each argument: called by the node, or sent as a transaction by a wallet. */
-export function FunctionForm(props: { item: AbiFunction; address: string; isRead: boolean }) {
-  const { item, address, isRead } = props;
+/** Who sends: `wallet`, or an account of the node of a dev chain; undefined: there is nobody. */
+export type Sender = string | undefined;
+
+/** A function of a contract with a field for each argument: called by the node, or sent as a transaction. */
+export function FunctionForm(props: { item: AbiFunction; address: string; isRead: boolean; sender: Sender }) {
+  const { item, address, isRead, sender } = props;
   const [typed, setTyped] = useState<readonly string[]>(item.inputs.map(() => ""));
   const [value, setValue] = useState("");
   const [result, setResult] = useState<string>();
@@ -26,7 +31,9 @@ export function FunctionForm(props: { item: AbiFunction; address: string; isRead
         setResult(decodeResult(item, await call<Hex>("eth_call", { to: address, data }, "latest")));
       } else {
         setSent(undefined);
-        setSent(await sendByWallet({ to: address, data, value: BigInt(value || "0") }));
+        const transaction = { to: address, data, value: BigInt(value || "0") };
+        const isNodes = sender !== undefined && sender !== "wallet";
+        setSent(await (isNodes ? sendByNode(sender, transaction) : sendByWallet(transaction)));
       }
     } catch (failure) {
       setError(failure);
@@ -34,7 +41,7 @@ export function FunctionForm(props: { item: AbiFunction; address: string; isRead
   }
   return (
     <form class="function" onSubmit={(event) => void run(event)}>
-      <b>{item.name}</b>
+      <b>{clippedName(item.name)}</b>
       {item.inputs.map((input, at) => (
         <label key={`${at} ${input.name}`}>
           {input.name || `argument ${at}`} <span class="muted">{input.type}</span>
@@ -47,7 +54,7 @@ export function FunctionForm(props: { item: AbiFunction; address: string; isRead
           <input value={value} onInput={({ currentTarget }) => setValue(currentTarget.value)} />
         </label>
       )}
-      <button type="submit" disabled={!isRead && !hasWallet()}>
+      <button type="submit" disabled={!isRead && sender === undefined}>
         {isRead ? "Read" : "Send"}
       </button>
       {result !== undefined && <output>{result}</output>}

@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Hash } from "../../../primitives/hash.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import type { Chart, ChartData } from "../chart.ts";
-import { age, count, ether, gwei, percent } from "../format.ts";
+import { age, count, gwei, percent, percentText } from "../format.ts";
 import { useHead, useLoaded } from "../hooks.ts";
-import { AddressText, HexText, Panel, Table, When } from "../parts.tsx";
-import { type Block, call, callIfOpen, type Transaction } from "../rpc.ts";
+import { listTransactions } from "../listed-transactions.ts";
+import { BlockTable, TransactionTable } from "../lists.tsx";
+import { Panel, When } from "../parts.tsx";
+import { type Block, call, callIfOpen } from "../rpc.ts";
 
 /** Blocks of the chart. */
 const CHART_BLOCKS = 60;
@@ -21,12 +22,9 @@ export function HomePage() {
   const pool = useLoaded(() => callIfOpen<{ pending: string; queued: string }>("txpool_status"), [head?.hash]);
   const newest = [...blocks]
     .reverse()
-    .flatMap(({ transactions }) => transactions as readonly Hash[])
+    .flatMap((block) => [...(block.transactions as readonly string[])].reverse().map((hash) => ({ hash, block })))
     .slice(0, LISTED);
-  const transactions = useLoaded(
-    () => Promise.all(newest.map((hash) => call<Transaction | null>("eth_getTransactionByHash", hash))),
-    [newest.join()],
-  );
+  const transactions = useLoaded(() => listTransactions(newest), [newest.map(({ hash }) => hash).join()]);
   if (head === undefined) {
     return <p class="empty">{isLost ? "The node does not answer." : "Loading …"}</p>;
   }
@@ -38,10 +36,11 @@ export function HomePage() {
         <Tile name="Block" value={count(head.number)} />
         <Tile name="Last block" value={isLost ? "node is not answering" : age(head.timestamp)} />
         <Tile name="Base fee" value={gwei(head.baseFeePerGas ?? "0x0")} />
-        <Tile name="Gas used" value={`${percent(head.gasUsed, head.gasLimit).toFixed(1)} %`} />
+        <Tile name="Gas used" value={percentText(head.gasUsed, head.gasLimit)} />
         <Tile name="Transactions a second" value={throughput(blocks)} />
         <Tile
           name="Pool"
+          to={status && "/pool"}
           value={status ? `${count(status.pending)} pending, ${count(status.queued)} queued` : "not open"}
         />
       </div>
@@ -50,50 +49,36 @@ export function HomePage() {
       </Panel>
       <div class="columns">
         <Panel title="Blocks" aside={UNCHECKED}>
-          <Table
-            label="Newest blocks"
-            head={["Number", "Age", "Transactions", "Gas used"]}
-            numeric={[2, 3]}
-            rows={listed.map((block) => [
-              <a key="number" href={`#/block/${Number(block.number)}`}>
-                {count(block.number)}
-              </a>,
-              age(block.timestamp),
-              count(block.transactions.length),
-              `${percent(block.gasUsed, block.gasLimit).toFixed(1)} %`,
-            ])}
-          />
+          <BlockTable label="Newest blocks" blocks={listed} />
+          <p class="empty">
+            <a href="#/blocks">All blocks</a>
+          </p>
         </Panel>
         <Panel title="Transactions" aside={UNCHECKED}>
           <When
             loaded={transactions}
-            show={(list) => (
-              <Table
-                label="Newest transactions"
-                head={["Hash", "From", "To", "Value"]}
-                numeric={[3]}
-                rows={list
-                  .filter((tx) => tx !== null)
-                  .map((tx) => [
-                    <HexText key="hash" value={tx.hash} to={`/tx/${tx.hash}`} />,
-                    <AddressText key="from" value={tx.from} />,
-                    tx.to === null ? "new contract" : <AddressText key="to" value={tx.to} />,
-                    ether(tx.value, 6),
-                  ])}
-              />
-            )}
+            show={(rows) =>
+              rows.length === 0 ? (
+                <p class="empty">None in the last {count(blocks.length)} blocks.</p>
+              ) : (
+                <TransactionTable label="Newest transactions" rows={rows} isNarrow />
+              )
+            }
           />
+          <p class="empty">
+            <a href="#/txs">All transactions</a>
+          </p>
         </Panel>
       </div>
     </>
   );
 }
 
-function Tile({ name, value }: { name: string; value: string }) {
+function Tile({ name, value, to }: { name: string; value: string; to?: string | undefined }) {
   return (
     <div class="tile">
       <div class="muted">{name}</div>
-      <div class="value">{value}</div>
+      <div class="value">{to === undefined ? value : <a href={`#${to}`}>{value}</a>}</div>
     </div>
   );
 }

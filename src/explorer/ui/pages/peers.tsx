@@ -31,7 +31,7 @@ export function PeersPage() {
             <Fields
               rows={[
                 ["Client", version ?? "not open"],
-                ["Chain id", count(chainId)],
+                ["Chain id", String(Number(chainId))],
                 ["Peers", peers === undefined ? "not open" : count(peers)],
                 ["Listening for peers", listening === undefined ? "not open" : String(listening)],
               ]}

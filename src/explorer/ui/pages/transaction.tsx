@@ -1,13 +1,17 @@
 import type { Hash } from "../../../primitives/hash.ts";
 import { type CheckedTransaction, checkMined } from "../checked.ts";
-import { contractAt, decodeCall } from "../contracts.ts";
-import { age, bytesOfHex, count, dateTime, ether, feeText, gwei, percent } from "../format.ts";
+import { decodeCall } from "../contracts.ts";
+import { age, bytesOfHex, count, dateTime, ether, feeText, gwei, percentText } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
-import { AddressText, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
+import { clippedName, useContracts } from "../known-contracts.ts";
+import { Status } from "../lists.tsx";
+import { AddressText, Fields, HexText, Mark, Panel, Problem, Table, When } from "../parts.tsx";
 import { call, type Transaction } from "../rpc.ts";
+import { isHash } from "../search-words.ts";
+import { TokenText } from "../token-text.tsx";
 import { amountText, type TokenInfo, tokenInfo, transfersIn } from "../tokens.ts";
-import { Arguments, CallTree, type Frame, Logs, StateChanges, type StateDiff } from "../trace-parts.tsx";
-import { Status, verdictIn } from "./block.tsx";
+import { Arguments, addressesIn, CallTree, type Frame, Logs, StateChanges, type StateDiff } from "../trace-parts.tsx";
+import { verdictIn } from "./block.tsx";
 
 async function loadTransaction(hash: string): Promise<Transaction> {
   const tx = await call<Transaction | null>("eth_getTransactionByHash", hash);
@@ -17,8 +21,17 @@ async function loadTransaction(hash: string): Promise<Transaction> {
 
 /** A transaction: what it says, what came of it, its calls, its state changes, and what of that is verified. */
 export function TransactionPage({ hash }: { readonly hash: string }) {
-  const loaded = useLoaded(() => loadTransaction(hash), [hash]);
-  return <When loaded={loaded} show={(tx) => <TransactionView key={hash} tx={tx} hash={hash as Hash} />} />;
+  const loaded = useLoaded(async () => (isHash(hash) ? loadTransaction(hash) : undefined), [hash]);
+  if (!isHash(hash)) {
+    const text = `“${hash.slice(0, 80)}” is not the hash of a transaction: that is 0x and 64 hex digits.`;
+    return <Problem title="Transaction" text={text} />;
+  }
+  return (
+    <When
+      loaded={loaded}
+      show={(tx) => tx && <TransactionView key={hash} tx={tx} hash={hash.toLowerCase() as Hash} />}
+    />
+  );
 }
 
 function TransactionView({ tx, hash }: { tx: Transaction; hash: Hash }) {
@@ -28,6 +41,7 @@ function TransactionView({ tx, hash }: { tx: Transaction; hash: Hash }) {
     tx.blockHash === null
       ? ({ kind: "unverified", reason: "it is in no block yet" } as const)
       : verdictIn(checked, (value) => value?.txVerdict);
+  useContracts(tx.to === null ? [] : [tx.to]);
   const decoded = decodeCall(tx.to, tx.input);
   return (
     <>
@@ -47,7 +61,7 @@ function TransactionView({ tx, hash }: { tx: Transaction; hash: Hash }) {
               ),
             ],
             ["From", <AddressText key="" value={tx.from} isWhole />],
-            ["To", tx.to === null ? "new contract" : <AddressText key="" value={tx.to} isWhole />],
+            ["To", <To key="" tx={tx} created={mined?.receipt.contractAddress} />],
             ["Value", ether(tx.value)],
             ["Nonce", count(tx.nonce)],
             ["Gas limit", count(tx.gas)],
@@ -56,14 +70,16 @@ function TransactionView({ tx, hash }: { tx: Transaction; hash: Hash }) {
               "Max fee",
               `${gwei(tx.maxFeePerGas)}, max priority fee ${gwei(tx.maxPriorityFeePerGas ?? "0x0")}`,
             ],
-            ["Type", count(tx.type)],
+            ["Type", typeText(tx.type)],
           ]}
         />
       </Panel>
       {tx.blockHash !== null && <When loaded={checked} show={(value) => value && <Receipt {...value} />} />}
       <Panel
         title="Input"
-        aside={<span class="muted">{decoded ? decoded.name : `${count(bytesOfHex(tx.input))} bytes`}</span>}
+        aside={
+          <span class="muted">{decoded ? clippedName(decoded.name) : `${count(bytesOfHex(tx.input))} bytes`}</span>
+        }
       >
         {decoded && <Arguments args={decoded.args} />}
         <details>
@@ -71,9 +87,28 @@ function TransactionView({ tx, hash }: { tx: Transaction; hash: Hash }) {
           <pre>{tx.input}</pre>
         </details>
       </Panel>
-      {mined && <Traces tx={tx} />}
+      {mined && <Traces tx={tx} feeRecipient={mined.block.miner} />}
     </>
   );
+}
+
+function To({ tx, created }: { readonly tx: Transaction; readonly created: string | null | undefined }) {
+  if (tx.to !== null) return <AddressText value={tx.to} isWhole />;
+  return created ? <AddressText value={created} name="new contract" isWhole /> : <>new contract</>;
+}
+
+/** The EIP of each type of transaction, by number. */
+const TYPES = [
+  "legacy",
+  "with access list, EIP-2930",
+  "with fee cap, EIP-1559",
+  "with blobs, EIP-4844",
+  "with delegations, EIP-7702",
+];
+
+function typeText(type: string): string {
+  const name = TYPES[Number(type)];
+  return name === undefined ? count(type) : `${count(type)} (${name})`;
 }
 
 function Receipt({ tx, block, receipt, receiptVerdict }: CheckedTransaction) {
@@ -94,7 +129,7 @@ function Receipt({ tx, block, receipt, receiptVerdict }: CheckedTransaction) {
           rows={[
             ["Status", <Status key="" status={receipt.status} />],
             ["Time", `${dateTime(block.timestamp)} (${age(block.timestamp)})`],
-            ["Gas used", `${count(receipt.gasUsed)} (${percent(receipt.gasUsed, tx.gas).toFixed(1)} % of the limit)`],
+            ["Gas used", `${count(receipt.gasUsed)} (${percentText(receipt.gasUsed, tx.gas)} of the limit)`],
             ["Fee", feeText(receipt.gasUsed, receipt.effectiveGasPrice)],
             receipt.contractAddress !== null && [
               "Contract",
@@ -110,15 +145,10 @@ function Receipt({ tx, block, receipt, receiptVerdict }: CheckedTransaction) {
             head={["From", "To", "Amount", "Token"]}
             numeric={[2]}
             rows={transfers.map(({ token, from, to, value, item }) => [
-              <AddressText key="from" value={from.toLowerCase()} />,
-              <AddressText key="to" value={to.toLowerCase()} />,
+              <AddressText key="from" value={from} />,
+              <AddressText key="to" value={to} />,
               value === undefined ? item : amountText(value, infoOf(token)),
-              <HexText
-                key="token"
-                value={token}
-                to={`/address/${token}`}
-                name={contractAt(token)?.name ?? infoOf(token).symbol}
-              />,
+              <TokenText key="token" token={token} symbol={infoOf(token).symbol} />,
             ])}
           />
         </Panel>
@@ -131,7 +161,7 @@ function Receipt({ tx, block, receipt, receiptVerdict }: CheckedTransaction) {
 }
 
 /** Calls and state changes; a node may keep the methods for them closed. */
-function Traces({ tx }: { tx: Transaction }) {
+function Traces({ tx, feeRecipient }: { tx: Transaction; feeRecipient: string }) {
   const calls = useLoaded(() => call<Frame>("debug_traceTransaction", tx.hash, { tracer: "callTracer" }), [tx.hash]);
   const changes = useLoaded(
     () =>
@@ -141,6 +171,7 @@ function Traces({ tx }: { tx: Transaction }) {
       }),
     [tx.hash],
   );
+  useContracts(calls.kind === "ready" ? [...addressesIn(calls.value)] : []);
   return (
     <>
       <Panel title="Calls" aside={<span class="muted">executed again by the node, not proven</span>}>
@@ -149,7 +180,7 @@ function Traces({ tx }: { tx: Transaction }) {
         </div>
       </Panel>
       <Panel title="State changes" aside={<span class="muted">executed again by the node, not proven</span>}>
-        <When loaded={changes} show={(diff) => <StateChanges diff={diff} />} />
+        <When loaded={changes} show={(diff) => <StateChanges diff={diff} feeRecipient={feeRecipient} />} />
       </Panel>
     </>
   );

@@ -26,7 +26,7 @@ export function ValidatorsPage() {
               label="Validators"
               head={["Address", "Blocks proposed lately"]}
               numeric={[1]}
-              rows={list.map((signer) => [<AddressText key="" value={signer} isWhole />, count(activity[signer] ?? 0)])}
+              rows={list.map((signer) => [<AddressText key="" value={signer} />, count(activity[signer] ?? 0)])}
             />
           )}
         />

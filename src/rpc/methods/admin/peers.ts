@@ -60,7 +60,7 @@ export const addTrustedPeer = defineMethod({
   },
 });
 
-/** `admin_removeTrustedPeer`: ends that; the connection stays. @throws AdminError */
+/** `admin_removeTrustedPeer`: a node is connected to again only where there is room for it, undoing `admin_addTrustedPeer`; the connection stays. @throws AdminError */
 export const removeTrustedPeer = defineMethod({
   name: "admin_removeTrustedPeer",
   params: { url: string },

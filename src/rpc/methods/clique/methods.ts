@@ -39,7 +39,7 @@ export const getSnapshot = defineMethod({
   handle: ({ block }, modules: SnapshotModules) => snapshotAt(block, modules),
 });
 
-/** `clique_getSnapshotAtHash`: the same of the block with this hash. */
+/** `clique_getSnapshotAtHash`: validators and votes after the block with this hash. */
 export const getSnapshotAtHash = defineMethod({
   name: "clique_getSnapshotAtHash",
   params: { hash },
@@ -57,7 +57,7 @@ export const getSigners = defineMethod({
   handle: async ({ block }, modules: SnapshotModules) => signersOf(await snapshotAt(block, modules)),
 });
 
-/** `clique_getSignersAtHash`: the same of the block with this hash. */
+/** `clique_getSignersAtHash`: the validators after the block with this hash. */
 export const getSignersAtHash = defineMethod({
   name: "clique_getSignersAtHash",
   params: { hash },
@@ -211,7 +211,7 @@ export const proposeParameter = defineMethod({
 });
 
 /**
- * `clique_proposeFork`: the same for the time of a fork, in Unix seconds: `osaka`, `bpo1`. It lies at least 30 s after the block that decides, and the
+ * `clique_proposeFork`: votes for the time of a fork, in Unix seconds: `osaka`, `bpo1`. It lies at least 30 s after the block that decides, and the
  * forks stay in their order; 0 takes back one that has not begun. A node whose program does not know the fork stops before it. Not in geth.
  *
  * @throws ParameterRefusedError, TooManyParameterProposalsError

@@ -108,7 +108,7 @@ export const dbAncients = defineMethod({
 const UNDEFINED = "trie flush interval is undefined for path-based scheme";
 
 /**
- * `debug_getTrieFlushInterval`: as geth with its default store: the trie has no such interval. Here every block is on disk before it is seen, and
+ * `debug_getTrieFlushInterval`: an error, as in geth with its default store: the trie has no such interval. Here every block is on disk before it is seen, and
  * trie nodes follow by amount.
  *
  * @throws DebugError
@@ -122,7 +122,7 @@ export const getTrieFlushInterval = defineMethod({
   },
 });
 
-/** `debug_setTrieFlushInterval`: likewise. @throws DebugError */
+/** `debug_setTrieFlushInterval`: an error, as in geth with its default store: the trie has no such interval. @throws DebugError */
 export const setTrieFlushInterval = defineMethod({
   name: "debug_setTrieFlushInterval",
   params: { interval: string },

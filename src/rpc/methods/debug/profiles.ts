@@ -108,19 +108,19 @@ export const writeMutexProfile = defineMethod({
 /** `debug_cpuProfile`: where CPU time goes for some seconds, as DevTools' `.cpuprofile`. */
 export const cpuProfile = recordMethod("debug_cpuProfile", "cpu");
 
-/** `debug_startCPUProfile`: the same, until `debug_stopCPUProfile`. */
+/** `debug_startCPUProfile`: profiles the processor time of functions until `debug_stopCPUProfile`, which writes the file. */
 export const startCpuProfile = startMethod("debug_startCPUProfile", "cpu");
 
-/** `debug_stopCPUProfile`: ends it and writes the file. */
+/** `debug_stopCPUProfile`: ends what `debug_startCPUProfile` began and writes the file. */
 export const stopCpuProfile = stopMethod("debug_stopCPUProfile", "cpu");
 
 /** `debug_goTrace`: what Node and V8 do for some seconds, in Chrome's trace event format. */
 export const goTrace = recordMethod("debug_goTrace", "trace");
 
-/** `debug_startGoTrace`: the same, until `debug_stopGoTrace`. */
+/** `debug_startGoTrace`: records what Node and V8 do until `debug_stopGoTrace`, which writes the file in Chrome's trace event format. */
 export const startGoTrace = startMethod("debug_startGoTrace", "trace");
 
-/** `debug_stopGoTrace`: ends it and writes the file. */
+/** `debug_stopGoTrace`: ends what `debug_startGoTrace` began and writes the file. */
 export const stopGoTrace = stopMethod("debug_stopGoTrace", "trace");
 
 /** `debug_writeMemProfile`: everything in the heap, as DevTools' `.heapsnapshot`. Nothing else runs meanwhile. @throws FileNameError, AdminError */

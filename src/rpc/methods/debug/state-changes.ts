@@ -52,7 +52,7 @@ export const getModifiedAccountsByNumber = defineMethod({
   },
 });
 
-/** `debug_getModifiedAccountsByHash`: the same, blocks by their hashes. */
+/** `debug_getModifiedAccountsByHash`: as `debug_getModifiedAccountsByNumber`, blocks by their hashes. */
 export const getModifiedAccountsByHash = defineMethod({
   name: "debug_getModifiedAccountsByHash",
   params: { start: hash, end: optional(hash) },
@@ -157,7 +157,7 @@ export const executionWitness = defineMethod({
   },
 });
 
-/** `debug_executionWitnessByHash`: the same, the block by its hash. */
+/** `debug_executionWitnessByHash`: as `debug_executionWitness`, the block by its hash. */
 export const executionWitnessByHash = defineMethod({
   name: "debug_executionWitnessByHash",
   params: { blockHash: hash },

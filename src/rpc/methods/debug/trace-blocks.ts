@@ -22,7 +22,7 @@ function isEmptyGenesis(hash: Hash, { chain }: GenesisModules): boolean {
 const NO_TRACES = "[]";
 
 /**
- * `debug_traceBlock`: the same for a block given as RLP, of which only the parent must be known.
+ * `debug_traceBlock`: traces each transaction of a block given as RLP, of which only the parent must be known.
  *
  * @throws as debug_traceBlockByNumber
  */
@@ -75,7 +75,7 @@ export const traceBlockByNumber = defineMethod({
 });
 
 /**
- * `debug_traceBlockByHash`: the same, the block by its hash.
+ * `debug_traceBlockByHash`: as `debug_traceBlockByNumber`, the block by its hash.
  *
  * @throws as debug_traceBlockByNumber
  */
@@ -151,7 +151,7 @@ export const standardTraceBlockToFile = defineMethod({
   },
 });
 
-/** `debug_standardTraceBadBlockToFile`: the same for a block that `debug_getBadBlocks` lists. */
+/** `debug_standardTraceBadBlockToFile`: as `debug_standardTraceBlockToFile`, for a block that `debug_getBadBlocks` lists. */
 export const standardTraceBadBlockToFile = defineMethod({
   name: "debug_standardTraceBadBlockToFile",
   params,

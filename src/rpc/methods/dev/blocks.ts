@@ -59,7 +59,7 @@ export const evmMine = controlMethods({
   },
 });
 
-/** The same; the blocks with whole transactions. */
+/** Makes one block now, or as many as asked for; the blocks with whole transactions. */
 export const evmMineDetailed = controlMethods({
   names: ["evm_mine_detailed", "anvil_mine_detailed"],
   params: evmMineParams,
@@ -88,7 +88,7 @@ export const hardhatMine = controlMethods({
   },
 });
 
-/** `anvil_mine`: the same; the first block is so many seconds after the head as well. */
+/** `anvil_mine`: makes blocks now, 1 unless more are asked for, with so many seconds between them; the first block is so many seconds after the head as well. */
 export const anvilMine = controlMethods({
   names: ["anvil_mine"],
   params: mineParams,
@@ -143,7 +143,7 @@ export const setIntervalMining = controlMethods({
   handle: ({ milliseconds }, { dev }: DevModules) => dev.configure({ intervalMs: milliseconds }),
 });
 
-/** The same in seconds. Transactions wait for the clock from then on. */
+/** Seconds between two blocks made by the clock; 0: none are. Transactions wait for the clock from then on. */
 export const setIntervalMiningSeconds = controlMethods({
   names: ["anvil_setIntervalMining"],
   params: { seconds: lenientCount },

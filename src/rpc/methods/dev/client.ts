@@ -39,14 +39,14 @@ export const anvilNodeInfo = defineMethod({
   async handle(_params, { chain, node }: NodeInfoModules) {
     const { header, hash } = await chain.head();
     const baseFee = header.baseFeePerGas ?? 0n;
-    const { fork } = await node.devChain();
+    const { fork, order } = await node.devChain();
     const hardfork = hardforkAt(chain.config, header);
     return {
       currentBlockNumber: toQuantity(header.number),
       currentBlockTimestamp: header.timestamp,
       currentBlockHash: hash,
       hardFork: `${hardfork[0]!.toUpperCase()}${hardfork.slice(1)}`,
-      transactionOrder: "fees",
+      transactionOrder: order,
       environment: {
         baseFee: toQuantity(baseFee),
         chainId: Number(chain.config.chainId),

@@ -6,7 +6,7 @@ import { hardhatGetAutomine } from "./blocks.ts";
 import { anvilNodeInfo, hardhatMetadata } from "./client.ts";
 
 const base = createTestModules();
-const devChain = { instanceId: ZERO_HASH, isAutomine: true, fork: undefined };
+const devChain = { instanceId: ZERO_HASH, isAutomine: true, order: "fees" as const, fork: undefined };
 const modules = { ...base, node: { ...base.node, devChain: () => devChain } };
 const head = base.blocks.at(-1)!.block;
 
@@ -22,7 +22,7 @@ test("hardhat_metadata names client, chain and head, with numbers as JSON intege
 
 test("hardhat_getAutomine says whether blocks are instant", async () => {
   assert.equal(await hardhatGetAutomine.call(modules), true);
-  const node = { devChain: () => ({ ...devChain, isAutomine: false, fork: undefined }) };
+  const node = { devChain: () => ({ ...devChain, isAutomine: false, order: "fees" as const, fork: undefined }) };
   assert.equal(await hardhatGetAutomine.call({ node }), false);
 });
 

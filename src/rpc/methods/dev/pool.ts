@@ -32,7 +32,7 @@ export const dropTransaction = controlMethods({
   handle: ({ hash }, { dev }: DevModules) => dev.drop({ hash }),
 });
 
-/** The same; the hash, or null when it was not pooled. */
+/** Takes a transaction out of the pool; its hash, or null when it was not pooled. */
 export const dropTransactionByHash = controlMethods({
   names: ["anvil_dropTransaction"],
   params: { hash },

@@ -43,7 +43,7 @@ export const setBlockTimestampInterval = controlMethods({
   handle: ({ seconds }, { dev }: DevModules) => dev.configure({ timestampInterval: seconds }),
 });
 
-/** The same in milliseconds, as viem asks a node of Hardhat's kind. */
+/** From now on each block is so many milliseconds after the one before, as viem asks a node of Hardhat's kind. */
 export const setBlockTimestampIntervalMs = controlMethods({
   names: ["hardhat_setBlockTimestampInterval"],
   params: { milliseconds: lenientCount },

@@ -39,6 +39,7 @@ const NO_BLOCKS = '{"oldestBlock":"0x0","gasUsedRatio":null}';
 
 /** A count as JSON number, decimal or hex string: geth takes all three here and nowhere else. */
 const decimalOrHex: ParamCodec<number> = {
+  schema: { type: ["integer", "string"] },
   decode(value) {
     const text = typeof value === "string" ? value : JSON.stringify(value);
     if (text === "") return 0;
@@ -50,6 +51,7 @@ const decimalOrHex: ParamCodec<number> = {
 };
 
 const percentiles: ParamCodec<readonly number[]> = {
+  schema: { type: "array", items: { type: "number" } },
   decode(value) {
     if (!Array.isArray(value)) throw typeFault(jsonKind(value), "[]float64");
     return value.map((item: unknown) => {

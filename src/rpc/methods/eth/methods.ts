@@ -16,6 +16,7 @@ import {
 } from "./blocks.ts";
 import { accounts, capabilities, chainId, coinbase, config, protocolVersion, syncing } from "./client.ts";
 import { compileLLL, compileSerpent, compileSolidity, compileStandardJson, getCompilers } from "./compilers.ts";
+import { findContracts, getKnownContracts } from "./contracts.ts";
 import { call, callMany, createAccessList, estimateGas } from "./execute.ts";
 import { baseFee, blobBaseFee, feeHistory, gasPrice, maxPriorityFeePerGas } from "./fees.ts";
 import {
@@ -106,6 +107,8 @@ export const ETH_METHODS: readonly Method<ServingPorts>[] = [
   getCompilers,
   compileSolidity,
   compileStandardJson,
+  getKnownContracts,
+  findContracts,
   compileLLL,
   compileSerpent,
   call,

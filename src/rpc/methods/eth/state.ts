@@ -76,6 +76,7 @@ const SLOTS_MAX = 1024;
 const slotList = array(hash, "[]common.Hash");
 
 const slotsByAccount: ParamCodec<readonly (readonly [Address, readonly Hash[]])[]> = {
+  schema: mapOf(listOf(HASH)),
   decode(value) {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       throw typeFault(jsonKind(value), "map[common.Address][]common.Hash");

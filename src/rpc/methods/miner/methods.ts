@@ -55,7 +55,7 @@ export const getHashrate = defineMethod({
   handle: () => 0,
 });
 
-/** `miner_stop`: nothing happens. */
+/** `miner_stop`: null; nothing happens, because there is no proof of work. */
 export const stop = defineMethod({
   name: "miner_stop",
   params: {},
@@ -73,10 +73,10 @@ export const setGasLimit = defineMethod({
   handle: () => false,
 });
 
-/** `miner_setExtra`. @throws UnsupportedFunctionError */
+/** `miner_setExtra`: an error, as on a node of Ethermint: there is no proof of work, and blocks name no one by extra data. @throws UnsupportedFunctionError */
 export const setExtra = unsupported("miner_setExtra");
 
-/** `miner_start`. @throws UnsupportedFunctionError */
+/** `miner_start`: an error, as on a node of Ethermint: there is no proof of work to start. A dev chain stops and starts blocks by `evm_setAutomine`. @throws UnsupportedFunctionError */
 export const start = unsupported("miner_start");
 
 function unsupported(name: string): Method<unknown> {

@@ -3,6 +3,7 @@ import { delegationTarget } from "../../../execution/transaction/authorizations.
 import { hardforkAt } from "../../../params/hardforks.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { Hash } from "../../../primitives/hash.ts";
+import type { Hex } from "../../../primitives/hex.ts";
 import { textString } from "../../../tracing/json-writer.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
@@ -168,32 +169,50 @@ export const getContractCreator = defineMethod({
   example: [SAMPLE.bob],
   result: rawJson,
   heavy: true,
-  async handle(
-    { address },
-    {
-      chain,
-      execution,
-    }: {
-      chain: Pick<ChainView, "head" | "code">;
-      execution: Pick<ExecutionPort, "traceBlock">;
-    },
-  ) {
-    const head = (await chain.head()).header.number;
-    const code = await chain.code({ address, at: head });
-    if (code.length === 0 || delegationTarget(code)) return "null";
-    const number = await blockThatCreated(address, head, chain);
-    if (number === 0) return "null";
-    const traces = await execution.traceBlock({ at: number, request: { tracer: "callTracer" } });
-    for (const trace of traces) {
-      for (const { call, isReverted } of flatten(JSON.parse(resultOf(trace)) as TracedCall)) {
-        const isCreation = call.type === "CREATE" || call.type === "CREATE2";
-        if (!isCreation || isReverted || call.to !== address) continue;
-        return JSON.stringify({ hash: trace.txHash, creator: call.from });
-      }
-    }
-    return "null";
+  async handle({ address }, modules: CreationModules) {
+    const creation = await creationOf(address, modules);
+    return creation === undefined ? "null" : JSON.stringify({ hash: creation.hash, creator: creation.creator });
   },
 });
+
+export type CreationModules = {
+  readonly chain: Pick<ChainView, "head" | "code">;
+  readonly execution: Pick<ExecutionPort, "traceBlock">;
+};
+
+/** How a contract came to be. */
+export type Creation = {
+  /** of the transaction */
+  readonly hash: Hash;
+  readonly creator: Address;
+  /** Code of the constructor with its arguments. */
+  readonly initCode: Hex;
+  readonly number: number;
+};
+
+/**
+ * The creation of the contract at `address`; undefined for what is no contract now, is part of genesis, or got its code by hand.
+ * @throws TracingTimeoutError
+ */
+export async function creationOf(
+  address: Address,
+  { chain, execution }: CreationModules,
+): Promise<Creation | undefined> {
+  const head = (await chain.head()).header.number;
+  const code = await chain.code({ address, at: head });
+  if (code.length === 0 || delegationTarget(code)) return undefined;
+  const number = await blockThatCreated(address, head, chain);
+  if (number === 0) return undefined;
+  const traces = await execution.traceBlock({ at: number, request: { tracer: "callTracer" } });
+  for (const trace of traces) {
+    for (const { call, isReverted } of flatten(JSON.parse(resultOf(trace)) as TracedCall)) {
+      const isCreation = call.type === "CREATE" || call.type === "CREATE2";
+      if (!isCreation || isReverted || call.to !== address) continue;
+      return { hash: trace.txHash, creator: call.from, initCode: call.input as Hex, number };
+    }
+  }
+  return undefined;
+}
 
 /** By halving: the first block after which there is code, where the contract was created once. */
 async function blockThatCreated(address: Address, head: number, chain: Pick<ChainView, "code">): Promise<number> {

@@ -50,6 +50,9 @@ const VALUE_BYTES = 128;
  */
 const LARGE_BODY_BYTES = 128 << 10;
 
+/** In place of a method's name, where there is none. */
+const NO_METHOD = "request";
+
 const OUTPUT_MEMORY = "too much memory in answers, try again later (json-rpc.output-memory-limit)";
 
 /** The one place that knows JSON-RPC 2.0: messages, batches, limits, access, errors, counting. */
@@ -117,6 +120,7 @@ export class Dispatcher<Modules> {
     } catch (error) {
       const isParseError = !(error instanceof InvalidRequestError);
       this.#observer.rejected(context.transport, isParseError ? "parse" : "json");
+      this.#observer.onCall?.(NO_METHOD, undefined, 0, undefined, isParseError ? new ParseError() : error);
       // geth names the fault on connections, not over HTTP.
       const text = context.transport === "http" ? undefined : jsonSyntaxError(body);
       const answer = errorAnswer("null", isParseError ? new ParseError(text) : error);
@@ -204,6 +208,7 @@ export class Dispatcher<Modules> {
     if (message.kind === "response") return undefined;
     if (message.kind === "invalid") {
       this.#observer.rejected(context.transport, "request");
+      this.#observer.onCall?.(NO_METHOD, undefined, 0, undefined, new InvalidRequestError());
       return errorAnswer(message.id, new InvalidRequestError());
     }
     try {
@@ -221,6 +226,7 @@ export class Dispatcher<Modules> {
 
   #succeeded(message: Runnable, { isAscii }: Method<Modules>, startMs: number, result: JsonText): Answer | undefined {
     this.#ended(message.method, 0, startMs);
+    this.#observer.onCall?.(message.method, message.params, this.#endedMs - startMs, result, undefined);
     return message.kind === "call" ? resultAnswer(message.id, result, isAscii) : undefined;
   }
 
@@ -229,6 +235,7 @@ export class Dispatcher<Modules> {
     const fault = errorClassOf(error);
     if (fault !== "caller") this.#observer.failed(label, fault, error);
     this.#ended(label, toErrorObject(error).code, startMs);
+    this.#observer.onCall?.(message.method, message.params, this.#endedMs - startMs, undefined, error);
     return message.kind === "call" ? errorAnswer(message.id, error) : undefined;
   }
 

@@ -1,9 +1,24 @@
 import type { ErrorClass } from "../../../error-codes.ts";
+import type { JsonText } from "../codec.ts";
+import type { RawParams } from "./message.ts";
+
+/**
+ * What each call was and how it ended: with a result, or with `error`. `method` is the caller's word, of any length that the listener takes.
+ */
+export type CallListener = (
+  method: string,
+  params: RawParams,
+  milliseconds: number,
+  result: JsonText | undefined,
+  error: unknown,
+) => void;
 
 /** What the server reports for counting and logging. Called on the hot path: implementations must be quick and never throw. */
 export interface RpcObserver {
   /** A call or notification ended. `method` is "unknown" for names that are none of ours, `errorCode` 0 for a result. */
   callEnded(method: string, errorCode: number, milliseconds: number): void;
+  /** Absent where nobody looks at single calls. */
+  readonly onCall?: CallListener | undefined;
   /** A call failed for a reason that is not the caller's. */
   failed(method: string, fault: Exclude<ErrorClass, "caller">, error: unknown): void;
   /**

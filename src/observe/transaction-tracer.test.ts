@@ -4,10 +4,17 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
-import { encodeDeployData, encodeFunctionData, type Hex } from "viem";
+import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex } from "viem";
+import { DEV_ADDRESSES } from "../../test/support/accounts.ts";
+import { overHttp } from "../../test/support/clients.ts";
+import { startTestNode } from "../../test/support/test-node.ts";
 import { createNode, type EvmintNode } from "../index.ts";
+import { createLogger } from "../telemetry/create-logger.ts";
 import { type Logger, SILENT_LOGGER } from "../telemetry/logger.ts";
+import { ActivityLog } from "./activity/activity-log.ts";
+import { createPaint } from "./activity/paint.ts";
 
+const [ALICE] = DEV_ADDRESSES;
 const solc = createRequire(import.meta.url)("solc") as { compile(input: string): string };
 
 const SOURCE = `// SPDX-License-Identifier: Apache-2.0
@@ -139,6 +146,64 @@ for (const artifacts of ["foundry/out", "hardhat2/artifacts", "hardhat3/artifact
     }
   });
 }
+
+test("the log for people has a transaction with its calls, and where a call reverted, in one piece each", async () => {
+  const pieces: string[] = [];
+  const write = (text: string) => void pieces.push(text);
+  const activity = new ActivityLog({
+    write,
+    paint: createPaint(false),
+    now: () => performance.now(),
+    schedule(work, milliseconds) {
+      const timer = setTimeout(work, milliseconds);
+      return () => clearTimeout(timer);
+    },
+    isEnabled: () => true,
+  });
+  const log = Object.assign(createLogger({ level: "info", format: "pretty", write }), { activity });
+  const settings = { "dev.artifacts": join(folder, "foundry/out") };
+  const node = await startTestNode({ dev: true, log, settings });
+  const { abi, evm } = contracts["Store"]!;
+  const store = getContractAddress({ from: ALICE, nonce: 0n });
+  const send = (request: object) =>
+    overHttp(node.url, "eth_sendTransaction", [{ from: ALICE, gas: "0x100000", ...request }]);
+  const data = (value: bigint) => encodeFunctionData({ abi, functionName: "store", args: [value, "a note"] } as never);
+  const written = async (pattern: RegExp) => {
+    while (!pieces.some((piece) => pattern.test(piece))) await new Promise(setImmediate);
+    return pieces
+      .find((piece) => pattern.test(piece))!
+      .trimEnd()
+      .split("\n");
+  };
+  try {
+    const args = [1n];
+    await send({ data: encodeDeployData({ abi: abi as never, bytecode: `0x${evm.bytecode.object}`, args } as never) });
+    const created = await written(/^block 1 /);
+    assert.equal(created[3], `    creates  ${store} (Store)`);
+    assert.match(created.at(-1)!, /^ {4}calls {4}new Store\(first: 1\) → 0x\w{40} \[\d+ gas\]$/);
+
+    const hash = (await send({ to: store, data: data(2000n) })).result as string;
+    const failed = await written(/^block 2 /);
+    const line = SOURCE.split("\n").findIndex((each) => each.includes("revert TooLarge")) + 1;
+    assert.deepEqual(failed.slice(1, 2), [`  transaction ${hash}`]);
+    assert.deepEqual(failed.slice(-3, -1), [
+      "    status   failed: execution reverted: TooLarge(value: 2000, max: 1000)",
+      `    at       ${PATH}:${line}`,
+    ]);
+    assert.match(failed.at(-1)!, /^ {4}calls {4}Store\.store\(next: 2000, note: "a note"\) ✗ TooLarge\(/);
+
+    await overHttp(node.url, "eth_call", [{ from: ALICE, to: store, data: data(3000n) }, "latest"]);
+    const call = await written(/^eth_call /m);
+    const at = call.findIndex((each) => each.startsWith("eth_call "));
+    const reason = 'Store.store(next: 3000, note: "a note") ✗ execution reverted: TooLarge(value: 3000, max: 1000)';
+    assert.ok(call[at]!.startsWith(`eth_call ${reason} `), call[at]);
+    assert.equal(call[at + 1], `    reverted at ${PATH}:${line}`);
+    const answer = await overHttp(node.url, "eth_call", [{ from: ALICE, to: store, data: data(3000n) }, "latest"]);
+    assert.equal(answer.error?.message, "execution reverted");
+  } finally {
+    await node.stop();
+  }
+});
 
 async function exercise(node: EvmintNode, seen: string[]): Promise<void> {
   const from = node.accounts[0]!.address;

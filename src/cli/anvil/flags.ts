@@ -1,0 +1,589 @@
+import {
+  anyText,
+  forkSettings,
+  hardfork,
+  integer,
+  milliseconds,
+  oneOf,
+  port,
+  type ReadValue,
+  type Settings,
+  seconds,
+  stateFile,
+  stateSettings,
+} from "./values.ts";
+
+/** What a flag of anvil is to this node. */
+type Meaning =
+  /** Settings of ours. */
+  | { readonly settings: (value: string) => Settings }
+  /** The command reads it by its name, because it is no setting, or more than one flag decides it. */
+  | { readonly isRead: true }
+  /** It asks for what the node does in any case. */
+  | { readonly always: string }
+  /** An error that says why. */
+  | { readonly refused: string };
+
+/** A flag of anvil 1.7.1. */
+export type AnvilFlag = Meaning & {
+  /** Without dashes. */
+  readonly name: string;
+  readonly short?: string;
+  readonly aliases?: readonly string[];
+  /** Name of its value in help; undefined: a switch. */
+  readonly value?: string;
+  /** The value may be left out, and is this then. */
+  readonly implied?: string;
+  readonly read?: ReadValue;
+  /** May be given several times: all of its values count. */
+  readonly isList?: true;
+  /** Flags that cannot stand beside it. */
+  readonly conflicts?: readonly string[];
+  /** Flags without which it means nothing. */
+  readonly requires?: readonly string[];
+  readonly group:
+    | "Options"
+    | "Display options"
+    | "Server options"
+    | "Fork config"
+    | "Environment config"
+    | "EVM options"
+    | "Networks";
+  readonly help: string;
+};
+
+const u64 = integer(64);
+
+function setting(key: string, value?: string): Pick<AnvilFlag & { settings: (value: string) => Settings }, "settings"> {
+  return { settings: (given) => ({ [key]: value ?? given }) };
+}
+
+/** anvil's path of the socket. */
+const IPC_PATH = "/tmp/anvil.ipc";
+/** A body beyond it is no string that a program could parse. */
+const BODY_BYTES_MAX = "512MiB";
+const STATES_STORED =
+  "states are stored as differences, on disk where the chain has a home: see state.history and chain.retain-blocks";
+
+/** Every flag of anvil, with what becomes of it. */
+export const ANVIL_FLAGS: readonly AnvilFlag[] = [
+  {
+    name: "accounts",
+    short: "a",
+    value: "NUM",
+    read: integer(31),
+    group: "Options",
+    help: "Number of dev accounts [default: 10]",
+    ...setting("dev.accounts"),
+  },
+  {
+    name: "block-time",
+    short: "b",
+    aliases: ["blockTime"],
+    value: "SECONDS",
+    read: seconds,
+    conflicts: ["no-mining"],
+    group: "Options",
+    help: "Block time in seconds for interval mining",
+    ...setting("consensus.block-time"),
+  },
+  {
+    name: "balance",
+    value: "NUM",
+    read: u64,
+    group: "Options",
+    help: "The balance of every dev account in Ether [default: 10000]",
+    settings: (value) => ({ "dev.balance": `${value}ether` }),
+  },
+  {
+    name: "config-out",
+    value: "FILE",
+    read: anyText,
+    group: "Options",
+    help: "Writes accounts, keys and fees as JSON to a file",
+    isRead: true,
+  },
+  {
+    name: "derivation-path",
+    value: "DERIVATION_PATH",
+    read: anyText,
+    group: "Options",
+    help: "Derivation path of the accounts [default: m/44'/60'/0'/0/]",
+    ...setting("dev.derivation-path"),
+  },
+  {
+    name: "dump-state",
+    value: "PATH",
+    read: stateFile,
+    conflicts: ["state"],
+    group: "Options",
+    help: "Writes the state on exit to a file, or to state.json in a folder",
+    ...setting("dev.dump-state"),
+  },
+  {
+    name: "hardfork",
+    value: "HARDFORK",
+    read: hardfork,
+    group: "Options",
+    help: "The newest rules: paris, shanghai, cancun, prague, osaka, bpo1, bpo2 or latest",
+    ...setting("dev.hardfork"),
+  },
+  {
+    name: "init",
+    value: "PATH",
+    read: anyText,
+    group: "Options",
+    help: "Block 0 of a geth genesis file",
+    ...setting("dev.genesis"),
+  },
+  {
+    name: "ipc",
+    aliases: ["ipcpath"],
+    value: "PATH",
+    implied: IPC_PATH,
+    read: anyText,
+    group: "Options",
+    help: `Serves a socket file at PATH [default: ${IPC_PATH}]`,
+    settings: (path) => ({ "ipc.enable": "true", "ipc.path": path }),
+  },
+  {
+    name: "threads",
+    short: "j",
+    aliases: ["jobs"],
+    value: "THREADS",
+    read: integer(6),
+    group: "Options",
+    help: "Threads for calls that take long; 0: one for each core",
+    settings: (value) => (value === "0" ? {} : { "json-rpc.workers": value }),
+  },
+  {
+    name: "load-state",
+    value: "PATH",
+    read: stateFile,
+    conflicts: ["state", "init"],
+    group: "Options",
+    help: "Begins with the state of a file",
+    ...setting("dev.load-state"),
+  },
+  {
+    name: "mnemonic",
+    short: "m",
+    value: "MNEMONIC",
+    read: anyText,
+    conflicts: ["mnemonic-random", "mnemonic-seed-unsafe"],
+    group: "Options",
+    help: "BIP39 phrase of the accounts",
+    ...setting("dev.mnemonic"),
+  },
+  {
+    name: "max-persisted-states",
+    value: "MAX_PERSISTED_STATES",
+    read: u64,
+    group: "Options",
+    help: "",
+    refused: STATES_STORED,
+  },
+  {
+    name: "max-transactions",
+    value: "MAX_TRANSACTIONS",
+    read: u64,
+    group: "Options",
+    help: "",
+    refused: "a block takes as many as its gas limit allows: see --gas-limit",
+  },
+  {
+    name: "mixed-mining",
+    requires: ["block-time"],
+    group: "Options",
+    help: "A block for each transaction beside those of --block-time",
+    ...setting("dev.mixed-mining", "true"),
+  },
+  {
+    name: "mnemonic-random",
+    value: "WORDS",
+    implied: "12",
+    read: integer(8),
+    conflicts: ["mnemonic", "mnemonic-seed-unsafe"],
+    group: "Options",
+    help: "A new phrase of so many words [default: 12]",
+    isRead: true,
+  },
+  {
+    name: "mnemonic-seed-unsafe",
+    value: "MNEMONIC_SEED",
+    read: u64,
+    conflicts: ["mnemonic", "mnemonic-random"],
+    group: "Options",
+    help: "The phrase that anvil makes of a seed, which anybody can compute",
+    isRead: true,
+  },
+  {
+    name: "no-mining",
+    aliases: ["no-mine"],
+    conflicts: ["block-time", "mixed-mining"],
+    group: "Options",
+    help: "Blocks on demand alone",
+    ...setting("consensus.block-time", "manual"),
+  },
+  {
+    name: "number",
+    value: "NUM",
+    read: u64,
+    group: "Options",
+    help: "",
+    refused: "block 0 is the first block of a chain, as in geth",
+  },
+  {
+    name: "order",
+    value: "ORDER",
+    read: oneOf("fees", "fifo"),
+    group: "Options",
+    help: "Order of transactions in a block: fees or fifo [default: fees]",
+    ...setting("dev.order"),
+  },
+  {
+    name: "port",
+    short: "p",
+    value: "NUM",
+    read: port,
+    group: "Options",
+    help: "Port number to listen on [default: 8545]",
+    isRead: true,
+  },
+  {
+    name: "preserve-historical-states",
+    group: "Options",
+    help: "",
+    refused: "a file of a state has the newest one alone; a chain with a home (start --dev) has all of them",
+  },
+  {
+    name: "prune-history",
+    value: "PRUNE_HISTORY",
+    implied: "0",
+    read: u64,
+    group: "Options",
+    help: "",
+    refused: STATES_STORED,
+  },
+  {
+    name: "state-interval",
+    short: "s",
+    value: "SECONDS",
+    read: seconds,
+    group: "Options",
+    help: "Seconds after which the state is written again while the node runs",
+    ...setting("dev.state-interval"),
+  },
+  {
+    name: "slots-in-an-epoch",
+    value: "SLOTS_IN_AN_EPOCH",
+    read: u64,
+    group: "Options",
+    help: "",
+    refused: "every block is final at once, so safe and finalized are the newest",
+  },
+  {
+    name: "state",
+    value: "PATH",
+    read: anyText,
+    conflicts: ["init", "load-state", "dump-state"],
+    group: "Options",
+    help: "--load-state, where the file is there, and --dump-state",
+    settings: stateSettings,
+  },
+  {
+    name: "timestamp",
+    value: "NUM",
+    read: u64,
+    group: "Options",
+    help: "The timestamp of the genesis block",
+    ...setting("dev.timestamp"),
+  },
+  {
+    name: "transaction-block-keeper",
+    value: "TRANSACTION_BLOCK_KEEPER",
+    read: u64,
+    group: "Options",
+    help: "",
+    refused: "see chain.retain-blocks",
+  },
+
+  {
+    name: "color",
+    value: "COLOR",
+    read: oneOf("auto", "always", "never"),
+    group: "Display options",
+    help: "Colors of the log: auto, always or never",
+    isRead: true,
+  },
+  { name: "json", group: "Display options", help: "The log as JSON", ...setting("log.format", "json") },
+  { name: "md", group: "Display options", help: "", refused: "the log is text or JSON" },
+  { name: "quiet", short: "q", group: "Display options", help: "No banner and no log", isRead: true },
+  {
+    name: "verbosity",
+    short: "v",
+    isList: true,
+    group: "Display options",
+    help: "A more talkative log",
+    ...setting("log.level", "debug"),
+  },
+
+  {
+    name: "allow-origin",
+    value: "ALLOW_ORIGIN",
+    read: anyText,
+    group: "Server options",
+    help: "Pages that may call [default: *]",
+    ...setting("json-rpc.cors-origins"),
+  },
+  { name: "cache-path", value: "PATH", read: anyText, group: "Server options", help: "", refused: STATES_STORED },
+  {
+    name: "host",
+    value: "IP_ADDR",
+    read: anyText,
+    isList: true,
+    group: "Server options",
+    help: "Address to listen on [env: ANVIL_IP_ADDR] [default: 127.0.0.1]",
+    isRead: true,
+  },
+  { name: "no-cors", group: "Server options", help: "No page may call", ...setting("json-rpc.cors-origins", "") },
+  {
+    name: "no-request-size-limit",
+    group: "Server options",
+    help: `Requests of up to ${BODY_BYTES_MAX}`,
+    ...setting("json-rpc.body-limit", BODY_BYTES_MAX),
+  },
+
+  {
+    name: "compute-units-per-second",
+    value: "CUPS",
+    read: integer(31, 1n),
+    conflicts: ["no-rate-limit"],
+    group: "Fork config",
+    help: "Most compute units that the other chain's nodes are asked for in a second",
+    ...setting("dev.fork-compute-units"),
+  },
+  {
+    name: "fork-url",
+    short: "f",
+    aliases: ["rpc-url"],
+    value: "URL",
+    read: anyText,
+    isList: true,
+    group: "Fork config",
+    help: "Continues the chain of this node: URL, or URL@BLOCK",
+    settings: forkSettings,
+  },
+  {
+    name: "fork-block-number",
+    value: "BLOCK",
+    read: (text) => (text.startsWith("-") ? `-${u64(text.slice(1))}` : u64(text)),
+    requires: ["fork-url"],
+    group: "Fork config",
+    help: "Block that is continued; a negative number counts from the newest",
+    ...setting("dev.fork-block"),
+  },
+  {
+    name: "fork-chain-id",
+    value: "CHAIN",
+    read: u64,
+    requires: ["fork-block-number"],
+    group: "Fork config",
+    help: "Chain id of the other chain, which is not asked for it",
+    ...setting("dev.fork-chain-id"),
+  },
+  {
+    name: "fork-header",
+    value: "HEADERS",
+    read: anyText,
+    isList: true,
+    requires: ["fork-url"],
+    group: "Fork config",
+    help: '"NAME: VALUE" sent with every request to the other chain',
+    ...setting("dev.fork-headers"),
+  },
+  {
+    name: "fork-retry-backoff",
+    value: "BACKOFF",
+    read: milliseconds,
+    requires: ["fork-url"],
+    group: "Fork config",
+    help: "First pause in milliseconds before a request is repeated",
+    ...setting("dev.fork-retry-pause"),
+  },
+  {
+    name: "fork-transaction-hash",
+    value: "TRANSACTION",
+    read: anyText,
+    requires: ["fork-url"],
+    conflicts: ["fork-block-number"],
+    group: "Fork config",
+    help: "Continues the state after a transaction",
+    ...setting("dev.fork-transaction"),
+  },
+  {
+    name: "no-rate-limit",
+    aliases: ["no-rpc-rate-limit"],
+    conflicts: ["compute-units-per-second"],
+    group: "Fork config",
+    help: "",
+    always: "requests are sent as they come",
+  },
+  {
+    name: "no-storage-caching",
+    group: "Fork config",
+    help: "",
+    refused:
+      "what was read of another chain is proven or known for good; it is in cache/fork of the home, which may be deleted",
+  },
+  {
+    name: "retries",
+    value: "RETRIES",
+    read: integer(8),
+    requires: ["fork-url"],
+    group: "Fork config",
+    help: "How often a request is repeated [default: 5]",
+    ...setting("dev.fork-retries"),
+  },
+  {
+    name: "timeout",
+    value: "TIMEOUT",
+    read: milliseconds,
+    requires: ["fork-url"],
+    group: "Fork config",
+    help: "Milliseconds that one request may take",
+    ...setting("dev.fork-timeout"),
+  },
+
+  {
+    name: "block-base-fee-per-gas",
+    aliases: ["base-fee"],
+    value: "FEE",
+    read: u64,
+    group: "Environment config",
+    help: "The base fee of block 0 and block 1, in wei",
+    ...setting("dev.base-fee"),
+  },
+  {
+    name: "chain-id",
+    value: "CHAIN_ID",
+    read: u64,
+    group: "Environment config",
+    help: "The chain ID [default: 31337]",
+    ...setting("dev.chain-id"),
+  },
+  {
+    name: "code-size-limit",
+    value: "CODE_SIZE",
+    read: integer(31),
+    conflicts: ["disable-code-size-limit"],
+    group: "Environment config",
+    help: "EIP-170: most bytes of a contract [default: 24576]",
+    ...setting("dev.code-size-limit"),
+  },
+  {
+    name: "disable-block-gas-limit",
+    conflicts: ["gas-limit"],
+    group: "Environment config",
+    help: "Blocks of unlimited gas",
+    ...setting("dev.gas-limit", "unlimited"),
+  },
+  {
+    name: "disable-code-size-limit",
+    conflicts: ["code-size-limit"],
+    group: "Environment config",
+    help: "Contracts of any size",
+    ...setting("dev.code-size-limit", "none"),
+  },
+  {
+    name: "disable-min-priority-fee",
+    aliases: ["no-priority-fee"],
+    group: "Environment config",
+    help: "Tips below 1 gwei may be proposed",
+    ...setting("dev.suggested-tip", "0"),
+  },
+  {
+    name: "enable-tx-gas-limit",
+    aliases: ["tx-gas-limit"],
+    group: "Environment config",
+    help: "EIP-7825: no transaction of more than 2^24 gas",
+    ...setting("dev.tx-gas-limit", "true"),
+  },
+  {
+    name: "gas-limit",
+    value: "GAS_LIMIT",
+    read: u64,
+    group: "Environment config",
+    help: "The block gas limit",
+    ...setting("dev.gas-limit"),
+  },
+  {
+    name: "gas-price",
+    value: "GAS_PRICE",
+    read: u64,
+    group: "Environment config",
+    help: "Written to --config-out; as in anvil, blocks with a base fee have prices of their own",
+    isRead: true,
+  },
+
+  {
+    name: "auto-impersonate",
+    aliases: ["auto-unlock"],
+    group: "EVM options",
+    help: "Every account sends without a key",
+    ...setting("dev.auto-impersonate", "true"),
+  },
+  {
+    name: "disable-console-log",
+    aliases: ["no-console-log"],
+    group: "EVM options",
+    help: "",
+    refused: "console.log is a line of the log: --quiet writes none",
+  },
+  {
+    name: "disable-default-create2-deployer",
+    aliases: ["no-create2"],
+    group: "EVM options",
+    help: "Block 0 without the CREATE2 deployer",
+    ...setting("dev.create2-deployer", "false"),
+  },
+  {
+    name: "disable-pool-balance-checks",
+    group: "EVM options",
+    help: "",
+    refused: "no block could take such a transaction: give the sender a balance (anvil_setBalance)",
+  },
+  {
+    name: "memory-limit",
+    value: "MEMORY_LIMIT",
+    read: u64,
+    group: "EVM options",
+    help: "",
+    refused: "the limit is fixed",
+  },
+  {
+    name: "print-traces",
+    aliases: ["enable-trace-printing"],
+    group: "EVM options",
+    help: "The calls of each transaction in the log",
+    ...setting("dev.print-traces", "true"),
+  },
+  {
+    name: "steps-tracing",
+    aliases: ["tracing"],
+    group: "EVM options",
+    help: "",
+    always: "debug_traceTransaction and its like trace steps",
+  },
+
+  { name: "celo", group: "Networks", help: "", refused: "the rules are Ethereum's" },
+  {
+    name: "network",
+    short: "n",
+    value: "NETWORK",
+    read: oneOf("ethereum"),
+    group: "Networks",
+    help: "The rules: ethereum",
+    always: "the rules are Ethereum's",
+  },
+];

@@ -1,0 +1,79 @@
+import type { ContractsPort, KnownContract } from "../../ports/contracts.ts";
+import { address, array, boolean, optional, rawJsonOf, string } from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+import { InvalidParamsError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
+import { ADDRESS, listOf, mapOf, orNull, shape } from "../json/schemas.ts";
+
+/** What one call asks about contracts. */
+export const KNOWN_CONTRACT_LIMITS = {
+  /** Addresses: a page of a list names some fifty. Each answer has an ABI of some 20 KB. */
+  addressesMax: 100,
+  /** With sources, which have up to megabytes each. */
+  withSourcesMax: 4,
+  /** Contracts of a search: what a reader looks through. */
+  foundMax: 20,
+  /** Of a name that is searched: Solidity's identifiers are shorter. */
+  nameCharsMax: 256,
+} as const;
+
+const TEXT = { type: "string" };
+const ORIGIN = { enum: ["verified", "artifacts"] };
+const KNOWN_CONTRACT = shape(
+  "KnownContract",
+  {
+    address: ADDRESS,
+    name: TEXT,
+    origin: ORIGIN,
+    match: { enum: ["exact", "same instructions"] },
+    abi: listOf({ type: "object" }),
+    sources: mapOf(TEXT),
+  },
+  { compilerVersion: TEXT },
+);
+
+/**
+ * `eth_getKnownContracts`, of this node: name, ABI and, if asked for, sources of the contracts at `addresses` in the newest state, null for
+ * those that the node does not know. `origin` says how it knows: `verified`, its compiler makes the deployed code of the sources; `artifacts`,
+ * a file of `dev.artifacts` has that code.
+ *
+ * @throws InvalidParamsError for too many addresses
+ */
+export const getKnownContracts = defineMethod({
+  name: "eth_getKnownContracts",
+  params: { addresses: array(address), withSources: optional(boolean, false) },
+  example: [[SAMPLE.alice], true],
+  result: rawJsonOf(listOf(orNull(KNOWN_CONTRACT))),
+  async handle({ addresses, withSources }, { contracts }: { contracts: Pick<ContractsPort, "known"> }) {
+    const { addressesMax, withSourcesMax } = KNOWN_CONTRACT_LIMITS;
+    const max = withSources ? withSourcesMax : addressesMax;
+    if (addresses.length > max) throw new InvalidParamsError(`at most ${max} addresses`, "addresses");
+    const known = await contracts.known({ addresses, withSources });
+    return JSON.stringify(known.map((contract) => (contract === undefined ? null : contractJson(contract))));
+  },
+});
+
+function contractJson({ address, name, origin, match, abi, sources, compilerVersion }: KnownContract): object {
+  return { address, name, origin, match, abi, sources, ...(compilerVersion !== undefined && { compilerVersion }) };
+}
+
+/**
+ * `eth_findContracts`, of this node: contracts whose name begins with `name`, in any letter case, at most twenty: verified ones, and those of
+ * `dev.artifacts` that are deployed.
+ *
+ * @throws InvalidParamsError for a name that is empty or too long
+ */
+export const findContracts = defineMethod({
+  name: "eth_findContracts",
+  params: { name: string },
+  example: ["Token"],
+  result: rawJsonOf(listOf(shape("FoundContract", { address: ADDRESS, name: TEXT, origin: ORIGIN }))),
+  heavy: true,
+  async handle({ name }, { contracts }: { contracts: Pick<ContractsPort, "find"> }) {
+    const { nameCharsMax, foundMax } = KNOWN_CONTRACT_LIMITS;
+    if (name === "" || name.length > nameCharsMax) {
+      throw new InvalidParamsError(`a name has 1 to ${nameCharsMax} characters`, "name");
+    }
+    return JSON.stringify(await contracts.find({ name, countMax: foundMax }));
+  },
+});

@@ -1,0 +1,81 @@
+import type { AbiItem } from "../../dev/artifacts/abi.ts";
+import type { SolcInput } from "../../dev/artifacts/parse-artifact.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hex } from "../../primitives/hex.ts";
+
+/** Where the node has the name of a contract from. */
+export type ContractOrigin =
+  /** This node's compiler makes the deployed code of the stored sources. */
+  | "verified"
+  /** An artifact of `dev.artifacts` has the deployed code; nobody has compiled its sources here. */
+  | "artifacts";
+
+/** How deployed code relates to compiled code. */
+export type ContractMatch =
+  /** every byte but immutables and addresses of libraries */
+  | "exact"
+  /** all but the metadata at the end */
+  | "same instructions";
+
+/** The sources of a verified contract, as they were sent. */
+export type VerifiedSource = {
+  /** solc's standard JSON */
+  readonly input: SolcInput;
+  /** of `input`, that declares the contract */
+  readonly file: string;
+  /** undefined: the creation was not found, or it is not that of these sources */
+  readonly constructorArguments: Hex | undefined;
+  readonly compilerVersion: string;
+};
+
+/** What the node knows of the code at an address. */
+export type KnownContract = {
+  readonly address: Address;
+  readonly name: string;
+  readonly origin: ContractOrigin;
+  readonly match: ContractMatch;
+  readonly abi: readonly AbiItem[];
+  /** of the compiler; undefined for artifacts, which do not say it */
+  readonly compilerVersion: string | undefined;
+  /** Texts by path, the one that declares the contract first; empty unless they were asked for. */
+  readonly sources: Readonly<Record<string, string>>;
+  /** Absent for artifacts, and unless sources were asked for. */
+  readonly verified?: VerifiedSource | undefined;
+};
+
+export type FoundContract = Pick<KnownContract, "address" | "name" | "origin">;
+
+/** Sources that are claimed to be those of the contract at `address`. */
+export type VerificationRequest = {
+  readonly address: Address;
+  readonly input: SolcInput;
+  /** `path:Name`, or `Name` where one file alone declares it */
+  readonly contract: string;
+  /** `0.8.30+commit.73712a01`, with or without `v` and platform */
+  readonly compilerVersion: string;
+  /** ABI-encoded; undefined: not said */
+  readonly constructorArguments: Hex | undefined;
+};
+
+export type Verification =
+  | { readonly kind: "pending" }
+  | { readonly kind: "verified"; readonly match: ContractMatch }
+  | { readonly kind: "failed"; readonly reason: string };
+
+/** Names, ABIs and sources of contracts. Plain data only. */
+export interface ContractsPort {
+  /** Of the code at each address in the newest state; undefined where the node does not know it. */
+  known(input: {
+    readonly addresses: readonly Address[];
+    readonly withSources: boolean;
+  }): Promise<readonly (KnownContract | undefined)[]>;
+  /** Contracts by the beginning of their name in any letter case; those with the whole name first. */
+  find(input: { readonly name: string; readonly countMax: number }): Promise<readonly FoundContract[]>;
+  /**
+   * Begins to compile the sources and to compare; the id of what `verification` answers.
+   * @throws ContractVerificationError for what needs no compiling, CompilerBusyError
+   */
+  verify(input: VerificationRequest): Promise<{ readonly id: string }>;
+  /** undefined: no such one, or it was long ago */
+  verification(input: { readonly id: string }): Promise<Verification | undefined>;
+}

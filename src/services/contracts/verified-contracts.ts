@@ -1,0 +1,203 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Contracts } from "../../dev/artifacts/contracts.ts";
+import { contractsOfBuild, type Json, type SolcInput } from "../../dev/artifacts/parse-artifact.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { Hex } from "../../primitives/hex.ts";
+import type { ContractMatch } from "../../rpc/ports/contracts.ts";
+import { ifPresent } from "../../storage/if-present.ts";
+import { makeFolder } from "../../storage/make-folder.ts";
+import { replaceFile } from "../../storage/replace-file.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import { ContractVerificationError } from "./contract-verification-error.ts";
+
+/** What is stored of verified contracts: their sources come from whoever reaches the node. */
+export const VERIFIED_CONTRACT_LIMITS = {
+  /** A project has a hundred; each takes up to some 100 KB of memory. Further ones are rejected, so that a stranger drives out nobody's. */
+  contractsMax: 1000,
+  /** Bytes of all sources together, on disk. */
+  sourcesBytesMax: 256 * 2 ** 20,
+  /** Bytes of the standard JSON of one contract: the largest known projects have 2 MB. */
+  inputBytesMax: 4 * 2 ** 20,
+  /** Files in it. */
+  filesMax: 2000,
+  /** Bytes of an ABI: a contract of 24 KB of code has some hundred functions at most, and one answer has a hundred ABIs. */
+  abiBytesMax: 256 * 2 ** 10,
+  /** Of the name of a contract, and of the path of a source. */
+  nameCharsMax: 1024,
+} as const;
+
+/** A contract whose deployed code this node's compiler makes of its sources. */
+export type VerifiedContract = {
+  /** keccak256 of the deployed code */
+  readonly codeHash: Hash;
+  /** where it was verified: others can have the same code */
+  readonly address: Address;
+  readonly name: string;
+  /** the source that declares it */
+  readonly file: string;
+  readonly compilerVersion: string;
+  readonly match: ContractMatch;
+  /** as solc's output has them */
+  readonly compiled: {
+    readonly abi: readonly object[];
+    readonly evm: { readonly deployedBytecode: object };
+  };
+  readonly constructorArguments: Hex | null;
+};
+
+/** Where texts of verified contracts are, by a name without folders. */
+type TextFiles = {
+  names(): readonly string[];
+  read(name: string): string | undefined;
+  write(name: string, text: string): void;
+};
+
+const FACTS = ".json";
+const INPUT = ".input.json";
+
+/**
+ * The verified contracts of a home, found by their code: two files each, what is known of it, and its sources, which are read when they are
+ * asked for. Files are read at the first use, so that a start costs nothing.
+ */
+export class VerifiedContracts {
+  readonly #files: TextFiles;
+  readonly #log: Logger;
+  #loaded: Loaded | undefined;
+
+  constructor(files: TextFiles, log: Logger) {
+    this.#files = files;
+    this.#log = log;
+  }
+
+  get all(): Iterable<VerifiedContract> {
+    return this.#load().byHash.values();
+  }
+
+  /** The contract that `code` was verified as, or one that was verified with other immutables and libraries. */
+  find(codeHash: Hash, code: Uint8Array): VerifiedContract | undefined {
+    const { byHash, contracts, byContract } = this.#load();
+    const same = byHash.get(codeHash);
+    if (same !== undefined) return same;
+    const found = contracts.withRuntime(code);
+    const similar = found && byContract.get(found);
+    return similar?.match === "exact" ? { ...similar, constructorArguments: null } : undefined;
+  }
+
+  /** Its standard JSON; undefined where the file is lost. */
+  input({ codeHash }: Pick<VerifiedContract, "codeHash">): SolcInput | undefined {
+    const text = this.#files.read(codeHash + INPUT);
+    return text === undefined ? undefined : (JSON.parse(text) as SolcInput);
+  }
+
+  /**
+   * Stores `contract` durably, in place of one with the same code.
+   * @throws ContractVerificationError where a limit is reached
+   */
+  store(contract: VerifiedContract, input: SolcInput): void {
+    const loaded = this.#load();
+    const text = JSON.stringify(input);
+    const { contractsMax, sourcesBytesMax, abiBytesMax } = VERIFIED_CONTRACT_LIMITS;
+    const known = loaded.byHash.get(contract.codeHash);
+    if (known === undefined && loaded.byHash.size >= contractsMax) {
+      throw new ContractVerificationError(`this node stores ${contractsMax} verified contracts already`);
+    }
+    if (loaded.sourcesBytes + text.length > sourcesBytesMax) {
+      throw new ContractVerificationError("this node has no room for more sources");
+    }
+    if (JSON.stringify(contract.compiled.abi).length > abiBytesMax) {
+      throw new ContractVerificationError("the ABI is too large");
+    }
+    // The sources first: what is known of a contract leads to them.
+    this.#files.write(contract.codeHash + INPUT, text);
+    this.#files.write(contract.codeHash + FACTS, JSON.stringify(contract));
+    if (known !== undefined) this.#loaded = undefined;
+    else addTo(loaded, contract, text.length);
+  }
+
+  #load(): Loaded {
+    this.#loaded ??= this.#read();
+    return this.#loaded;
+  }
+
+  #read(): Loaded {
+    const loaded = { byHash: new Map(), contracts: new Contracts(), byContract: new Map(), sourcesBytes: 0 };
+    const names = this.#files.names().filter((name) => name.endsWith(FACTS) && !name.endsWith(INPUT));
+    for (const name of names.slice(0, VERIFIED_CONTRACT_LIMITS.contractsMax)) {
+      const contract = decodeVerified(this.#files.read(name));
+      const input = this.#files.read(name.slice(0, -FACTS.length) + INPUT);
+      if (contract === undefined || name !== contract.codeHash + FACTS || input === undefined) {
+        this.#log.warn("file of a verified contract cannot be used, it is passed over", { file: name });
+        continue;
+      }
+      addTo(loaded, contract, input.length);
+    }
+    return loaded;
+  }
+}
+
+type Loaded = {
+  readonly byHash: Map<Hash, VerifiedContract>;
+  readonly contracts: Contracts;
+  readonly byContract: Map<unknown, VerifiedContract>;
+  sourcesBytes: number;
+};
+
+function addTo(loaded: Loaded, verified: VerifiedContract, sourcesBytes: number): void {
+  const { name, file, compiled, codeHash } = verified;
+  const [contract] = contractsOfBuild({}, { contracts: { [file]: { [name]: compiled as never } } });
+  loaded.byHash.set(codeHash, verified);
+  loaded.contracts.add(contract!);
+  loaded.byContract.set(contract, verified);
+  loaded.sourcesBytes += sourcesBytes;
+}
+
+/** undefined for anything but what `store` writes: somebody may have edited the file. */
+function decodeVerified(text: string | undefined): VerifiedContract | undefined {
+  try {
+    const value = Object(JSON.parse(text ?? "")) as Json;
+    const { codeHash, address, name, file, compilerVersion, match, compiled, constructorArguments } = value;
+    const texts = [codeHash, address, name, file, compilerVersion];
+    const { abi, evm } = Object(compiled) as Json;
+    const { deployedBytecode } = Object(evm) as Json;
+    const isWhole =
+      texts.every((each) => typeof each === "string") &&
+      HASH.test(codeHash as string) &&
+      ADDRESS.test(address as string) &&
+      (match === "exact" || match === "same instructions") &&
+      Array.isArray(abi) &&
+      typeof deployedBytecode === "object" &&
+      (constructorArguments === null || DATA.test(String(constructorArguments)));
+    return isWhole ? (value as unknown as VerifiedContract) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+const HASH = /^0x[0-9a-f]{64}$/;
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+const DATA = /^0x(?:[0-9a-f]{2})*$/;
+
+/** Files in `folder`, which is made with the first of them. */
+export function filesInFolder(folder: string): TextFiles {
+  return {
+    names: () => ifPresent(() => readdirSync(folder)) ?? [],
+    read: (name) => ifPresent(() => readFileSync(join(folder, name), "utf8")),
+    write(name, text) {
+      makeFolder(folder);
+      replaceFile(join(folder, name), text, 0o600);
+    },
+  };
+}
+
+/** For a chain that ends with its process. */
+export function filesInMemory(): TextFiles {
+  const texts = new Map<string, string>();
+  return {
+    names: () => [...texts.keys()],
+    read: (name) => texts.get(name),
+    write: (name, text) => void texts.set(name, text),
+  };
+}

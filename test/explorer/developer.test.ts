@@ -1,0 +1,289 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { encodeAbiParameters } from "viem";
+import { BEACON_SLOT, SLOTS } from "../../src/explorer/ui/proxy.ts";
+import { readPageTable } from "../../src/pages/answer-page.ts";
+import { startExplorerServer } from "../../src/pages/explorer-server.ts";
+import { parseRemoteUrl } from "../../src/telemetry/remote-url.ts";
+import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { contract } from "../support/contracts.ts";
+import { DESKTOP, PHONE, seriousFindings, sidewaysPixels, watchedPage } from "../support/page-audit.ts";
+import { ONE_PROCESS } from "../support/test-node.ts";
+import { chromiumPath, launchChromium } from "./browser.ts";
+import { type SampleChain, startSampleChain } from "./sample-chain.ts";
+
+const path = chromiumPath();
+const skip = path === undefined && "chromium is not on PATH";
+
+const artifacts = mkdtempSync(join(tmpdir(), "evmint-artifacts-"));
+let browser: Browser;
+let chain: SampleChain;
+before(async () => {
+  if (path === undefined) return;
+  const { abi, bytecode, runtime } = contract("Token");
+  const artifact = { contractName: "Token", abi, bytecode, deployedBytecode: runtime };
+  writeFileSync(join(artifacts, "Token.json"), JSON.stringify(artifact));
+  chain = await startSampleChain(0, { ...ONE_PROCESS, "dev.artifacts": artifacts });
+  await setUpProxies();
+  browser = await launchChromium(path);
+});
+after(async () => {
+  await browser?.close();
+  await chain?.node.stop();
+  rmSync(artifacts, { recursive: true });
+});
+
+const addressOf = (digit: string) => `0x${digit.repeat(40)}`;
+const word = (address: string) => `0x${address.slice(2).padStart(64, "0")}`;
+const PROXIES = {
+  "ERC-1967": addressOf("1"),
+  beacon: addressOf("2"),
+  minimal: addressOf("3"),
+  "EIP-7702": addressOf("4"),
+};
+const BEACON = addressOf("b");
+const HOSTILE = addressOf("e");
+
+/** Delegates every call to the address in the slot of ERC-1967. */
+const DELEGATING = `0x365f5f375f5f365f7f${SLOTS[0]![0].slice(2)}545af43d5f5f3e6036573d5ffd5b3d5ff3`;
+
+/** What a contract that answers this text to every call has as name and as symbol: markup, a change of the direction, and no end. */
+const HOSTILE_TEXT = `<img src=x onerror="document.title='owned'">\u202e\u0000\u0301${"\u0301".repeat(50)}${"W".repeat(20_000)}`;
+
+/** Copies what is behind it to memory and returns it. */
+function answering(data: string): string {
+  const length = ((data.length - 2) / 2).toString(16).padStart(4, "0");
+  return `0x61${length}80600a5f395ff3${data.slice(2)}`;
+}
+
+async function setUpProxies(): Promise<void> {
+  const { token } = chain;
+  const setCode = (address: string, code: string) => chain.call("anvil_setCode", address, code);
+  await setCode(PROXIES["ERC-1967"], DELEGATING);
+  await chain.call("anvil_setStorageAt", PROXIES["ERC-1967"], SLOTS[0]![0], word(token));
+  await setCode(BEACON, `0x73${token.slice(2)}5f5260205ff3`);
+  await setCode(PROXIES.beacon, "0x5f5ffd");
+  await chain.call("anvil_setStorageAt", PROXIES.beacon, BEACON_SLOT, word(BEACON));
+  await setCode(PROXIES.minimal, `0x363d3d373d3d3d363d73${token.slice(2)}5af43d82803e903d91602b57fd5bf3`);
+  await setCode(PROXIES["EIP-7702"], `0xef0100${token.slice(2)}`);
+  await setCode(HOSTILE, answering(encodeAbiParameters([{ type: "string" }], [HOSTILE_TEXT])));
+  await chain.call("evm_mine");
+}
+
+/** Runs `work` on a page at `route`; its faults have to be none. */
+async function onPage(route: string, work: (page: Page) => Promise<void>, viewport = DESKTOP): Promise<void> {
+  const { page, faults, close } = await watchedPage(browser, chain.node.url, { viewport });
+  try {
+    await page.goto(`${chain.node.url}/explorer/#${route}`);
+    await work(page);
+    assert.deepEqual(faults, []);
+  } finally {
+    await close();
+  }
+}
+
+test("contracts of dev.artifacts have their names, and their errors and events are decoded, without an upload", {
+  skip,
+}, async () => {
+  await onPage("/", async (page) => {
+    const table = page.getByLabel("Newest transactions");
+    await table.locator(".name", { hasText: "Token" }).first().waitFor();
+    await table.locator(".method", { hasText: "transfer" }).first().waitFor();
+    await table.getByText("✗ failed").waitFor();
+  });
+  await onPage(`/tx/${chain.reverted}`, (page) => page.getByText("InsufficientBalance(").first().waitFor());
+  await onPage(`/address/${chain.token}/contract`, async (page) => {
+    await page.locator('[data-origin="artifacts"]').waitFor();
+    // What the node says is not marked as if it had been checked here.
+    assert.equal(await page.locator('[data-origin="artifacts"] .mark, [data-origin="artifacts"].ok').count(), 0);
+  });
+});
+
+for (const [kind, proxy] of Object.entries(PROXIES)) {
+  test(`the implementation behind a proxy is shown, and called by its ABI: ${kind}`, { skip }, async () => {
+    await onPage(`/address/${proxy}/contract`, async (page) => {
+      const shown = page.locator(`[data-implementation="${chain.token}"]`);
+      await shown.getByText(kind).waitFor();
+      const mark = kind === "beacon" ? "unverified" : "verified";
+      await shown.locator(`[data-kind="${mark}"]`).waitFor();
+      await page.getByText("Functions as proxy of Token").waitFor();
+      if (kind !== "ERC-1967") return;
+      const form = page.locator("form.function", { hasText: "balanceOf" });
+      await form.locator("input").fill(DEV_ADDRESSES[0]!);
+      await form.getByRole("button").click();
+      await form.locator("output", { hasText: /^0$/ }).waitFor();
+    });
+  });
+}
+
+test("an account of the dev chain writes a contract, without a wallet", { skip }, async () => {
+  await onPage(`/address/${chain.token}/contract`, async (page) => {
+    const form = page.locator("form.function").filter({ has: page.locator("b", { hasText: /^transfer$/ }) });
+    await form.locator("input").first().fill(DEV_ADDRESSES[2]!);
+    await form.locator("input").nth(1).fill("77");
+    await form.getByRole("button", { name: "Send" }).click();
+    await form.getByText("success").waitFor();
+  });
+  await onPage(`/token/${chain.token}/holders`, async (page) => {
+    await page.getByText("Holders (3)").waitFor();
+    await page.getByText("Of blocks 0 to").waitFor();
+  });
+});
+
+const COLLECTIBLES = `// SPDX-License-Identifier: Apache-2.0
+pragma solidity ^0.8.30;
+
+contract Art {
+    event Transfer(address indexed from, address indexed to, uint256 indexed tokenId);
+    string public constant name = "Paintings";
+    string public constant symbol = "ART";
+    mapping(address => uint256) public balanceOf;
+    function supportsInterface(bytes4 id) external pure returns (bool) { return id == 0x80ac58cd; }
+    constructor(address other) {
+        balanceOf[msg.sender] = 1;
+        balanceOf[other] = 1;
+        emit Transfer(address(0), msg.sender, 1);
+        emit Transfer(address(0), msg.sender, 2);
+        emit Transfer(msg.sender, other, 2);
+    }
+}
+
+contract Items {
+    event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value);
+    event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values);
+    function supportsInterface(bytes4 id) external pure returns (bool) { return id == 0xd9b67a26; }
+    constructor(address other) {
+        uint256[] memory ids = new uint256[](2);
+        uint256[] memory values = new uint256[](2);
+        (ids[0], ids[1], values[0], values[1]) = (5, 6, 10, 20);
+        emit TransferBatch(msg.sender, address(0), msg.sender, ids, values);
+        emit TransferSingle(msg.sender, msg.sender, other, 6, 3);
+    }
+}
+`;
+
+async function deployCollectibles(): Promise<Readonly<Record<"Art" | "Items", string>>> {
+  const solc = createRequire(import.meta.url)("solc") as { compile(input: string): string };
+  const output = JSON.parse(
+    solc.compile(
+      JSON.stringify({
+        language: "Solidity",
+        sources: { "A.sol": { content: COLLECTIBLES } },
+        settings: { outputSelection: { "*": { "*": ["evm.bytecode.object"] } } },
+      }),
+    ),
+  );
+  const deploy = async (name: string) => {
+    const { object } = output.contracts["A.sol"][name].evm.bytecode;
+    const data = `0x${object}${word(DEV_ADDRESSES[1]!).slice(2)}`;
+    const hash = await chain.call("eth_sendTransaction", { from: DEV_ADDRESSES[0], gas: "0x200000", data });
+    return (await chain.call<{ contractAddress: string }>("eth_getTransactionReceipt", hash)).contractAddress;
+  };
+  return { Art: await deploy("Art"), Items: await deploy("Items") };
+}
+
+test("tokens with ids have their standard, their holders by items, and are among the tokens of an account", {
+  skip,
+}, async () => {
+  const { Art, Items } = await deployCollectibles();
+  await onPage(`/token/${Art}/holders`, async (page) => {
+    for (const text of ["ERC-721", "Paintings", "Holders (2)"]) await page.getByText(text).first().waitFor();
+  });
+  await onPage(`/token/${Items}`, async (page) => {
+    for (const text of ["ERC-1155", "#6 × 20", "#6 × 3"]) await page.getByText(text).first().waitFor();
+  });
+  await onPage(`/token/${Items}/holders`, async (page) => {
+    const row = page.getByLabel("Holders").getByRole("row").nth(1);
+    await row.getByRole("cell").first().waitFor();
+    // Ten of 5 and seventeen of 6.
+    assert.deepEqual((await row.getByRole("cell").allTextContents()).slice(2), ["2", "27"]);
+  });
+  await onPage(`/address/${DEV_ADDRESSES[0]}/tokens`, async (page) => {
+    await page.getByText("#5 × 10, #6 × 17").waitFor();
+    await page.getByText("#1", { exact: true }).waitFor();
+  });
+  await onPage("/search/paint", (page) => page.getByText("ERC-721 token, Paintings").waitFor());
+});
+
+test("the page of a dev chain gives ether, mines, takes snapshots and goes back to them", { skip }, async () => {
+  const stranger = `0x${"5a".repeat(20)}`;
+  const balance = () => chain.call<string>("eth_getBalance", stranger, "latest");
+  const number = async () => Number(await chain.call<string>("eth_blockNumber"));
+  await onPage("/dev", async (page) => {
+    await page.getByRole("button", { name: "Take a snapshot" }).click();
+    await page.getByRole("button", { name: "Revert" }).waitFor();
+    const first = await number();
+    await page.getByLabel("Blocks", { exact: true }).fill("3");
+    await page.getByRole("button", { name: "Mine" }).click();
+    await page.getByText("3 mined.").waitFor();
+    assert.equal(await number(), first + 3);
+    await page.getByLabel("Address", { exact: true }).fill(stranger);
+    await page.getByLabel("Ether").fill("1.5");
+    await page.getByRole("button", { name: "Give" }).click();
+    await page.getByText("1.5 ETH added.").waitFor();
+    assert.equal(BigInt(await balance()), 15n * 10n ** 17n);
+    await page.getByRole("button", { name: "Revert" }).click();
+    await page.getByText("The chain is as it was").waitFor();
+    assert.deepEqual([await number(), BigInt(await balance())], [first, 0n]);
+    await page.getByRole("button", { name: "Show key" }).first().click();
+    await page.getByText("0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80").waitFor();
+    await page.getByLabel("Ether").fill("much");
+    await page.getByRole("button", { name: "Give" }).click();
+    await page.getByText("The amount is a number of ether").waitFor();
+  });
+});
+
+test("beside a node the pages work as well, and change nothing there", { skip }, async () => {
+  const server = await startExplorerServer({
+    remote: parseRemoteUrl(chain.node.url, ["http"])!,
+    host: "127.0.0.1",
+    port: 0,
+    pages: readPageTable(["explorer"])!,
+    onError: assert.ifError,
+  });
+  const { page, faults, close } = await watchedPage(browser, new URL(server.url).origin, { viewport: DESKTOP });
+  try {
+    await page.goto(server.url);
+    await page.getByLabel("Newest transactions").locator(".name", { hasText: "Token" }).first().waitFor();
+    await page.getByRole("link", { name: "Validators" }).waitFor();
+    assert.equal(await page.getByRole("link", { name: "Dev", exact: true }).count(), 0);
+    for (const [route, text] of [
+      ["/peers", "Evmint/"],
+      ["/dev", "This is no dev chain"],
+      [`/address/${chain.token}/contract`, "No wallet"],
+    ] as const) {
+      await page.goto(`${server.url}#${route}`);
+      await page.getByText(text).first().waitFor();
+    }
+    assert.deepEqual(faults, []);
+  } finally {
+    await close();
+    await server.close();
+  }
+});
+
+test("a name that attacks stays a short text on one line, on every page that shows it", { skip }, async () => {
+  for (const viewport of [DESKTOP, PHONE]) {
+    for (const route of [`/token/${HOSTILE}`, `/address/${HOSTILE}`, `/address/${HOSTILE}/contract`]) {
+      await onPage(
+        route,
+        async (page) => {
+          await page.getByText("<img src=x").first().waitFor();
+          assert.equal(await page.locator("main img").count(), 0);
+          assert.notEqual(await page.title(), "owned");
+          const text = (await page.locator("main").textContent())!;
+          for (const control of ["\u202e", "\u0000"]) assert.ok(!text.includes(control));
+          assert.ok(text.length < 5000, `${text.length} characters`);
+          assert.equal(await sidewaysPixels(page), 0, route);
+          assert.deepEqual(await seriousFindings(page), [], route);
+        },
+        viewport,
+      );
+    }
+  }
+});

@@ -20,7 +20,7 @@ function chainOf(seed: number, options: RandomChainOptions = {}) {
     stateTrie: createStateTrie(store.trieNodes),
     log: { ...SILENT_LOGGER, error: (_, data) => errors.push(data?.["error"]) },
   });
-  return { chain, random, errors };
+  return { chain, random, store, errors };
 }
 
 test("commit tells every listener of a block, whatever one of them throws, and keeps the block", () => {
@@ -56,6 +56,30 @@ test("rollbackTo tells every listener of the removed blocks, whatever one of the
   assert.equal(chain.head().block.header.number, 1);
   assert.deepEqual(heard, [2, 3]);
   assert.deepEqual(errors, [fault]);
+});
+
+test("a rollback that fails once the store has lost the blocks moves the head as well", () => {
+  const { chain, random, store } = chainOf(2);
+  for (let number = 1; number <= 3; number++) {
+    const { record, nodes } = random.next();
+    chain.commit(record, nodes);
+  }
+  const removed: number[] = [];
+  chain.onRollback((blocks) => removed.push(...blocks.map(({ block }) => block.header.number)));
+  const fault = new Error("the log could not be synced");
+  const rollbackTo = store.rollbackTo.bind(store);
+  store.rollbackTo = (number) => {
+    rollbackTo(number);
+    throw fault;
+  };
+  assert.throws(() => chain.rollbackTo(1), fault);
+  assert.equal(chain.head().block.header.number, 1);
+  assert.deepEqual(removed, [2, 3]);
+  store.rollbackTo = () => {
+    throw fault;
+  };
+  assert.throws(() => chain.rollbackTo(0), fault);
+  assert.equal(chain.head().block.header.number, 1);
 });
 
 test("commit refuses a block whose parent is not the head", () => {

@@ -78,6 +78,13 @@ export function createChain(modules: {
     return knownBlock(store, number);
   }
 
+  function removedAfter(number: number, removed: readonly ExecutedBlock[]): void {
+    patches?.dropAfter(number);
+    head = known(number);
+    followAgreement();
+    emit(rollbackListeners, removed);
+  }
+
   /** The block is on disk: a listener that throws must not stop the others, or the caller of `commit`. */
   function emit<Event>(listeners: ReadonlySet<(event: Event) => void>, event: Event): void {
     for (const listener of [...listeners]) {
@@ -122,11 +129,12 @@ export function createChain(modules: {
         const to = nextRollback(store, last, number);
         const removed: ExecutedBlock[] = [];
         for (let gone = to + 1; gone <= last; gone++) removed.push(known(gone));
-        store.rollbackTo(to);
-        patches?.dropAfter(to);
-        head = known(to);
-        followAgreement();
-        emit(rollbackListeners, removed);
+        try {
+          store.rollbackTo(to);
+        } finally {
+          // Also where the log could not be cut after the blocks went from the index: nothing can be read of them any more.
+          if (store.head() === to) removedAfter(to, removed);
+        }
       } while (head.block.header.number > number);
     },
     subscribe(listener) {

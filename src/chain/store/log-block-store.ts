@@ -115,6 +115,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
       createTrie,
       files: new StateFiles(directory),
       applied: readApplied(kv),
+      guard: this.#guard,
     });
     this.#base = replayed.base;
     this.#head = replayed.head;

@@ -52,8 +52,8 @@ export type OpenChain = {
   readonly devWallet: DevWallet;
 };
 
-/** The limits of files and merges are for tests that need many of both. */
-export type OpenChainOptions = Pick<LogBlockStoreOptions, "segmentBytesMax" | "mergeLimits"> & {
+/** The limits of files, merges and replays are for tests that need many of them. */
+export type OpenChainOptions = Pick<LogBlockStoreOptions, "segmentBytesMax" | "mergeLimits" | "replayBytesMax"> & {
   /** Rebuilds the index from the log. */
   readonly reindex?: boolean;
   /** Many blocks come one after the other, and no request waits for any of them. */

@@ -4,7 +4,7 @@ import { decodeRlp } from "../../../src/primitives/rlp.ts";
 import { verifyProof } from "../../../src/trie/proof.ts";
 import type { Random } from "../kernel/random.ts";
 import type { Cluster } from "../scenario/cluster.ts";
-import { FORK_PROBE, LEDGER } from "../workload/contracts.ts";
+import { FORK_PROBE, LEDGER, RELAY } from "../workload/contracts.ts";
 import { USERS } from "../workload/user-keys.ts";
 import type { Ledger } from "./ledger.ts";
 import {
@@ -75,6 +75,7 @@ export class Questioner {
     const { address } = random.pick(USERS);
     const count = BigInt(state.counts.get(address) ?? 0);
     const slot = word(BigInt(address));
+    const relayed = BigInt(state.counts.get(RELAY.address) ?? 0);
     switch (random.below(6)) {
       case 0:
         return balanceQuestion(state, random.chance(0.5) ? address : state.miner);
@@ -101,8 +102,8 @@ export class Questioner {
       default:
         return {
           method: "eth_getProof",
-          params: [LEDGER.address, [slot, word(0n)], at],
-          check: (result) => checkProof(result as ProofJson, state.stateRoot, [count, BigInt(state.total)]),
+          params: [LEDGER.address, [slot, word(0n), word(BigInt(RELAY.address))], at],
+          check: (result) => checkProof(result as ProofJson, state.stateRoot, [count, BigInt(state.total), relayed]),
         };
     }
   }

@@ -4,6 +4,7 @@ import type { Application } from "./abci-client.ts";
 import type { BlockStore } from "./disk/block-store.ts";
 import type { StateStore } from "./disk/state-store.ts";
 import type { EvidencePool } from "./evidence-pool.ts";
+import type { Hostility } from "./hostility.ts";
 import { Block } from "./types/block.ts";
 import { type ChainState, headerFieldsOf, stateAfter } from "./types/chain-state.ts";
 import type { ValidatorSet } from "./types/validator-set.ts";
@@ -25,6 +26,7 @@ type ExecutorModules = {
   readonly blocks: BlockStore;
   readonly states: StateStore;
   readonly evidence: EvidencePool;
+  readonly hostility: Pick<Hostility, "txsOf">;
 };
 
 /** What is between consensus and the application: makes proposals, checks them and executes decided blocks. */
@@ -37,7 +39,7 @@ export class BlockExecutor {
 
   /** @throws Error where the application does not answer, or with more than fits: consensus stops */
   async propose(state: ChainState, lastCommit: Commit, proposer: string): Promise<Block> {
-    const { application, evidence: pool } = this.#modules;
+    const { application, evidence: pool, hostility } = this.#modules;
     const { evidence, bytes } = pool.pending(state.params.evidenceBytesMax);
     const maxTxBytes = dataBytesMax(state, bytes);
     const header = headerFieldsOf(state, { proposer, lastCommit });
@@ -56,7 +58,7 @@ export class BlockExecutor {
     });
     const size = txs.reduce((sum, { length }) => sum + 1 + encodeVarint(length).length + length, 0);
     if (size > maxTxBytes) throw new Error(`transaction data size exceeds maximum ${maxTxBytes}: got ${size}`);
-    return Block.of(header, { txs: txs.map((tx) => Uint8Array.from(tx)), evidence, lastCommit });
+    return Block.of(header, { txs: hostility.txsOf(txs.map((tx) => Uint8Array.from(tx))), evidence, lastCommit });
   }
 
   /** Whether the application accepts a proposal. @throws Error: consensus stops */

@@ -1,3 +1,4 @@
+import { decodeProposerData, encodeProposerData, type ProposerData } from "../../../src/consensus/consensus-data.ts";
 import type { NodeInfo, PeerMessage, SnapshotOffer } from "./messages.ts";
 import type { Keys } from "./settings.ts";
 import type { SigningKeys } from "./signing-keys.ts";
@@ -22,7 +23,9 @@ export type HostileKind =
   /** It says nothing of its votes. */
   | "silence"
   /** It forgets in each round what it is locked on. */
-  | "amnesia";
+  | "amnesia"
+  /** It casts the newest vote of its node in each of its proposals, counted or not. */
+  | "ballots";
 
 type HostilityModules = {
   readonly kinds: () => ReadonlySet<HostileKind>;
@@ -42,6 +45,7 @@ const NO_KINDS: ReadonlySet<HostileKind> = new Set();
 /** What a dishonest node does in place of what an honest one does. It has the keys of its own validator, and of no other. */
 export class Hostility {
   readonly #modules: HostilityModules;
+  #ballot: ProposerData["vote"];
 
   constructor(
     modules: Omit<HostilityModules, "kinds"> & { readonly kinds: (() => ReadonlySet<HostileKind>) | undefined },
@@ -62,6 +66,16 @@ export class Hostility {
     if (others.length === 0) return undefined;
     const { signature: _, ...unsigned } = { ...vote, blockId };
     return { ...unsigned, signature: keys.sign(own.privateKey, voteText(chainId, unsigned)) };
+  }
+
+  /** What it proposes in place of what its node does. */
+  txsOf(txs: readonly Uint8Array[]): readonly Uint8Array[] {
+    if (!this.is("ballots") || txs.length === 0) return txs;
+    const data = decodeProposerData(txs[0]);
+    this.#ballot = data.vote ?? this.#ballot;
+    const { vote: _, ...others } = data;
+    const again = this.#ballot === undefined ? others : { ...others, vote: this.#ballot };
+    return [encodeProposerData(again), ...txs.slice(1)];
   }
 
   /** What one peer gets as the proposal. */
@@ -106,6 +120,10 @@ export class Hostility {
 
   #damaged(block: Block): Block {
     const { txs, evidence, lastCommit, header } = block;
+    const [data, ...others] = txs;
+    // Valid mostly, where the transactions are of several senders.
+    if (others.length > 1 && this.#chance(0.5))
+      return Block.of(header, { txs: [data!, ...others.toReversed()], evidence, lastCommit });
     const kind = Math.floor(this.#modules.random() * 4);
     if (kind === 0) return Block.of({ ...header, time: header.time + 1n }, { txs, evidence, lastCommit });
     if (kind === 1) return Block.of({ ...header, appHash: "ab".repeat(32) }, { txs, evidence, lastCommit });

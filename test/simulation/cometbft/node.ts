@@ -107,7 +107,14 @@ export class EngineNode {
     });
     const initial = states.load() ?? genesisState(genesis);
     const evidence = new EvidencePool(data, initial, { blocks, states, keys: world.keys, log });
-    const executor = new BlockExecutor({ application, blocks, states, evidence });
+    const hostility = new Hostility({
+      kinds: world.hostile,
+      random: () => world.random(),
+      keys: world.keys,
+      own: keys,
+      chainId: genesis.chainId,
+    });
+    const executor = new BlockExecutor({ application, blocks, states, evidence, hostility });
     // A state from before, or a chain that nobody else has: nothing to fetch.
     const isFirst = initial.lastBlockHeight === 0;
     const isSyncing = settings.stateSync.enable && isFirst && !isOnlyValidator(initial, validator.address);
@@ -125,13 +132,6 @@ export class EngineNode {
       version: VERSION,
       listen: `tcp://${settings.p2pAddress}`,
     };
-    const hostility = new Hostility({
-      kinds: world.hostile,
-      random: () => world.random(),
-      keys: world.keys,
-      own: keys,
-      chainId: genesis.chainId,
-    });
     const { gossip: invented = () => [] } = world;
     const mempool = new Mempool(settings.mempool, {
       application,

@@ -90,9 +90,11 @@ export type DiskFaults = {
   syncMs: number;
   /** Bytes on it at most. */
   capacity: number;
+  /** When others filled it, in true time. */
+  filledAt: number;
 };
 
-const HEALTHY: Readonly<DiskFaults> = { syncFailure: 0, syncMs: 0.3, capacity: 2 ** 36 };
+const HEALTHY: Readonly<DiskFaults> = { syncFailure: 0, syncMs: 0.3, capacity: 2 ** 36, filledAt: Infinity };
 
 /**
  * A disk with its file system. What a process writes is seen at once, and stays when it is killed. A power cut leaves of each file what was synced, and of

@@ -101,12 +101,14 @@ export class FileContent {
     this.#bytes.set(bytes, at);
   }
 
-  /** Some sectors of a write: the disk writes them in any order. */
+  /** Some sectors of a write: the disk writes them in any order. Often both ends are there, so that nothing but its content says what is missing. */
   #putTorn({ at, written }: { readonly at: number; readonly written: Buffer }, random: Random): void {
+    const hasEnds = random.chance(0.5);
     let from = 0;
     while (from < written.length) {
       const end = Math.min(written.length, from + SECTOR_BYTES - ((at + from) % SECTOR_BYTES));
-      if (random.chance(0.5)) this.#put(written.subarray(from, end), at + from);
+      const isEnd = from === 0 || end === written.length;
+      if (random.chance(0.5) || (hasEnds && isEnd)) this.#put(written.subarray(from, end), at + from);
       from = end;
     }
   }

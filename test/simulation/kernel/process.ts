@@ -9,7 +9,10 @@ export class ProcessEndedError extends Error {
   override readonly name = "ProcessEndedError";
 }
 
-export type Exit = { readonly code: number | null; readonly signal: "SIGKILL" | "SIGTERM" | null };
+/** Nobody asks a disk for its space before each write. */
+const FULL_UNSEEN_MS = 1_000;
+
+export type Exit = { readonly code: number | null; readonly signal: "SIGKILL" | "SIGTERM" | "SIGBUS" | null };
 
 /** One run of a program on a machine. */
 export class SimulatedProcess {
@@ -120,6 +123,14 @@ export class SimulatedProcess {
   /** SIGKILL: nothing of it runs any more; the disk has all it wrote. */
   kill(): void {
     this.#end({ code: null, signal: "SIGKILL" });
+  }
+
+  /** SIGBUS: it has written to a page of a mapped file, and the disk has no space for it. A program has some time to see that a disk gets full. */
+  busError(): void {
+    const { simulation, disk, name } = this;
+    const fullMs = simulation.now - disk.faults.filledAt;
+    if (fullMs > FULL_UNSEEN_MS) simulation.violate("crash", `${name}: SIGBUS, the disk is full for ${fullMs} ms`);
+    this.#end({ code: null, signal: "SIGBUS" });
   }
 
   uncaught(error: unknown): void {

@@ -136,4 +136,19 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     seedsMax: 20,
     checks: ["model", "answers", "own fault"],
   },
+  {
+    name: "reverted-slots-stay",
+    why: "A call that fails takes back its logs and its gas, and not what it has written.",
+    patches: [
+      {
+        file: "src/evm/session.ts",
+        from: `  journal.revert(memory.get32(frame.snapshot));\n  session.logs.revert();`,
+        to: `  if (journal === undefined) memory.get32(frame.snapshot);\n  session.logs.revert();`,
+      },
+    ],
+    plan: { engine: "solo" },
+    suits: hasTraffic(20),
+    seedsMax: 10,
+    checks: ["model", "answers"],
+  },
 ];

@@ -1,7 +1,12 @@
-import { hasFault, type Mutant } from "./mutant.ts";
+import type { Plan } from "../scenario/plan.ts";
+import { all, hasFault, hasGaps, hasTraffic, type Mutant } from "./mutant.ts";
 
 const APPLICATION = "src/consensus/evm-application.ts";
 const HANDLERS = "src/consensus/cometbft/abci/handlers.ts";
+
+/** What a follower alone has comes into no block. */
+const isFollowerCutOff = ({ faults, nodes }: Plan) =>
+  faults.some(({ kind, node }) => ["cut-off", "split"].includes(kind) && !nodes[node]!.isValidator);
 
 /** Faults of the application that CometBFT drives, and of what nodes send each other. */
 export const CONSENSUS_MUTANTS: readonly Mutant[] = [
@@ -105,5 +110,65 @@ export const CONSENSUS_MUTANTS: readonly Mutant[] = [
     suits: ({ hasVotes, nodes }) => hasVotes && nodes.length >= 4,
     seedsMax: 8,
     checks: ["liveness", "abci"],
+  },
+  {
+    name: "validator-updates-not-answered",
+    why: "A vote that has a majority changes the set that the chain shows, and not the one that CometBFT counts.",
+    patches: [
+      {
+        file: "src/consensus/cometbft/abci/handlers.ts",
+        from: `    validatorUpdates: validatorUpdates.map(updateOf),`,
+        to: `    validatorUpdates: validatorUpdates.slice(0, 0).map(updateOf),`,
+      },
+    ],
+    plan: { engine: "cometbft" },
+    suits: ({ hasVotes }) => hasVotes,
+    seedsMax: 8,
+    checks: ["answers", "abci", "liveness", "agreement"],
+  },
+  {
+    name: "votes-counted-twice",
+    why: "Each block with the vote of a proposer counts it anew: one validator alone has a majority after some blocks.",
+    patches: [
+      {
+        file: "src/consensus/voting/snapshot.ts",
+        from: `  const others = current.votes.filter((cast) => cast.signer !== signer || cast.candidate !== vote.candidate);`,
+        to: `  const others = current.votes;`,
+      },
+    ],
+    plan: { engine: "cometbft" },
+    suits: hasFault("hostile-ballots"),
+    seedsMax: 8,
+    checks: ["abci", "answers", "agreement"],
+  },
+  {
+    name: "candidate-compared-by-count",
+    why: "Two proposals of one proposer with as many transactions count as the same: a dishonest one sends each peer another.",
+    patches: [
+      {
+        file: "src/consensus/candidates.ts",
+        from: `    txs.every((tx, i) => tx === input.txs[i] || equalBytes(tx, input.txs[i]!))`,
+        to: `    equalBytes(txs[0] ?? new Uint8Array(), input.txs[0] ?? new Uint8Array())`,
+      },
+    ],
+    plan: { engine: "cometbft", nodes: 4 },
+    suits: all(hasFault("hostile-proposals"), hasTraffic(60), ({ blockTimeMs }) => blockTimeMs >= 2_000),
+    seedsMax: 20,
+    checks: ["agreement", "liveness", "abci", "own fault"],
+  },
+  {
+    name: "local-transactions-not-announced-again",
+    why: "A transaction is announced once: where no peer was connected then, only its own node knows it.",
+    patches: [
+      {
+        file: "src/consensus/gossip-list.ts",
+        from: `      else if (announcedAt <= due) unannounced.add(hash);`,
+        to: `      else if (announcedAt < 0 * due) unannounced.add(hash);`,
+      },
+    ],
+    plan: { engine: "cometbft", nodes: 5 },
+    suits: all(hasGaps, isFollowerCutOff),
+    seedsMax: 20,
+    checks: ["liveness", "durability"],
   },
 ];

@@ -13,6 +13,7 @@ export type CheckName =
   | "liveness"
   | "model"
   | "obedience"
+  | "orphan"
   | "own fault"
   | "reader"
   | "readiness"
@@ -55,6 +56,11 @@ export function hasTraffic(transactionsPerMinute: number): (plan: Plan) => boole
 /** Plans with blob transactions, right and wrong ones. */
 export function hasBlobs(plan: Plan): boolean {
   return plan.users > 0 && plan.blobTransactionsPerMinute > 0;
+}
+
+/** Plans with transactions after gaps of nonces, which are filled later. */
+export function hasGaps(plan: Plan): boolean {
+  return plan.users > 0 && plan.gapsPerMinute > 0;
 }
 
 /** Plans that all of `conditions` hold for. */

@@ -9,6 +9,9 @@ const isFast = ({ blockTimeMs }: Plan) => blockTimeMs <= 250;
 
 const hasSmallSegments = ({ nodes }: Plan) => nodes.every(({ segmentBytes }) => segmentBytes <= 16_384);
 
+/** With some kilobytes left. */
+const hasFullDisk = ({ faults }: Plan) => faults.some(({ kind, extent }) => kind === "full-disk" && extent < 0.5);
+
 /** Faults of what is written to disk, and of those that read it. */
 export const STORAGE_MUTANTS: readonly Mutant[] = [
   {
@@ -196,5 +199,35 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     ),
     seedsMax: 20,
     checks: ["reader"],
+  },
+  {
+    name: "checksum-not-verified",
+    why: "A record counts as whole by its marker and length: what a power cut tore is decoded.",
+    patches: [
+      {
+        file: "src/storage/log-segment.ts",
+        from: `  return checksum(bytes.subarray(4, 8), payload, salt) === expected ? payload : undefined;`,
+        to: `  return expected >= 0 ? payload : undefined;`,
+      },
+    ],
+    plan: { engine: "solo" },
+    suits: all(hasFault("power-cut-at-write"), hasTraffic(60)),
+    seedsMax: 40,
+    checks: ["liveness", "durability", "own fault", "crash", "agreement", "model"],
+  },
+  {
+    name: "free-space-guard-off",
+    why: "Blocks are taken while the disk has no space for the pages of the index: a mapped file with holes ends the process with SIGBUS.",
+    patches: [
+      {
+        file: "src/chain/store/write-guard.ts",
+        from: `    return this.#freeBytes() >= FREE_BYTES_MIN;`,
+        to: `    return this.#freeBytes() >= 0;`,
+      },
+    ],
+    plan: { engine: "solo" },
+    suits: hasFullDisk,
+    seedsMax: 40,
+    checks: ["crash", "own fault", "durability", "liveness"],
   },
 ];

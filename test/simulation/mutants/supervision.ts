@@ -126,4 +126,35 @@ export const SUPERVISION_MUTANTS: readonly Mutant[] = [
     seedsMax: 8,
     checks: ["readiness"],
   },
+  {
+    name: "restart-without-pause",
+    why: "An engine that ends at once is started again at once, for ever: a port that is taken costs a processor and a log.",
+    patches: [
+      {
+        file: "src/consensus/cometbft/process/supervisor.ts",
+        from: `Math.min(firstPauseMs * 2 ** this.#restarts, longestPauseMs);`,
+        to: `Math.min(0 * firstPauseMs, longestPauseMs);`,
+      },
+    ],
+    plan: { engine: "cometbft" },
+    suits: hasFault("failing-engine"),
+    seedsMax: 8,
+    checks: ["bounds", "time stands still"],
+  },
+  {
+    name: "stop-does-not-wait",
+    why: "The node ends while its engine still runs: the next one meets an engine that holds its files and its port.",
+    patches: [
+      {
+        file: "src/consensus/cometbft/process/supervisor.ts",
+        from: `    await this.#process?.stop(this.#options.stopGraceMs);\n    // A rollback`,
+        to: `    // A rollback`,
+      },
+      { file: "src/consensus/cometbft/process/supervisor.ts", from: `    await this.#ending;\n`, to: `` },
+    ],
+    plan: { engine: "cometbft", nodes: 4 },
+    suits: hasFault("stop"),
+    seedsMax: 8,
+    checks: ["orphan", "liveness", "crash", "own fault", "abci", "bounds"],
+  },
 ];

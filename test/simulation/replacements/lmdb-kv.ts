@@ -13,10 +13,8 @@ import type { Random } from "../kernel/random.ts";
 
 export type KvFollower = Replaced.KvFollower;
 
-/** A commit of LMDB fails when the disk has no page. */
-class CommitFailedError extends Error {
-  readonly code = "ENOSPC";
-}
+/** Of the mapped file. */
+const PAGE_BYTES = 4_096;
 
 export class NativeStoreMissingError extends Error {}
 
@@ -28,9 +26,23 @@ export class MappedRows implements MappedFile {
   /** Rows whose bytes changed on the medium. */
   readonly rotten = new Set<string>();
   commits = 0;
+  /** Of all keys and values. */
+  #rowBytes = 0;
+  /** Pages that the file has on the disk: those of removed rows are used again, and not given back. */
+  #pages = 0;
 
   get bytes(): number {
-    return 0;
+    return this.#pages * PAGE_BYTES;
+  }
+
+  /** @returns pages that the file has to get for so many more bytes of rows */
+  pagesFor(rowBytes: number): number {
+    return Math.max(0, Math.ceil((this.#rowBytes + rowBytes) / PAGE_BYTES) - this.#pages);
+  }
+
+  grow(rowBytes: number): void {
+    this.#pages += this.pagesFor(rowBytes);
+    this.#rowBytes += rowBytes;
   }
 
   written(key: string, before: Uint8Array | undefined): void {
@@ -50,8 +62,8 @@ export class MappedRows implements MappedFile {
     this.kv.transaction((writer) => {
       for (const [key, before] of this.#unsynced) {
         if (random.chance(share)) continue;
-        if (before === undefined) writer.remove(Buffer.from(key, "latin1"));
-        else writer.put(Buffer.from(key, "latin1"), before);
+        if (before === undefined) writer.remove(keyOf(key));
+        else writer.put(keyOf(key), before);
       }
     });
     this.#unsynced.clear();
@@ -70,6 +82,7 @@ export class MappedRows implements MappedFile {
       for (const [key, value] of this.kv.range({})) writer.put(key, value);
     });
     copy.commits = this.commits;
+    copy.grow(this.#rowBytes);
     return copy;
   }
 }
@@ -131,6 +144,7 @@ class SimulatedKv implements Kv, KvWriter {
     const { disk } = this.#process;
     const rows = this.#rows;
     const written = new Map<string, Uint8Array | undefined>();
+    let rowBytes = 0;
     const result = rows.kv.transaction((inner) => {
       this.#writer = {
         get: (key) => inner.get(key),
@@ -154,13 +168,17 @@ class SimulatedKv implements Kv, KvWriter {
         // The pages of the transaction are written here: the process can die before, and the disk be full.
         disk.beforeChange?.(++disk.changes, "commit");
         this.#process.assertAlive();
-        if (disk.usedBytes() > disk.faults.capacity) throw new CommitFailedError("MDB_MAP_FULL");
+        for (const [key, before] of written) rowBytes += bytesOf(key, inner.view(keyOf(key))) - bytesOf(key, before);
+        const pages = rows.pagesFor(rowBytes);
+        if (pages > 0 && disk.usedBytes() + pages * PAGE_BYTES > disk.faults.capacity) this.#process.busError();
+        this.#process.assertAlive();
         return value;
       } finally {
         this.#writer = undefined;
       }
     });
     for (const [key, before] of written) rows.written(key, before);
+    rows.grow(rowBytes);
     rows.commits++;
     if (this.#isDurable) rows.sync();
     return result;
@@ -217,6 +235,15 @@ export function isWholeHead(content: Buffer): boolean {
 
 function textOf(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
+}
+
+function keyOf(text: string): Uint8Array {
+  return Buffer.from(text, "latin1");
+}
+
+/** Of a row. */
+function bytesOf(key: string, value: Uint8Array | undefined): number {
+  return value === undefined ? 0 : key.length + value.length;
 }
 
 export function openLmdbKv(directory: string, onDamage?: (error: Error) => void): Kv {

@@ -34,6 +34,9 @@ const STAYS_DOWN = "the engine stays down";
 /** A warning or an error in the log of a node. */
 export type Warning = { readonly message: string; readonly data: LogData };
 
+/** What an engine takes to see that it cannot start. */
+const FAILING_ENGINE_MS = 50;
+
 /** Between a caller and a node. */
 const CALL_MS = 1;
 /** A node that joins trusts a block that is this much older than the newest. */
@@ -64,6 +67,8 @@ export class ClusterNode {
   readonly hostile = new Set<HostileKind>();
   /** Transactions that its engine sends its peers next, whatever the node has. */
   readonly invented: Uint8Array[] = [];
+  /** Its engine ends as soon as it starts. */
+  hasFailingEngine = false;
   /** Rows of its index were damaged: reads of them fail until the index is made anew. */
   hasRot = false;
 
@@ -98,6 +103,8 @@ export class Cluster {
   readonly plan: Plan;
   readonly nodes: readonly ClusterNode[];
   readonly identities: readonly Identity[];
+  /** What the engines of all nodes have called, and the sets of validators that decide for them. */
+  readonly contract = new AbciContract();
   readonly #onStarted: ((node: ClusterNode) => void)[] = [];
   readonly #onWarning: ((node: ClusterNode, warning: Warning) => void)[] = [];
   /** Calls that are not answered yet. */
@@ -107,19 +114,22 @@ export class Cluster {
     this.simulation = simulation;
     this.plan = plan;
     const keys = new SigningKeys();
-    const contract = new AbciContract();
     this.nodes = plan.nodes.map(({ clockMs, driftPpm }, index) => {
       const machine = new Machine(simulation, `node-${index}`, `10.0.0.${index + 1}`);
       machine.clock.jump(clockMs);
       machine.clock.rate = 1 + driftPpm / 1e6;
-      machine.programs.set("cometbft", (process, args) =>
+      machine.programs.set("cometbft", (process, args) => {
+        if (this.nodes[index]!.hasFailingEngine) {
+          process.after(FAILING_ENGINE_MS, () => process.exit(1));
+          return;
+        }
         runEngine(process, args, {
           keys,
-          contract,
+          contract: this.contract,
           hostile: () => this.nodes[index]!.hostile,
           gossip: () => this.nodes[index]!.invented.splice(0),
-        }),
-      );
+        });
+      });
       simulation.network.addMachine(machine);
       return new ClusterNode(index, machine);
     });
@@ -187,7 +197,24 @@ export class Cluster {
       this.#watchStart(node, node.program);
     });
     node.program = { process, node: undefined };
-    process.onExit(() => this.#restartLater(node));
+    process.onExit(({ code }) => {
+      if (code === 0) this.#checkAlone(node, process);
+      this.#restartLater(node);
+    });
+  }
+
+  /** Whether nothing that the others send reaches `node`. */
+  isUnreachable(node: ClusterNode): boolean {
+    const { network } = this.simulation;
+    const others = this.nodes.filter((other) => other !== node);
+    if (node.serving === undefined) return true;
+    return others.length > 0 && others.every(({ machine }) => network.link(machine, node.machine).isCut);
+  }
+
+  /** A node that stops in order ends its engine first: the next one needs its files and its port. */
+  #checkAlone({ machine }: ClusterNode, stopped: SimulatedProcess): void {
+    const left = [...machine.processes].find(({ parent }) => parent === stopped);
+    if (left) this.simulation.violate("orphan", `${stopped.name} has stopped, and ${left.name} runs still`);
   }
 
   /** Asks a node over a connection of its own. */

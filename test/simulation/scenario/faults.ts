@@ -21,7 +21,15 @@ const LOSS_MAX = 0.3;
 const INDEX_FILES = ["index", "index.state", "index.sums"].map((name) => `${HOME}/data/${name}`);
 
 /** Those that are faults of the same name. */
-const HOSTILE_KINDS: readonly HostileKind[] = ["votes", "proposals", "gossip", "handshake", "silence", "amnesia"];
+const HOSTILE_KINDS: readonly HostileKind[] = [
+  "votes",
+  "proposals",
+  "gossip",
+  "handshake",
+  "silence",
+  "amnesia",
+  "ballots",
+];
 
 /** What a node says that cannot go on with what it began with, and how long its operator waits for a newer snapshot. */
 const NEEDS_SNAPSHOT =
@@ -52,11 +60,22 @@ export class FaultInjector {
       });
     });
     this.#kinds = {
+      "failing-engine": (node, { forMs }) => {
+        node.hasFailingEngine = true;
+        this.#engineOf(node)?.kill();
+        this.#later(forMs, () => {
+          node.hasFailingEngine = false;
+        });
+      },
       kill: (node) => node.process?.kill(),
       "kill-engine": (node) => this.#engineOf(node)?.kill(),
-      "kill-at-write": (node, fault) => this.#atWrite(node, fault, () => node.machine.killAll()),
+      "kill-at-write": (node, fault) => this.#killAtWrite(node, fault),
       "power-cut": (node) => this.#powerCut(node),
-      "power-cut-at-write": (node, fault) => this.#atWrite(node, fault, () => this.#powerCut(node)),
+      "power-cut-at-write": (node, fault) => {
+        // A power cut mostly meets a disk that is asked to sync: what it has then is torn.
+        const isAtSync = (fault.extent * WRITES_MAX) % 1 < 0.5;
+        this.#atWrite(node, fault, () => this.#powerCut(node), isAtSync ? "fsync" : undefined);
+      },
       "power-cut-all": () => {
         for (const each of this.#cluster.nodes) this.#powerCut(each);
       },
@@ -192,6 +211,7 @@ export class FaultInjector {
       clock.jump(-clock.error);
       for (const process of node.machine.processes) process.busyUntil = Math.min(process.busyUntil, simulation.now);
       node.hostile.clear();
+      node.hasFailingEngine = false;
       if (node.otherForkAt !== undefined) {
         // What it executed by other rules goes; the blocks come from its engine again.
         node.otherForkAt = undefined;
@@ -244,17 +264,26 @@ export class FaultInjector {
     node.machine.powerCut();
   }
 
-  /** Strikes before the n-th change that the machine makes to its disk from now on. */
-  #atWrite(node: ClusterNode, { extent }: Fault, strike: () => void): void {
+  /** Strikes before the n-th change that the machine makes to its disk from now on, or the first after it of the name `only`. */
+  #atWrite(node: ClusterNode, { extent }: Fault, strike: () => void, only?: string): void {
     const { disk } = node.machine;
     const at = disk.changes + 1 + Math.floor(extent * WRITES_MAX);
     disk.beforeChange = (change, name) => {
-      if (change < at) return;
+      if (change < at || (only !== undefined && name !== only)) return;
       disk.beforeChange = undefined;
       this.#log(`strikes node-${node.index} before ${name}`);
       strike();
       throw new ProcessEndedError("the machine was struck");
     };
+  }
+
+  /** In half of the cases once more, while the node puts in order what the first kill has left. */
+  #killAtWrite(node: ClusterNode, fault: Fault, kills = fault.extent < 0.5 ? 2 : 1): void {
+    this.#atWrite(node, fault, () => {
+      node.machine.killAll();
+      const extent = (fault.extent * WRITES_MAX) % 1;
+      if (kills > 1) this.#killAtWrite(node, { ...fault, extent }, kills - 1);
+    });
   }
 
   #stop(node: ClusterNode, forMs: number): void {
@@ -284,6 +313,7 @@ export class FaultInjector {
   #fillDisk(node: ClusterNode, forMs: number, extent: number): void {
     const { disk } = node.machine;
     // With some megabytes left the node sees it coming, with some kilobytes a write fails.
+    disk.faults.filledAt = this.#cluster.simulation.now;
     disk.faults.capacity = disk.usedBytes() + (extent < 0.5 ? 8_000 + 100_000 * extent : 2 ** 25);
     this.#later(forMs, () => {
       disk.heal();

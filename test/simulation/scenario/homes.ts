@@ -12,7 +12,7 @@ import { bytesToHex } from "../../../src/primitives/hex.ts";
 import { makeFolder } from "../../../src/storage/make-folder.ts";
 import type { Machine } from "../kernel/machine.ts";
 import { START_OF_TIME } from "../kernel/simulation.ts";
-import { FORK_PROBE, LEDGER } from "../workload/contracts.ts";
+import { FORK_PROBE, LEDGER, RELAY } from "../workload/contracts.ts";
 import { CHAIN_ID, USER_BALANCE, USERS } from "../workload/user-keys.ts";
 import type { Plan } from "./plan.ts";
 
@@ -34,7 +34,8 @@ export function genesisText(forkTime: number | undefined): string {
   const text = renderGenesis({ chainId: CHAIN_ID, timestamp: GENESIS_TIME, alloc });
   const genesis = JSON.parse(text) as { config: Record<string, unknown>; alloc: Record<string, unknown> };
   genesis.config["osakaTime"] = forkTime;
-  for (const { address, code } of [LEDGER, FORK_PROBE]) genesis.alloc[address] = { balance: "0x0", nonce: "0x1", code };
+  for (const { address, code } of [LEDGER, RELAY, FORK_PROBE])
+    genesis.alloc[address] = { balance: "0x0", nonce: "0x1", code };
   return JSON.stringify(genesis);
 }
 

@@ -15,7 +15,7 @@ const FAILED = 70;
 
 export type RunningProgram = { readonly process: SimulatedProcess; node: NodeInProcess | undefined };
 
-type NodeSettings = Pick<NodePlan, "segmentBytes" | "mergeBlocks"> & {
+type NodeSettings = Pick<NodePlan, "segmentBytes" | "mergeBlocks" | "mergeKeys" | "replayBytes"> & {
   /** By key. */
   readonly settings: Readonly<Record<string, string>>;
   /** Called with each warning and error of its log. */
@@ -25,7 +25,7 @@ type NodeSettings = Pick<NodePlan, "segmentBytes" | "mergeBlocks"> & {
 /** What `evmintd start` does, without listeners: loads the settings, starts the node, stops it in order at SIGTERM, and ends with status 70 when it fails. */
 export function runNode(
   process: SimulatedProcess,
-  { segmentBytes, mergeBlocks, settings, onLog }: NodeSettings,
+  { segmentBytes, mergeBlocks, mergeKeys, replayBytes, settings, onLog }: NodeSettings,
 ): RunningProgram {
   const program: RunningProgram = { process, node: undefined };
   const log = new TraceLogger(process, "node", onLog);
@@ -38,9 +38,12 @@ export function runNode(
     process.simulation.violate("crash", `${process.name}: nobody caught ${String(error)}`, error);
   };
   const { config } = loadConfig({ home: HOME, dev: false, flags: settings, environment: {} });
+  // A merge that was cut short meets other limits at the next start, as one that began late does.
+  const blocksMin = process.random.stream("merges").pick([2, mergeBlocks]);
   const hooks = {
     segmentBytesMax: segmentBytes,
-    mergeLimits: { ...MERGE_LIMITS, blocksMin: mergeBlocks },
+    mergeLimits: { ...MERGE_LIMITS, blocksMin, keysMax: mergeKeys },
+    replayBytesMax: replayBytes,
     pruneAtOnce: true,
   };
   process.charge(LOADING_MS);

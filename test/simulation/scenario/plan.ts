@@ -9,6 +9,10 @@ export type NodePlan = {
   readonly segmentBytes: number;
   /** Blocks that wait in memory before a merge into the index begins. */
   readonly mergeBlocks: number;
+  /** Keys that a merge writes in one transaction: with few, a kill comes between two of them. */
+  readonly mergeKeys: number;
+  /** Bytes of the log that a start reads before it commits their rows. */
+  readonly replayBytes: number;
   /** Milliseconds by which its clock is wrong, and by how many millionths it drifts. */
   readonly clockMs: number;
   readonly driftPpm: number;
@@ -60,7 +64,9 @@ export const FAULT_KINDS = [
   "hostile-handshake",
   "hostile-silence",
   "hostile-amnesia",
+  "hostile-ballots",
   "late-fork",
+  "failing-engine",
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
@@ -81,6 +87,8 @@ export type Plan = {
   readonly transactionsPerMinute: number;
   /** Transactions with blobs that one user sends for each minute, and as many with wrong proofs that others send; 0: nobody sends any. */
   readonly blobTransactionsPerMinute: number;
+  /** How often one user sends transactions whose nonces begin after a gap, which it fills later; 0: never. */
+  readonly gapsPerMinute: number;
   /** Whether the first node executes calls in threads, and a process beside it does. */
   readonly hasCalls: boolean;
   /** An operator removes the newest blocks so often, on average; 0: never. */
@@ -132,8 +140,13 @@ const SOLO_FAULTS: readonly FaultKind[] = [
   "clock-drift",
 ];
 
+/** They are drawn on their own. */
+const KINDS_OF_SOME_PLANS: readonly FaultKind[] = ["hostile-ballots", "failing-engine"];
+
 /** Of a network: those that at most a third of the validators may meet at once, and those that all may. */
-const NETWORK_FAULTS: readonly FaultKind[] = FAULT_KINDS.filter((kind) => kind !== "log-rot");
+const NETWORK_FAULTS: readonly FaultKind[] = FAULT_KINDS.filter(
+  (kind) => !["log-rot", ...KINDS_OF_SOME_PLANS].includes(kind),
+);
 
 /** Everything that a seed decides before the first event. */
 export function planOf(options: PlanOptions): Plan {
@@ -154,20 +167,26 @@ export function planOf(options: PlanOptions): Plan {
   );
   const drawnFaults = faultsOf(random, { kinds: engine === "solo" ? SOLO_FAULTS : NETWORK_FAULTS, count, durationMs });
   const attacks = attacksOnJoining(random.stream("attacks on joining"), nodes, validators);
+  const power = random.pick([1, 10]);
+  const users = random.integer(1, 6);
+  const hasVotes = followers > 0 && random.chance(0.5);
+  const failing = engine === "cometbft" ? failingEngines(random.stream("failing engines"), count, durationMs) : [];
+  const ballots = hasVotes ? attacksOnVotes(random.stream("attacks on votes"), validators, durationMs) : [];
   return {
     seed,
     engine,
     blockTimeMs,
     nodes,
     durationMs,
-    faults: [...drawnFaults, ...attacks].sort((a, b) => a.atMs - b.atMs),
-    power: random.pick([1, 10]),
-    users: random.integer(1, 6),
-    hasVotes: followers > 0 && random.chance(0.5),
+    faults: [...drawnFaults, ...attacks, ...ballots, ...failing].sort((a, b) => a.atMs - b.atMs),
+    power,
+    users,
+    hasVotes,
     transactionsPerMinute: random.pick([0, 6, 20, 60, 120]),
     // Block 0 is a minute before the start.
     forkAfterMs: random.chance(0.3) ? random.integer(30_000, durationMs + 30_000) : 0,
     blobTransactionsPerMinute: blobRateOf(random.stream("blobs")),
+    gapsPerMinute: gapRateOf(random.stream("gaps")),
     hasCalls: random.stream("calls").chance(0.2),
     rewindEveryMs: engine === "solo" ? rewindPauseOf(random.stream("rewinds")) : 0,
   };
@@ -180,6 +199,10 @@ function rewindPauseOf(random: Random): number {
 /** A blob has 128 KiB, which every node reads, hashes and writes: few plans have them, and few of them. */
 function blobRateOf(random: Random): number {
   return random.chance(0.25) ? random.pick([2, 4, 6]) : 0;
+}
+
+function gapRateOf(random: Random): number {
+  return random.chance(0.3) ? random.pick([4, 12]) : 0;
 }
 
 /** A node that joins looks for snapshots for 15 s: they have to be there still when it asks for their parts. */
@@ -214,6 +237,8 @@ function nodePlanOf(random: Random, { index, engine, validators, count, blockTim
     settings,
     segmentBytes: random.pick([16_384, 65_536, 1 << 22]),
     mergeBlocks: random.pick([2, 8, 32, 1_000]),
+    mergeKeys: random.stream("merge keys").pick([2, 8, 2_000]),
+    replayBytes: random.stream("replay bytes").pick([2_000, 10_000, 8 << 20]),
     clockMs: index === 0 || random.chance(0.5) ? 0 : random.between(-2_000, 2_000),
     driftPpm: random.between(-100, 100),
     dials: isBehindOne ? [random.below(validators)] : others.filter((other) => other < validators),
@@ -232,6 +257,20 @@ function attacksOnJoining(random: Random, nodes: readonly NodePlan[], validators
       kind: "hostile-snapshots",
       extent: random.fraction(),
     }));
+}
+
+/** A proposer that casts its vote again and again. */
+function attacksOnVotes(random: Random, validators: number, durationMs: number): Fault[] {
+  if (random.chance(0.5)) return [];
+  const node = random.below(validators);
+  return [{ atMs: 2_000, forMs: durationMs, node, kind: "hostile-ballots", extent: random.fraction() }];
+}
+
+/** An engine that ends at each start, as with a port that another program has. */
+function failingEngines(random: Random, count: number, durationMs: number): Fault[] {
+  if (random.chance(0.85)) return [];
+  const [atMs, forMs] = [Math.floor(random.between(5_000, durationMs)), Math.floor(random.between(5_000, 60_000))];
+  return [{ atMs, forMs, node: random.below(count), kind: "failing-engine", extent: random.fraction() }];
 }
 
 type FaultOptions = { readonly kinds: readonly FaultKind[]; readonly count: number; readonly durationMs: number };

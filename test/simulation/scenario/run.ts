@@ -4,12 +4,14 @@ import { Questioner } from "../checks/questions.ts";
 import { RpcProcess } from "../checks/rpc-process.ts";
 import { SimulatedCalls } from "../checks/simulated-calls.ts";
 import { StoreReader } from "../checks/store-reader.ts";
+import { ValidatorQuestioner } from "../checks/validator-questions.ts";
 import { Watcher } from "../checks/watcher.ts";
 import { enter, leave } from "../kernel/current.ts";
 import { Simulation, type ViolationError } from "../kernel/simulation.ts";
 import type { Result } from "../runner/protocol.ts";
 import { BlobAttacker } from "../workload/blob-attacker.ts";
 import { BlobSender } from "../workload/blob-sender.ts";
+import { GapSender } from "../workload/gap-sender.ts";
 import { Rewinder } from "../workload/rewinder.ts";
 import { User } from "../workload/users.ts";
 import { Voters } from "../workload/voters.ts";
@@ -42,6 +44,7 @@ export function runPlan(plan: Plan, hasLines: boolean): RunResult {
     for (const node of cluster.nodes) new StoreReader(cluster, node, ledger);
     const rpcProcess = plan.hasCalls ? new RpcProcess(cluster, ledger) : undefined;
     if (plan.hasCalls) new SimulatedCalls(cluster, ledger);
+    if (plan.hasVotes) new ValidatorQuestioner(cluster);
     const watcher = new Watcher(cluster);
     const pauseMs = (60_000 * plan.users) / Math.max(1, plan.transactionsPerMinute);
     const users: Sender[] = Array.from(
@@ -51,6 +54,9 @@ export function runPlan(plan: Plan, hasLines: boolean): RunResult {
     if (plan.users > 0 && plan.blobTransactionsPerMinute > 0) {
       const options = { pauseMs: 60_000 / plan.blobTransactionsPerMinute, ledger };
       users.push(new BlobSender(cluster, options), new BlobAttacker(cluster, options));
+    }
+    if (plan.users > 0 && plan.gapsPerMinute > 0) {
+      users.push(new GapSender(cluster, { pauseMs: 60_000 / plan.gapsPerMinute, ledger }));
     }
     const rewinder =
       plan.rewindEveryMs > 0 ? new Rewinder(cluster, { pauseMs: plan.rewindEveryMs, ledger }) : undefined;

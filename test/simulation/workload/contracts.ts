@@ -20,5 +20,13 @@ export const LEDGER: Predeployed = {
     PUSH0 MSTORE CALLER PUSH1 20 PUSH0 LOG1 STOP`),
 };
 
+/** Passes its data on to the ledger, and goes on whatever comes of it: the ledger counts its calls, and takes back what a failed one has written. */
+export const RELAY: Predeployed = {
+  address: addressOf("relay"),
+  code: assemble(`
+    PUSH0 CALLDATALOAD PUSH0 MSTORE
+    PUSH0 PUSH0 PUSH1 20 PUSH0 PUSH0 PUSH20 ${LEDGER.address} GAS CALL POP STOP`),
+};
+
 /** Succeeds from Osaka on: CLZ (EIP-7939) is no instruction before. */
 export const FORK_PROBE: Predeployed = { address: addressOf("fork probe"), code: "0x5f1e5f5260205ff3" };

@@ -15,6 +15,7 @@ import type { Applied } from "../index/block-rows.ts";
 import { type CreateTrie, trieNodesOf } from "../nodes/computed-trie-nodes.ts";
 import { restoreOldestState, type StateFiles } from "../retention/state-file.ts";
 import { IndexMismatchError, StateRootMismatchError } from "../store-errors.ts";
+import type { WriteGuard } from "../write-guard.ts";
 
 const REPLAY_BYTES_MAX = 8 << 20;
 
@@ -33,6 +34,8 @@ export type ReplayModules = {
   readonly createTrie: CreateTrie;
   /** What the index says of its last block. */
   readonly applied: Applied | undefined;
+  /** Merges wait where the disk has no space for them. */
+  readonly guard: Pick<WriteGuard, "canWrite" | "assertWritable">;
 };
 
 /** `base` and `head` are undefined where the log is empty; `blocks` had to be indexed. */
@@ -44,7 +47,7 @@ export type Replayed = {
 
 /**
  * Brings the index up to the end of the log: indexes the blocks that it lacks, and puts in memory again what waited there for a merge.
- * @throws LogCorruptionError, IndexMismatchError, StateRootMismatchError
+ * @throws LogCorruptionError, IndexMismatchError, StateRootMismatchError; DiskFullError where an interrupted merge has no space
  */
 export function replayLog(options: ReplayOptions, modules: ReplayModules): Replayed {
   const { log, index, applied } = modules;
@@ -102,10 +105,10 @@ function replay(
   base: number,
   applied: number,
   { onReplay, replayBytesMax = REPLAY_BYTES_MAX }: ReplayOptions,
-  { log, kv, index, createTrie }: ReplayModules,
+  { log, kv, index, createTrie, guard }: ReplayModules,
 ): Applied | undefined {
   const first = Math.max(base, index.merge.mergedBlocks);
-  replayLogs(base, first, log, index);
+  replayLogs(base, first, { log, index, guard });
   let interrupted = index.merge.interrupted();
   const before = first === base ? undefined : log.record(index.blocks.knownPosition(first - 1));
   const records = log.records(before?.end ?? 0);
@@ -134,18 +137,23 @@ function replay(
     });
     const { number } = head!;
     if (number + 1 === interrupted) {
+      guard.assertWritable();
       interrupted = undefined;
       index.merge.all(number);
     }
     // Until the interrupted merge is made again no other may begin: it would leave the rows of the first try.
-    if (interrupted === undefined) while (index.merge.isNeeded(number)) index.merge.some(number);
+    if (interrupted === undefined) while (guard.canWrite() && index.merge.isNeeded(number)) index.merge.some(number);
     if (!next.done) onReplay?.({ done: next.value.position, total: log.end });
   }
   return head;
 }
 
 /** Passes to the log index the blocks before `end` that it lacks. */
-function replayLogs(base: number, end: number, log: LogReader, index: BlockIndex): void {
+function replayLogs(
+  base: number,
+  end: number,
+  { log, index, guard }: Pick<ReplayModules, "log" | "index" | "guard">,
+): void {
   const { logs } = index;
   const first = Math.max(base, logs.mergedBlocks);
   if (first >= end) return;
@@ -153,7 +161,7 @@ function replayLogs(base: number, end: number, log: LogReader, index: BlockIndex
     const record = decodeHashesAndLogs(payload);
     if (record.block.header.number >= end) break;
     logs.remember(record);
-    while (logs.needsMerge()) logs.mergeSome();
+    while (guard.canWrite() && logs.needsMerge()) logs.mergeSome();
   }
 }
 

@@ -56,6 +56,11 @@ export class AbciContract {
   /** Calls that were looked at. */
   calls = 0;
 
+  /** Addresses of the validators that decide `height`; undefined where nobody knows them yet. */
+  validatorsAt(height: number): readonly string[] | undefined {
+    return this.#facts.validatorsAt(height);
+  }
+
   /**
    * @param node any name
    * @param connection its number, which differs from all others of one run of the engine

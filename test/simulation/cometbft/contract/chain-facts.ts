@@ -62,6 +62,11 @@ export class ChainFacts {
     return this.#decided.get(height)?.appHash;
   }
 
+  /** Addresses of the validators that decide `height`; undefined where nobody has executed the block two before it. */
+  validatorsAt(height: number): readonly string[] | undefined {
+    return this.#validators.get(height)?.validators.map(({ address }) => address);
+  }
+
   /** What is true of every block that an honest engine shows, decided or not. @throws ContractViolation */
   checkBlock(request: BlockRequest): void {
     const height = Number(request.height);

@@ -137,6 +137,7 @@ export class GuidedReplay {
       blocks,
       states,
       evidence,
+      hostility: { txsOf: (txs) => txs },
     });
     const work = async () => {
       let state = initial;

@@ -30,7 +30,7 @@ const DEFAULTS: Settings = {
   "dev.tx-gas-limit": "false",
   "dev.hardfork": "bpo1",
   "ipc.enable": "false",
-  "log.format": "text",
+  "log.format": "pretty",
   // The namespaces that anvil has. Pages of every origin may call, and the others of this node read and write files.
   "json-rpc.api": "eth,net,web3,rpc,anvil,hardhat,evm,debug,trace,txpool,ots,erigon,wallet,personal,tenderly",
   "json-rpc.deny-methods": "debug_*File,debug_*Profile,debug_*Trace,debug_set*,debug_freezeClient,debug_chaindb*",

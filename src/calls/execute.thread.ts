@@ -1,3 +1,4 @@
+import { RELEASE_MS } from "../chain/store/follow/store-follower.ts";
 import { type ModuleRequest, RequestedModules } from "../compiled-contracts/requested-modules.ts";
 import { garbageCollector } from "../profiling/garbage-collection.ts";
 import type { Channel } from "../threads/channel.ts";
@@ -21,9 +22,6 @@ export type ExecutionHandlers = {
 type StarterHandlers = {
   compile(request: ModuleRequest): Promise<WebAssembly.Module | undefined>;
 };
-
-/** Between two looks whether files were removed, which cost a microsecond each. */
-const RELEASE_MS = 1_000;
 
 const modules = new RequestedModules((request) => starter.call("compile", request));
 const execution = new FollowingExecution(threadData<ExecutionThreadData>(), {

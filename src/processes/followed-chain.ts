@@ -204,6 +204,15 @@ export class FollowedChain {
     }
   }
 
+  /** A process that gets no connection would hold removed files until it ends. */
+  releaseRemoved(): void {
+    try {
+      this.#store.releaseRemoved();
+    } catch {
+      // The next request meets the same, and has somebody to tell.
+    }
+  }
+
   close(): void {
     this.#store.close();
   }

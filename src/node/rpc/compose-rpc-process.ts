@@ -7,6 +7,7 @@ import { callLimitsOf, rpcLimitsOf, rpcSettings } from "../../adapters/rpc-setti
 import { createConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
 import { admittedExecution } from "../../calls/admission.ts";
 import { createExecutionThreads } from "../../calls/execution-threads.ts";
+import { RELEASE_MS } from "../../chain/store/follow/store-follower.ts";
 import { isIndexDamage } from "../../chain/store/store-errors.ts";
 import { createContractCompiler, type ThreadedCompiler } from "../../compiled-contracts/threaded-compiler.ts";
 import type { Config } from "../../config/config.ts";
@@ -47,6 +48,7 @@ export async function composeRpcProcess(
   const compiler = createContractCompiler(config, log.child("evm"), metrics);
   const chain = new FollowedChain(data, reportListenerError, compiler);
   writeFileSync(data.opened, "");
+  setInterval(() => chain.releaseRemoved(), RELEASE_MS).unref();
   const client = new PortClient(
     channel as Channel,
     // A chain that callers control has no RPC processes.

@@ -30,6 +30,9 @@ export type StoreFollowerOptions = FollowedStore & {
   readonly pause?: () => void;
 };
 
+/** Between two looks of a follower that nobody reads from whether files were removed, which cost a microsecond each. */
+export const RELEASE_MS = 1_000;
+
 /**
  * The blocks of a store that another thread or process writes, up to the head of the last `catchUp`.
  *

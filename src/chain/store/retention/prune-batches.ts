@@ -5,7 +5,7 @@ import type { KvWriter } from "../../../storage/kv.ts";
 import { inRowOrder } from "../../../storage/row-order.ts";
 import type { AddressIndex } from "../../addresses/address-index.ts";
 import { decodeAddressParts, decodeChangedKeys } from "../../records/block-record.ts";
-import { decodeHashesAndLogs } from "../../records/indexed-block.ts";
+import { readHashesAndLogs } from "../../records/indexed-block.ts";
 import type { BlockIndex } from "../index/block-index.ts";
 import type { BlockReader } from "../log/block-reader.ts";
 import { HISTORY_DEPTH, historyPaths } from "../nodes/node-history.ts";
@@ -129,8 +129,10 @@ class BlocksBatch implements PruneBatch {
 
   *add(number: number, payload: Buffer): Generator<PruneStep> {
     const { index, addresses } = this.#modules;
-    const parts = decodeHashesAndLogs(payload);
-    yield NO_ROWS;
+    const reading = readHashesAndLogs(payload);
+    let read = reading.next();
+    for (; !read.done; read = reading.next()) yield NO_ROWS;
+    const parts = read.value;
     for (const { hash } of parts.block.transactions) {
       this.#transactions.push({ hash: hashToBytes(hash), number });
     }

@@ -87,11 +87,13 @@ export class StateFiles {
     return new StateFileWriter(this.#directory, { number, hash, bytes: 0 }, codeOf);
   }
 
-  /** Removes all but the newest whole one. */
-  removeOld(): void {
+  /** Removes all but the newest whole one, with a pause after each: the system takes some milliseconds for a large file. */
+  *removeOld(): Generator<void> {
     const newest = this.newest();
     for (const name of this.#names()) {
-      if (newest === undefined || name !== nameOf(newest.number)) this.#directory.remove(name);
+      if (newest !== undefined && name === nameOf(newest.number)) continue;
+      this.#directory.remove(name);
+      yield;
     }
     this.#directory.sync();
   }
@@ -159,10 +161,14 @@ export class StateFileWriter {
     if (this.#partBytes >= PART_BYTES) this.#writePart();
   }
 
-  /** Returns when the file is whole and on disk to stay. */
-  finish(): StateFile {
+  /** To be called once after the last piece: its parts are on disk then. */
+  sync(): void {
     if (this.#accounts.length > 0) this.#writePart();
     this.#file.sync();
+  }
+
+  /** After `sync`. Returns when the file is whole and on disk to stay. */
+  finish(): StateFile {
     const end = new ByteWriter(END_LENGTH);
     end.byte(RECORD_KIND.stateEnd);
     end.byte(VERSION);

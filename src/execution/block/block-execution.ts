@@ -18,6 +18,7 @@ import { blobGasOf } from "../../types/transaction/fees.ts";
 import { recoverSender } from "../../types/transaction/sender.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { InvalidTransactionError } from "../errors.ts";
+import type { RecordedExecutions } from "../parallel/speculation.ts";
 import {
   type ApplyMessageOptions,
   applyMessage,
@@ -42,6 +43,8 @@ export type ExecutionModules = {
   readonly config: ChainConfig;
   readonly evm: Evm;
   readonly stateTrie: StateTrie;
+  /** Executions of transactions that other threads have recorded, where there are any. */
+  readonly recorded?: RecordedExecutions | undefined;
 };
 
 /** The parent of a block under execution. */
@@ -165,7 +168,7 @@ export class BlockExecution {
    */
   addMessage(tx: Transaction, message: TransactionMessage, options?: ApplyMessageOptions): TransactionResult {
     const { hardfork, blobBaseFee } = this.context;
-    const result = applyMessage(message, this.#environment, options);
+    const result = applyMessage(message, this.#environmentOf(tx), options);
     const receipt = receiptOf(tx, result, {
       hardfork,
       cumulativeGasUsed: this.#gasUsed(),
@@ -223,6 +226,12 @@ export class BlockExecution {
       trie: this.#modules.stateTrie.update(baseRoot, changes, state.readOfBase()),
       state: state.asReader(),
     };
+  }
+
+  #environmentOf({ hash }: Transaction): MessageEnvironment {
+    const { recorded, evm } = this.#modules;
+    const recordedEvm = recorded?.evmOf(this.header, hash, evm);
+    return recordedEvm === undefined ? this.#environment : { ...this.#environment, evm: recordedEvm };
   }
 
   #gasUsed(): bigint {

@@ -1,0 +1,153 @@
+import type { Halt } from "../../evm/halts.ts";
+import { concatBytes } from "../../primitives/bytes.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { Read, Recorded, Write } from "./execution-recorder.ts";
+import { OUTCOMES, type RecordedBatch, read, write } from "./recorded-batch.ts";
+
+/** Encodes recorded executions. */
+export class BatchWriter {
+  #hashes: Hash[] = [];
+  #starts: number[] = [];
+  #words: number[] = [];
+  #names: string[] = [];
+  #indexes = new Map<string, number>();
+  #values: bigint[] = [];
+  #bytes: Uint8Array[] = [];
+  #size = 0;
+  #halts: Halt[] = [];
+
+  add(hash: Hash, { message, reads, writes, result, isCallerUnread }: Recorded): void {
+    const { caller, to, createAddress, gas, gasPrice, value, warmAddresses } = message;
+    this.#hashes.push(hash);
+    this.#starts.push(this.#words.length);
+    this.#name(caller);
+    this.#name(to ?? createAddress!);
+    this.#value(gas);
+    this.#value(gasPrice);
+    this.#value(value);
+    this.#list(warmAddresses, (address) => this.#name(address));
+    const unread = isCallerUnread ? caller : undefined;
+    this.#list(reads, (each) => this.#read(each, unread));
+    const before = reads.find((each) => each.kind === "account" && each.address === unread);
+    const balance = (before?.kind === "account" && before.account?.balance) || 0n;
+    this.#list(writes, (each) => this.#write(each, unread, balance));
+    const { outcome, halt, gasLeft, gasRefund, returnData, logs, selfDestructs } = result;
+    this.#words.push(OUTCOMES.indexOf(outcome), halt === undefined ? 0 : this.#halts.push(halt));
+    this.#value(gasLeft);
+    this.#value(gasRefund);
+    this.#data(returnData);
+    this.#list(logs, ({ address, topics, data }) => {
+      this.#name(address);
+      this.#list(topics, (topic) => this.#name(topic));
+      this.#data(data);
+    });
+    this.#list(selfDestructs, (address) => this.#name(address));
+  }
+
+  /** What was added since the last call. */
+  take(): RecordedBatch {
+    const batch: RecordedBatch = {
+      hashes: this.#hashes,
+      starts: Uint32Array.from(this.#starts),
+      words: Uint32Array.from(this.#words),
+      names: this.#names,
+      values: this.#values,
+      bytes: concatBytes(...this.#bytes),
+      halts: this.#halts,
+    };
+    this.#hashes = [];
+    this.#starts = [];
+    this.#words = [];
+    this.#names = [];
+    this.#indexes = new Map();
+    this.#values = [];
+    this.#bytes = [];
+    this.#size = 0;
+    this.#halts = [];
+    return batch;
+  }
+
+  #read(each: Read, unread: string | undefined): void {
+    switch (each.kind) {
+      case "slot":
+        this.#words.push(read.slot);
+        this.#name(each.address);
+        this.#name(each.slot);
+        this.#value(each.value);
+        break;
+      case "hasStorage":
+        this.#words.push(read.hasStorage);
+        this.#name(each.address);
+        this.#words.push(each.value ? 1 : 0);
+        break;
+      case "account": {
+        const { address, account } = each;
+        if (account === undefined) this.#words.push(read.noAccount);
+        else this.#words.push(address === unread ? read.sender : read.account);
+        this.#name(address);
+        if (account === undefined) return;
+        if (address !== unread) {
+          this.#value(account.nonce);
+          this.#value(account.balance);
+        }
+        this.#name(account.codeHash);
+      }
+    }
+  }
+
+  /** @param before balance of the account `unread` before the execution */
+  #write(each: Write, unread: string | undefined, before: bigint): void {
+    switch (each.kind) {
+      case "slot":
+        this.#words.push(write.slot);
+        this.#name(each.address);
+        this.#name(each.slot);
+        this.#value(each.value);
+        break;
+      case "touch":
+        this.#words.push(write.touch);
+        this.#name(each.address);
+        break;
+      case "code":
+        this.#words.push(write.code);
+        this.#data(each.code);
+        break;
+      case "account": {
+        const { address, account } = each;
+        this.#words.push(address === unread ? write.sender : write.account);
+        this.#name(address);
+        if (address === unread) {
+          this.#value(before - account.balance);
+          return;
+        }
+        this.#value(account.nonce);
+        this.#value(account.balance);
+        this.#name(account.codeHash);
+      }
+    }
+  }
+
+  #list<T>(elements: readonly T[], encode: (element: T) => void): void {
+    this.#words.push(elements.length);
+    for (const element of elements) encode(element);
+  }
+
+  #name(name: string): void {
+    let index = this.#indexes.get(name);
+    if (index === undefined) {
+      index = this.#names.push(name) - 1;
+      this.#indexes.set(name, index);
+    }
+    this.#words.push(index);
+  }
+
+  #value(value: bigint): void {
+    this.#words.push(this.#values.push(value) - 1);
+  }
+
+  #data(data: Uint8Array): void {
+    this.#words.push(this.#size, this.#size + data.length);
+    this.#size += data.length;
+    this.#bytes.push(data);
+  }
+}

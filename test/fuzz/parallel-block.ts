@@ -1,10 +1,10 @@
 import type { Evm } from "../../src/evm/evm.ts";
+import type { OpenHeader } from "../../src/execution/block/block-context.ts";
 import {
   BlockExecution,
   type BlockParent,
   blockEnvOf,
   type ExecutionModules,
-  type OpenHeader,
   type TransactionResult,
 } from "../../src/execution/block/block-execution.ts";
 import { sealBlock } from "../../src/execution/block/build-block.ts";

@@ -26,7 +26,7 @@ import {
   type MessageResult,
 } from "../transaction/apply-message.ts";
 import { messageFromTransaction, type TransactionMessage } from "../transaction/message.ts";
-import { type BlockHashes, blockContextOf, type ContextHeader } from "./block-context.ts";
+import { type BlockHashes, blockContextOf, type OpenHeader } from "./block-context.ts";
 import { applyRewards, applyWithdrawals } from "./rewards.ts";
 import {
   depositsOf,
@@ -56,9 +56,6 @@ export type BlockParent = {
   readonly patch?: StateChanges | undefined;
   readonly blockHash: BlockHashes;
 };
-
-/** The header's fields that are known before the first transaction. */
-export type OpenHeader = ContextHeader & Pick<Header, "parentHash" | "parentBeaconBlockRoot">;
 
 /** A transaction's receipt and execution result. */
 export type TransactionResult = { readonly receipt: Receipt; readonly result: MessageResult };

@@ -1,8 +1,30 @@
+import type { EvmAccount, ExecutionResult, Message } from "../../evm/evm.ts";
 import type { Halt } from "../../evm/halts.ts";
+import type { Address } from "../../primitives/address.ts";
 import { concatBytes } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import type { Read, Recorded, Write } from "./execution-recorder.ts";
 import { OUTCOMES, type RecordedBatch, read, write } from "./recorded-batch.ts";
+
+export type Read =
+  | { readonly kind: "account"; readonly address: Address; readonly account: EvmAccount | undefined }
+  | { readonly kind: "slot"; readonly address: Address; readonly slot: Hash; readonly value: bigint }
+  | { readonly kind: "hasStorage"; readonly address: Address; readonly value: boolean };
+
+export type Write =
+  | { readonly kind: "account"; readonly address: Address; readonly account: EvmAccount }
+  | { readonly kind: "slot"; readonly address: Address; readonly slot: Hash; readonly value: bigint }
+  | { readonly kind: "touch"; readonly address: Address }
+  | { readonly kind: "code"; readonly code: Uint8Array };
+
+/** One execution, before it is encoded. */
+export type Recorded = {
+  readonly message: Message;
+  readonly reads: readonly Read[];
+  readonly writes: readonly Write[];
+  readonly result: ExecutionResult;
+  /** Nonce and balance of the caller had no effect. */
+  readonly isCallerUnread: boolean;
+};
 
 /** Encodes recorded executions. */
 export class BatchWriter {

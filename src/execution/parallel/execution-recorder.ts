@@ -1,29 +1,8 @@
 import type { BlockContext, Evm, EvmAccount, ExecuteOptions, ExecutionResult, Message, State } from "../../evm/evm.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { BatchWriter } from "./batch-writer.ts";
+import { BatchWriter, type Read, type Recorded, type Write } from "./batch-writer.ts";
 import type { RecordedBatch } from "./recorded-batch.ts";
-
-export type Read =
-  | { readonly kind: "account"; readonly address: Address; readonly account: EvmAccount | undefined }
-  | { readonly kind: "slot"; readonly address: Address; readonly slot: Hash; readonly value: bigint }
-  | { readonly kind: "hasStorage"; readonly address: Address; readonly value: boolean };
-
-export type Write =
-  | { readonly kind: "account"; readonly address: Address; readonly account: EvmAccount }
-  | { readonly kind: "slot"; readonly address: Address; readonly slot: Hash; readonly value: bigint }
-  | { readonly kind: "touch"; readonly address: Address }
-  | { readonly kind: "code"; readonly code: Uint8Array };
-
-/** One execution, before it is encoded. */
-export type Recorded = {
-  readonly message: Message;
-  readonly reads: readonly Read[];
-  readonly writes: readonly Write[];
-  readonly result: ExecutionResult;
-  /** Nonce and balance of the caller had no effect. */
-  readonly isCallerUnread: boolean;
-};
 
 /**
  * An EVM that records the executions of transactions. It needs an engine that reports accesses to its tracer, reads all it needs before it writes

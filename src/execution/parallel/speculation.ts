@@ -2,7 +2,7 @@ import type { Evm } from "../../evm/evm.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
-import type { OpenHeader } from "../block/block-execution.ts";
+import type { OpenHeader } from "../block/block-context.ts";
 import type { RecordedBatch } from "./recorded-batch.ts";
 import { type AppliedCounts, RecordedExecution } from "./recorded-execution.ts";
 
@@ -24,10 +24,10 @@ export type SpeculationRequest = {
 export type SpeculationLane = (request: SpeculationRequest) => Promise<RecordedBatch | undefined>;
 
 export const SPECULATION_LIMITS = {
-  /** With less gas there is no code to run for as long as sending, comparing and applying take. */
-  gasMin: 30_000n,
-  /** Transactions in one message: an answer comes after some milliseconds, and a message takes 50 µs. */
-  batch: 32,
+  /** With less gas executing takes no longer than sending, comparing and applying do: a transfer of tokens has 60,000. */
+  gasMin: 100_000n,
+  /** Transactions in one message: an answer comes after some milliseconds. */
+  batch: 128,
   /** Transactions sent and not answered: a tenth of a second of work for one thread. */
   aheadMax: 512,
   /** Blocks without speculation after a block in which it was of no use, at most: the second such block in a row is followed by twice as many. */
@@ -152,7 +152,7 @@ export class Speculation implements RecordedExecutions {
 }
 
 /** All of a block that an execution sees besides the state, which the parent's hash and the transactions before give. */
-function contextKey(header: OpenHeader): string {
+export function contextKey(header: OpenHeader): string {
   const { parentHash, number, timestamp, coinbase, gasLimit, difficulty, mixHash } = header;
   const { baseFeePerGas, excessBlobGas, parentBeaconBlockRoot } = header;
   return [

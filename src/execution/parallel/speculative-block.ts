@@ -2,13 +2,8 @@ import type { Address } from "../../primitives/address.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { WorldState } from "../../state/world-state.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
-import {
-  BlockExecution,
-  type BlockParent,
-  blockEnvOf,
-  type ExecutionModules,
-  type OpenHeader,
-} from "../block/block-execution.ts";
+import type { OpenHeader } from "../block/block-context.ts";
+import { BlockExecution, type BlockParent, blockEnvOf, type ExecutionModules } from "../block/block-execution.ts";
 import { ExecutionRecorder } from "./execution-recorder.ts";
 import type { RecordedBatch } from "./recorded-batch.ts";
 

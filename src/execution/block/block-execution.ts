@@ -226,8 +226,9 @@ export class BlockExecution {
   }
 
   #environmentOf({ hash }: Transaction): MessageEnvironment {
-    const { recorded, evm } = this.#modules;
-    const recordedEvm = recorded?.evmOf(this.header, hash, evm);
+    const { recorded } = this.#modules;
+    if (recorded === undefined) return this.#environment;
+    const recordedEvm = recorded.evmOf(this.header, hash, this.#environment.evm);
     return recordedEvm === undefined ? this.#environment : { ...this.#environment, evm: recordedEvm };
   }
 

@@ -1,9 +1,10 @@
-import type { EvmAccount, ExecutionResult, Message } from "../../evm/evm.ts";
+import { invariant } from "../../errors.ts";
+import type { BlockContext, EvmAccount, ExecutionResult, Message } from "../../evm/evm.ts";
 import type { Halt } from "../../evm/halts.ts";
 import type { Address } from "../../primitives/address.ts";
 import { concatBytes } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { OUTCOMES, type RecordedBatch, read, write } from "./recorded-batch.ts";
+import { OUTCOMES, type RecordedBatch, read, recordedBlock, write } from "./recorded-batch.ts";
 
 export type Read =
   | { readonly kind: "account"; readonly address: Address; readonly account: EvmAccount | undefined }
@@ -19,6 +20,7 @@ export type Write =
 /** One execution, before it is encoded. */
 export type Recorded = {
   readonly message: Message;
+  readonly block: BlockContext;
   readonly reads: readonly Read[];
   readonly writes: readonly Write[];
   readonly result: ExecutionResult;
@@ -28,6 +30,7 @@ export type Recorded = {
 
 /** Encodes recorded executions. */
 export class BatchWriter {
+  #block: BlockContext | undefined;
   #hashes: Hash[] = [];
   #starts: number[] = [];
   #words: number[] = [];
@@ -38,7 +41,10 @@ export class BatchWriter {
   #size = 0;
   #halts: Halt[] = [];
 
-  add(hash: Hash, { message, reads, writes, result, isCallerUnread }: Recorded): void {
+  /** @param block the same in all of a batch */
+  add(hash: Hash, { message, block, reads, writes, result, isCallerUnread }: Recorded): void {
+    this.#block ??= block;
+    invariant(this.#block === block, "a batch is of one block");
     const { caller, to, createAddress, gas, gasPrice, value, warmAddresses } = message;
     this.#hashes.push(hash);
     this.#starts.push(this.#words.length);
@@ -69,6 +75,7 @@ export class BatchWriter {
   /** What was added since the last call. */
   take(): RecordedBatch {
     const batch: RecordedBatch = {
+      block: this.#block && recordedBlock(this.#block),
       hashes: this.#hashes,
       starts: Uint32Array.from(this.#starts),
       words: Uint32Array.from(this.#words),
@@ -77,6 +84,7 @@ export class BatchWriter {
       bytes: concatBytes(...this.#bytes),
       halts: this.#halts,
     };
+    this.#block = undefined;
     this.#hashes = [];
     this.#starts = [];
     this.#words = [];

@@ -48,7 +48,7 @@ export class ExecutionRecorder implements Evm {
     if (recording.isWhole && !dependsOnMachine(result)) {
       const { reads, writes } = recording;
       const isCallerUnread = !isCallerRead && !changesNonce(caller, reads, writes);
-      this.#recorded = { message, reads, writes, result, isCallerUnread };
+      this.#recorded = { message, block, reads, writes, result, isCallerUnread };
     }
     return result;
   }

@@ -1,4 +1,4 @@
-import type { ExecutionResult } from "../../evm/evm.ts";
+import type { BlockContext, ExecutionResult } from "../../evm/evm.ts";
 import type { Halt } from "../../evm/halts.ts";
 import type { Hash } from "../../primitives/hash.ts";
 
@@ -16,6 +16,8 @@ import type { Hash } from "../../primitives/hash.ts";
  * Every field is a word: a number, or the index of a name or a value.
  */
 export type RecordedBatch = {
+  /** The block in which they were executed; undefined where nothing was recorded. */
+  readonly block: RecordedBlock | undefined;
   /** Transactions with a recorded execution. */
   readonly hashes: readonly Hash[];
   /** Where in `words` the execution of each begins. */
@@ -27,6 +29,37 @@ export type RecordedBatch = {
   readonly bytes: Uint8Array;
   readonly halts: readonly Halt[];
 };
+
+/** All that an execution sees of its block but the hashes of those before, which the parent's hash gives. */
+export type RecordedBlock = Omit<BlockContext, "blockHash">;
+
+const BLOCK_FIELDS: Readonly<Record<keyof RecordedBlock, true>> = {
+  hardfork: true,
+  chainId: true,
+  number: true,
+  timestamp: true,
+  numberWord: true,
+  timestampWord: true,
+  coinbase: true,
+  gasLimit: true,
+  difficulty: true,
+  prevRandao: true,
+  baseFeePerGas: true,
+  blobBaseFee: true,
+  codeSizeMax: true,
+  noTxGasLimit: true,
+};
+const FIELDS = Object.keys(BLOCK_FIELDS) as (keyof RecordedBlock)[];
+
+export function recordedBlock(block: BlockContext): RecordedBlock {
+  const { blockHash: _, ...fields } = block;
+  return fields;
+}
+
+export function isSameBlock(a: RecordedBlock, b: RecordedBlock): boolean {
+  for (const field of FIELDS) if (a[field] !== b[field]) return false;
+  return true;
+}
 
 /** What a read asked for, and its fields. */
 export const read = {

@@ -3,7 +3,7 @@ import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Log } from "../../types/receipt.ts";
-import { OUTCOMES, type RecordedBatch, read, write } from "./recorded-batch.ts";
+import { isSameBlock, OUTCOMES, type RecordedBatch, read, write } from "./recorded-batch.ts";
 
 /** How often recorded executions were applied, and how often the state was another by then. */
 export type AppliedCounts = { applied: number; conflicts: number };
@@ -33,7 +33,7 @@ export class RecordedExecution implements Evm {
   execute(message: Message, block: BlockContext, state: State, options: ExecuteOptions = {}): ExecutionResult {
     this.#at = this.#start;
     const isPlain = !(options.tracer || options.precompiles || options.deadlineMs || options.memoryBytesMax);
-    if (!isPlain || !this.#isFor(message) || !this.#readsAre(state)) {
+    if (!isPlain || !isSameBlock(block, this.#batch.block!) || !this.#isFor(message) || !this.#readsAre(state)) {
       this.#counts.conflicts++;
       return this.#evm.execute(message, block, state, options);
     }

@@ -4,7 +4,7 @@ import type { Evm } from "../../evm/evm.ts";
 import type { Address } from "../../primitives/address.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
 import type { OpenHeader } from "../block/block-context.ts";
-import { alice, contract, headerOf, transactionOf } from "../testing/factories.ts";
+import { alice, blockContext, contract, headerOf, transactionOf } from "../testing/factories.ts";
 import type { RecordedBatch } from "./recorded-batch.ts";
 import { SPECULATION_LIMITS, Speculation, type SpeculationOutcome, type SpeculationRequest } from "./speculation.ts";
 
@@ -13,10 +13,20 @@ const headerAt = (number: number): OpenHeader => headerOf({ number, parentHash: 
 const callOf = (nonce: number, to = contract) => transactionOf({ nonce: BigInt(nonce), to, gasLimit: 200_000n });
 
 /** A batch in which each of the transactions has an execution of which nothing is looked at here. */
-function batchOf({ transactions }: SpeculationRequest): RecordedBatch {
+function batchOf({ header, transactions }: SpeculationRequest): RecordedBatch {
   const starts = Uint32Array.from(transactions, () => 0);
   const hashes = transactions.map(({ tx }) => tx.hash);
-  return { hashes, starts, words: new Uint32Array([0]), names: [""], values: [], bytes: new Uint8Array(), halts: [] };
+  const block = blockContext({ number: header.number });
+  return {
+    block,
+    hashes,
+    starts,
+    words: new Uint32Array([0]),
+    names: [""],
+    values: [],
+    bytes: new Uint8Array(),
+    halts: [],
+  };
 }
 
 /** A speculation whose lanes answer when they are told to. */
@@ -145,12 +155,13 @@ test("an execution of another message is executed again, and counted as a confli
   const header = headerAt(1);
   speculation.begin(header);
   const transactions = all(20);
+  const block = blockContext({ number: 1 });
   speculation.send(header, transactions);
   requests[0]!.answer(batchOf(requests[0]!.request));
   await turn();
   for (const { tx } of transactions) {
     // The batch is of another message: each is executed.
-    speculation.evmOf(header, tx.hash, evm)!.execute({ caller: alice } as never, {} as never, {} as never);
+    speculation.evmOf(header, tx.hash, evm)!.execute({ caller: alice } as never, block, {} as never);
   }
   speculation.begin(headerAt(2));
   assert.deepEqual(outcomes, [["conflict", 20]]);

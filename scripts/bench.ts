@@ -21,6 +21,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   mempool: () => import("../bench/micro/mempool.ts"),
   neighbours: () => import("../bench/rpc/neighbours.ts"),
   network: () => import("../bench/network/network.ts"),
+  parallel: () => import("../bench/throughput/parallel.ts"),
   "pool-load": () => import("../bench/rpc/pool-load.ts"),
   recovery: () => import("../bench/micro/recovery.ts"),
   retention: () => import("../bench/store/retention.ts"),

@@ -9,6 +9,7 @@ export const ENTRIES: Readonly<Record<ThreadEntry | ProcessEntry, () => Promise<
   "services/compile-solidity.thread": () => import("../services/compile-solidity.thread.ts"),
   "compiled-contracts/compile-contracts.thread": () => import("../compiled-contracts/compile-contracts.thread.ts"),
   "calls/execute.thread": () => import("../calls/execute.thread.ts"),
+  "calls/speculate.thread": () => import("../calls/speculate.thread.ts"),
   "node/rpc.process": () => import("../node/rpc.process.ts"),
   "shh/find-work.thread": () => import("../shh/find-work.thread.ts"),
   "types/transaction/recover-senders.thread": () => import("../types/transaction/recover-senders.thread.ts"),

@@ -1,5 +1,8 @@
+import { basename } from "node:path";
+import { isMainThread } from "node:worker_threads";
 import { InvariantError } from "../errors.ts";
 import type { ProcessEntry, ThreadEntry } from "../threads/start-thread.ts";
+import { nameThread } from "../threads/thread-priority.ts";
 
 /** The modules that threads and processes run, as the bundle finds them; importing one runs it. */
 export const ENTRIES: Readonly<Record<ThreadEntry | ProcessEntry, () => Promise<unknown>>> = {
@@ -19,5 +22,6 @@ export const ENTRIES: Readonly<Record<ThreadEntry | ProcessEntry, () => Promise<
 export async function runWorkerEntry(entry: string): Promise<void> {
   const load = ENTRIES[entry as keyof typeof ENTRIES];
   if (load === undefined) throw new InvariantError(`no worker entry "${entry}"`);
+  if (!isMainThread) nameThread(basename(entry, ".thread"));
   await load();
 }

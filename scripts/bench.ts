@@ -30,6 +30,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   rpc: () => import("../bench/rpc/rpc.ts"),
   start: () => import("../bench/rpc/start.ts"),
   soak: () => import("../bench/rpc/soak.ts"),
+  summary: () => import("../bench/summary.ts"),
   subscribers: () => import("../bench/rpc/subscribers.ts"),
   stores: () => import("../bench/store/stores.ts"),
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),

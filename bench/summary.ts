@@ -41,21 +41,24 @@ const TABLES: readonly Table[] = [
     file: "throughput",
     title: "Sustained transactions",
     lines: (rows) =>
-      ofOurs(rows, "load", ({ load }) => load).map(({ what, find }) => ({
-        what,
-        ours: `${find("evmint")["tx/s"]} tx/s, ${find("evmint")["CPU us/tx"]} µs CPU`,
-        anvil: find("anvil")["lost"] === 0 ? times(find("anvil"), find("evmint"), "CPU us/tx") : undefined,
-        geth: find("geth")["lost"] === 0 ? times(find("geth"), find("evmint"), "CPU us/tx") : undefined,
-      })),
+      ofOurs(rows, "load").map(({ what, own, peer }) => {
+        const cpu = (name: string) => (peer(name)["lost"] === 0 ? times(peer(name), own, "CPU us/tx") : undefined);
+        return {
+          what,
+          ours: `${rounded(own["tx/s"])} tx/s, ${rounded(own["CPU us/tx"])} µs CPU`,
+          anvil: cpu("anvil"),
+          geth: cpu("geth"),
+        };
+      }),
   },
   {
     file: "sequential-tx",
     title: "Sequential transactions",
     lines: (rows) =>
-      ofOurs(rows, "transactions", ({ transactions }) => transactions).map(({ what, find }) => ({
+      ofOurs(rows, "transactions").map(({ what, own, peer }) => ({
         what,
-        ours: `${rounded(find("evmint")["tx/s"])} tx/s`,
-        anvil: times(find("evmint"), find("anvil"), "tx/s"),
+        ours: `${rounded(own["tx/s"])} tx/s`,
+        anvil: times(own, peer("anvil"), "tx/s"),
       })),
   },
   {
@@ -110,10 +113,10 @@ const TABLES: readonly Table[] = [
     file: "chain-files",
     title: "Import and reindex",
     lines: (rows) =>
-      ofOurs(rows, "work", ({ work }) => work).map(({ what, find }) => ({
+      ofOurs(rows, "work").map(({ what, own, peer }) => ({
         what,
-        ours: `${rounded(find("evmint")["tx/s"])} tx/s`,
-        geth: times(find("evmint"), find("geth full"), "tx/s"),
+        ours: `${rounded(own["tx/s"])} tx/s`,
+        geth: times(own, peer("geth full"), "tx/s"),
       })),
   },
   {
@@ -169,13 +172,14 @@ function read(file: string): Result | undefined {
   return existsSync(url) ? (JSON.parse(readFileSync(url, "utf8")) as Result) : undefined;
 }
 
-/** The things that `evmint` has a row about, each with the rows of all nodes about it. */
-function ofOurs(rows: readonly Row[], about: string, nameOf: (row: Row) => Row[string]) {
+/** The things that `evmint` has a row about, each with how to find that of a peer, empty where it has none. */
+function ofOurs(rows: readonly Row[], about: string) {
   return rows
     .filter(({ node }) => node === "evmint")
     .map((own) => ({
-      what: String(nameOf(own)),
-      find: (node: string): Row => rows.find((row) => row[about] === own[about] && row["node"] === node) ?? {},
+      what: String(own[about]),
+      own,
+      peer: (name: string): Row => rows.find((row) => row[about] === own[about] && row["node"] === name) ?? {},
     }));
 }
 

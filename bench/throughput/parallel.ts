@@ -9,36 +9,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { SpeculationThreads } from "../../src/calls/speculation-threads.ts";
-import { createChain } from "../../src/chain/chain.ts";
-import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
-import { genesisState } from "../../src/chain/genesis-block.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { EvmApplication } from "../../src/consensus/evm-application.ts";
-import { createBlockFactory } from "../../src/consensus/pending-block.ts";
-import { ParameterProposals } from "../../src/consensus/voting/parameter-proposals.ts";
-import { openProposals } from "../../src/consensus/voting/proposals.ts";
-import { soloStartingSet } from "../../src/consensus/voting/starting-set.ts";
-import { createEvm } from "../../src/evm/engine.ts";
-import {
-  type RecordedExecutions,
-  Speculation,
-  type SpeculationLane,
-} from "../../src/execution/parallel/speculation.ts";
-import { Mempool } from "../../src/mempool/mempool.ts";
-import { ForkHashes } from "../../src/params/fork-id.ts";
-import { parseGenesis } from "../../src/params/genesis.ts";
+import { SPECULATION_LIMITS, Speculation, type SpeculationLane } from "../../src/execution/parallel/speculation.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
-import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/primitives/hash.ts";
+import { type Hash, hashFromBigint } from "../../src/primitives/hash.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
-import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
-import { signTransaction } from "../../src/types/transaction/sign.ts";
 import { printTable, writeResult } from "../support/report.ts";
-import { BLOCK_GAS_LIMIT, CHAIN_ID, genesisText, type Kind, senderKeys, signAll } from "./workload.ts";
+import { CACHE_BYTES, openBenchApplication, PROPOSER } from "./bench-application.ts";
+import { genesisText, type Kind, type SignedTransaction, senderKeys, signAll, signEach } from "./workload.ts";
 
-const PROPOSER = `0x${"aa".repeat(20)}` as Address;
-const CACHE_BYTES = 256 << 20;
 /** Blocks before the measured ones, in which the code is compiled. */
 const WARM_UP_BLOCKS = 3;
 /** Of an interval of a second: between two slices of packing, and of each. */
@@ -60,15 +41,14 @@ const workerAt = (index: number) => `0x${(0xbee0000 + index).toString(16).padSta
 
 type Workload = {
   readonly name: string;
-  readonly sign: (keys: readonly Uint8Array[], count: number) => readonly string[];
+  readonly sign: (keys: readonly Uint8Array[], count: number) => readonly SignedTransaction[];
   /** In place of the lanes' order. */
   readonly lanes?: (lanes: readonly SpeculationLane[]) => readonly SpeculationLane[];
   /** Speculation is judged by no block before. */
   readonly neverPauses?: boolean;
 };
 
-const signed = (kind: Kind) => (keys: readonly Uint8Array[], count: number) =>
-  signAll(kind, keys, count).map(({ raw }) => raw);
+const signed = (kind: Kind) => (keys: readonly Uint8Array[], count: number) => signAll(kind, keys, count);
 
 /** The thread executes the transactions of a message from the last to the first. */
 const reversed = (lanes: readonly SpeculationLane[]) =>
@@ -87,25 +67,13 @@ const WORKLOADS: readonly Workload[] = [
   { name: "the same, with every block tried", sign: signed("swap"), lanes: reversed, neverPauses: true },
 ];
 
-function signWork(keys: readonly Uint8Array[], count: number): readonly string[] {
-  return Array.from({ length: count }, (_, n) => {
-    const { raw } = signTransaction(
-      {
-        type: 2,
-        chainId: CHAIN_ID,
-        nonce: BigInt(Math.floor(n / keys.length)),
-        maxFeePerGas: 10n ** 12n,
-        maxPriorityFeePerGas: 10n ** 9n,
-        accessList: [],
-        to: workerAt(n % CONTRACTS),
-        value: 0n,
-        gasLimit: 400_000n,
-        data: EMPTY_BYTES,
-      },
-      keys[n % keys.length]!,
-    );
-    return `0x${Buffer.from(raw).toString("hex")}`;
-  });
+function signWork(keys: readonly Uint8Array[], count: number): readonly SignedTransaction[] {
+  return signEach(keys, count, (n) => ({
+    to: workerAt(n % CONTRACTS),
+    value: 0n,
+    gasLimit: 400_000n,
+    data: EMPTY_BYTES,
+  }));
 }
 
 export async function run([transactions = "1000", blocks = "10", only = ""]: readonly string[]): Promise<void> {
@@ -118,10 +86,18 @@ export async function run([transactions = "1000", blocks = "10", only = ""]: rea
 }
 
 async function measure(workload: Workload, transactions: number, blocks: number) {
+  const { judgedMin } = SPECULATION_LIMITS;
+  if (workload.neverPauses) SPECULATION_LIMITS.judgedMin = Number.POSITIVE_INFINITY;
+  try {
+    return await compare(workload, transactions, blocks);
+  } finally {
+    SPECULATION_LIMITS.judgedMin = judgedMin;
+  }
+}
+
+async function compare(workload: Workload, transactions: number, blocks: number) {
   const keys = senderKeys(SENDERS);
-  const raws = workload
-    .sign(keys, transactions * (blocks + WARM_UP_BLOCKS))
-    .map((raw) => hexToBytes(raw as `0x${string}`));
+  const raws = workload.sign(keys, transactions * (blocks + WARM_UP_BLOCKS)).map(({ raw }) => hexToBytes(raw));
   const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
   const text = genesisWithWorkers(keys);
   const serial = openNode(join(directory, "serial"), text, undefined);
@@ -176,95 +152,30 @@ function genesisWithWorkers(keys: readonly Uint8Array[]): string {
 
 function openNode(directory: string, text: string, workload: Workload | undefined) {
   const store = openDiskBlockStore({ directory, createTrie: createStateTrie });
-  const stateTrie = createChainStateTrie(store, { cacheBytes: CACHE_BYTES });
-  const genesis = parseGenesis(text);
-  store.appendGenesis(genesisState(genesis));
-  const log = SILENT_LOGGER;
-  const chain = createChain({ config: genesis.config, store, stateTrie, log });
-  const execution = { config: chain.config, stateTrie, evm: createEvm() };
-  const headOf = () => {
-    const { header } = chain.head().block;
-    return { header, state: chain.stateAt(header.number) };
-  };
-  const now = () => performance.now();
-  const mempool = new Mempool(
-    { accountSlots: 1_000_000, bytesMax: 2 ** 30 },
-    { config: chain.config, head: headOf(), now },
-  );
-  chain.subscribe(({ executed, changes }) =>
-    mempool.onHead({
-      ...headOf(),
-      changed: changes.accounts.map(({ address }) => address),
-      included: executed.block.transactions.map(({ hash }) => hash),
-    }),
-  );
   const outcomes = { applied: 0, conflict: 0, late: 0 };
-  const threads =
-    workload &&
-    new SpeculationThreads({
-      count: 1,
-      data: { store: store.followable, cacheBytes: CACHE_BYTES, config: chain.genesisConfig, compiles: false },
-      compiler: undefined,
-      onLost(error) {
-        throw error;
-      },
-      onOutcome: () => {},
-    });
-  const lanes = threads && (workload?.lanes?.(threads.lanes) ?? threads.lanes);
-  const speculate = () =>
-    new Speculation(lanes!, (outcome, count) => {
-      outcomes[outcome] += count;
-    });
-  let speculation = lanes && speculate();
-  const recorded: RecordedExecutions | undefined = speculation && {
-    evmOf: (header, hash, evm) => speculation!.evmOf(header, hash, evm),
-  };
-  const proxied = speculation && {
-    begin: (header: Parameters<Speculation["begin"]>[0]) => speculation!.begin(header),
-    isPending: (tx: Parameters<Speculation["isPending"]>[0]) => speculation!.isPending(tx),
-    takes: (tx: Parameters<Speculation["takes"]>[0]) => speculation!.takes(tx),
-    get room() {
-      return speculation!.room;
+  let threads: SpeculationThreads | undefined;
+  const { genesis, chain, application } = openBenchApplication(store, text, {
+    speculationOf({ genesisConfig }) {
+      if (workload === undefined) return undefined;
+      threads = new SpeculationThreads({
+        count: 1,
+        data: { store: store.followable!, cacheBytes: CACHE_BYTES, config: genesisConfig, compiles: false },
+        compiler: undefined,
+        onLost(error) {
+          throw error;
+        },
+        onOutcome: () => {},
+      });
+      return new Speculation(workload.lanes?.(threads.lanes) ?? threads.lanes, (outcome, count) => {
+        outcomes[outcome] += count;
+      });
     },
-    send: (...args: Parameters<Speculation["send"]>) => speculation!.send(...args),
-  };
-  const application = new EvmApplication(
-    {
-      feeRecipient: () => PROPOSER,
-      extraData: EMPTY_BYTES,
-      minimumTip: () => 0n,
-      gasLimitTarget: () => BigInt(BLOCK_GAS_LIMIT),
-      packingMs: Number.POSITIVE_INFINITY,
-      forks: new ForkHashes({ config: chain.config, genesisHash: ZERO_HASH, genesisTime: genesis.timestamp }),
-    },
-    {
-      chain,
-      mempool,
-      now,
-      log,
-      submissions: { submit: (submission, run) => run(() => mempool.add(submission)) },
-      proposals: openProposals(undefined),
-      parameterProposals: new ParameterProposals(undefined),
-      startingSet: () => soloStartingSet(PROPOSER),
-      validatorPower: () => 1,
-      beginBlock: createBlockFactory(chain, execution, { recorded }),
-      speculation: proxied,
-      setAside: () => {},
-      onFailure(_, error) {
-        throw error;
-      },
-    },
-  );
+  });
   return {
     outcomes,
     head: (): Hash => chain.head().block.hash,
     async makeBlock(batch: readonly Uint8Array[], height: number): Promise<Cost> {
       for (const raw of batch) application.checkTx(raw);
-      if (speculation && workload?.neverPauses) {
-        // The block before is judged by its own speculation.
-        speculation.begin({ ...chain.head().block.header, parentHash: ZERO_HASH });
-        speculation = speculate();
-      }
       const proposal = {
         height,
         time: { seconds: genesis.timestamp + height, nanos: 0 },

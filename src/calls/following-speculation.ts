@@ -85,11 +85,7 @@ export class FollowingSpeculation {
 
   /** A thread without requests would hold removed files until it ends. */
   releaseRemoved(): void {
-    try {
-      this.#store.releaseRemoved();
-    } catch {
-      // The next request meets the same.
-    }
+    this.#store.releaseRemoved();
   }
 
   #blockOf(header: OpenHeader): SpeculativeBlock | undefined {

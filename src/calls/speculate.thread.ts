@@ -1,5 +1,5 @@
 import { RELEASE_MS } from "../chain/store/follow/store-follower.ts";
-import { type ModuleRequest, RequestedModules } from "../compiled-contracts/requested-modules.ts";
+import { type ModuleStarter, RequestedModules } from "../compiled-contracts/requested-modules.ts";
 import type { RecordedBatch } from "../execution/parallel/recorded-batch.ts";
 import type { Channel } from "../threads/channel.ts";
 import { threadData } from "../threads/native-calls.ts";
@@ -13,15 +13,10 @@ export type SpeculationHandlers = {
   dropped(key: string): void;
 };
 
-/** What the thread asks of its starter. */
-type StarterHandlers = {
-  compile(request: ModuleRequest): Promise<WebAssembly.Module | undefined>;
-};
-
 const modules = new RequestedModules((request) => starter.call("compile", request));
 const speculation = new FollowingSpeculation(threadData<SpeculationThreadData>(), modules);
 
-const starter: Channel<StarterHandlers> = serveThread<StarterHandlers>({
+const starter: Channel<ModuleStarter> = serveThread<ModuleStarter>({
   speculate: (sent: SentTransactions) => speculation.speculate(sent),
   dropped: (key: string) => modules.drop(key),
 })!;

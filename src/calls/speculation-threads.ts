@@ -1,5 +1,5 @@
 import type { ChainParts } from "../adapters/parts.ts";
-import type { ModuleRequest, ModuleSource } from "../compiled-contracts/requested-modules.ts";
+import { type ModuleSource, moduleStarter } from "../compiled-contracts/requested-modules.ts";
 import type { Config } from "../config/config.ts";
 import { isInMemory } from "../config/home.ts";
 import type { RecordedBatch } from "../execution/parallel/recorded-batch.ts";
@@ -7,12 +7,12 @@ import { Speculation, type SpeculationLane, type SpeculationRequest } from "../e
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { Pool, ThreadLostError } from "../threads/pool.ts";
-import { sentTransactions } from "./following-speculation.ts";
+import { type SpeculationThreadData, sentTransactions } from "./following-speculation.ts";
 import type { SpeculationHandlers } from "./speculate.thread.ts";
 
 const HEAP_MEGABYTES_MAX = 512;
 const IDLE_MS = 5 * 60_000;
-/** A message has 32 transactions, of which each can run for as long as all of a block's gas lasts. */
+/** A message has up to `SPECULATION_LIMITS.batch` transactions, of which each can run for as long as all of a block's gas lasts. */
 const ANSWER_MS_MAX = 60_000;
 
 /** What the threads follow. */
@@ -30,7 +30,7 @@ export class SpeculationThreads {
 
   constructor(options: {
     readonly count: number;
-    readonly data: unknown;
+    readonly data: SpeculationThreadData;
     readonly compiler: ModuleSource | undefined;
     readonly onLost: (error: ThreadLostError) => void;
     readonly onOutcome: ConstructorParameters<typeof Speculation>[1];
@@ -47,7 +47,7 @@ export class SpeculationThreads {
           waitingMax: Number.POSITIVE_INFINITY,
           heapMegabytesMax: HEAP_MEGABYTES_MAX,
           idleMs: IDLE_MS,
-          here: { compile: async (request: ModuleRequest) => (await compiler?.request(request))?.module },
+          here: moduleStarter(compiler),
         }),
     );
     this.#ignoreDropped = compiler?.onDropped((key) => {

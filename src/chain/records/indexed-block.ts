@@ -18,7 +18,7 @@ export type IndexedParts = {
   readonly receipts: readonly IndexedReceipt[];
 };
 
-export type IndexedReceipt = { readonly logs: readonly Log[] };
+type IndexedReceipt = { readonly logs: readonly Log[] };
 
 const CHECKSUM_LENGTH = 4;
 const SENDER_LENGTH = 20;

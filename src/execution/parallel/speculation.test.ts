@@ -29,7 +29,7 @@ function batchOf({ header, transactions }: SpeculationRequest): RecordedBatch {
   };
 }
 
-/** A speculation whose lanes answer when they are told to. */
+/** A speculation whose lanes answer when a test says so. */
 function speculationOf(lanes = 1) {
   const requests: {
     readonly lane: number;

@@ -26,6 +26,15 @@ export type PruneStep = (writer: KvWriter) => void;
 /** Of work without rows, which takes time too. */
 export const NO_ROWS: PruneStep = () => {};
 
+/** Work that writes nothing, with its pauses. */
+export function* withoutRows<T>(work: Generator<void, T>): Generator<PruneStep, T> {
+  for (;;) {
+    const next = work.next();
+    if (next.done) return next.value;
+    yield NO_ROWS;
+  }
+}
+
 /** Blocks whose rows of one kind are removed together: what several of them changed once, and neighbours one after the other. */
 export interface PruneBatch {
   /** Rows, about. */
@@ -129,10 +138,7 @@ class BlocksBatch implements PruneBatch {
 
   *add(number: number, payload: Buffer): Generator<PruneStep> {
     const { index, addresses } = this.#modules;
-    const reading = readHashesAndLogs(payload);
-    let read = reading.next();
-    for (; !read.done; read = reading.next()) yield NO_ROWS;
-    const parts = read.value;
+    const parts = yield* withoutRows(readHashesAndLogs(payload));
     for (const { hash } of parts.block.transactions) {
       this.#transactions.push({ hash: hashToBytes(hash), number });
     }

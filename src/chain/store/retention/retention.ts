@@ -159,8 +159,12 @@ export class RetentionWork {
     let end = performance.now() + sliceMs;
     for (const piece of pieces) {
       if (piece !== undefined) writer.add(piece);
-      if (performance.now() < end) continue;
+      if (!writer.needsSync && performance.now() < end) continue;
       yield;
+      if (writer.needsSync) {
+        writer.sync();
+        yield;
+      }
       end = performance.now() + sliceMs;
     }
     yield;

@@ -239,6 +239,10 @@ class StoreProbe {
           sorted(this.#pauses, ({ ms }) => ms),
           0.99,
         ),
+        "longest pause without collections": this.#pauses.reduce(
+          (most, pause) => Math.max(most, pause.ms - this.#collectionsMs(pause)),
+          0,
+        ),
         "longest pause": longest.ms,
         "its work": longest.of,
         "its commit": longest.commitMs,

@@ -1,5 +1,5 @@
 /** Below the longest pause a node may have, 20 ms, by what a collection of garbage takes. */
-const SLICE_MS = 6;
+const SLICE_MS = 4;
 
 /**
  * How many rows one transaction of a longer work writes: it and its commit are to be through in `sliceMs`. What a commit takes depends on pages, and

@@ -10,7 +10,7 @@ import { statePieces } from "./state-pieces.ts";
 
 /** Pruning begins when it can remove this many blocks: a pass writes some rows once however many blocks it removes. */
 const BLOCKS_MIN = 64;
-const SLICE_MS = 8;
+const SLICE_MS = 4;
 /**
  * A state file is written when so many times its bytes of the log can go: it takes some 20 µs an account, and with this share 33 µs a
  * transfer. What stays for it is a third of the index.

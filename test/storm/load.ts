@@ -17,8 +17,9 @@ const RECEIPT_EVERY = 3;
 const PAUSE_MS_MAX = 12;
 /** Transactions of one sender in one life, less those that wait from lives before: a slow chain must not fall behind for ever. */
 const TRANSACTIONS_MAX = 60;
-/** The upgrade to WebSocket is answered within so long, or the node has ended. */
-const UPGRADE_MS = 20_000;
+const TOPICS = ["newHeads", "logs"];
+/** The upgrade to WebSocket and the subscriptions are answered within so long, or the node has ended. */
+const SUBSCRIBE_MS_MAX = 20_000;
 
 /** Answers to a transaction that the node has already, in the pool or in a block. */
 const HAS_IT = /already known|nonce too low/;
@@ -138,30 +139,35 @@ export class Load {
   }
 
   async #subscribe(): Promise<void> {
-    const socket = new WebSocket(this.#options.wsUrl, { handshakeTimeout: UPGRADE_MS });
+    const socket = new WebSocket(this.#options.wsUrl, { handshakeTimeout: SUBSCRIBE_MS_MAX });
     this.#socket = socket;
+    // A block that is made before the answers is not notified.
     await new Promise<void>((resolve, reject) => {
-      socket.once("open", resolve);
-      socket.once("error", (error) => reject(new NoAnswerError(error.message, { cause: error })));
+      const timeout = setTimeout(() => reject(new NoAnswerError("no subscription")), SUBSCRIBE_MS_MAX).unref();
+      let left = TOPICS.length;
+      socket.on("open", () => {
+        for (const [id, topic] of TOPICS.entries()) {
+          const params = topic === "logs" ? [topic, {}] : [topic];
+          socket.send(JSON.stringify({ jsonrpc: "2.0", id, method: "eth_subscribe", params }));
+        }
+      });
+      socket.on("message", (text) => {
+        const message = JSON.parse(text.toString()) as Notification | SubscribeAnswer;
+        if ("params" in message) this.#notified(message);
+        else if (message.error) {
+          reject(new StormFailure("CALL_FAILED", `eth_subscribe: ${message.error.message}`));
+        } else if (--left === 0) {
+          clearTimeout(timeout);
+          resolve();
+        }
+      });
+      socket.on("error", (error) => reject(new NoAnswerError(error.message, { cause: error })));
+      socket.on("close", () => reject(new NoAnswerError("the connection ended")));
     });
-    socket.on("error", () => {});
-    socket.on("message", (text) => this.#notified(JSON.parse(text.toString()) as Notification));
-    for (const [id, topic] of ["newHeads", "logs"].entries()) {
-      socket.send(
-        JSON.stringify({
-          jsonrpc: "2.0",
-          id,
-          method: "eth_subscribe",
-          params: topic === "logs" ? [topic, {}] : [topic],
-        }),
-      );
-    }
   }
 
-  #notified({ params, error }: Notification): void {
+  #notified({ params }: Notification): void {
     try {
-      if (error) throw new StormFailure("CALL_FAILED", `eth_subscribe: ${error.message}`);
-      if (params === undefined) return;
       const { number, hash, blockNumber, blockHash, removed } = params.result;
       // Removed on demand; nobody is to look for them.
       if (removed) return;
@@ -175,8 +181,7 @@ export class Load {
 
 /** Of `newHeads` or of `logs`. */
 type Notification = {
-  readonly error?: { readonly message: string };
-  readonly params?: {
+  readonly params: {
     readonly result: {
       readonly number?: Hex;
       readonly hash?: Hash;
@@ -186,6 +191,8 @@ type Notification = {
     };
   };
 };
+
+type SubscribeAnswer = { readonly error?: { readonly message: string } };
 
 function isAnswer(error: unknown, texts: RegExp): boolean {
   return error instanceof RpcError && texts.test(error.message);

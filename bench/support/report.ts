@@ -5,13 +5,21 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const results = fileURLToPath(new URL("../results", import.meta.url));
+/** Figures are of the oldest version that is supported, where the name of their file does not say another one. */
+const FLOOR = "20";
 
-/** Writes `bench/results/NAME.json` with commit, Node version and CPU beside the figures, and `summary` where there is one. */
+/** Path of the result of a benchmark on the version of Node.js that runs this. */
+function resultFile(name: string): string {
+  const major = process.versions.node.split(".")[0]!;
+  return join(results, major === FLOOR ? `${name}.json` : `${name}.node-${major}.json`);
+}
+
+/** Writes the result with commit, Node version and CPU beside the figures, and `summary` where there is one. */
 export function writeResult(name: string, rows: readonly object[], summary: object = {}): void {
   mkdirSync(results, { recursive: true });
   const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
   const about = { commit, node: process.version, cpu: cpus()[0]?.model, cores: cpus().length };
-  writeFileSync(join(results, `${name}.json`), `${JSON.stringify({ ...about, ...summary, rows }, null, 2)}\n`);
+  writeFileSync(resultFile(name), `${JSON.stringify({ ...about, ...summary, rows }, null, 2)}\n`);
 }
 
 /** As `writeResult`, but rows of the file that no row of `rows` is about stay: a measurement in parts. @param about what a row is about */
@@ -21,7 +29,7 @@ export function updateResult<Row extends object>(
   about: (row: Row) => string,
 ): void {
   const measured = new Set(rows.map(about));
-  const file = join(results, `${name}.json`);
+  const file = resultFile(name);
   const { rows: known = [] } = existsSync(file)
     ? (JSON.parse(readFileSync(file, "utf8")) as { readonly rows?: readonly Row[] })
     : {};

@@ -102,7 +102,12 @@ export function branchValue(branch: BranchNode): Uint8Array | undefined {
 
 /** The hash without its prefix, or a node as it is. */
 function referenceAt(rlp: Uint8Array, start: number, end: number): Uint8Array {
-  return rlp.subarray(rlp[start]! < 0xc0 ? start + 1 : start, end);
+  return rlp.subarray(referenceStart(rlp, start), end);
+}
+
+/** Where the reference in the item at `at` begins: at its end where there is none. */
+export function referenceStart(rlp: Uint8Array, at: number): number {
+  return rlp[at]! < 0xc0 ? at + 1 : at;
 }
 
 /** The bytes of the string item `rlp[start..end)`, a view. */

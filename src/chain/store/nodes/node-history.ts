@@ -4,7 +4,14 @@ import { copyShared } from "../../../primitives/slab.ts";
 import type { Kv, KvWriter } from "../../../storage/kv.ts";
 import { numberKey, TABLE, tableKey } from "../../../storage/schema.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
-import { childReference, decodeNode, HASH_LENGTH } from "../../../trie/node.ts";
+import {
+  BRANCH_ITEMS,
+  childReference,
+  decodeNode,
+  HASH_LENGTH,
+  readItems,
+  referenceStart,
+} from "../../../trie/node.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
 
@@ -265,23 +272,40 @@ function wholeVersion(rlp: Uint8Array): Uint8Array {
   return version;
 }
 
+/** Of the node and of the one before, and the version that is made of them: a merge makes thousands, each of which is copied. */
+const items = new Int32Array(BRANCH_ITEMS + 1);
+const itemsBefore = new Int32Array(BRANCH_ITEMS + 1);
+const differences = new Uint8Array(2 + CHANGED_MAX * (1 + HASH_LENGTH));
+
 /** @param rlp empty where the trie became empty @param old the version before, if its RLP is known */
 function versionOf(rlp: Uint8Array, hash: Uint8Array, old: Uint8Array | undefined): Uint8Array {
-  const whole = () => wholeVersion(rlp);
-  if (old === undefined || rlp.length === 0 || hash[0]! % WHOLE_EVERY === 0) return whole();
-  const node = decodeNode(rlp);
-  const before = decodeNode(old);
-  if (node.kind !== "branch" || before.kind !== "branch") return whole();
-  const parts: Uint8Array[] = [];
+  if (old === undefined || rlp.length === 0 || hash[0]! % WHOLE_EVERY === 0) return wholeVersion(rlp);
+  const areBranches = readItems(rlp, items) === BRANCH_ITEMS && readItems(old, itemsBefore) === BRANCH_ITEMS;
+  if (!areBranches) return wholeVersion(rlp);
   let changed = 0;
+  let count = 0;
+  let at = 2;
   for (let n = 0; n < CHILDREN; n++) {
-    const reference = childReference(node, n) ?? new Uint8Array(0);
-    if (equalBytes(reference, childReference(before, n) ?? new Uint8Array(0))) continue;
+    if (isSameChild(n, rlp, old)) continue;
+    if (++count > CHANGED_MAX) return wholeVersion(rlp);
     changed |= 1 << n;
-    parts.push(Uint8Array.of(reference.length), reference);
+    const start = referenceStart(rlp, items[n]!);
+    const end = items[n + 1]!;
+    differences[at++] = end - start;
+    for (let i = start; i < end; i++) differences[at++] = rlp[i]!;
   }
-  if (changed === 0 || parts.length > 2 * CHANGED_MAX) return whole();
-  return Buffer.concat([Uint8Array.of(changed & 255, changed >> 8), ...parts]);
+  if (changed === 0) return wholeVersion(rlp);
+  differences[0] = changed & 255;
+  differences[1] = changed >> 8;
+  return differences.slice(0, at);
+}
+
+/** Whether child `n` is the same in both branches, whose items are known. */
+function isSameChild(n: number, rlp: Uint8Array, old: Uint8Array): boolean {
+  const length = items[n + 1]! - items[n]!;
+  if (length !== itemsBefore[n + 1]! - itemsBefore[n]!) return false;
+  for (let i = 0; i < length; i++) if (rlp[items[n]! + i] !== old[itemsBefore[n]! + i]) return false;
+  return true;
 }
 
 /** `rlp`, a branch, with those children replaced that have a bit in `changed`; undefined when it is none. */

@@ -80,7 +80,7 @@ export const PACKING_LIMITS = { bytesMax: BLOCK_RLP_SIZE_MAX - 1_000_000, timeMs
 export const TX_FRAME_BYTES = 4;
 
 type PackingModules = {
-  readonly mempool: Pick<Mempool, "pendingForBlock">;
+  readonly mempool: Pick<Mempool, "pendingForBlock" | "updateOrder">;
   readonly config: ChainConfig;
   /** Transactions to leave out. */
   readonly isExcluded?: (hash: Hash) => boolean;
@@ -100,10 +100,7 @@ export class Packing {
   readonly #builder: BlockBuilder;
   readonly #limits: Omit<PackingLimits, "timeMs">;
   readonly #modules: PackingModules;
-  /** Every transaction of the pool's order so far. */
-  readonly #tried: Transaction[] = [];
-  /** For each of them, whether the account goes on after it. */
-  readonly #goesOn: boolean[] = [];
+  #order: BlockOrder | undefined;
   readonly #packed: Transaction[] = [];
   #bytes = 0;
   #isStale = false;
@@ -152,7 +149,10 @@ export class Packing {
     const { isExcluded = () => false } = this.#modules;
     const { transactionsMax = Number.POSITIVE_INFINITY } = this.#limits;
     const candidates = this.#candidates();
-    if (!this.#repeat(candidates)) return false;
+    if (candidates === undefined) {
+      this.#isStale = true;
+      return false;
+    }
     for (let best = candidates.peek(); best; best = candidates.peek()) {
       if (builder.gasLeft() < TX_BASE_GAS || this.#packed.length >= transactionsMax) return false;
       if (performance.now() > deadline) return true;
@@ -166,8 +166,6 @@ export class Packing {
       if (this.#bytes + size <= this.#limits.bytesMax && !isExcluded(best.tx.hash)) {
         goesOn = this.#add(best, size);
       }
-      this.#tried.push(best.tx);
-      this.#goesOn.push(goesOn);
       if (goesOn) candidates.next();
       else candidates.skipAccount();
     }
@@ -178,9 +176,9 @@ export class Packing {
   #send(candidates: BlockOrder, speculation: PackingSpeculation): void {
     const next: PooledTransaction[] = [];
     let left = speculation.room;
-    for (let best = candidates.peek(); best && left > 0; best = candidates.peek(), left--) {
-      if (speculation.takes(best.tx)) next.push(best);
-      candidates.next();
+    for (const candidate of candidates.ahead()) {
+      if (left-- === 0) break;
+      if (speculation.takes(candidate.tx)) next.push(candidate);
     }
     speculation.send(this.#builder.header, next);
   }
@@ -198,30 +196,20 @@ export class Packing {
     return true;
   }
 
-  /** Goes to where the packing was; false where the pool's order has changed before. */
-  #repeat(candidates: BlockOrder): boolean {
-    for (const [i, tx] of this.#tried.entries()) {
-      if (candidates.peek()?.tx !== tx) {
-        this.#isStale = true;
-        return false;
-      }
-      if (this.#goesOn[i]) candidates.next();
-      else candidates.skipAccount();
-    }
-    return true;
-  }
-
-  #candidates(): BlockOrder {
+  /** What follows what was packed; undefined where the pool's order has changed before. */
+  #candidates(): BlockOrder | undefined {
     const { header } = this.#builder;
     const { mempool, config } = this.#modules;
+    if (this.#order !== undefined) return mempool.updateOrder(this.#order) ? this.#order : undefined;
     const blobParams = blobParamsAt(config, header.timestamp);
-    return mempool.pendingForBlock({
+    this.#order = mempool.pendingForBlock({
       baseFee: header.baseFeePerGas ?? 0n,
       minimumTip: this.#limits.minimumTip,
       txGasLimitMax: txGasLimitMaxOf(hardforkAt(config, header), config),
       blobBaseFee:
         blobParams && header.excessBlobGas !== undefined ? blobBaseFee(header.excessBlobGas, blobParams) : undefined,
     });
+    return this.#order;
   }
 }
 

@@ -55,7 +55,7 @@ export function createPendingBlocks(
   options: { readonly gasLimitTarget: () => bigint; readonly minimumTip: () => bigint },
   modules: {
     readonly chain: Pick<Chain, "config" | "head">;
-    readonly mempool: Pick<Mempool, "pendingForBlock" | "version">;
+    readonly mempool: Pick<Mempool, "pendingForBlock" | "updateOrder" | "version">;
     readonly beginBlock: BeginBlock;
     /** Unix seconds of the block that would be made now. */
     readonly nextTimestamp: () => number;

@@ -1,3 +1,4 @@
+import type { Address } from "../primitives/address.ts";
 import { effectiveTip } from "../types/transaction/fees.ts";
 import type { Entry } from "./entry.ts";
 import type { PooledTransaction } from "./pool.ts";
@@ -16,6 +17,10 @@ export class Heap<T> {
 
   get size(): number {
     return this.#items.length;
+  }
+
+  copy(): Heap<T> {
+    return new Heap(this.#isBefore, this.#items);
   }
 
   peek(): T | undefined {
@@ -80,9 +85,19 @@ export type BlockOrderLimits = {
   readonly blobBaseFee?: bigint | undefined;
 };
 
+/** What of an account came already. */
+type Account = {
+  /** Executable ones in order of nonce, those that came first. */
+  entries: readonly Entry[];
+  readonly taken: Entry[];
+  /** How many of all accounts had come when its last one came; 0: none of its own has. */
+  takenAt: number;
+  isClosed: boolean;
+};
+
 /** The transaction an account offers next. */
 type Candidate = {
-  readonly entries: readonly Entry[];
+  readonly account: Account;
   readonly index: number;
   readonly entry: Entry;
   readonly tip: bigint;
@@ -95,17 +110,48 @@ type Candidate = {
  */
 export class BlockOrder {
   readonly #limits: BlockOrderLimits;
-  readonly #heap: Heap<Candidate>;
+  readonly #isBefore: (a: Candidate, b: Candidate) => boolean;
+  /** Those of which one came. */
+  readonly #accounts = new Map<Address, Account>();
+  #count = 0;
+  /** Of those that came, each that is behind all after it, with how many had come with it: any of them can be the last in order from some point on. */
+  readonly #last: { readonly candidate: Candidate; readonly at: number }[] = [];
+  #heap: Heap<Candidate>;
 
-  /** @param accounts executable entries of each account in order of nonce */
-  constructor(accounts: Iterable<readonly Entry[]>, limits: BlockOrderLimits, rule: BlockOrderRule = "fees") {
+  /** Empty until it is updated. */
+  constructor(limits: BlockOrderLimits, rule: BlockOrderRule = "fees") {
     this.#limits = limits;
-    const firsts: Candidate[] = [];
+    this.#isBefore = rule === "fifo" ? isEarlier : isBetter;
+    this.#heap = new Heap(this.#isBefore);
+  }
+
+  /**
+   * Takes what the pool has by now, where those that came already would come first again, in the same order. Takes time proportional to the
+   * number of accounts, and a little for each that came.
+   * @param accounts executable entries of each account in order of nonce; read until the next update
+   * @returns false where others would come before: the order is of no use then
+   */
+  update(accounts: Iterable<readonly Entry[]>): boolean {
+    const candidates: Candidate[] = [];
+    let known = 0;
     for (const entries of accounts) {
-      const candidate = candidateAt([...entries], 0, limits);
-      if (candidate) firsts.push(candidate);
+      const [first] = entries;
+      if (first === undefined) continue;
+      const account = this.#accounts.get(first.sender);
+      if (account !== undefined) {
+        if (!account.taken.every((entry, i) => entries[i] === entry)) return false;
+        known++;
+        account.entries = entries;
+        if (account.isClosed) continue;
+      }
+      const next = candidateAt(account ?? newAccount(entries), account?.taken.length ?? 0, this.#limits);
+      if (next === undefined) continue;
+      const last = this.#lastAfter(next.account.takenAt);
+      if (last !== undefined && this.#isBefore(next, last)) return false;
+      candidates.push(next);
     }
-    this.#heap = new Heap<Candidate>(rule === "fifo" ? isEarlier : isBetter, firsts);
+    this.#heap = new Heap(this.#isBefore, candidates);
+    return known === this.#accounts.size;
   }
 
   /** The best one left. */
@@ -113,27 +159,70 @@ export class BlockOrder {
     return this.#heap.peek()?.entry;
   }
 
+  /** The best ones left, which stay. */
+  *ahead(): Generator<PooledTransaction> {
+    const heap = this.#heap.copy();
+    for (let best = heap.peek(); best; best = heap.peek()) {
+      yield best.entry;
+      this.#advance(heap, best);
+    }
+  }
+
   /** Goes on to the account's next transaction. */
   next(): void {
     const current = this.#heap.peek();
     if (!current) return;
-    const following = candidateAt(current.entries, current.index + 1, this.#limits);
-    if (following) this.#heap.replaceTop(following);
-    else this.#heap.pop();
+    this.#take(current);
+    this.#advance(this.#heap, current);
   }
 
   /** Leaves out the rest of the account. */
   skipAccount(): void {
-    this.#heap.pop();
+    const current = this.#heap.pop();
+    if (!current) return;
+    this.#take(current);
+    current.account.isClosed = true;
+  }
+
+  #take(candidate: Candidate): void {
+    const { account, entry } = candidate;
+    if (account.taken.length === 0) this.#accounts.set(entry.sender, account);
+    account.taken.push(entry);
+    account.takenAt = ++this.#count;
+    const last = this.#last;
+    while (last.length > 0 && this.#isBefore(last.at(-1)!.candidate, candidate)) last.pop();
+    last.push({ candidate, at: this.#count });
+  }
+
+  /** The last in order of those that came after the first `count`. */
+  #lastAfter(count: number): Candidate | undefined {
+    let low = 0;
+    let high = this.#last.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#last[middle]!.at > count) high = middle;
+      else low = middle + 1;
+    }
+    return this.#last[low]?.candidate;
+  }
+
+  #advance(heap: Heap<Candidate>, { account, index }: Candidate): void {
+    const following = candidateAt(account, index + 1, this.#limits);
+    if (following) heap.replaceTop(following);
+    else heap.pop();
   }
 }
 
+function newAccount(entries: readonly Entry[]): Account {
+  return { entries, taken: [], takenAt: 0, isClosed: false };
+}
+
 function candidateAt(
-  entries: readonly Entry[],
+  account: Account,
   index: number,
   { baseFee, minimumTip, txGasLimitMax, blobBaseFee }: BlockOrderLimits,
 ): Candidate | undefined {
-  const entry = entries[index];
+  const entry = account.entries[index];
   if (!entry) return undefined;
   const { tx } = entry;
   if (tx.type === 3 && (blobBaseFee === undefined || tx.maxFeePerBlobGas < blobBaseFee)) {
@@ -143,7 +232,7 @@ function candidateAt(
   const tip = effectiveTip(tx, baseFee);
   // A negative tip is a fee cap below the base fee, which no minimum of 0 makes up for.
   if (tip < 0n || tip < minimumTip) return undefined;
-  return { entries, index, entry, tip };
+  return { account, index, entry, tip };
 }
 
 function isBetter(a: Candidate, b: Candidate): boolean {

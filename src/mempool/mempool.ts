@@ -219,7 +219,14 @@ export class Mempool implements PoolReader {
 
   /** The pending transactions in the order a block takes them, as of now. */
   pendingForBlock(limits: BlockOrderLimits): BlockOrder {
-    return new BlockOrder(this.#pendingLists(), limits, this.#order);
+    const order = new BlockOrder(limits, this.#order);
+    order.update(this.#pendingLists());
+    return order;
+  }
+
+  /** Brings an order of `pendingForBlock` up to date. @returns false where it is of no use any more */
+  updateOrder(order: BlockOrder): boolean {
+    return order.update(this.#pendingLists());
   }
 
   get(hash: Hash): PooledTransaction | undefined {

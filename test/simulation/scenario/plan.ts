@@ -91,6 +91,8 @@ export type Plan = {
   readonly gapsPerMinute: number;
   /** Whether the first node executes calls in threads, and a process beside it does. */
   readonly hasCalls: boolean;
+  /** Threads that execute transactions of the next block ahead, and whose answers come in any order, late or never; 0: none do. */
+  readonly speculationThreads: number;
   /** An operator removes the newest blocks so often, on average; 0: never. */
   readonly rewindEveryMs: number;
   /** Osaka begins so long after block 0; 0: with it. */
@@ -188,8 +190,13 @@ export function planOf(options: PlanOptions): Plan {
     blobTransactionsPerMinute: blobRateOf(random.stream("blobs")),
     gapsPerMinute: gapRateOf(random.stream("gaps")),
     hasCalls: random.stream("calls").chance(0.2),
+    speculationThreads: engine === "solo" ? speculationThreadsOf(random.stream("speculation")) : 0,
     rewindEveryMs: engine === "solo" ? rewindPauseOf(random.stream("rewinds")) : 0,
   };
+}
+
+function speculationThreadsOf(random: Random): number {
+  return random.chance(0.4) ? random.integer(1, 3) : 0;
 }
 
 function rewindPauseOf(random: Random): number {

@@ -4,6 +4,9 @@ import { hasSpeculation, type Mutant } from "./mutant.ts";
 /** A contract goes to one thread, and those who call it to others: what each reads of them another one has changed. */
 const hasSeveralThreads = (plan: Plan) => hasSpeculation(plan) && plan.speculationThreads > 1;
 
+/** What was executed for a block that is not made, since those before it are removed, is packed into another one. */
+const hasRemovals = (plan: Plan) => hasSpeculation(plan) && plan.rewindEveryMs > 0;
+
 /** Faults of applying what threads executed ahead: an account or slot that was read is not compared, or a recording is applied to what it is not of. */
 export const SPECULATION_MUTANTS: readonly Mutant[] = [
   {
@@ -72,8 +75,8 @@ export const SPECULATION_MUTANTS: readonly Mutant[] = [
       },
     ],
     plan: { engine: "solo" },
-    suits: hasSpeculation,
-    seedsMax: 20,
+    suits: hasRemovals,
+    seedsMax: 60,
     checks: ["model"],
   },
   {

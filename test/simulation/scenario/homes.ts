@@ -37,8 +37,7 @@ export function genesisText(forkTime: number | undefined, contracts = PREDEPLOYE
   const text = renderGenesis({ chainId: CHAIN_ID, timestamp: GENESIS_TIME, alloc });
   const genesis = JSON.parse(text) as { config: Record<string, unknown>; alloc: Record<string, unknown> };
   genesis.config["osakaTime"] = forkTime;
-  for (const { address, code } of contracts)
-    genesis.alloc[address] = { balance: "0x0", nonce: "0x1", code };
+  for (const { address, code } of contracts) genesis.alloc[address] = { balance: "0x0", nonce: "0x1", code };
   return JSON.stringify(genesis);
 }
 

@@ -105,6 +105,7 @@ export type PlanOptions = {
   readonly nodes?: number | undefined;
   readonly durationMs?: number | undefined;
   readonly engine?: Plan["engine"] | undefined;
+  readonly speculationThreads?: number | undefined;
 };
 
 /** What is left of a plan that was cut down to what a violation takes. */
@@ -190,7 +191,8 @@ export function planOf(options: PlanOptions): Plan {
     blobTransactionsPerMinute: blobRateOf(random.stream("blobs")),
     gapsPerMinute: gapRateOf(random.stream("gaps")),
     hasCalls: random.stream("calls").chance(0.2),
-    speculationThreads: engine === "solo" ? speculationThreadsOf(random.stream("speculation")) : 0,
+    speculationThreads:
+      options.speculationThreads ?? (engine === "solo" ? speculationThreadsOf(random.stream("speculation")) : 0),
     rewindEveryMs: engine === "solo" ? rewindPauseOf(random.stream("rewinds")) : 0,
   };
 }

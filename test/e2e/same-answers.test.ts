@@ -17,7 +17,7 @@ import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const CHAIN_ID = 9_000n;
 const REVERTER = `0x${"4e".repeat(20)}` as Address;
-const PROCESSES = ["0", "2"] as const;
+const PROCESSES = ["0", "1"] as const;
 /** Of the syncing subscription, and of the new transactions, each by its hash and as a whole: the right one, its replacement, one after a gap that is none. */
 const NOTICES = 5;
 /** Ids of filters and subscriptions are random, without zeros before them. */

@@ -241,6 +241,7 @@ export const ERROR_CODES = {
   RPC_PARSE_ERROR: { number: -32700, actor: "caller" },
   RPC_PENDING_PROOF: REJECTED,
   RPC_PENDING_UNAVAILABLE: REJECTED,
+  RPC_PROCESS_MESSAGE: OPERATOR,
   RPC_RECEIPT_TIMEOUT: { number: 4, actor: "caller", data: "details" },
   RPC_RESPONSE_TOO_LARGE: { number: -32003, actor: "caller" },
   RPC_SUBSCRIPTION_ARGUMENT: REJECTED,

@@ -150,6 +150,7 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   RPC_PARSE_ERROR: "Send JSON in UTF-8; a shell needs single quotes around it.",
   RPC_PENDING_PROOF: "Ask for `latest`.",
   RPC_PENDING_UNAVAILABLE: "The operator reads the log.",
+  RPC_PROCESS_MESSAGE: "Nothing: the process was ended and another one serves. Report it, with the log.",
   RPC_RECEIPT_TIMEOUT: "Do not send it again: wait for the receipt of the hash in `data`.",
   RPC_RESPONSE_TOO_LARGE: "Split the batch.",
   RPC_SUBSCRIPTION_ARGUMENT: "Name fewer transactions in one subscription.",

@@ -41,7 +41,7 @@ export type LocalChainModules = FeeReads &
     readonly logs: LogSource;
     readonly logTexts: LogTextCache;
     readonly addresses: Pick<AddressIndex, "search">;
-    readonly submit: (transaction: Uint8Array | PooledTransaction) => MaybePromise<Hash>;
+    readonly submit: (transaction: Uint8Array, sender?: Address) => MaybePromise<Hash>;
     readonly nextBlock: () => NextBlock;
     readonly isControlled: boolean;
   };
@@ -83,7 +83,7 @@ export function createLocalChainView(modules: LocalChainModules): ChainView {
 
     suggestTip: () => modules.suggestTip(),
     feeHistory: (input) => modules.feeHistory(input),
-    submit: ({ transaction }) => modules.submit(transaction),
+    submit: ({ transaction, sender }) => modules.submit(transaction, sender),
     nextBlock: () => modules.nextBlock(),
     subscribe: (listener) => modules.subscribe(listener),
   };

@@ -78,16 +78,16 @@ test("a transaction without blobs is pooled when submit returns", () => {
   assert.equal(pool.get(tx.hash)?.sender, alice);
 });
 
-test("a transaction that another process decoded is pooled as it is, under the same rules", () => {
+test("a transaction whose sender another process recovered is pooled under the same rules", () => {
   const { pool, submit } = submission();
   const tx = signTransaction({ type: 2, ...transferFields, nonce: 0n }, testKey(0));
   const other = signTransaction({ type: 2, ...transferFields, chainId: 7n, nonce: 1n }, testKey(0));
-  assert.equal(submit(structuredClone({ tx, sender: alice })), tx.hash);
+  assert.equal(submit(tx.raw, alice), tx.hash);
   assert.equal(pool.get(tx.hash)?.sender, alice);
-  assert.throws(() => submit({ tx, sender: alice }), { code: "POOL_ALREADY_KNOWN" });
-  assert.throws(() => submit({ tx: other, sender: alice }), { code: "TX_INVALID_SENDER" });
+  assert.throws(() => submit(tx.raw, alice), { code: "POOL_ALREADY_KNOWN" });
+  assert.throws(() => submit(other.raw, alice), { code: "TX_INVALID_SENDER" });
   const capped = createSubmit({ ...RULES, txFeeWeiMax: 1n }, { pool, blobs: NO_BLOBS });
-  assert.throws(() => capped({ tx, sender: alice }), { code: "RPC_FEE_CAP_EXCEEDED" });
+  assert.throws(() => capped(tx.raw, alice), { code: "RPC_FEE_CAP_EXCEEDED" });
 });
 
 test("a blob transaction is pooled once its proofs are verified, and not before", async () => {

@@ -1,11 +1,11 @@
 import { NodeError } from "../errors.ts";
+import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
-
 import { decodePooledTransaction } from "../types/transaction/decode.ts";
 import { maxFeePerGasOf } from "../types/transaction/fees.ts";
 import type { BlobSidecar, BlobTransaction, Transaction } from "../types/transaction/transaction.ts";
-import type { PooledTransaction, Submission } from "./pool.ts";
+import type { Submission } from "./pool.ts";
 import { kzgRejection } from "./sidecar.ts";
 
 export type SubmissionRules = {
@@ -62,8 +62,11 @@ type SubmissionModules = {
   readonly blobs: BlobVerifier;
 };
 
-/** @param transaction in network form, or decoded with its sender by this node, in whichever process */
-export type Submit = (transaction: Uint8Array | PooledTransaction) => Hash | Promise<Hash>;
+/**
+ * @param transaction in network form
+ * @param sender that its signature names, where this node has recovered it, in whichever process
+ */
+export type Submit = (transaction: Uint8Array, sender?: Address) => Hash | Promise<Hash>;
 
 /**
  * The one way for submitted transactions into the pool: decode, check the rules of submission, verify, add. A hash means that the
@@ -94,10 +97,8 @@ export function createSubmit(rules: SubmissionRules, { pool, blobs }: Submission
     }
   }
 
-  return (transaction) => {
-    const submission: Submission =
-      transaction instanceof Uint8Array ? decodePooledTransaction(transaction) : transaction;
-    const { tx, sender, sidecar } = submission;
+  return (transaction, sender) => {
+    const { tx, sidecar } = decodePooledTransaction(transaction);
     try {
       assertSubmittable(tx, rules);
     } catch (error) {

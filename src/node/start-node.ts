@@ -145,7 +145,7 @@ export class NodeInProcess implements RunningNode {
       this.#measured = await listenMetrics({
         address: config.metrics.address,
         allowedHosts: config.jsonRpc.vhosts,
-        exposition: () => this.#exposition(),
+        exposition: () => this.exposition(),
         readiness: () => this.readiness(),
       });
       resources.add(() => this.#measured?.close());
@@ -226,8 +226,8 @@ export class NodeInProcess implements RunningNode {
     };
   }
 
-  /** Of this process and of those that serve connections. */
-  async #exposition(): Promise<string> {
+  /** The metrics of this process and of those that serve connections, as text for Prometheus. */
+  async exposition(): Promise<string> {
     const own = this.#metrics.exposition();
     if (this.processes === undefined) return own;
     return mergeExpositions([own, ...(await this.processes.expositions())]);

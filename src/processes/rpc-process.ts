@@ -11,6 +11,7 @@ import { Channel, type ChannelMessage } from "../threads/channel.ts";
 import { Outbox } from "../threads/message-lists.ts";
 import { errorFromData } from "../threads/plain-data.ts";
 import { startProcess } from "../threads/start-thread.ts";
+import { ProcessMessageError, ProcessMessages } from "./process-messages.ts";
 import type { ChainHandlers, RpcProcessData, RpcProcessHandlers, Urgent } from "./protocol.ts";
 import { ServedCalls, type ServedCallsModules } from "./served-calls.ts";
 
@@ -53,7 +54,10 @@ export class RpcProcess {
   #exposition = "";
   /** Messages that wait until the process is opened; undefined from then on. */
   #waiting: (readonly ChannelMessage[])[] | undefined = [];
+  readonly #messages: ProcessMessages;
   #isReady = false;
+  /** It sent a wrong message: nothing more is taken from it. */
+  #isRefused = false;
   #isOver = false;
 
   constructor(data: RpcProcessData, modules: RpcProcessModules) {
@@ -68,13 +72,13 @@ export class RpcProcess {
     });
     this.#ports = new PortServer(modules.ports, this.channel as Channel);
     this.#calls = new ServedCalls(modules, this.channel);
-    this.channel.serve({ ...this.#ports.handlers, ...this.#calls.handlers, ...this.#handlers() });
+    const handlers = { ...this.#ports.handlers, ...this.#calls.handlers, ...this.#handlers() };
+    this.channel.serve(handlers);
+    this.#messages = new ProcessMessages(Object.keys(handlers), data.config.rpcLimits.bodyBytesMax);
     // The first one says that its program is loaded.
     this.#child.once("message", () => {
       this.#open(data);
-      this.#child.on("message", (messages: readonly ChannelMessage[]) => {
-        for (const message of messages) this.channel.receive(message);
-      });
+      this.#child.on("message", (messages) => this.#receive(messages));
     });
     this.#child.on("error", (error) => modules.log.error("RPC process failed", { error }));
     this.#child.once("exit", (code, signal) => this.#ended(`${signal ?? code}`));
@@ -86,7 +90,7 @@ export class RpcProcess {
 
   /** It can be handed connections. */
   get isReady(): boolean {
-    return this.#isReady && !this.#isOver;
+    return this.#isReady && !this.#isOver && !this.#isRefused;
   }
 
   /** Connections of a listener that it was handed and has not closed. */
@@ -128,8 +132,9 @@ export class RpcProcess {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, METRICS_TIMEOUT_MS);
       const received = this.channel.call("metrics", undefined).then(
-        (exposition) => {
-          this.#exposition = exposition;
+        (exposition: unknown) => {
+          if (typeof exposition === "string") this.#exposition = exposition;
+          else this.#refuse(new ProcessMessageError("metrics that are no text"));
         },
         () => {},
       );
@@ -155,6 +160,22 @@ export class RpcProcess {
     this.#child.kill("SIGKILL");
   }
 
+  /** What is wrong with a message says that the process cannot be trusted with anything: it ends, and the chain goes on. */
+  #receive(messages: unknown): void {
+    if (this.#isRefused) return;
+    try {
+      for (const message of this.#messages.decode(messages)) this.channel.receive(message);
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  #refuse(error: unknown): void {
+    this.#isRefused = true;
+    this.#modules.log.error("RPC process is ended for its message", { process: this.pid, error });
+    this.kill();
+  }
+
   #handlers(): Pick<ChainHandlers, "ready" | "took" | "ended" | "badToken" | "calls" | "log"> {
     return {
       ready: () => {
@@ -166,6 +187,8 @@ export class RpcProcess {
         this.#onTheWay.delete(id);
       },
       ended: ({ listener }) => {
+        if (this.#connections[listener] === 0)
+          throw new ProcessMessageError("a connection ended that it does not have");
         this.#connections[listener]--;
       },
       badToken: ({ source }) => this.#modules.onBadToken(source),

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
+import { type Logger, SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import { metricOf, WITH_METRICS } from "../support/metrics.ts";
@@ -292,6 +296,53 @@ test("connections that are handed to a process that is killed are closed", async
     client.close();
   } finally {
     await node.stop();
+  }
+});
+
+test("a process that sends a wrong message is ended and replaced, and the chain goes on", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "evmint-wrong-"));
+  const file = join(folder, "message.json");
+  const options = process.env["NODE_OPTIONS"];
+  process.env["NODE_OPTIONS"] =
+    `${options ?? ""} --import ${new URL("../support/wrong-messages.mjs", import.meta.url)}`;
+  process.env["EVMINT_WRONG_MESSAGE"] = file;
+  const refused: string[] = [];
+  const log: Logger = {
+    ...SILENT_LOGGER,
+    error: (_message, data) => {
+      const code = (data?.["error"] as { readonly code?: string } | undefined)?.code;
+      if (code !== undefined) refused.push(code);
+    },
+    child: () => log,
+  };
+  const node = await startTestNode({ dev: true, settings: { ...settings, "json-rpc.processes": "1" }, log });
+  try {
+    const client = new Client(node.url);
+    const before = await client.transfer();
+    client.close();
+    const wrong = [
+      [{ kind: "event", name: "none", input: {} }],
+      [{ kind: "call", id: 1e9, name: "chain.submit", input: { transaction: { tx: { type: 2 }, sender: FROM } } }],
+    ];
+    for (const [index, messages] of wrong.entries()) {
+      const [pid] = node.node.processes!.pids;
+      writeFileSync(file, JSON.stringify(messages));
+      process.kill(pid!, "SIGUSR2");
+      while (node.node.processes!.pids.includes(pid!)) await nextTurn();
+      await node.node.processes!.ready();
+      assert.deepEqual(refused, Array(index + 1).fill("RPC_PROCESS_MESSAGE"));
+    }
+    const again = new Client(node.url);
+    const receipt = await again.call("eth_getTransactionReceipt", before.transactionHash);
+    assert.equal(receipt.blockHash, before.blockHash);
+    await again.transfer();
+    again.close();
+  } finally {
+    await node.stop();
+    if (options === undefined) delete process.env["NODE_OPTIONS"];
+    else process.env["NODE_OPTIONS"] = options;
+    delete process.env["EVMINT_WRONG_MESSAGE"];
+    rmSync(folder, { recursive: true });
   }
 });
 

@@ -22,9 +22,12 @@ test("a seed does the same each time: again in one process, after others, and in
   });
   const [a, b, c] = PLANS;
   const hashes = [];
+  assert.ok(b.speculationThreads > 0);
   for (const plan of [a, b, c, a]) {
-    const { hash, violation, blocks } = await one.run(plan);
+    const { hash, violation, blocks, speculated } = await one.run(plan);
     assert.equal(violation, undefined);
+    // Else no recording would be put to the test.
+    if (plan.speculationThreads > 0) assert.ok(speculated["applied"]! > 0, JSON.stringify(speculated));
     assert.ok(blocks > 3);
     hashes.push(hash);
   }

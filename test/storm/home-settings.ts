@@ -19,6 +19,8 @@ export type HomeSettings = {
   /** Limits of files and merges that only tests lower. */
   readonly hooks: Readonly<Record<string, unknown>>;
   readonly rpcProcesses: number;
+  /** Threads that execute transactions of the next block ahead. */
+  readonly speculationThreads: number;
   readonly isInstant: boolean;
   readonly hasAddressIndex: boolean;
   /** Segments and merges that a short chain comes to. */
@@ -27,6 +29,8 @@ export type HomeSettings = {
   readonly retainedBlocks: number | undefined;
   /** A module that nodes load before anything else. */
   readonly preload?: string;
+  /** Longest pause of a sender, which comes after one of four transactions. Milliseconds. */
+  readonly pauseMsMax: number;
   /** Factor of the time that a life takes. */
   readonly slowness: number;
 };
@@ -35,6 +39,14 @@ const DEV_CHAIN_ID = 31337n;
 const CHAIN_ID = 9000n;
 /** Of block 0 of homes with a genesis file, in Unix seconds. */
 const GENESIS_TIMESTAMP = 1_700_000_000;
+
+/** A thread that starts takes about as long as a short life. */
+const SPECULATION_SLOWNESS = 6;
+/** Transactions of a whole life, in place of those of one block. */
+const SPECULATION_PAUSE_MS_MAX = 150;
+const SPECULATION_BLOCK_TIME = "300ms";
+
+const PAUSE_MS_MAX = 12;
 
 /** So small that some blocks begin segments and merge history, in place of gigabytes. */
 const SMALL_LIMITS = {
@@ -64,10 +76,12 @@ export function drawSettings(engine: StormEngine, random: () => number, p2pPort:
     dev,
     chainId: dev ? DEV_CHAIN_ID : CHAIN_ID,
     rpcProcesses,
+    speculationThreads: 0,
     isInstant: blockTime === "instant",
     hasAddressIndex,
     hasSmallLimits,
     retainedBlocks,
+    pauseMsMax: PAUSE_MS_MAX,
     slowness: engine === "solo" ? (blockTime === "1s" ? 2 : 1) : 3,
     hooks: { ...(hasSmallLimits && SMALL_LIMITS), pruneAtOnce: true },
     flags: {
@@ -87,6 +101,33 @@ export function drawSettings(engine: StormEngine, random: () => number, p2pPort:
         "cometbft.p2p-address": `127.0.0.1:${p2pPort}`,
         "cometbft.local-net": "true",
       }),
+    },
+  };
+}
+
+/**
+ * Settings with which `threads` threads execute ahead of the chain's own: no dev chain, blocks at intervals, and lives in which a thread that begins
+ * with the first transactions comes to be of use. Half of the homes have RPC processes.
+ * @param random a stream of its own
+ */
+export function withSpeculation(drawn: HomeSettings, threads: number, random: () => number): HomeSettings {
+  const rpcProcesses = Math.floor(random() * 2) * (1 + Math.floor(random() * 2));
+  return {
+    ...drawn,
+    dev: false,
+    chainId: CHAIN_ID,
+    isInstant: false,
+    slowness: SPECULATION_SLOWNESS,
+    pauseMsMax: SPECULATION_PAUSE_MS_MAX,
+    rpcProcesses,
+    speculationThreads: threads,
+    flags: {
+      ...drawn.flags,
+      "json-rpc.processes": String(rpcProcesses),
+      "consensus.block-time": SPECULATION_BLOCK_TIME,
+      "evm.speculation-threads": String(threads),
+      "metrics.enable": "true",
+      "metrics.address": "127.0.0.1:0",
     },
   };
 }

@@ -13,8 +13,8 @@ const GAP_EVERY = 25;
 const REPLACEMENT_EVERY = 15;
 /** Of so many transactions one receipt is asked for. */
 const RECEIPT_EVERY = 3;
-/** Longest pause between two transactions of a sender, in milliseconds. */
-const PAUSE_MS_MAX = 12;
+/** Between two looks at the newest block. Milliseconds. */
+const LOOK_MS = 12;
 /** Transactions of one sender in one life, less those that wait from lives before: a slow chain must not fall behind for ever. */
 const TRANSACTIONS_MAX = 60;
 const TOPICS = ["newHeads", "logs"];
@@ -31,6 +31,8 @@ export type LoadOptions = {
   readonly wsUrl: string;
   readonly ledger: Ledger;
   readonly random: () => number;
+  /** Longest pause of a sender. */
+  readonly pauseMsMax: number;
 };
 
 /** Clients of one life of a node: they send, read and subscribe until it dies or they are stopped, and the ledger learns every answer. */
@@ -76,7 +78,7 @@ export class Load {
   }
 
   async #run(sender: Sender): Promise<void> {
-    const { rpc, ledger, random } = this.#options;
+    const { rpc, ledger, random, pauseMsMax } = this.#options;
     const isOneOf = (count: number) => random() * count < 1;
     let left = TRANSACTIONS_MAX - sender.slotsFrom(ledger.model.nonceOf(sender.address));
     while (!this.#isStopping) {
@@ -87,10 +89,10 @@ export class Load {
         await this.#send(sender, sender.nextSlot());
       } else {
         this.#sawBlock(await rpc.call("eth_getBlockByNumber", "latest", false));
-        await sleep(PAUSE_MS_MAX);
+        await sleep(LOOK_MS);
       }
       if (isOneOf(RECEIPT_EVERY)) await this.#readReceipt();
-      if (isOneOf(4)) await sleep(random() * PAUSE_MS_MAX);
+      if (isOneOf(4)) await sleep(random() * pauseMsMax);
     }
   }
 

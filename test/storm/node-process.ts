@@ -35,7 +35,7 @@ export type VictimOptions = {
   readonly preload?: string | undefined;
 };
 
-type Urls = { readonly http: string; readonly ws: string; readonly ipc: string };
+type Urls = { readonly http: string; readonly ws: string; readonly ipc: string; readonly metrics?: string };
 
 /** One life of a node: its process, and those that it started. */
 export class NodeProcess {
@@ -92,6 +92,11 @@ export class NodeProcess {
 
   async ipcPath(): Promise<string> {
     return (await this.#urls).ipc;
+  }
+
+  /** Where it shows its metrics; undefined where it does not. */
+  async metricsUrl(): Promise<string | undefined> {
+    return (await this.#urls).metrics;
   }
 
   /** Leaves all connections, for a new one that is answered. */

@@ -23,6 +23,8 @@ export type EngineResults = {
   transactionsAnswered: number;
   blocksSeen: number;
   receiptsSeen: number;
+  /** Kills of homes with speculation threads, by the number of their RPC processes, and what became of transactions there; absent without such homes. */
+  speculation?: { kills: number; byRpcProcesses: Record<string, number>; outcomes: Record<string, number> };
   /** CometBFT processes that outlived their node, and that its next start killed. */
   leftovers: number;
 };
@@ -119,12 +121,21 @@ export function summary(results: Results): string {
       `${load} machine: restart to first answer ${times(engine.restartMs[load])} ms; to next block ${times(engine.blockMs[load])} ms`;
     lines.push(
       `${name}: ${engine.kills} kills in ${engine.homes} homes, ${engine.blocks} blocks, ${engine.transactionsAnswered} transactions answered`,
-      `  ${Object.entries(engine.byKind)
-        .map(([kind, kills]) => `${kind} ${kills}`)
-        .join(", ")}`,
+      ...(engine.speculation === undefined
+        ? []
+        : [
+            `  ${engine.speculation.kills} with speculation threads: ${listed(engine.speculation.outcomes)}; by RPC processes: ${listed(engine.speculation.byRpcProcesses)}`,
+          ]),
+      `  ${listed(engine.byKind)}`,
       `  p50 / p90 / p99 / max, ${ofMachine("quiet")}`,
       `  p50 / p90 / p99 / max, ${ofMachine("busy")}`,
     );
   }
   return lines.join("\n");
+}
+
+function listed(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(", ");
 }

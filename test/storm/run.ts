@@ -3,6 +3,7 @@
  *
  * `--part` ends this run after so many kills; SIGINT or SIGTERM after the kill that it is at. `--quiet` says that the machine does nothing else.
  * `--seed N --engine solo|cometbft|network` runs one home again, as a failure prints it, and counts nothing; `--engine` alone runs that one only.
+ * `--speculation-threads N` has homes under the solo engine alone, with N threads that execute the next block ahead.
  * `--add FILE` adds the results of another run and kills nothing. docs/storm.md
  */
 import { spawnSync } from "node:child_process";
@@ -44,11 +45,13 @@ const { values, positionals } = parseArgs({
     quiet: { type: "boolean", default: false },
     results: { type: "string", default: RESULTS },
     add: { type: "string" },
+    "speculation-threads": { type: "string", default: "0" },
   },
 });
 const total = Number(positionals[0] ?? 500);
 const results = readResults(values.results);
 const commit = currentCommit();
+const speculationThreads = Number(values["speculation-threads"]);
 const load = values.quiet ? "quiet" : "busy";
 const isRepeat = values.seed !== undefined;
 let left = isRepeat ? total : Math.min(total - results.kills, Number(values.part ?? total));
@@ -70,7 +73,8 @@ async function runHomes(slot: number): Promise<void> {
   while (left > 0 && failures < FAILURES_MAX && !stop.signal.aborted) {
     const kills = Math.min(left, KILLS_PER_HOME);
     left -= kills;
-    const engine = (values.engine as StormEngine | undefined) ?? nextEngine();
+    const given = speculationThreads > 0 ? "solo" : (values.engine as StormEngine | undefined);
+    const engine = given ?? nextEngine();
     running.push(engine);
     await runHome({
       kills,
@@ -100,15 +104,26 @@ async function runHome(options: HomeOptions): Promise<void> {
     countTime(totals.blockMs[load], blockMs);
   };
   try {
-    const report = await stormOf(engine, { ...options, directory, onKill, signal: stop.signal }).run();
+    const storm = stormOf(engine, { ...options, directory, onKill, signal: stop.signal });
+    const report = await storm.run();
+    if (storm instanceof StormHome && storm.settings.speculationThreads > 0) {
+      totals.speculation ??= { kills: 0, byRpcProcesses: {}, outcomes: {} };
+      totals.speculation.kills += done;
+      count(totals.speculation.byRpcProcesses, String(storm.settings.rpcProcesses), done);
+      for (const [outcome, each] of Object.entries(report.speculated)) {
+        count(totals.speculation.outcomes, outcome, each);
+      }
+    }
     totals.homes++;
     for (const name of ["blocks", "transactionsAnswered", "blocksSeen", "receiptsSeen", "leftovers"] as const) {
       totals[name] += report[name];
     }
     rmSync(directory, { recursive: true });
     const seconds = ((performance.now() - begin) / 1000).toFixed(0);
+    const { applied } = report.speculated;
+    const ahead = speculationThreads > 0 ? `, ${applied ?? 0} transactions executed ahead` : "";
     console.log(
-      `${engine} seed ${seed}: ${done} kills, ${report.blocks} blocks in ${seconds} s; ${results.kills} in all`,
+      `${engine} seed ${seed}: ${done} kills, ${report.blocks} blocks${ahead} in ${seconds} s; ${results.kills} in all`,
     );
   } catch (error) {
     failures++;
@@ -123,14 +138,15 @@ async function runHome(options: HomeOptions): Promise<void> {
     console.error(error);
     console.error(`kill ${done + 1}: ${error instanceof StormFailure ? JSON.stringify(error.plan) : ""}`);
     console.error(`home and log: ${directory}`);
-    console.error(`again: npm run storm -- ${kills} --engine ${engine} --seed ${seed}`);
+    const threads = speculationThreads > 0 ? ` --speculation-threads ${speculationThreads}` : "";
+    console.error(`again: npm run storm -- ${kills} --engine ${engine} --seed ${seed}${threads}`);
   }
 }
 
 type HomeOptions = Pick<StormOptions, "kills" | "seed" | "firstPort"> & { readonly engine: StormEngine };
 
 function stormOf(engine: StormEngine, options: StormOptions): Storm {
-  return engine === "network" ? new StormNetwork(options) : new StormHome({ ...options, engine });
+  return engine === "network" ? new StormNetwork(options) : new StormHome({ ...options, engine, speculationThreads });
 }
 
 /** The engine that is furthest behind its share. */

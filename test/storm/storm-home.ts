@@ -13,7 +13,7 @@ import { ChainModel } from "./chain-model.ts";
 import { checkHome } from "./check-home.ts";
 import { contractsOf } from "./contracts.ts";
 import { asFailure, StormFailure } from "./failure.ts";
-import { drawSettings, type HomeSettings, writeGenesis } from "./home-settings.ts";
+import { drawSettings, type HomeSettings, withSpeculation, writeGenesis } from "./home-settings.ts";
 import { drawKill, type KillPlan } from "./kill-plan.ts";
 import { Ledger } from "./ledger.ts";
 import { type ArmedStep, killProcess } from "./node-process.ts";
@@ -23,11 +23,15 @@ import { logFileOf, StormNode } from "./storm-node.ts";
 
 const EVMINTD = fileURLToPath(new URL("../../bin/evmintd.js", import.meta.url));
 const SENDERS = 4;
+/** Sets the random numbers of settings with speculation threads apart, so that homes without them are as they were. */
+const SPECULATION_STREAM = 0x5eed;
 /** Most blocks that one rewind removes: proofs of so many are there, whatever the retention. */
 const REWIND_BLOCKS_MAX = 40;
 
 export type StormHomeOptions = StormOptions & {
   readonly engine: "solo" | "cometbft";
+  /** Threads that execute ahead of the chain's own; 0 where it is not given. */
+  readonly speculationThreads?: number;
   /** In place of those that the seed draws. */
   readonly settings?: Partial<Omit<HomeSettings, "dev" | "chainId">>;
   /** Called on the home of a node that is dead, before its next start: for tests of the storm, which damage it. */
@@ -48,7 +52,12 @@ export class StormHome implements Storm {
     this.#options = options;
     // Neighbouring seeds begin with much the same numbers.
     this.#random = mulberry32(Math.imul(options.seed, 0x9e3779b1));
-    const drawn = drawSettings(options.engine, this.#random, options.firstPort);
+    const settings = drawSettings(options.engine, this.#random, options.firstPort);
+    const threads = options.speculationThreads ?? 0;
+    const drawn =
+      threads > 0
+        ? withSpeculation(settings, threads, mulberry32(Math.imul(options.seed ^ SPECULATION_STREAM, 0x9e3779b1)))
+        : settings;
     this.settings = { ...drawn, ...options.settings, flags: { ...drawn.flags, ...options.settings?.flags } };
     const home = join(options.directory, "home");
     mkdirSync(home, { recursive: true });
@@ -107,6 +116,7 @@ export class StormHome implements Storm {
       transactionsAnswered: node.answered,
       receiptsSeen,
       blocksSeen,
+      speculated: node.speculated,
       leftovers: node.leftovers,
     };
   }

@@ -102,6 +102,7 @@ export class StormNetwork implements Storm {
       transactionsAnswered: sum(({ answered }) => answered),
       blocksSeen: sum(({ ledger }) => ledger.blocksSeen),
       receiptsSeen: sum(({ ledger }) => ledger.receiptsSeen),
+      speculated: {},
       leftovers: sum(({ leftovers }) => leftovers),
     };
   }

@@ -6,6 +6,7 @@ import type { Ledger } from "./ledger.ts";
 import { Load } from "./load.ts";
 import { type ArmedStep, assertEnded, killSame, NodeProcess, type ProcessId } from "./node-process.ts";
 import { NoAnswerError } from "./rpc.ts";
+import { SpeculationWatch } from "./speculation-watch.ts";
 
 /** A node that makes no block for so long, though transactions wait, has failed. Milliseconds. */
 const BLOCK_MS_MAX = 60_000;
@@ -27,6 +28,9 @@ export class StormNode {
   readonly ledger: Ledger;
   readonly #options: StormNodeOptions;
   readonly #flags: Record<string, string>;
+  /** What became of transactions that threads executed ahead, over all lives. */
+  readonly speculated: Record<string, number> = {};
+  #watch: SpeculationWatch | undefined;
   #process: NodeProcess | undefined;
   #load: Load | undefined;
   /** Engines that outlived their node, until a start. */
@@ -94,9 +98,12 @@ export class StormNode {
       wsUrl: await this.process.wsUrl(),
       ledger: this.ledger,
       random: this.#options.random,
+      pauseMsMax: this.#options.settings.pauseMsMax,
     });
     this.#load = load;
     await load.begin();
+    const metricsUrl = await this.process.metricsUrl();
+    if (metricsUrl !== undefined) this.#watch ??= new SpeculationWatch(metricsUrl);
   }
 
   /** Ends the clients. @throws what they saw that must not be */
@@ -111,6 +118,8 @@ export class StormNode {
   /** Kills the node, if it lives, and waits until nothing of it runs. @throws StormFailure where something does */
   async kill(how: { readonly withChildren: boolean } = { withChildren: false }): Promise<void> {
     await this.process.kill(how);
+    this.#watch?.end(this.speculated);
+    this.#watch = undefined;
     await this.endLoad();
     this.#leftovers = [...this.#leftovers, ...(await this.process.ended())];
   }
@@ -118,6 +127,8 @@ export class StormNode {
   /** Kills the node and everything that it started, now or in a life before. */
   async end(): Promise<void> {
     await this.#process?.kill({ withChildren: true });
+    this.#watch?.end(this.speculated);
+    this.#watch = undefined;
     for (const each of this.#leftovers) killSame(each);
     await assertEnded(this.#leftovers);
   }

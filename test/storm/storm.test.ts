@@ -42,6 +42,14 @@ for (const processes of [0, 2]) {
   });
 }
 
+test(`nothing that was answered is lost in ${KILLS} kills of nodes that apply what threads executed ahead`, async () => {
+  const { report, kills } = await storm({ seed: 8, kills: KILLS, speculationThreads: 2 });
+  assert.equal(kills.length, KILLS);
+  assert.ok(report.blocks > KILLS);
+  assert.ok(report.transactionsAnswered > KILLS);
+  assert.ok((report.speculated["applied"] ?? 0) > KILLS, JSON.stringify(report.speculated));
+});
+
 test("RPC processes end with a node that dies while it removes blocks", async () => {
   const directory = mkdtempSync(join(tmpdir(), "evmint-storm-"));
   const flags = {

@@ -32,6 +32,8 @@ export type HomeReport = {
   readonly transactionsAnswered: number;
   readonly receiptsSeen: number;
   readonly blocksSeen: number;
+  /** What became of transactions that threads executed ahead, by outcome, as the metrics of living nodes showed it. */
+  readonly speculated: Readonly<Record<string, number>>;
   /** CometBFT processes that outlived their node, and that its next start killed. */
   readonly leftovers: number;
 };

@@ -37,7 +37,9 @@ function loggerOf(module) {
 const { config } = loadConfig({ home, dev, flags, environment: {} });
 const node = await startNode(config, loggerOf(""), { ...hooks, failPoint });
 const urlOf = (kind) => node.listeners.find((listener) => listener.kind === kind)?.url;
-process.stdout.write(`${JSON.stringify({ http: urlOf("http"), ws: urlOf("ws"), ipc: urlOf("ipc") })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ http: urlOf("http"), ws: urlOf("ws"), ipc: urlOf("ipc"), metrics: urlOf("metrics") })}\n`,
+);
 process.once("SIGTERM", () => void node.stop().then(() => process.exit(0)));
 const commands = createInterface({ input: process.stdin });
 commands.on("line", (line) => {

@@ -80,9 +80,9 @@ export class PoolRole {
     const submit = createSubmit(submissionRulesOf(config.jsonRpc), { pool, blobs });
     const gate = createBacklogGate(config, modules.opened.chain, mempool, modules.metrics);
     this.#gate = gate;
-    this.submit = (transaction) => {
+    this.submit = (transaction, sender) => {
       gate?.assertOpen("caller");
-      return submit(transaction);
+      return submit(transaction, sender);
     };
     this.fromPeers = new PeerSubmissions({ pool, blobs, assertOpen: () => gate?.assertOpen("peer"), log });
   }

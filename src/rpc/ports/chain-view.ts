@@ -35,10 +35,11 @@ export interface ChainView
     ChainEvents {
   /**
    * Adds a transaction to the pool; its hash once it is accepted.
-   * @param transaction in network form, or decoded with the sender that its signature names
+   * @param input.transaction in network form
+   * @param input.sender that its signature names, where it was recovered
    * @throws the decoder's, the pool's and the submission rules' rejections
    */
-  submit(input: { readonly transaction: Uint8Array | PooledTransaction }): MaybePromise<Hash>;
+  submit(input: { readonly transaction: Uint8Array; readonly sender?: Address }): MaybePromise<Hash>;
   /** @throws PendingUnavailableError where no valid block can follow */
   nextBlock(): MaybePromise<NextBlock>;
 }

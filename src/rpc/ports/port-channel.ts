@@ -1,3 +1,4 @@
+import { invariant } from "../../errors.ts";
 import type { CancelToken } from "../../threads/cancel-token.ts";
 import type { Channel, Handlers, ServedCall } from "../../threads/channel.ts";
 import { plainData } from "../../threads/plain-data.ts";
@@ -55,6 +56,7 @@ export class PortServer {
           (value: unknown) => channel.emit("chain.event", { id, name, value: plainData(value) }),
         ]);
         const listener = Object.fromEntries(listeners) as ChainListener;
+        invariant(!this.#subscriptions.has(id), "a subscription has a number of its own");
         this.#subscriptions.set(id, ports.chain.subscribe(listener));
       },
       "chain.unsubscribe": ({ id }) => this.#unsubscribe(id),

@@ -73,7 +73,7 @@ const INPUTS: {
     poolContent: undefined,
     poolContentFrom: address,
     poolCounts: undefined,
-    submit: { transaction: pooled[0]! },
+    submit: { transaction: pooled[0]!.tx.raw, sender: pooled[0]!.sender },
   },
   execution: {
     call,

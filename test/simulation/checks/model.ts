@@ -1,4 +1,4 @@
-import { FORK_PROBE, LEDGER, RELAY } from "../workload/contracts.ts";
+import { CLOCK, FORK_PROBE, LEDGER, RELAY } from "../workload/contracts.ts";
 import { USER_BALANCE, USERS } from "../workload/user-keys.ts";
 
 /** A block as JSON-RPC answers it, with the members that the model reads. */
@@ -71,7 +71,7 @@ export type ModelState = {
   readonly logs: readonly LogJson[];
 };
 
-const CONTRACTS: ReadonlySet<string> = new Set([LEDGER.address, RELAY.address, FORK_PROBE.address]);
+const CONTRACTS: ReadonlySet<string> = new Set([LEDGER, RELAY, FORK_PROBE, CLOCK].map(({ address }) => address));
 
 const TRANSFER_GAS = 21_000n;
 const ELASTICITY = 2n;
@@ -92,7 +92,7 @@ export class ModelDisagreement extends Error {
 
 /**
  * The chain as its users understand it, in the plainest way: it executes each block from its transactions, and says what balances, nonces, slots and
- * logs there must be. It knows three contracts and no EVM.
+ * logs there must be. It knows four contracts and no EVM.
  */
 export class Model {
   readonly #states: ModelState[];
@@ -250,6 +250,15 @@ class Execution {
       this.#count(RELAY.address, input, hash);
       return true;
     }
+    if (to === CLOCK.address) {
+      this.#log({
+        address: CLOCK.address,
+        topics: [],
+        data: word(BigInt(this.#block.timestamp)) + word(BigInt(this.#block.number)).slice(2),
+        hash,
+      });
+      return true;
+    }
     if (to === LEDGER.address) return this.#count(from, input, hash);
     this.#add(from, -BigInt(value));
     this.#add(to, BigInt(value));
@@ -262,16 +271,18 @@ class Execution {
     if (BigInt(input) !== BigInt(count)) return false;
     this.#counts.set(caller, count + 1);
     this.#total++;
+    this.#log({ address: LEDGER.address, topics: [word(BigInt(caller))], data: word(BigInt(count + 1)), hash });
+    return true;
+  }
+
+  #log({ hash, ...log }: Pick<LogJson, "address" | "topics" | "data"> & { readonly hash: string }): void {
     this.#logs.push({
-      address: LEDGER.address,
-      topics: [word(BigInt(caller))],
-      data: word(BigInt(count + 1)),
+      ...log,
       blockNumber: this.#block.number,
       blockHash: this.#block.hash,
       transactionHash: hash,
       logIndex: `0x${this.#logs.length.toString(16)}`,
     });
-    return true;
   }
 
   #add(address: string, amount: bigint): void {

@@ -12,7 +12,7 @@ const BLOCKS_BEHIND_MAX = 3;
 const BELIEF_BLOCKS = 4.5;
 const BELIEF_BLOCK_MS_MIN = 1_000;
 
-/** Files and sockets that a process of a node has open at most, besides one for each segment of the block log. */
+/** Files and sockets that a process of a node has open at most, besides one for each segment of the block log and each thread that follows it. */
 const DESCRIPTORS_MAX = 48;
 /** Segments of the log that were removed, but that a process still has open, at most, beside those that the log had at the last look of the latest reader. */
 const REMOVED_SEGMENTS_MAX = 8;
@@ -151,7 +151,8 @@ export class Watcher {
       segments++;
     }
     for (const { name, files } of machine.processes) {
-      if (files.size > DESCRIPTORS_MAX + segments) {
+      const logs = 1 + (name.endsWith("evmintd") ? plan.speculationThreads : 0);
+      if (files.size > DESCRIPTORS_MAX + logs * segments) {
         simulation.violate("bounds", `${name} has ${files.size} files open, and the log has ${segments} segments`);
       }
     }

@@ -4,6 +4,7 @@ import { CONSENSUS_MUTANTS } from "./consensus.ts";
 import type { Mutant } from "./mutant.ts";
 import { POOL_MUTANTS } from "./pool.ts";
 import { SNAPSHOT_MUTANTS } from "./snapshots.ts";
+import { SPECULATION_MUTANTS } from "./speculation.ts";
 import { STORAGE_MUTANTS } from "./storage.ts";
 import { SUPERVISION_MUTANTS } from "./supervision.ts";
 import { THREAD_MUTANTS } from "./threads.ts";
@@ -17,5 +18,6 @@ export const ALL_MUTANTS: readonly Mutant[] = [
   ...CONSENSUS_MUTANTS,
   ...SUPERVISION_MUTANTS,
   ...THREAD_MUTANTS,
+  ...SPECULATION_MUTANTS,
   ...SNAPSHOT_MUTANTS,
 ];

@@ -63,6 +63,11 @@ export function hasGaps(plan: Plan): boolean {
   return plan.users > 0 && plan.gapsPerMinute > 0;
 }
 
+/** Plans with threads that execute transactions of the next block ahead. */
+export function hasSpeculation(plan: Plan): boolean {
+  return plan.users > 0 && plan.speculationThreads > 0;
+}
+
 /** Plans that all of `conditions` hold for. */
 export function all(...conditions: readonly ((plan: Plan) => boolean)[]): (plan: Plan) => boolean {
   return (plan) => conditions.every((holds) => holds(plan));

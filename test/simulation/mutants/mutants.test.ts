@@ -16,6 +16,7 @@ const NAMES = [
   "own-setting-in-the-block",
   "engine-not-restarted",
   "epoch-of-the-last-read",
+  "recorded-balance-not-compared",
 ];
 
 let hunter: MutantHunter;

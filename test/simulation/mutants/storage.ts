@@ -63,7 +63,8 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
         to: `      throw new LogWriteError("block log could not be synced", {}, { cause: error });`,
       },
     ],
-    plan: { engine: "solo" },
+    // Few plans show it: those that were looked at had no threads.
+    plan: { engine: "solo", speculationThreads: 0 },
     suits: all(hasFault("failed-sync"), hasFault("power-cut", "power-cut-at-write")),
     seedsMax: 60,
     checks: ["durability", "liveness", "own fault", "agreement"],

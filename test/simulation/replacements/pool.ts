@@ -5,6 +5,11 @@ import {
   type ExecutionThreadData,
   FollowingExecution,
 } from "../../../src/calls/following-execution.ts";
+import {
+  FollowingSpeculation,
+  type SentTransactions,
+  type SpeculationThreadData,
+} from "../../../src/calls/following-speculation.ts";
 import { RequestedModules } from "../../../src/compiled-contracts/requested-modules.ts";
 import { type PackedSidecar, unpackSidecar } from "../../../src/crypto/kzg/sidecar.ts";
 import { VerifiedBlobs } from "../../../src/crypto/kzg/verified-blobs.ts";
@@ -13,11 +18,17 @@ import { type Handlers, Moved } from "../../../src/threads/channel.ts";
 import type * as Replaced from "../../../src/threads/pool.ts";
 import { chargeTo } from "../kernel/charge.ts";
 import { currentProcess } from "../kernel/current.ts";
+import type { SimulatedProcess } from "../kernel/process.ts";
 import type { Random } from "../kernel/random.ts";
+import { drawHandOver, type HandOver, PROMPT, shuffledTransactions } from "./hand-over.ts";
 
 export class ThreadLostError extends NodeError {
   readonly code = "WORKER_TASK_FAILED";
-  readonly reason = "closed";
+  readonly reason: "crash" | "timeout" | "closed";
+  constructor(message: string, reason: "crash" | "timeout" | "closed" = "closed") {
+    super(message);
+    this.reason = reason;
+  }
 }
 
 export class CallAbortedError extends NodeError {
@@ -30,6 +41,8 @@ type ThreadModule = {
   readonly start: (data: unknown) => { readonly handlers: Handlers; readonly everySecond?: () => void };
   /** Milliseconds of a call beside what is charged, at most: mostly it takes a hundredth. */
   readonly msMax: number;
+  /** How an answer comes, and whether it does; undefined: at once. */
+  readonly handOver?: (random: Random) => HandOver;
 };
 
 const MODULES: Readonly<Record<string, ThreadModule>> = {
@@ -52,7 +65,22 @@ const MODULES: Readonly<Record<string, ThreadModule>> = {
     // The processor is there for other threads too.
     msMax: 100,
   },
+  "calls/speculate.thread": {
+    start(data) {
+      const compiler = new RequestedModules(() => Promise.resolve(undefined));
+      const speculation = new FollowingSpeculation(data as SpeculationThreadData, compiler);
+      return {
+        handlers: { speculate: (sent: SentTransactions) => speculation.speculate(sent) },
+        everySecond: () => speculation.releaseRemoved(),
+      };
+    },
+    msMax: 20,
+    handOver: drawHandOver,
+  },
 };
+
+/** Pools of a process with the same module so far: each draws from a stream of its own. */
+const pools = new WeakMap<SimulatedProcess, Map<string, number>>();
 
 /** Loading the modules of a thread. */
 const START_MS = 300;
@@ -66,7 +94,13 @@ type Task = {
   readonly reject: (error: unknown) => void;
 };
 
-type Thread = { handlers: Handlers | undefined; task: Task | undefined };
+type Thread = {
+  handlers: Handlers | undefined;
+  task: Task | undefined;
+  /** Descriptors that it has opened: they are closed with it. */
+  readonly files: Set<number>;
+  hasEnded: boolean;
+};
 
 export class Pool {
   readonly #module: ThreadModule | undefined;
@@ -81,7 +115,11 @@ export class Pool {
     const { entry } = options;
     this.#options = options;
     this.#module = MODULES[entry];
-    this.#random = this.#process.simulation.random.stream(`${entry} of ${this.#process.id}`);
+    const counts = pools.get(this.#process) ?? new Map<string, number>();
+    const before = counts.get(entry) ?? 0;
+    pools.set(this.#process, counts.set(entry, before + 1));
+    const name = `${entry} of ${this.#process.id}${before > 0 ? `, ${before} before it` : ""}`;
+    this.#random = this.#process.simulation.random.stream(name);
   }
 
   get busy(): number {
@@ -132,33 +170,68 @@ export class Pool {
       if (thread === undefined) return;
       const task = this.#waiting.shift()!;
       thread.task = task;
-      this.#process.after(thread.handlers === undefined ? START_MS : 0, () => this.#run(thread, task));
+      const handOver = this.#module!.handOver?.(this.#random) ?? PROMPT;
+      const startMs = thread.handlers === undefined ? START_MS : 0;
+      if (handOver.isLost) this.#process.after(startMs + handOver.beforeMs, () => this.#lose(thread, task, handOver));
+      else this.#process.after(startMs + handOver.beforeMs, () => this.#run(thread, task, handOver));
     }
+  }
+
+  /** The thread ends without an answer, or never gives one: another one takes its place. */
+  #lose(thread: Thread, { reject }: Task, { afterMs }: HandOver): void {
+    this.#process.after(afterMs, () => {
+      if (this.#isClosed) return;
+      this.#threads.splice(this.#threads.indexOf(thread), 1);
+      this.#end(thread);
+      reject(new ThreadLostError("a thread of the simulation ended", afterMs > 0 ? "timeout" : "crash"));
+      this.#assign();
+    });
   }
 
   /** undefined: there are as many as there may be. */
   #start(): Thread | undefined {
     if (this.#threads.length >= this.#options.count) return undefined;
-    const thread: Thread = { handlers: undefined, task: undefined };
+    const thread: Thread = { handlers: undefined, task: undefined, files: new Set(), hasEnded: false };
     this.#threads.push(thread);
     return thread;
   }
 
-  #run(thread: Thread, task: Task): void {
+  #end(thread: Thread): void {
+    thread.hasEnded = true;
+    const { files } = this.#process;
+    for (const descriptor of thread.files) {
+      files.get(descriptor)?.close();
+      files.delete(descriptor);
+    }
+  }
+
+  /** Runs `work` as the thread, whose files those are that are opened in it. */
+  #as<T>(thread: Thread, work: () => T): T {
+    const { files } = this.#process;
+    const before = new Set(files.keys());
+    try {
+      return work();
+    } finally {
+      for (const descriptor of files.keys()) if (!before.has(descriptor)) thread.files.add(descriptor);
+    }
+  }
+
+  #run(thread: Thread, task: Task, { isShuffled, afterMs }: HandOver): void {
     if (this.#isClosed) return;
+    const input = isShuffled ? shuffledTransactions(task.input as SentTransactions, this.#random) : task.input;
     let ms = this.#random.fraction() * this.#module!.msMax * (this.#random.chance(0.1) ? 1 : 0.01);
     let settle: () => void;
     try {
       const value = chargeTo(
         (charged) => (ms += charged),
-        () => this.#handlersOf(thread)[task.name]!(task.input as never, undefined as never),
+        () => this.#as(thread, () => this.#handlersOf(thread)[task.name]!(input as never, undefined as never)),
       );
       const result = value instanceof Moved ? value.value : structuredClone(value);
       settle = () => this.#answer(task, result);
     } catch (error) {
       settle = () => task.reject(error);
     }
-    this.#process.after(ms, () => {
+    this.#process.after(ms + afterMs, () => {
       if (this.#isClosed) return;
       thread.task = undefined;
       settle();
@@ -180,15 +253,15 @@ export class Pool {
     if (thread.handlers !== undefined) return thread.handlers;
     const { handlers, everySecond } = this.#module!.start(structuredClone(this.#options.data));
     thread.handlers = handlers;
-    if (everySecond) this.#repeat(everySecond);
+    if (everySecond) this.#repeat(thread, everySecond);
     return handlers;
   }
 
-  #repeat(work: () => void): void {
+  #repeat(thread: Thread, work: () => void): void {
     this.#process.after(SECOND_MS, () => {
-      if (this.#isClosed) return;
-      work();
-      this.#repeat(work);
+      if (this.#isClosed || thread.hasEnded) return;
+      this.#as(thread, work);
+      this.#repeat(thread, work);
     });
   }
 }

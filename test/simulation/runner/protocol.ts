@@ -27,6 +27,8 @@ export type Result = {
   readonly messages: number;
   readonly blocks: number;
   readonly acknowledged: number;
+  /** Transactions that threads executed ahead, by what became of them. */
+  readonly speculated: Readonly<Record<string, number>>;
   /** Real time of the processor. */
   readonly cpuMs: number;
   /** Of the process after the run. */
@@ -47,6 +49,7 @@ export function emptyResult({ seed, nodes }: Plan): Result {
     messages: 0,
     blocks: 0,
     acknowledged: 0,
+    speculated: {},
     cpuMs: 0,
     heapBytes: 0,
     violation: undefined,

@@ -13,6 +13,8 @@ export type SimulationResults = {
   readonly cpuMs: number;
   readonly blocks: number;
   readonly acknowledged: number;
+  /** Transactions that threads executed ahead, by what became of them. */
+  readonly speculated: Readonly<Record<string, number>>;
   readonly events: number;
 };
 
@@ -25,6 +27,7 @@ const NOTHING: SimulationResults = {
   cpuMs: 0,
   blocks: 0,
   acknowledged: 0,
+  speculated: {},
   events: 0,
 };
 
@@ -38,12 +41,14 @@ export function addResults(a: SimulationResults = NOTHING, b: SimulationResults 
     cpuMs: Math.round(a.cpuMs + b.cpuMs),
     blocks: a.blocks + b.blocks,
     acknowledged: a.acknowledged + b.acknowledged,
+    // Results of earlier runs have none.
+    speculated: addCounts(a.speculated ?? {}, b.speculated ?? {}),
     events: a.events + b.events,
   };
 }
 
 export function resultsOf(result: Result, { engine, nodes, faults }: Plan): SimulationResults {
-  const { virtualMs, cpuMs, blocks, acknowledged, events, violation } = result;
+  const { virtualMs, cpuMs, blocks, acknowledged, speculated, events, violation } = result;
   let counts: Readonly<Record<string, number>> = {};
   for (const { kind } of faults) counts = addCounts(counts, { [kind]: 1 });
   return {
@@ -55,6 +60,7 @@ export function resultsOf(result: Result, { engine, nodes, faults }: Plan): Simu
     cpuMs,
     blocks,
     acknowledged,
+    speculated,
     events,
   };
 }

@@ -253,7 +253,7 @@ export class Cluster {
   }
 
   #settingsOf(node: ClusterNode): Record<string, string> {
-    const { blockTimeMs, engine } = this.plan;
+    const { blockTimeMs, engine, speculationThreads } = this.plan;
     const shared = {
       "json-rpc.enable": "false",
       "ipc.enable": "false",
@@ -271,6 +271,7 @@ export class Cluster {
     return {
       ...shared,
       ...(engine === "cometbft" && network),
+      ...(speculationThreads > 0 && { "evm.speculation-threads": String(speculationThreads) }),
       ...settings,
       ...node.settings,
     };

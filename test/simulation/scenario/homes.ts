@@ -12,7 +12,7 @@ import { bytesToHex } from "../../../src/primitives/hex.ts";
 import { makeFolder } from "../../../src/storage/make-folder.ts";
 import type { Machine } from "../kernel/machine.ts";
 import { START_OF_TIME } from "../kernel/simulation.ts";
-import { FORK_PROBE, LEDGER, RELAY } from "../workload/contracts.ts";
+import { CLOCK, FORK_PROBE, LEDGER, type Predeployed, RELAY } from "../workload/contracts.ts";
 import { CHAIN_ID, USER_BALANCE, USERS } from "../workload/user-keys.ts";
 import type { Plan } from "./plan.ts";
 
@@ -28,14 +28,16 @@ export function forkTimeOf({ forkAfterMs }: Pick<Plan, "forkAfterMs">): number {
   return forkAfterMs === 0 ? 0 : GENESIS_TIME + Math.floor(forkAfterMs / 1000);
 }
 
+/** Contracts of every chain. */
+const PREDEPLOYED: readonly Predeployed[] = [LEDGER, RELAY, FORK_PROBE];
+
 /** Text of the genesis file. @param forkTime of Osaka, Unix seconds; undefined: never */
-export function genesisText(forkTime: number | undefined): string {
+export function genesisText(forkTime: number | undefined, contracts = PREDEPLOYED): string {
   const alloc = new Map(USERS.map(({ address }) => [address, USER_BALANCE]));
   const text = renderGenesis({ chainId: CHAIN_ID, timestamp: GENESIS_TIME, alloc });
   const genesis = JSON.parse(text) as { config: Record<string, unknown>; alloc: Record<string, unknown> };
   genesis.config["osakaTime"] = forkTime;
-  for (const { address, code } of [LEDGER, RELAY, FORK_PROBE])
-    genesis.alloc[address] = { balance: "0x0", nonce: "0x1", code };
+  for (const { address, code } of contracts) genesis.alloc[address] = { balance: "0x0", nonce: "0x1", code };
   return JSON.stringify(genesis);
 }
 
@@ -50,7 +52,8 @@ export type Identity = {
 
 /** Writes the homes of all nodes, and returns who they are; nobody under the solo engine. */
 export function makeHomes(plan: Plan, machines: readonly Machine[]): readonly Identity[] {
-  const text = genesisText(forkTimeOf(plan));
+  const contracts = plan.speculationThreads > 0 ? [...PREDEPLOYED, CLOCK] : PREDEPLOYED;
+  const text = genesisText(forkTimeOf(plan), contracts);
   const genesis = parseGenesis(text);
   const { block } = genesisBlock(genesis);
   const keys: Uint8Array[] = [];

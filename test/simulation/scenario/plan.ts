@@ -91,6 +91,8 @@ export type Plan = {
   readonly gapsPerMinute: number;
   /** Whether the first node executes calls in threads, and a process beside it does. */
   readonly hasCalls: boolean;
+  /** Threads that execute transactions of the next block ahead, and whose answers come in any order, late or never; 0: none do. */
+  readonly speculationThreads: number;
   /** An operator removes the newest blocks so often, on average; 0: never. */
   readonly rewindEveryMs: number;
   /** Osaka begins so long after block 0; 0: with it. */
@@ -103,6 +105,7 @@ export type PlanOptions = {
   readonly nodes?: number | undefined;
   readonly durationMs?: number | undefined;
   readonly engine?: Plan["engine"] | undefined;
+  readonly speculationThreads?: number | undefined;
 };
 
 /** What is left of a plan that was cut down to what a violation takes. */
@@ -188,8 +191,14 @@ export function planOf(options: PlanOptions): Plan {
     blobTransactionsPerMinute: blobRateOf(random.stream("blobs")),
     gapsPerMinute: gapRateOf(random.stream("gaps")),
     hasCalls: random.stream("calls").chance(0.2),
+    speculationThreads:
+      options.speculationThreads ?? (engine === "solo" ? speculationThreadsOf(random.stream("speculation")) : 0),
     rewindEveryMs: engine === "solo" ? rewindPauseOf(random.stream("rewinds")) : 0,
   };
+}
+
+function speculationThreadsOf(random: Random): number {
+  return random.chance(0.4) ? random.integer(1, 3) : 0;
 }
 
 function rewindPauseOf(random: Random): number {

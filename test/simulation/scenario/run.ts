@@ -3,6 +3,7 @@ import { Observer } from "../checks/observer.ts";
 import { Questioner } from "../checks/questions.ts";
 import { RpcProcess } from "../checks/rpc-process.ts";
 import { SimulatedCalls } from "../checks/simulated-calls.ts";
+import { SpeculatedCounts } from "../checks/speculated-counts.ts";
 import { StoreReader } from "../checks/store-reader.ts";
 import { ValidatorQuestioner } from "../checks/validator-questions.ts";
 import { Watcher } from "../checks/watcher.ts";
@@ -13,6 +14,7 @@ import { BlobAttacker } from "../workload/blob-attacker.ts";
 import { BlobSender } from "../workload/blob-sender.ts";
 import { GapSender } from "../workload/gap-sender.ts";
 import { Rewinder } from "../workload/rewinder.ts";
+import { HEAVY_USERS } from "../workload/user-keys.ts";
 import { User } from "../workload/users.ts";
 import { Voters } from "../workload/voters.ts";
 import { Cluster } from "./cluster.ts";
@@ -29,6 +31,8 @@ export type RunResult = Omit<Result, "cpuMs" | "heapBytes" | "violation"> & {
 const RECOVERY_MS = 150_000;
 /** A call is answered within so long, or its node ends. */
 const UNANSWERED_MS = 60_000;
+/** Between two bursts of transactions that are executed ahead, of one user. */
+const HEAVY_PAUSE_MS = 3_000;
 /** How often it is looked whether it is. */
 const LOOK_MS = 2_000;
 
@@ -58,6 +62,11 @@ export function runPlan(plan: Plan, hasLines: boolean): RunResult {
     if (plan.users > 0 && plan.gapsPerMinute > 0) {
       users.push(new GapSender(cluster, { pauseMs: 60_000 / plan.gapsPerMinute, ledger }));
     }
+    const speculated = new SpeculatedCounts(cluster);
+    if (plan.users > 0 && plan.speculationThreads > 0) {
+      for (const { index } of HEAVY_USERS)
+        users.push(new User(cluster, { index, pauseMs: HEAVY_PAUSE_MS, ledger, workload: "heavy" }));
+    }
     const rewinder =
       plan.rewindEveryMs > 0 ? new Rewinder(cluster, { pauseMs: plan.rewindEveryMs, ledger }) : undefined;
     rewinder?.onBegin(() => rpcProcess?.callMany());
@@ -78,6 +87,7 @@ export function runPlan(plan: Plan, hasLines: boolean): RunResult {
       messages: simulation.network.messages,
       blocks: ledger.head,
       acknowledged: ledger.acknowledged.size,
+      speculated: speculated.totals(),
       lines: simulation.trace.lines,
     };
   } finally {

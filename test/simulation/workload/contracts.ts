@@ -28,5 +28,11 @@ export const RELAY: Predeployed = {
     PUSH0 PUSH0 PUSH1 20 PUSH0 PUSH0 PUSH20 ${LEDGER.address} GAS CALL POP STOP`),
 };
 
+/** Logs time and number of its block: what was executed for another block is seen. */
+export const CLOCK: Predeployed = {
+  address: addressOf("clock"),
+  code: assemble("TIMESTAMP PUSH0 MSTORE NUMBER PUSH1 20 MSTORE PUSH1 40 PUSH0 LOG0 STOP"),
+};
+
 /** Succeeds from Osaka on: CLZ (EIP-7939) is no instruction before. */
 export const FORK_PROBE: Predeployed = { address: addressOf("fork probe"), code: "0x5f1e5f5260205ff3" };

@@ -7,6 +7,9 @@ export const USERS = Array.from({ length: 12 }, (_, index) => {
   return { index, key, address: addressFromPrivateKey(key) };
 });
 
+/** Those of transactions that are executed ahead. */
+export const HEAVY_USERS = USERS.slice(6, 9);
+
 /** Wei of each user in block 0. */
 export const USER_BALANCE = 10n ** 22n;
 

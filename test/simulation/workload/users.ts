@@ -6,8 +6,8 @@ import { signTransaction } from "../../../src/types/transaction/sign.ts";
 import type { Ledger } from "../checks/ledger.ts";
 import type { Random } from "../kernel/random.ts";
 import type { Cluster, ClusterNode } from "../scenario/cluster.ts";
-import { FORK_PROBE, LEDGER, RELAY } from "./contracts.ts";
-import { CHAIN_ID, USERS } from "./user-keys.ts";
+import { CLOCK, FORK_PROBE, LEDGER, RELAY } from "./contracts.ts";
+import { CHAIN_ID, HEAVY_USERS, USERS } from "./user-keys.ts";
 
 const GWEI = 10n ** 9n;
 /** A user waits so long for a block before the price is raised, or the transaction is sent again. */
@@ -30,6 +30,17 @@ type Pending = {
   price: bigint;
 };
 
+/**
+ * What a user sends: `mixed` one transaction after the other, of all kinds; `heavy` several at once, with so much gas that they are executed ahead, and
+ * with more effects on each other.
+ */
+type Workload = "mixed" | "heavy";
+
+/** Transactions of a heavy workload at once, at most. */
+const BURST_MAX = 6;
+/** More than what is executed ahead needs. */
+const HEAVY_GAS = 130_000n;
+
 /** Sends transactions of one account over all nodes, as a wallet does that counts nonces by its own memory. */
 export class User {
   readonly #cluster: Cluster;
@@ -37,6 +48,7 @@ export class User {
   readonly #random: Random;
   readonly #account: (typeof USERS)[number];
   readonly #pauseMs: number;
+  readonly #workload: Workload;
   #nonce = 0;
   /** Successful calls of the counting contract so far, if all that were sent are included in order. */
   #count = 0;
@@ -46,8 +58,14 @@ export class User {
 
   constructor(
     cluster: Cluster,
-    options: { readonly index: number; readonly pauseMs: number; readonly ledger: Ledger },
+    options: {
+      readonly index: number;
+      readonly pauseMs: number;
+      readonly ledger: Ledger;
+      readonly workload?: Workload;
+    },
   ) {
+    this.#workload = options.workload ?? "mixed";
     this.#cluster = cluster;
     this.#ledger = options.ledger;
     this.#random = cluster.simulation.random.stream(`user ${options.index}`);
@@ -76,7 +94,8 @@ export class User {
   #later(): void {
     this.#cluster.simulation.after(this.#random.between(0, 2 * this.#pauseMs), undefined, () => {
       if (!this.isActive) return;
-      if (this.#pending.size < PENDING_MAX) this.#sendNext();
+      const burst = this.#workload === "heavy" ? this.#random.integer(1, BURST_MAX) : 1;
+      for (let i = 0; i < burst && this.#pending.size < PENDING_MAX; i++) this.#sendNext();
       this.#later();
     });
   }
@@ -91,7 +110,7 @@ export class User {
   #sendNext(): void {
     const nonce = this.#nonce++;
     const price = BigInt(this.#random.integer(2, 50)) * GWEI;
-    this.#send(nonce, price, this.#draw(nonce));
+    this.#send(nonce, price, this.#workload === "heavy" ? this.#drawHeavy(nonce) : this.#draw(nonce));
   }
 
   /** What waits too long is sent again, mostly at a higher price, which replaces it. */
@@ -143,6 +162,21 @@ export class User {
     }
     const fields = { ...shared, type: 2, to: FORK_PROBE.address, gasLimit: 30_000n };
     return { ...fields, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n } as unknown as TransactionFields;
+  }
+
+  #drawHeavy(nonce: number): TransactionFields {
+    const random = this.#random;
+    const shared = { type: 2, nonce: BigInt(nonce), chainId: CHAIN_ID, data: new Uint8Array(), accessList: [] };
+    const unpriced = { value: 0n, gasLimit: HEAVY_GAS, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };
+    const dice = random.fraction();
+    // To others who send, whose nonces and balances change as well.
+    const effect = { to: random.pick(HEAVY_USERS).address, value: BigInt(random.below(1_000_000)), data: shared.data };
+    if (dice < 0.35) return { ...shared, ...unpriced, ...effect } as TransactionFields;
+    if (dice < 0.5) return { ...shared, ...unpriced, to: CLOCK.address } as TransactionFields;
+    const isRelayed = dice < 0.7;
+    const expected = isRelayed ? this.#relayed : this.#count++;
+    const data = new Uint8Array(Buffer.from(expected.toString(16).padStart(64, "0"), "hex"));
+    return { ...shared, ...unpriced, to: isRelayed ? RELAY.address : LEDGER.address, data } as TransactionFields;
   }
 
   #send(nonce: number, price: bigint, fields: TransactionFields): void {

@@ -55,16 +55,36 @@ export function defineJacobian(module: ModuleBuilder, scratch: number): Jacobian
     );
   });
 
+  const r = temporary(2);
+  const signedY = temporary(7);
+  // p is infinity, q or −q; of its coordinates q has x at qx, and y in signedY.
+  const addExceptionally = module.define(["i32", "i32"], [], (f, p, qx) => {
+    const [, y, z] = coordinates(p!);
+    f.if(
+      isZero(load(f, z)),
+      () => {
+        f.do(memory.copy(p!, qx!, ELEMENT_SIZE));
+        // A product carries the limbs of −y.
+        assign(f, y, () => product(f, load(f, signedY), constant(1n)));
+        assign(f, z, () => constant(1n));
+      },
+      () =>
+        f.if(
+          isZero(load(f, r)),
+          () => f.do(call(double, p!)),
+          () => f.do(memory.fill(i32.add(p!, 2 * ELEMENT_SIZE), 0, ELEMENT_SIZE)),
+        ),
+    );
+  });
+
   const add = module.define(["i32", "i32", "i32", "i64"], [], (f, p, qx, qy, sign) => {
     const [x, y, z] = coordinates(p!);
     const zz = temporary(0);
     const h = temporary(1);
-    const r = temporary(2);
     const hh = temporary(3);
     const hhh = temporary(4);
     const v = temporary(5);
     const negativeY = temporary(6);
-    const signedY = temporary(7);
     assign(f, signedY, () => limbsAt(place(qy!)).map((limb) => i64.sub(i64.xor(limb, sign!), sign!)));
     assign(f, zz, () => square(f, load(f, z)));
     assign(f, h, () => product(f, load(f, place(qx!)), load(f, zz), negative(limbsAt(x))));
@@ -72,7 +92,7 @@ export function defineJacobian(module: ModuleBuilder, scratch: number): Jacobian
     assign(f, r, () => product(f, load(f, signedY), load(f, zz), negative(limbsAt(y))));
     assign(f, zz, () => product(f, load(f, z), load(f, h)));
     ifZero(f, zz, () => {
-      addExceptionally(f);
+      f.do(call(addExceptionally, p!, qx!));
       f.return();
     });
     assign(f, z, () => load(f, zz));
@@ -88,26 +108,6 @@ export function defineJacobian(module: ModuleBuilder, scratch: number): Jacobian
     assign(f, y, () =>
       sumOfProducts(f, [load(f, r), difference(f, limbsAt(v), limbsAt(x))], [load(f, negativeY), load(f, hhh)]),
     );
-
-    /** p is infinity, q or −q. */
-    function addExceptionally(f: FunctionBuilder) {
-      f.if(
-        isZero(load(f, z)),
-        () => {
-          f.do(memory.copy(p!, qx!, ELEMENT_SIZE));
-          assign(f, y, () => limbsAt(signedY));
-          // A product carries the limbs of −y.
-          assign(f, y, () => product(f, load(f, y), constant(1n)));
-          assign(f, z, () => constant(1n));
-        },
-        () =>
-          f.if(
-            isZero(load(f, r)),
-            () => f.do(call(double, p!)),
-            () => f.do(memory.fill(i32.add(p!, 2 * ELEMENT_SIZE), 0, ELEMENT_SIZE)),
-          ),
-      );
-    }
   });
   return { double, add };
 }

@@ -21,6 +21,7 @@ const REPLACED = [
 /** Those that do nothing in a page, or that it has not. `absent.ts` has the exports of all. */
 const ABSENT = [
   "src/calls/execution-threads.ts",
+  "src/calls/speculation-threads.ts",
   "src/dev/fork/remote-thread.ts",
   "src/processes/rpc-processes.ts",
   "src/services/solidity-compiler.ts",

@@ -97,14 +97,15 @@ const paths =
   isLong && filters.length === 0
     ? [...files.filter(isLongFile).map(compiledOf), ...OVER_PROCESSES.map((file) => overProcesses(compiledOf(file)))]
     : compiled;
+// Networks with the real CometBFT have the same ports. Many other tests wait for a process or a clock.
+const concurrency = process.env["EVMINT_COMETBFT"] === "1" ? 1 : availableParallelism() + 1;
 const { status } = spawnSync(
   process.execPath,
   [
     // Stacks, in which some tests look for their own file, name the sources.
     "--enable-source-maps",
     "--test",
-    // Many tests wait for a process or a clock.
-    `--test-concurrency=${availableParallelism() + 1}`,
+    `--test-concurrency=${concurrency}`,
     `--test-timeout=${FILE_TIMEOUT_MS}`,
     ...paths,
   ],

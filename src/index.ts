@@ -70,6 +70,8 @@ const EMBEDDED = {
   "json-rpc.workers": "0",
   // Nodes of one program share an engine of the EVM; one that compiles contracts has its own, and a thread.
   "evm.compile": "off",
+  // The program's threads are its own.
+  "evm.speculation-threads": "0",
 };
 
 const RPC_ADDRESSES = ["json-rpc.address", "json-rpc.ws-address"];

@@ -40,6 +40,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "profiling/profiles.ts": [2, "resolves a promise; a failure of the other one is thrown by stop"],
   "adapters/provider.ts": [2, "sends notifications: the notifier catches; or does nothing"],
   "calls/execute.thread.ts": [1, "closes files: a failure is caught there"],
+  "calls/speculate.thread.ts": [1, "closes files: a failure is caught there"],
   "node/rpc/compose-rpc-process.ts": [1, "closes files: a failure is caught there"],
   "processes/call-reports.ts": [1, "sends a message, whose failure is passed to a callback"],
   "processes/followed-chain.ts": [1, "sets a variable"],

@@ -116,9 +116,16 @@ type Append = {
 };
 
 /** A piece of work between blocks: milliseconds of its thread's clock, then of the process. */
-type Pause = { readonly ms: number; readonly commitMs: number; readonly begin: number; readonly end: number };
+type Pause = {
+  /** The last step that began. */
+  readonly of: string;
+  readonly ms: number;
+  readonly commitMs: number;
+  readonly begin: number;
+  readonly end: number;
+};
 
-const NO_PAUSE: Pause = { ms: 0, commitMs: 0, begin: 0, end: 0 };
+const NO_PAUSE: Pause = { of: "", ms: 0, commitMs: 0, begin: 0, end: 0 };
 
 /** Where the time of a store goes: its steps, and the transactions of its key-value store. */
 class StoreProbe {
@@ -128,6 +135,7 @@ class StoreProbe {
   /** Milliseconds of commits since `reset`, without the work of their transactions. */
   #commitMs = 0;
   #backgroundMs = 0;
+  #lastBegun = "";
   #pauses: Pause[] = [];
   #collections: PerformanceEntry[] = [];
 
@@ -143,6 +151,7 @@ class StoreProbe {
   }
 
   step(name: string): void {
+    if (name.endsWith(":begin")) this.#lastBegun = name.slice(0, -":begin".length);
     this.#steps.set(name, this.#clock.now());
   }
 
@@ -195,7 +204,13 @@ class StoreProbe {
     work();
     const ms = this.#clock.now() - start;
     this.#backgroundMs += ms;
-    this.#pauses.push({ ms, commitMs: this.#commitMs - commitsBefore, begin, end: performance.now() });
+    this.#pauses.push({
+      of: this.#lastBegun,
+      ms,
+      commitMs: this.#commitMs - commitsBefore,
+      begin,
+      end: performance.now(),
+    });
   }
 
   rows() {
@@ -225,6 +240,7 @@ class StoreProbe {
           0.99,
         ),
         "longest pause": longest.ms,
+        "its work": longest.of,
         "its commit": longest.commitMs,
         "its collections": this.#collectionsMs(longest),
       };

@@ -6,28 +6,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createChain } from "../../src/chain/chain.ts";
-import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
-import { genesisState } from "../../src/chain/genesis-block.ts";
 import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
 import type { BlockRecord } from "../../src/chain/store/block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { EvmApplication } from "../../src/consensus/evm-application.ts";
-import { createBlockFactory } from "../../src/consensus/pending-block.ts";
 import { SoloEngine } from "../../src/consensus/solo/solo-engine.ts";
 import { withCalls } from "../../src/consensus/testing/test-application.ts";
-import { ParameterProposals } from "../../src/consensus/voting/parameter-proposals.ts";
-import { openProposals } from "../../src/consensus/voting/proposals.ts";
-import { soloStartingSet } from "../../src/consensus/voting/starting-set.ts";
-import { createEvm } from "../../src/evm/engine.ts";
 import { journalPool } from "../../src/mempool/journaled-pool.ts";
-import { Mempool } from "../../src/mempool/mempool.ts";
 import { createSubmit } from "../../src/mempool/submission.ts";
-import { ForkHashes } from "../../src/params/fork-id.ts";
-import { parseGenesis } from "../../src/params/genesis.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
-import { ZERO_HASH } from "../../src/primitives/hash.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
 import { openLogDirectory } from "../../src/storage/log-file.ts";
@@ -37,13 +24,12 @@ import { encodeReceipt } from "../../src/types/receipt-codec.ts";
 import { decodePooledTransaction } from "../../src/types/transaction/decode.ts";
 import { recoverSender } from "../../src/types/transaction/sender.ts";
 import { printTable, writeResult } from "../support/report.ts";
-import { BLOCK_GAS_LIMIT, genesisText, senderKeys, signAll } from "./workload.ts";
+import { openBenchApplication, PROPOSER } from "./bench-application.ts";
+import { genesisText, senderKeys, signAll } from "./workload.ts";
 
-const PROPOSER = `0x${"aa".repeat(20)}` as Address;
 const NONE: ReadonlySet<Address> = new Set();
 /** Blocks before the measured ones, in which the code is compiled. */
 const WARM_UP_BLOCKS = 2;
-const CACHE_BYTES = 256 << 20;
 
 export async function run([transfers = "5000", blocks = "6", accounts = "100"]: readonly string[]): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
@@ -90,57 +76,10 @@ function measure(
       step = now;
     },
   });
-  const stateTrie = createChainStateTrie(store, { cacheBytes: CACHE_BYTES });
-  const genesis = parseGenesis(genesisText(keys));
-  store.appendGenesis(genesisState(genesis));
-  const log = SILENT_LOGGER;
-  const chain = createChain({ config: genesis.config, store, stateTrie, log });
-  const execution = { config: chain.config, stateTrie, evm: createEvm() };
-  const headOf = () => {
-    const { header } = chain.head().block;
-    return { header, state: chain.stateAt(header.number) };
-  };
-  const now = () => performance.now();
-  const mempool = new Mempool(
-    { accountSlots: 1_000_000, bytesMax: 2 ** 30 },
-    { config: chain.config, head: headOf(), now },
-  );
-  const journal = journalPool(mempool, { directory: openLogDirectory(join(directory, "pool")), log });
-  chain.subscribe(({ executed, changes }) =>
-    timed("  pool's new head", () =>
-      mempool.onHead({
-        ...headOf(),
-        changed: changes.accounts.map(({ address }) => address),
-        included: executed.block.transactions.map(({ hash }) => hash),
-      }),
-    ),
-  );
-  const application = new EvmApplication(
-    {
-      feeRecipient: () => PROPOSER,
-      extraData: EMPTY_BYTES,
-      minimumTip: () => 0n,
-      gasLimitTarget: () => BigInt(BLOCK_GAS_LIMIT),
-      packingMs: Number.POSITIVE_INFINITY,
-      forks: new ForkHashes({ config: chain.config, genesisHash: ZERO_HASH, genesisTime: genesis.timestamp }),
-    },
-    {
-      chain,
-      mempool,
-      now,
-      log,
-      submissions: { submit: (submission, run) => run(() => mempool.add(submission)) },
-      proposals: openProposals(undefined),
-      parameterProposals: new ParameterProposals(undefined),
-      startingSet: () => soloStartingSet(PROPOSER),
-      validatorPower: () => 1,
-      beginBlock: createBlockFactory(chain, execution),
-      setAside: () => {},
-      onFailure(_, error) {
-        throw error;
-      },
-    },
-  );
+  const { chain, mempool, application } = openBenchApplication(store, genesisText(keys), {
+    onHead: (update) => timed("  pool's new head", update),
+  });
+  const journal = journalPool(mempool, { directory: openLogDirectory(join(directory, "pool")), log: SILENT_LOGGER });
   const engine = new SoloEngine(
     {
       blockTime: "manual",

@@ -1,5 +1,5 @@
 /**
- * Whole-chain work: `npm run bench -- chain-files [TRANSFERS] [ERC20_TRANSFERS] [GENESIS_ACCOUNTS]`.
+ * Whole-chain work: `npm run bench -- chain-files [TRANSFERS] [ERC20_TRANSFERS] [GENESIS_ACCOUNTS] [SWAPS]`.
  *
  * - import: the same chain file, every block validated and executed, by `evmintd import` and `geth import`.
  * - reindex: the index of the imported chain built anew from the block log.
@@ -47,6 +47,7 @@ export async function run([
   transfers = "40000",
   tokens = "20000",
   accounts = "1000000",
+  swaps = "10000",
 ]: readonly string[]): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
   try {
@@ -54,6 +55,7 @@ export async function run([
     for (const [kind, count] of [
       ["transfer", Number(transfers)],
       ["erc20", Number(tokens)],
+      ["swap", Number(swaps)],
     ] as const) {
       if (count > 0) rows.push(...(await importRows(directory, kind, count)));
     }

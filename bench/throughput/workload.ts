@@ -83,9 +83,19 @@ export function signAll(
   const addresses = keys.map(addressFromPrivateKey);
   const recipientOf = (sender: number): Address =>
     recipients === 0 ? addresses[(sender + 1) % keys.length]! : accountAt(Math.floor(Math.random() * recipients));
+  return signEach(keys, count, (n) => bodyOf(kind, recipientOf(n % keys.length), n));
+}
+
+type Body = { readonly to: Address; readonly value: bigint; readonly gasLimit: bigint; readonly data: Uint8Array };
+
+/** `count` signed transactions of the senders in turn, first nonces first. */
+export function signEach(
+  keys: readonly Uint8Array[],
+  count: number,
+  body: (n: number) => Body,
+): readonly SignedTransaction[] {
   return Array.from({ length: count }, (_, n) => {
     const sender = n % keys.length;
-    const to = recipientOf(sender);
     const { raw, hash } = signTransaction(
       {
         type: 2,
@@ -94,7 +104,7 @@ export function signAll(
         maxFeePerGas: 10n ** 12n,
         maxPriorityFeePerGas: 10n ** 9n,
         accessList: [],
-        ...bodyOf(kind, to, n),
+        ...body(n),
       },
       keys[sender]!,
     );
@@ -102,7 +112,7 @@ export function signAll(
   });
 }
 
-function bodyOf(kind: Kind, to: Address, n: number) {
+function bodyOf(kind: Kind, to: Address, n: number): Body {
   switch (kind) {
     case "transfer":
       return { to, value: 1n, gasLimit: 21_000n, data: EMPTY_BYTES };

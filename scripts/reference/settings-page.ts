@@ -14,6 +14,8 @@ which overrides the default. \`evmintd config show --origin\` prints the values 
 const OF_THE_MACHINE: Readonly<Record<string, string>> = {
   "json-rpc.workers": "one less than there are processors, 1 to 8",
   "json-rpc.processes": "by the number of processors ([ADR 53](../adr/0053-rpc-processes.md))",
+  "evm.speculation-threads":
+    "one for each four processors, 4 at most ([ADR 140](../adr/0140-executing-ahead-in-threads.md))",
 };
 
 /** docs/reference/settings.md */

@@ -1,5 +1,5 @@
 import { RELEASE_MS } from "../chain/store/follow/store-follower.ts";
-import { type ModuleRequest, RequestedModules } from "../compiled-contracts/requested-modules.ts";
+import { type ModuleStarter, RequestedModules } from "../compiled-contracts/requested-modules.ts";
 import { garbageCollector } from "../profiling/garbage-collection.ts";
 import type { Channel } from "../threads/channel.ts";
 import { threadData } from "../threads/native-calls.ts";
@@ -18,18 +18,13 @@ export type ExecutionHandlers = {
   dropped(key: string): void;
 };
 
-/** What the thread asks of its starter. */
-type StarterHandlers = {
-  compile(request: ModuleRequest): Promise<WebAssembly.Module | undefined>;
-};
-
 const modules = new RequestedModules((request) => starter.call("compile", request));
 const execution = new FollowingExecution(threadData<ExecutionThreadData>(), {
   compiler: modules,
   collectGarbage: garbageCollector(),
 });
 
-const starter: Channel<StarterHandlers> = serveThread<StarterHandlers>({
+const starter: Channel<ModuleStarter> = serveThread<ModuleStarter>({
   execute: (request: ExecutionRequest) => execution.execute(request),
   dropped: (key: string) => modules.drop(key),
 })!;

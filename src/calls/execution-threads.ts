@@ -1,7 +1,7 @@
 import type { ChainParts } from "../adapters/parts.ts";
 import { callLimitsOf } from "../adapters/rpc-settings.ts";
 import { isIndexDamage } from "../chain/store/store-errors.ts";
-import type { ModuleRequest, ModuleSource } from "../compiled-contracts/requested-modules.ts";
+import { type ModuleSource, moduleStarter } from "../compiled-contracts/requested-modules.ts";
 import type { Config } from "../config/config.ts";
 import { isInMemory } from "../config/home.ts";
 import { NodeError } from "../errors.ts";
@@ -72,9 +72,7 @@ export class ExecutionThreads {
       waitingMax,
       heapMegabytesMax: HEAP_MEGABYTES_MAX,
       idleMs: IDLE_MS,
-      here: {
-        compile: async (request: ModuleRequest) => (await compiler?.request(request))?.module,
-      },
+      here: moduleStarter(compiler),
       onLost(error, call) {
         if (call === undefined) onLost(error, undefined);
       },

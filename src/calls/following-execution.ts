@@ -123,11 +123,7 @@ export class FollowingExecution {
 
   /** A thread without requests would hold removed files until it ends. */
   releaseRemoved(): void {
-    try {
-      this.#store.releaseRemoved();
-    } catch {
-      // The next request meets the same, and has somebody to tell.
-    }
+    this.#store.releaseRemoved();
   }
 
   #run({ method, input, pending }: ExecutionRequest): unknown {

@@ -14,12 +14,22 @@ export interface ModuleSource {
   onDropped(listener: (key: string) => void): () => void;
 }
 
+/** What a thread with `RequestedModules` asks of its starter. */
+export type ModuleStarter = {
+  compile(request: ModuleRequest): Promise<WebAssembly.Module | undefined>;
+};
+
+/** @param source undefined: contracts stay with the interpreter */
+export function moduleStarter(source: ModuleSource | undefined): ModuleStarter {
+  return { compile: async (request) => (await source?.request(request))?.module };
+}
+
 /** Compiled contracts of a thread, which come from the thread that compiles for all. They are dropped when that one drops them. */
 export class RequestedModules implements ContractCompiler {
-  readonly #request: (request: ModuleRequest) => Promise<WebAssembly.Module | undefined>;
+  readonly #request: ModuleStarter["compile"];
   readonly #modules = new CompiledModules(Number.POSITIVE_INFINITY);
 
-  constructor(request: (request: ModuleRequest) => Promise<WebAssembly.Module | undefined>) {
+  constructor(request: ModuleStarter["compile"]) {
     this.#request = request;
   }
 

@@ -31,6 +31,7 @@ export const DEFAULTS = {
   rpcProcesses: processesFor(availableParallelism()),
   /** A developer has the chain alone, starts it often, and may set its state by hand, which only the chain's process sees. */
   rpcProcessesDev: 0,
+  evmSpeculationThreads: speculationThreadsFor(availableParallelism()),
   /** The thread that compiles begins with the first hot contract; a chain without one only counts gas (ADR 89). */
   evmCompile: "auto",
   /** geth's, reth's and Besu's cap for a call nobody pays for. */
@@ -72,6 +73,11 @@ export const DEFAULTS = {
 /** Default of `json-rpc.workers`. @param cores that this process may use */
 export function workersFor(cores: number): number {
   return Math.min(8, Math.max(1, cores - 1));
+}
+
+/** Default of `evm.speculation-threads`: below four cores nothing is free beside blocks and calls. @param cores that this process may use */
+export function speculationThreadsFor(cores: number): number {
+  return Math.min(4, Math.floor(cores / 4));
 }
 
 /** Default of `json-rpc.processes`. @param cores that this process may use */

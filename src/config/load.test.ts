@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import { parse as parseToml } from "smol-toml";
 import { renderAppToml, setInAppToml } from "./app-toml.ts";
 import { LIMITS } from "./config.ts";
-import { processesFor, workersFor } from "./defaults.ts";
+import { processesFor, speculationThreadsFor, workersFor } from "./defaults.ts";
 import { appTomlPath } from "./home.ts";
 import { type ConfigSources, loadConfig } from "./load.ts";
 import { environmentName, OPTIONS } from "./schema.ts";
@@ -226,6 +226,12 @@ test("RPC processes leave the chain a core from four cores on, and a dev chain h
   assert.deepEqual([1, 2, 3, 4, 5, 64].map(processesFor), [0, 0, 0, 3, 4, 4]);
   assert.equal(load().config.jsonRpc.processes, processesFor(availableParallelism()));
   assert.equal(load({ dev: true }).config.jsonRpc.processes, 0);
+});
+
+test("transactions are executed ahead from four cores on, and on no dev chain", () => {
+  assert.deepEqual([1, 2, 3, 4, 8, 64].map(speculationThreadsFor), [0, 0, 0, 1, 2, 4]);
+  assert.equal(load().config.evm.speculationThreads, speculationThreadsFor(availableParallelism()));
+  assert.equal(load({ dev: true }).config.evm.speculationThreads, 0);
 });
 
 test("the guide has the defaults by cores", () => {

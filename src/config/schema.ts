@@ -187,6 +187,11 @@ export const SCHEMA = {
     }),
   },
   evm: {
+    speculationThreads: option("evm.speculation-threads", integer(0, 16), DEFAULTS.evmSpeculationThreads, {
+      dev: 0,
+      description:
+        "Threads that execute transactions of the next block ahead where blocks are made at intervals; their results are compared with the state and applied. 0 executes in the chain's thread alone.",
+    }),
     compile: option("evm.compile", oneOf(["auto", "off"]), DEFAULTS.evmCompile, {
       description:
         "auto: contracts whose code uses much gas are compiled in a thread of their own and then run faster.",

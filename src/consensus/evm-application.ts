@@ -39,7 +39,14 @@ import {
 } from "./consensus-data.ts";
 import { createGossipList, type GossipLimits, type GossipList } from "./gossip-list.ts";
 import { insertTransaction } from "./insert-transaction.ts";
-import { assembleBlock, beginPacking, PACKING_LIMITS, PackingAhead, TX_FRAME_BYTES } from "./pack-transactions.ts";
+import {
+  assembleBlock,
+  beginPacking,
+  PACKING_LIMITS,
+  PackingAhead,
+  type PackingSpeculation,
+  TX_FRAME_BYTES,
+} from "./pack-transactions.ts";
 import type { BeginBlock } from "./pending-block.ts";
 import { ExecutorFailure, type SetAside } from "./quarantine.ts";
 import type { SnapshotFiles } from "./state-sync/snapshot-files.ts";
@@ -78,6 +85,8 @@ type EvmApplicationModules = {
   /** Takes transactions into the pool. */
   readonly submissions: Pick<PeerSubmissions, "submit">;
   readonly beginBlock: BeginBlock;
+  /** Executes transactions of the next block ahead, of which `beginBlock` knows too. */
+  readonly speculation?: PackingSpeculation | undefined;
   /** The votes this node casts when it proposes. */
   readonly proposals: Proposals;
   readonly parameterProposals: ParameterProposals;
@@ -187,10 +196,10 @@ export class EvmApplication implements Application {
   }
 
   prepareAhead(proposal: OwnProposal, timeMs: number): boolean {
-    const { chain, mempool, onFailure } = this.#modules;
+    const { chain, mempool, speculation, onFailure } = this.#modules;
     try {
       const { limits, key, begin } = this.#plan(proposal, this.#proposerData(proposal));
-      const packing = { mempool, config: chain.config };
+      const packing = { mempool, config: chain.config, speculation };
       return this.#ahead.extend(key, () => beginPacking(begin, limits, packing), timeMs);
     } catch (error) {
       this.#ahead.miss();

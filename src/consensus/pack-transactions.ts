@@ -1,4 +1,5 @@
 import type { BlockBuilder, SealedBlock } from "../execution/block/build-block.ts";
+import type { Speculation } from "../execution/parallel/speculation.ts";
 import type { BlockOrder } from "../mempool/block-order.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import type { PooledTransaction } from "../mempool/pool.ts";
@@ -83,7 +84,11 @@ type PackingModules = {
   readonly config: ChainConfig;
   /** Transactions to leave out. */
   readonly isExcluded?: (hash: Hash) => boolean;
+  /** Executes transactions before a block that is packed ahead comes to them. */
+  readonly speculation?: PackingSpeculation | undefined;
 };
+
+export type PackingSpeculation = Pick<Speculation, "begin" | "isPending" | "takes" | "room" | "send">;
 
 /**
  * Puts the pool's best transactions into a block, in the order of geth's miner, until gas, bytes or time end.
@@ -102,6 +107,7 @@ export class Packing {
   readonly #packed: Transaction[] = [];
   #bytes = 0;
   #isStale = false;
+  #isWaiting = false;
 
   constructor(builder: BlockBuilder, limits: Omit<PackingLimits, "timeMs">, modules: PackingModules) {
     this.#builder = builder;
@@ -119,12 +125,28 @@ export class Packing {
     return this.#isStale;
   }
 
+  /** The last run ahead ended before a transaction that is being executed elsewhere. */
+  get isWaiting(): boolean {
+    return this.#isWaiting;
+  }
+
+  /** As `run`, where the block is not due: it waits for transactions that are executed elsewhere, and sends those that come next. */
+  runAhead(timeMs: number): boolean {
+    const { speculation } = this.#modules;
+    return this.#run(timeMs, speculation?.begin(this.#builder.header) ? speculation : undefined);
+  }
+
   /**
    * Packs for `timeMs`. Does nothing where it becomes stale.
    * @returns true where only the time has ended
    * @throws ExecutorFailure when executing one fails in any other way than by a rejection; the builder is then unusable
    */
   run(timeMs: number): boolean {
+    return this.#run(timeMs, undefined);
+  }
+
+  #run(timeMs: number, speculation: PackingSpeculation | undefined): boolean {
+    this.#isWaiting = false;
     const deadline = performance.now() + timeMs;
     const builder = this.#builder;
     const { isExcluded = () => false } = this.#modules;
@@ -134,6 +156,11 @@ export class Packing {
     for (let best = candidates.peek(); best; best = candidates.peek()) {
       if (builder.gasLeft() < TX_BASE_GAS || this.#packed.length >= transactionsMax) return false;
       if (performance.now() > deadline) return true;
+      if (speculation?.isPending(best.tx)) {
+        this.#isWaiting = true;
+        this.#send(candidates, speculation);
+        return false;
+      }
       const size = best.tx.raw.length + TX_FRAME_BYTES;
       let goesOn = false;
       if (this.#bytes + size <= this.#limits.bytesMax && !isExcluded(best.tx.hash)) {
@@ -145,6 +172,17 @@ export class Packing {
       else candidates.skipAccount();
     }
     return false;
+  }
+
+  /** Has those of the next candidates executed elsewhere that are worth it. */
+  #send(candidates: BlockOrder, speculation: PackingSpeculation): void {
+    const next: PooledTransaction[] = [];
+    let left = speculation.room;
+    for (let best = candidates.peek(); best && left > 0; best = candidates.peek(), left--) {
+      if (speculation.takes(best.tx)) next.push(best);
+      candidates.next();
+    }
+    speculation.send(this.#builder.header, next);
   }
 
   /** False where the account ends with it. */
@@ -210,8 +248,8 @@ export class PackingAhead {
     if (this.#begun?.key !== key) this.#begun = { ...begin(), key };
     const { builder, packing } = this.#begun;
     const deadline = performance.now() + timeMs;
-    if (packing.run(timeMs)) return true;
-    if (!packing.isStale) return builder.prefetchTrie(deadline);
+    if (packing.runAhead(timeMs)) return true;
+    if (!packing.isStale) return builder.prefetchTrie(deadline) || packing.isWaiting;
     this.miss();
     return false;
   }

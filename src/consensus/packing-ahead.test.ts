@@ -7,8 +7,9 @@ import { PackingAhead } from "./pack-transactions.ts";
 function begunBlock(): BegunBlock {
   const packing = {
     isStale: false,
+    isWaiting: false,
     runs: 0,
-    run() {
+    runAhead() {
       packing.isStale = packing.runs++ > 0;
       return false;
     },

@@ -4,6 +4,7 @@ import type { BlockHashes } from "../execution/block/block-context.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import { type BlockBuilder, createBlockBuilder, type PayloadAttributes } from "../execution/block/build-block.ts";
 import { InvalidBlockError } from "../execution/errors.ts";
+import type { RecordedExecutions } from "../execution/parallel/speculation.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import { nextGasLimit } from "../params/fees.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
@@ -22,12 +23,14 @@ type BlockFactoryHooks = {
   readonly beforeTransaction?: ((tx: Transaction) => void) | undefined;
   /** The attributes with what was set by hand for the next block, on a dev chain. */
   readonly override?: ((attributes: PayloadAttributes) => PayloadAttributes) | undefined;
+  /** Executions that other threads have recorded. */
+  readonly recorded?: RecordedExecutions | undefined;
 };
 
 export function createBlockFactory(
   chain: Chain,
   execution: ExecutionModules,
-  { beforeTransaction, override = (attributes) => attributes }: BlockFactoryHooks = {},
+  { beforeTransaction, override = (attributes) => attributes, recorded }: BlockFactoryHooks = {},
 ): BeginBlock {
   const blockHash: BlockHashes = (number) => chain.blockHash(number);
   return (attributes) => {
@@ -35,7 +38,9 @@ export function createBlockFactory(
     const { number } = header;
     const state = chain.stateAt(number);
     const parent = { hash, header, state, patch: chain.patchAt(number), blockHash };
-    return createBlockBuilder(parent, override(attributes), execution, beforeTransaction);
+    const { config, stateTrie, evm } = execution;
+    const modules = recorded === undefined ? execution : { config, stateTrie, evm, recorded };
+    return createBlockBuilder(parent, override(attributes), modules, beforeTransaction);
   };
 }
 

@@ -57,6 +57,14 @@ test("the explorer's server forwards calls of its own pages to the node", async 
   assert.deepEqual([status, json?.result], [200, "0x7"]);
 });
 
+test("the explorer's server leads addresses of other explorers to its pages", async () => {
+  const route = `/address/0x${"Ab".repeat(20)}`;
+  for (const path of [route, `/explorer${route}`]) {
+    const { status, headers } = await fetch(new URL(path, root()), { redirect: "manual" });
+    assert.deepEqual([status, headers.get("location")], [302, `/explorer/#${route}`]);
+  }
+});
+
 test("the explorer's server rejects calls of other pages, and requests under another name", async () => {
   for (const headers of [
     { origin: "http://evil.example" },

@@ -13,6 +13,7 @@ import { isJson } from "../rpc/transport/server/http-request.ts";
 import { DEFAULT_ALLOWED_HOSTS } from "../rpc/transport/server/origin.ts";
 import type { RemoteUrl } from "../telemetry/remote-url.ts";
 import { createPageServer, type PageTable } from "./answer-page.ts";
+import { answerExplorerLink } from "./start-page.ts";
 
 /** What to do with the body of a request of a page. */
 export type ForwardedCalls =
@@ -125,7 +126,7 @@ export async function startExplorerServer(options: ExplorerServerOptions): Promi
     const { method, url } = request;
     const rejection = rejectionOfSource(request, ADMITTED);
     if (rejection !== undefined) end(response, rejection.status);
-    else if (answerPage(request, response)) {
+    else if (answerPage(request, response) || answerExplorerLink(request, response)) {
       return;
     } else if (method === "POST" && url === "/") {
       forward(request, response, options).catch((error: Error) => {

@@ -63,6 +63,7 @@ test("addresses of other explorers lead to this one, and nothing else does", asy
   for (const path of [`/tx/0x${"1a".repeat(32)}`, `/address/0x${"Ab".repeat(20)}`, "/block/12"]) {
     const { status, headers } = await get(path, BROWSER);
     assert.deepEqual([status, headers.location], [302, `/explorer/#${path}`]);
+    assert.equal((await get(`/explorer${path}`, BROWSER)).headers.location, `/explorer/#${path}`);
   }
   for (const path of ["/tx/0x12", "/address/vitalik.eth", "/block/-1", `/tx/0x${"11".repeat(32)}/x`]) {
     assert.equal((await get(path, BROWSER)).status, 404);

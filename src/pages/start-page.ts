@@ -32,26 +32,36 @@ const HEADERS = {
   "content-type": "text/html; charset=utf-8",
 };
 
-/** Pages of other explorers, whose addresses tools print and people type. */
-const LINK = /^\/(?:address\/0x[0-9a-fA-F]{40}|token\/0x[0-9a-fA-F]{40}|tx\/0x[0-9a-fA-F]{64}|block\/\d{1,15})$/;
+/** Pages of other explorers, whose addresses wallets make of `/explorer`, tools print and people type. */
+const LINK =
+  /^(?:\/explorer)?(\/(?:address\/0x[0-9a-fA-F]{40}|token\/0x[0-9a-fA-F]{40}|tx\/0x[0-9a-fA-F]{64}|block\/\d{1,15}))$/;
+
+/** Leads addresses such as `/tx/0x…` to the explorer's pages; false for any other request. */
+export const answerExplorerLink: AnswerPage = ({ method, url = "" }, response) => {
+  if (method !== "GET" && method !== "HEAD") return false;
+  const route = LINK.exec(pathOf(url))?.[1];
+  if (route === undefined) return false;
+  response.writeHead(302, { location: `/explorer/#${route}`, "content-length": 0 }).end();
+  return true;
+};
 
 /**
- * Answers a browser at `/` with a page that says what is here, and leads addresses such as `/tx/0x…` to the explorer; false for any other request:
- * a balancer that probes `/` gets the empty answer that it always got.
+ * Answers a browser at `/` with a page that says what is here, and links to the explorer; false for any other request: a balancer that probes `/`
+ * gets the empty answer that it always got.
  */
 export function createStartPage(options: StartPageOptions): AnswerPage {
   return (request, response) => {
     const { method, url = "" } = request;
+    if (options.hasExplorer && answerExplorerLink(request, response)) return true;
     if (method !== "GET" && method !== "HEAD") return false;
-    const path = url.split("?", 1)[0]!;
-    if (options.hasExplorer && LINK.test(path)) {
-      response.writeHead(302, { location: `/explorer/#${path}`, "content-length": 0 }).end();
-      return true;
-    }
-    if (path !== "/" || !(request.headers.accept ?? "").includes("text/html")) return false;
+    if (pathOf(url) !== "/" || !(request.headers.accept ?? "").includes("text/html")) return false;
     sendPage(request, response, renderStartPage(originOf(request), options));
     return true;
   };
+}
+
+function pathOf(url: string): string {
+  return url.split("?", 1)[0]!;
 }
 
 function sendPage(request: IncomingMessage, response: ServerResponse, text: string): void {

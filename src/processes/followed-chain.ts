@@ -206,11 +206,7 @@ export class FollowedChain {
 
   /** A process that gets no connection would hold removed files until it ends. */
   releaseRemoved(): void {
-    try {
-      this.#store.releaseRemoved();
-    } catch {
-      // The next request meets the same, and has somebody to tell.
-    }
+    this.#store.releaseRemoved();
   }
 
   close(): void {

@@ -172,6 +172,30 @@ describe("BlockLog", () => {
     );
   });
 
+  test("a long record is read with pauses, and refused with a bit turned over in any of its parts", () => {
+    const directory = createMemoryLogDirectory();
+    const log = openBlockLog({ directory });
+    const lengths = [0, 1, 1 << 20, 3 << 20];
+    const positions = lengths.map((length) => log.append(payload(length)));
+    const read = (position: number) => {
+      const reading = log.recordInParts(position);
+      for (let pauses = 0; ; pauses++) {
+        const next = reading.next();
+        if (next.done) return { ...next.value, pauses };
+      }
+    };
+    for (const [i, position] of positions.entries()) {
+      const pauses = Math.ceil((RECORD_HEADER_LENGTH + lengths[i]!) / (1 << 20));
+      assert.deepEqual(read(position), { ...log.record(position), pauses });
+    }
+    for (const offset of [0, 5, 9, 12, 1 << 20, 2 << 20, (3 << 20) + 11]) {
+      flip(directory, 0, positions[3]! + offset);
+      assert.throws(() => read(positions[3]!), { code: "STORE_CORRUPT_LOG" });
+      flip(directory, 0, positions[3]! + offset);
+    }
+    assert.throws(() => read(log.end), { code: "STORE_CORRUPT_LOG" });
+  });
+
   test("check shows the undamaged records behind a damaged one", () => {
     const { directory, log, positions } = threeSegments();
     flip(directory, 1, SEGMENT_HEADER_LENGTH + 5);

@@ -151,18 +151,20 @@ export class BlockLog extends LogReader {
     return Math.max(0, end - this.start);
   }
 
-  /** Removes the segments in which every record is before `position`. The last segment stays. */
-  dropBefore(position: number): void {
+  /**
+   * Removes the oldest segment if every record in it is before `position`; false where there is none such. The last segment stays. One at a
+   * time: the system takes some milliseconds for a large file.
+   */
+  dropSegmentBefore(position: number): boolean {
+    const [first, next] = this.segments;
+    if (first === undefined || next === undefined || next.base > position) return false;
+    first.file.close();
+    this.#directory.remove(segmentName(first.base));
+    this.segments.shift();
+    this.#failPoint("log:drop");
     // Files go from first to last, so that a crash between two leaves a log without holes.
-    for (let next = this.segments[1]; next !== undefined; next = this.segments[1]) {
-      if (next.base > position) break;
-      const { base, file } = this.segments[0]!;
-      file.close();
-      this.#directory.remove(segmentName(base));
-      this.segments.shift();
-      this.#failPoint("log:drop");
-    }
     this.#directory.sync();
+    return true;
   }
 
   /** Forgets the record at `position` and all after it. */

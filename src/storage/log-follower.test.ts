@@ -56,7 +56,7 @@ describe("LogFollower", () => {
     for (let round = 0; round < 20; round++) {
       append(3);
       follower.extendTo(log.end);
-      log.dropBefore(positions.at(-2)!);
+      while (log.dropSegmentBefore(positions.at(-2)!));
       follower.dropBefore(log.start);
       assert.equal(open.size, 2);
       assert.deepEqual(
@@ -74,7 +74,7 @@ describe("LogFollower", () => {
     let opened = 0;
     // The writer is ahead of the follower at each of the first three.
     onOpen(() => {
-      if (opened < 3) log.dropBefore(positions[++opened]!);
+      if (opened < 3) log.dropSegmentBefore(positions[++opened]!);
     });
     follower.extendTo(log.end);
     assert.deepEqual([opened, follower.start, follower.end], [3, log.start, log.end]);
@@ -87,7 +87,7 @@ describe("LogFollower", () => {
     follower.extendTo(log.end);
     const end = follower.end;
     append(5);
-    log.dropBefore(positions[4]!);
+    while (log.dropSegmentBefore(positions[4]!));
     follower.extendTo(log.end);
     assert.ok(follower.start > end);
     assert.deepEqual([follower.start, open.size], [log.start, 3]);

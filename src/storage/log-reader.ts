@@ -1,6 +1,12 @@
 import { NodeError } from "../errors.ts";
 import type { LogFile } from "./log-file.ts";
-import { RECORD_HEADER_LENGTH, readRecord, SEGMENT_HEADER_LENGTH, scanRecords } from "./log-segment.ts";
+import {
+  RECORD_HEADER_LENGTH,
+  readRecord,
+  readRecordInParts,
+  SEGMENT_HEADER_LENGTH,
+  scanRecords,
+} from "./log-segment.ts";
 
 /** Bytes of the log that are not what was written, where nothing but damage can explain it. */
 export class LogCorruptionError extends NodeError {
@@ -50,17 +56,19 @@ export class LogReader {
    * @throws LogCorruptionError
    */
   record(position: number): LogRecord {
-    const record = this.recordAt(position);
-    if (record !== undefined) return record;
-    throw new LogCorruptionError({ position, reason: "no undamaged record begins here" });
+    return recordOf(position, this.#payloadAt(position)) ?? throwDamaged(position);
+  }
+
+  /** `record` with a pause after each megabyte. @throws LogCorruptionError */
+  *recordInParts(position: number): Generator<void, LogRecord> {
+    const segment = this.#segmentAt(position);
+    const payload = segment && (yield* readRecordInParts(segment.file, segment.salt, position - segment.base));
+    return recordOf(position, payload) ?? throwDamaged(position);
   }
 
   /** The undamaged record at `position`, if there is one. */
   recordAt(position: number): LogRecord | undefined {
-    const segment = this.#segmentAt(position);
-    const payload = segment && readRecord(segment.file, segment.salt, position - segment.base);
-    if (payload === undefined) return undefined;
-    return { position, payload, end: position + RECORD_HEADER_LENGTH + payload.length };
+    return recordOf(position, this.#payloadAt(position));
   }
 
   /** Position of byte `offset` in the payload of the record at `position`. */
@@ -93,6 +101,11 @@ export class LogReader {
     }
   }
 
+  #payloadAt(position: number): Buffer | undefined {
+    const segment = this.#segmentAt(position);
+    return segment && readRecord(segment.file, segment.salt, position - segment.base);
+  }
+
   /** The segment that holds byte `position`. */
   #segmentAt(position: number): Segment | undefined {
     let low = 0;
@@ -105,4 +118,13 @@ export class LogReader {
     const segment = this.segments[low - 1];
     return segment !== undefined && position < segment.base + segment.size ? segment : undefined;
   }
+}
+
+function recordOf(position: number, payload: Buffer | undefined): LogRecord | undefined {
+  if (payload === undefined) return undefined;
+  return { position, payload, end: position + RECORD_HEADER_LENGTH + payload.length };
+}
+
+function throwDamaged(position: number): never {
+  throw new LogCorruptionError({ position, reason: "no undamaged record begins here" });
 }

@@ -23,6 +23,8 @@ export const RECORD_HEADER_LENGTH = 12;
 const MAGIC = Buffer.from("EVMLOG");
 const MARKER = Buffer.from([0xe7, 0xb1, 0x0c, 0x5a]);
 const SCAN_WINDOW_BYTES = 1 << 20;
+/** Read and summed in half a millisecond. */
+const PART_BYTES = 1 << 20;
 
 export function segmentName(base: number): string {
   return `${base.toString().padStart(16, "0")}.log`;
@@ -62,7 +64,7 @@ export function encodeRecord(payload: Uint8Array, salt: number): Uint8Array {
   bytes.set(MARKER);
   bytes.writeUInt32LE(payload.length, 4);
   bytes.set(payload, RECORD_HEADER_LENGTH);
-  bytes.writeUInt32LE(checksum(bytes.subarray(4, 8), payload, salt), 8);
+  bytes.writeUInt32LE(crc32(bytes.subarray(4, 8), continuedSum(payload, salt)), 8);
   return bytes;
 }
 
@@ -104,13 +106,32 @@ export function* scanRecords(file: LogFile, salt: number, offset: number, end: n
 
 /** The undamaged record at `offset`, read alone. */
 export function readRecord(file: LogFile, salt: number, offset: number): Buffer | undefined {
+  const bytes = bufferOfRecord(file, offset);
+  if (bytes === undefined || file.read(bytes, offset) < bytes.length) return undefined;
+  return recordPayload(bytes, bytes.length - RECORD_HEADER_LENGTH, salt);
+}
+
+/** `readRecord` with a pause after each megabyte: that of block 0 has all of the genesis state. */
+export function* readRecordInParts(file: LogFile, salt: number, offset: number): Generator<void, Buffer | undefined> {
+  const bytes = bufferOfRecord(file, offset);
+  if (bytes === undefined) return undefined;
+  let sum = salt;
+  for (let at = 0; at < bytes.length; at += PART_BYTES) {
+    const part = bytes.subarray(at, at + PART_BYTES);
+    if (file.read(part, offset + at) < part.length) return undefined;
+    sum = continuedSum(at === 0 ? part.subarray(RECORD_HEADER_LENGTH) : part, sum);
+    yield;
+  }
+  if (!isRecord(bytes, sum)) return undefined;
+  return bytes.subarray(RECORD_HEADER_LENGTH);
+}
+
+/** For the record that the bytes at `offset` say is there, if the file is long enough for it. */
+function bufferOfRecord(file: LogFile, offset: number): Buffer | undefined {
   const header = Buffer.allocUnsafe(RECORD_HEADER_LENGTH);
   if (file.read(header, offset) < RECORD_HEADER_LENGTH) return undefined;
-  const length = header.readUInt32LE(4);
-  if (offset + RECORD_HEADER_LENGTH + length > file.size()) return undefined;
-  const bytes = Buffer.allocUnsafe(RECORD_HEADER_LENGTH + length);
-  if (file.read(bytes, offset) < bytes.length) return undefined;
-  return recordPayload(bytes, length, salt);
+  const length = RECORD_HEADER_LENGTH + header.readUInt32LE(4);
+  return offset + length > file.size() ? undefined : Buffer.allocUnsafe(length);
 }
 
 /** Offset of the first undamaged record at or after `offset`; undefined when there is none. */
@@ -127,13 +148,17 @@ export function findRecord(file: LogFile, salt: number, offset: number, end: num
 }
 
 function recordPayload(bytes: Buffer, length: number, salt: number): Buffer | undefined {
-  if (MARKER.compare(bytes, 0, MARKER.length) !== 0) return undefined;
   const payload = bytes.subarray(RECORD_HEADER_LENGTH, RECORD_HEADER_LENGTH + length);
-  const expected = bytes.readUInt32LE(8);
-  return checksum(bytes.subarray(4, 8), payload, salt) === expected ? payload : undefined;
+  return isRecord(bytes, continuedSum(payload, salt)) ? payload : undefined;
 }
 
-function checksum(length: Uint8Array, payload: Uint8Array, salt: number): number {
-  // The length goes last: given no bytes at all, crc32 forgets what it was to continue.
-  return crc32(length, payload.length === 0 ? salt : crc32(payload, salt));
+/** Whether a record begins with the first bytes of `bytes`. @param payloadSum of its payload, begun with the salt */
+function isRecord(bytes: Buffer, payloadSum: number): boolean {
+  if (MARKER.compare(bytes, 0, MARKER.length) !== 0) return false;
+  return crc32(bytes.subarray(4, 8), payloadSum) === bytes.readUInt32LE(8);
+}
+
+/** Given no bytes at all, crc32 forgets what it was to continue. */
+function continuedSum(bytes: Uint8Array, sum: number): number {
+  return bytes.length === 0 ? sum : crc32(bytes, sum);
 }

@@ -57,6 +57,41 @@ describe("Pool", () => {
     });
   }
 
+  test("a thread has its next calls at hand while its starter is busy, and other threads are taken first", async () => {
+    open({ count: 2, callsMax: 3 });
+    const shared = new Int32Array(new SharedArrayBuffer(4));
+    await Promise.all([call("echo", 0), call("echo", 0)]);
+    const answers = Array.from({ length: 8 }, () => call("add", shared));
+    assert.deepEqual([pool.busy, pool.waiting], [2, 2]);
+    while (Atomics.load(shared, 0) < 6) Atomics.wait(shared, 0, Atomics.load(shared, 0), 1_000);
+    await Promise.all(answers);
+    assert.deepEqual([Atomics.load(shared, 0), pool.busy, pool.waiting], [8, 0, 0]);
+  });
+
+  test("calls at hand of a thread that is lost go to another, each with a deadline of its own", async () => {
+    open({ callsMax: 4 });
+    const first = call("echo", 1);
+    const bad = call("loop", undefined, { timeoutMs: 50 });
+    const others = [call("echo", 2), call("crash"), call("echo", 3)];
+    assert.equal(pool.waiting, 1);
+    const outcomes = await Promise.allSettled([first, bad, ...others]);
+    assert.deepEqual(
+      outcomes.map((outcome) => (outcome.status === "fulfilled" ? outcome.value : outcome.reason.reason)),
+      [1, "timeout", 2, "crash", 3],
+    );
+    assert.deepEqual(lost, ["timeout", "crash"]);
+  });
+
+  test("close ends the calls that a thread has at hand", async () => {
+    open({ callsMax: 2 });
+    const outcomes = Promise.allSettled([call("loop"), call("echo", 1), call("echo", 2)]);
+    await pool.close();
+    for (const outcome of await outcomes) {
+      assert.equal(outcome.status, "rejected");
+      assert.equal(outcome.reason.reason, "closed");
+    }
+  });
+
   test("a call whose caller gave up before its turn does not run", async () => {
     open();
     const first = call("echo", 1);

@@ -31,6 +31,11 @@ export type PoolOptions = {
   readonly count: number;
   /** Calls that may wait for a thread before the pool is full. */
   readonly waitingMax: number;
+  /**
+   * Calls that a thread has at most, 1 if not given: with more it has the next one at hand while this thread is busy and cannot give it another.
+   * They go to threads without calls first. What the thread runs must answer at once, without waiting for anything.
+   */
+  readonly callsMax?: number;
   /** Of each thread's JavaScript heap. */
   readonly heapMegabytesMax: number;
   /** A thread without calls for so long ends, and frees its memory. 0: each ends with its first call */
@@ -66,7 +71,8 @@ type Thread = {
   readonly worker: NodeThread;
   readonly channel: Channel;
   isReady: boolean;
-  task: Task | undefined;
+  /** The first one runs, the others wait in the thread. */
+  readonly tasks: Task[];
   timer: NodeJS.Timeout | undefined;
 };
 
@@ -150,7 +156,7 @@ export class Pool<There extends Handlers> {
     for (const { reject } of this.#waiting.splice(0)) reject(closed());
     await Promise.all(
       [...this.#threads].map((thread) => {
-        thread.task?.reject(closed());
+        for (const { reject } of thread.tasks.splice(0)) reject(closed());
         return this.#end(thread);
       }),
     );
@@ -159,10 +165,22 @@ export class Pool<There extends Handlers> {
   #assign(): void {
     this.#dropAborted();
     while (this.#waiting.length > 0) {
-      const thread = this.#idle.pop() ?? this.#startThread();
+      const thread = this.#idle.pop() ?? this.#startThread() ?? this.#threadWithRoom();
       if (thread === undefined) return;
       this.#start(thread, this.#waiting.shift()!);
     }
+  }
+
+  /** The thread with the fewest calls, if it may have more. */
+  #threadWithRoom(): Thread | undefined {
+    const { callsMax = 1 } = this.#options;
+    if (callsMax === 1) return undefined;
+    let found: Thread | undefined;
+    for (const thread of this.#threads) {
+      const { length } = thread.tasks;
+      if (length < (found?.tasks.length ?? callsMax)) found = thread;
+    }
+    return found;
   }
 
   #dropAborted(): void {
@@ -174,20 +192,21 @@ export class Pool<There extends Handlers> {
   }
 
   #start(thread: Thread, task: Task): void {
-    clearTimeout(thread.timer);
     task.ended?.();
-    thread.task = task;
+    thread.tasks.push(task);
     thread.worker.ref();
     thread.channel.call(task.name, task.input as never, { attached: task.options.moved }).then(
       (value) => this.#answered(thread, task, value),
       (error) => this.#answered(thread, task, undefined, error),
     );
+    if (thread.tasks.length > 1) return;
+    clearTimeout(thread.timer);
     if (thread.isReady) this.#startDeadline(thread);
     else this.#loseAfter(thread, START_MS_MAX, "no thread started");
   }
 
   #startDeadline(thread: Thread): void {
-    const { timeoutMs } = thread.task!.options;
+    const { timeoutMs } = thread.tasks[0]!.options;
     if (timeoutMs > 0) this.#loseAfter(thread, timeoutMs, `timeout after ${timeoutMs} ms`);
   }
 
@@ -218,7 +237,7 @@ export class Pool<There extends Handlers> {
       ready: () => this.#ready(thread),
     };
     const channel = channelOver(worker as MessageEnd, here);
-    const thread: Thread = { worker, channel, isReady: false, task: undefined, timer: undefined };
+    const thread: Thread = { worker, channel, isReady: false, tasks: [], timer: undefined };
     worker.on("error", (cause) => {
       this.#onLost(thread, new ThreadLostError(cause.message, "crash", { cause }));
     });
@@ -232,15 +251,16 @@ export class Pool<There extends Handlers> {
   #ready(thread: Thread): void {
     if (!this.#threads.has(thread)) return;
     thread.isReady = true;
-    if (thread.task === undefined) return;
+    if (thread.tasks.length === 0) return;
     clearTimeout(thread.timer);
     this.#startDeadline(thread);
   }
 
   #answered(thread: Thread, task: Task, value: unknown, error?: Error): void {
-    if (thread.task !== task) return;
+    const at = thread.tasks.indexOf(task);
+    if (at < 0) return;
+    thread.tasks.splice(at, 1);
     clearTimeout(thread.timer);
-    thread.task = undefined;
     try {
       if (error !== undefined) task.reject(error);
       else if (task.options.isOutdated?.(value)) this.#waiting.unshift(task);
@@ -248,7 +268,8 @@ export class Pool<There extends Handlers> {
     } catch (error) {
       task.reject(error as Error);
     }
-    if (this.#options.idleMs === 0) void this.#end(thread);
+    if (thread.tasks.length > 0) this.#startDeadline(thread);
+    else if (this.#options.idleMs === 0) void this.#end(thread);
     else this.#rest(thread);
     this.#assign();
   }
@@ -258,8 +279,8 @@ export class Pool<There extends Handlers> {
     if (!this.#threads.has(thread)) return;
     const at = this.#idle.indexOf(thread);
     if (at >= 0) this.#idle.splice(at, 1);
-    const { task } = thread;
-    thread.task = undefined;
+    const [task, ...unstarted] = thread.tasks.splice(0);
+    this.#waiting.unshift(...unstarted);
     void this.#end(thread);
     this.#options.onLost?.(error, task?.name);
     task?.reject(error);

@@ -1,28 +1,48 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 
 const MODULE = new URL("./thread-priority.ts", import.meta.url).href;
+const skip = process.platform !== "linux" && "threads have neither a priority nor a name of their own";
 
-test("lowerThreadPriority adds to the nice value of its own thread alone", {
-  skip: process.platform !== "linux" && "threads have no priority of their own",
-}, async () => {
-  const before = getPriority();
+/** What `script` sends from a thread in which `priority` is the module. */
+async function fromThread(script: string): Promise<unknown> {
   const worker = new Worker(
     `import("tsx/esm/api").then(async ({ register }) => {
        register();
-       const { lowerThreadPriority } = await import(${JSON.stringify(MODULE)});
-       lowerThreadPriority(3);
-       const { basename } = require("node:path");
-       const id = Number(basename(require("node:fs").readlinkSync("/proc/thread-self")));
-       require("node:worker_threads").parentPort.postMessage(require("node:os").getPriority(id));
+       const priority = await import(${JSON.stringify(MODULE)});
+       const send = (value) => require("node:worker_threads").parentPort.postMessage(value);
+       ${script}
      });`,
     { eval: true },
   );
-  const [inThread] = await once(worker, "message");
+  const [sent] = await once(worker, "message");
+  await once(worker, "exit");
+  return sent;
+}
+
+test("lowerThreadPriority adds to the nice value of its own thread alone", { skip }, async () => {
+  const before = getPriority();
+  const inThread = await fromThread(
+    `priority.lowerThreadPriority(3);
+     const { basename } = require("node:path");
+     const id = Number(basename(require("node:fs").readlinkSync("/proc/thread-self")));
+     send(require("node:os").getPriority(id));`,
+  );
   assert.equal(inThread, Math.min(19, before + 3));
   assert.equal(getPriority(), before);
-  await once(worker, "exit");
+});
+
+test("nameThread names its own thread alone", { skip }, async () => {
+  const nameOf = (thread: string) => readFileSync(`/proc/${thread}/comm`, "utf8").trim();
+  const before = nameOf("self");
+  const inThread = await fromThread(
+    `priority.nameThread("execute");
+     send(require("node:fs").readFileSync("/proc/thread-self/comm", "utf8").trim());`,
+  );
+  assert.equal(inThread, "execute");
+  assert.equal(nameOf("self"), before);
 });

@@ -1,4 +1,4 @@
-import { readlinkSync } from "node:fs";
+import { readlinkSync, writeFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 import { basename } from "node:path";
 
@@ -9,6 +9,16 @@ import { basename } from "node:path";
 export function lowerThreadPriority(nice: number): void {
   const id = threadId();
   if (id !== undefined) setPriority(id, Math.min(19, getPriority(id) + nice));
+}
+
+/** Names the calling thread for `top -H` and its like, which show 15 characters. Elsewhere than on Linux nothing changes. */
+export function nameThread(name: string): void {
+  if (process.platform !== "linux") return;
+  try {
+    writeFileSync("/proc/thread-self/comm", name);
+  } catch {
+    // `/proc` is missing or cannot be written: the thread works without a name.
+  }
 }
 
 function threadId(): number | undefined {

@@ -7,6 +7,7 @@ import type { Address } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { createEthereumjsEvm } from "../oracle/ethereumjs/evm.ts";
 import { eip2537DraftPrecompiles } from "./eip2537-draft.ts";
+import { recordedEngine } from "./recorded-engine.ts";
 
 export type EngineOptions = {
   /** Gets the hash of every code that an engine with a compiled tier compiles. */
@@ -18,6 +19,8 @@ const ENGINES: Readonly<Record<string, (options: EngineOptions) => Evm | Promise
   evmint: () => createEvm(),
   "evmint-compiled": (options) => createEvm({ tier: compileAtOnce(options) }),
   "evmint-alternating": (options) => createEvm({ tier: compileAtOnce({ ...options, alternates: true }) }),
+  "evmint-recorded": () => recordedEngine(createEvm()),
+  "evmint-recorded-compiled": (options) => recordedEngine(createEvm({ tier: compileAtOnce(options) })),
   "evmint-eip2537-draft": () => withPrecompiles(createEvm(), eip2537DraftPrecompiles()),
   ethereumjs: () => createEthereumjsEvm({ precompilesOf: pointEvaluationAt }),
   "ethereumjs-own-precompiles": () => createEthereumjsEvm({ precompilesOf: precompilesAt }),

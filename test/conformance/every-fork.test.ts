@@ -21,7 +21,7 @@ import { createEngine } from "./engines.ts";
 const directory = fixture("rpc-compat");
 const skip = skipWithout(directory, "rpc-compat");
 
-for (const engine of ["ethereumjs", "evmint"]) {
+for (const engine of ["ethereumjs", "evmint", "evmint-recorded"]) {
   test(`the recorded chain of execution-apis is valid from Homestead to Osaka, on ${engine}`, {
     skip,
   }, async () => {

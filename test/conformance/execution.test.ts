@@ -6,6 +6,7 @@ import { fixture, jsonFiles, skipWithout } from "../support/fixtures.ts";
 import { blockchainTestCases } from "./blockchain-tests.ts";
 import { createEngine } from "./engines.ts";
 import { configOfNetwork } from "./networks.ts";
+import { recordedEngine } from "./recorded-engine.ts";
 import { type CaseResult, stateTestCases } from "./state-tests.ts";
 
 const vectors = fixture("ethereum-tests");
@@ -53,6 +54,17 @@ for (const dir of BLOCKCHAIN_TESTS) {
     assert.ok(counts.length > 0);
   });
 }
+
+test("official tests pass with executions that are recorded first and then applied", { skip }, async () => {
+  const counts = { relaxed: 0, exact: 0, unrecorded: 0 };
+  const evm = recordedEngine(await createEngine(), counts);
+  for (const dir of ["GeneralStateTests/stExample", "GeneralStateTests/stRefundTest", "GeneralStateTests/Shanghai"]) {
+    for (const file of jsonFiles(join(vectors!, dir))) assertPass(stateTestCases(file, evm));
+  }
+  for (const file of jsonFiles(join(vectors!, "BlockchainTests/ValidBlocks")))
+    assertPass(blockchainTestCases(file, evm));
+  assert.ok(counts.relaxed > 500 && counts.exact > 10 && counts.unrecorded === 0, JSON.stringify(counts));
+});
 
 test("configOfNetwork knows single forks and changes at a block or a time", () => {
   const at = (network: string, number: number, timestamp: number) =>

@@ -84,7 +84,7 @@ test("the tutorial deploys a contract and calls it", async () => {
   const output = await runPage(PAGES[0]!);
   assert.match(output, /"result":"0x7a69"/);
   assert.match(output, /Counter is at 0x[0-9a-f]{40}/);
-  assert.match(output, /number is 5\nread from the chain: 5\n2\n/);
+  assert.match(output, /number is 5\nread from the chain: 5\nPass - Verified\n2\n/);
   assert.match(output, /"type": "CALL"/);
 });
 

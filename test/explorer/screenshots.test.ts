@@ -82,10 +82,16 @@ async function openPage(size: keyof typeof SIZES, colorScheme: (typeof SCHEMES)[
 
 const stored = (name: string) => decodePng(readFileSync(new URL(`${name}.png`, FOLDER)));
 
+async function openRoute(page: Page, [route, text]: readonly [route: string, text: string]): Promise<void> {
+  await page.goto(`${chain.node.url}/explorer/#${route}`);
+  await page.getByText(text).first().waitFor();
+}
+
 async function assertLooksAsStored(page: Page, name: string): Promise<void> {
+  const picture = stored(name);
   const end = Date.now() + LOADING_MS;
   for (;;) {
-    const part = difference(await pictureOf(page), stored(name));
+    const part = difference(await pictureOf(page), picture);
     if (part <= TOLERANCE) return;
     if (Date.now() > end) assert.fail(`${name}: ${(100 * part).toFixed(1)} % of it differ`);
     await delay(LOOK_AGAIN_MS);
@@ -97,9 +103,8 @@ for (const size of ["desktop", "phone"] as const) {
     test(`every page looks as its stored picture, ${size}, ${scheme}`, { skip }, async () => {
       const { page, close } = await openPage(size, scheme);
       try {
-        for (const [name, [route, text]] of Object.entries(pages())) {
-          await page.goto(`${chain.node.url}/explorer/#${route}`);
-          await page.getByText(text).first().waitFor();
+        for (const [name, shown] of Object.entries(pages())) {
+          await openRoute(page, shown);
           const file = `${name}-${size}-${scheme}`;
           if (isStoring) {
             await delay(LOOK_AGAIN_MS);
@@ -125,9 +130,7 @@ for (const [fault, script] of Object.entries(FAULTS)) {
   test(`the comparison fails where ${fault}`, { skip }, async () => {
     const { page, close } = await openPage("desktop", "light");
     try {
-      const [route, text] = pages()["transaction"]!;
-      await page.goto(`${chain.node.url}/explorer/#${route}`);
-      await page.getByText(text).first().waitFor();
+      await openRoute(page, pages()["transaction"]!);
       await assertLooksAsStored(page, "transaction-desktop-light");
       await page.evaluate(script);
       const part = difference(await pictureOf(page), stored("transaction-desktop-light"));

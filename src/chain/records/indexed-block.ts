@@ -15,12 +15,14 @@ export type IndexedParts = {
     readonly header: Header;
     readonly transactions: readonly { readonly hash: Hash }[];
   };
-  readonly receipts: readonly { readonly logs: readonly Log[] }[];
+  readonly receipts: readonly IndexedReceipt[];
 };
+
+type IndexedReceipt = { readonly logs: readonly Log[] };
 
 const CHECKSUM_LENGTH = 4;
 const SENDER_LENGTH = 20;
-const WITHOUT_LOGS: IndexedParts["receipts"][number] = { logs: [] };
+const WITHOUT_LOGS: IndexedReceipt = { logs: [] };
 
 /**
  * The parts of a record that the index is made from, without decoding its transactions: a third of the time of `decodeBlockRecord`.
@@ -37,12 +39,21 @@ export function decodeIndexedParts(
 
 /** The same without the changes. */
 export function decodeHashesAndLogs(payload: Uint8Array): IndexedParts {
+  const reading = readHashesAndLogs(payload);
+  for (;;) {
+    const next = reading.next();
+    if (next.done) return next.value;
+  }
+}
+
+/** `decodeHashesAndLogs` with a pause after each transaction: those of a full block take longer than a node may pause. */
+export function* readHashesAndLogs(payload: Uint8Array): Generator<void, IndexedParts> {
   const prefix = decodePrefix(payload);
   const header = decodeHeader(payload);
   const offsets = new ByteReader(payload, itemOffsetsAt(prefix, 0));
   const reader = new ByteReader(payload);
   const transactions: { readonly hash: Hash }[] = [];
-  const receipts: IndexedParts["receipts"][number][] = [];
+  const receipts: IndexedReceipt[] = [];
   for (let left = prefix.transactionCount; left > 0; left--) {
     reader.offset = offsets.u32() + CHECKSUM_LENGTH + SENDER_LENGTH;
     // The number of the block's logs before.
@@ -50,6 +61,7 @@ export function decodeHashesAndLogs(payload: Uint8Array): IndexedParts {
     transactions.push({ hash: keccak256Hash(reader.block()) });
     const logs = readReceiptLogs(reader);
     receipts.push(logs.length === 0 ? WITHOUT_LOGS : { logs });
+    yield;
   }
   return { block: { hash: prefix.hash, header, transactions }, receipts };
 }

@@ -4,6 +4,7 @@ import { openLogBlockStore } from "../../chain/store/log-block-store.ts";
 import { VerifiedBlobs } from "../../crypto/kzg/verified-blobs.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { createEvm } from "../../evm/engine.ts";
+import type { Speculation } from "../../execution/parallel/speculation.ts";
 import { Mempool } from "../../mempool/mempool.ts";
 import { PeerSubmissions } from "../../mempool/peer-submissions.ts";
 import { allForksAtGenesis } from "../../params/blob-schedule.ts";
@@ -83,6 +84,7 @@ export function openTestApplication(
     readonly startingSet?: StartingSet;
     /** The block log of a node that ran before. */
     readonly log?: LogDirectory;
+    readonly speculation?: Speculation;
   } = {},
 ) {
   const { gasLimit = GAS_LIMIT, feeRecipient = () => PROPOSER } = options;
@@ -138,7 +140,9 @@ export function openTestApplication(
       validatorPower: () => VALIDATOR_POWER,
       beginBlock: createBlockFactory(chain, execution, {
         beforeTransaction: options.executorFault,
+        recorded: options.speculation,
       }),
+      speculation: options.speculation,
       setAside(failure) {
         setAside.push(failure);
         mempool.remove(failure.transaction.hash, "quarantined");

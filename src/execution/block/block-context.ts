@@ -16,6 +16,9 @@ export type ContextHeader = Pick<
   "number" | "timestamp" | "coinbase" | "gasLimit" | "difficulty" | "mixHash" | "baseFeePerGas" | "excessBlobGas"
 >;
 
+/** The header's fields that are known before the first transaction. */
+export type OpenHeader = ContextHeader & Pick<Header, "parentHash" | "parentBeaconBlockRoot">;
+
 /** What `header` is to the EVM: fork, fees, opcodes of block information. */
 export function blockContextOf(header: ContextHeader, config: ChainConfig, blockHash: BlockHashes): BlockContext {
   const hardfork = hardforkAt(config, header);

@@ -18,6 +18,7 @@ import { blobGasOf } from "../../types/transaction/fees.ts";
 import { recoverSender } from "../../types/transaction/sender.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { InvalidTransactionError } from "../errors.ts";
+import type { RecordedExecutions } from "../parallel/speculation.ts";
 import {
   type ApplyMessageOptions,
   applyMessage,
@@ -25,7 +26,7 @@ import {
   type MessageResult,
 } from "../transaction/apply-message.ts";
 import { messageFromTransaction, type TransactionMessage } from "../transaction/message.ts";
-import { type BlockHashes, blockContextOf, type ContextHeader } from "./block-context.ts";
+import { type BlockHashes, blockContextOf, type OpenHeader } from "./block-context.ts";
 import { applyRewards, applyWithdrawals } from "./rewards.ts";
 import {
   depositsOf,
@@ -42,6 +43,8 @@ export type ExecutionModules = {
   readonly config: ChainConfig;
   readonly evm: Evm;
   readonly stateTrie: StateTrie;
+  /** Executions of transactions that other threads have recorded, where there are any. */
+  readonly recorded?: RecordedExecutions | undefined;
 };
 
 /** The parent of a block under execution. */
@@ -53,9 +56,6 @@ export type BlockParent = {
   readonly patch?: StateChanges | undefined;
   readonly blockHash: BlockHashes;
 };
-
-/** The header's fields that are known before the first transaction. */
-export type OpenHeader = ContextHeader & Pick<Header, "parentHash" | "parentBeaconBlockRoot">;
 
 /** A transaction's receipt and execution result. */
 export type TransactionResult = { readonly receipt: Receipt; readonly result: MessageResult };
@@ -165,7 +165,7 @@ export class BlockExecution {
    */
   addMessage(tx: Transaction, message: TransactionMessage, options?: ApplyMessageOptions): TransactionResult {
     const { hardfork, blobBaseFee } = this.context;
-    const result = applyMessage(message, this.#environment, options);
+    const result = applyMessage(message, this.#environmentOf(tx), options);
     const receipt = receiptOf(tx, result, {
       hardfork,
       cumulativeGasUsed: this.#gasUsed(),
@@ -223,6 +223,13 @@ export class BlockExecution {
       trie: this.#modules.stateTrie.update(baseRoot, changes, state.readOfBase()),
       state: state.asReader(),
     };
+  }
+
+  #environmentOf({ hash }: Transaction): MessageEnvironment {
+    const { recorded } = this.#modules;
+    if (recorded === undefined) return this.#environment;
+    const recordedEvm = recorded.evmOf(this.header, hash, this.#environment.evm);
+    return recordedEvm === undefined ? this.#environment : { ...this.#environment, evm: recordedEvm };
   }
 
   #gasUsed(): bigint {

@@ -26,6 +26,7 @@ import { checkAccountPermissions } from "../validation/account-permissions.ts";
 import { validateBlockSize } from "../validation/validate-body.ts";
 import { validateHeader } from "../validation/validate-header.ts";
 import { checkMinimumTip } from "../validation/validate-message.ts";
+import type { OpenHeader } from "./block-context.ts";
 import {
   type BlockEnv,
   BlockExecution,
@@ -33,7 +34,6 @@ import {
   type BlockParent,
   blockEnvOf,
   type ExecutionModules,
-  type OpenHeader,
   type SystemUpdate,
   type TransactionResult,
 } from "./block-execution.ts";

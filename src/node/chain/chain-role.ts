@@ -1,4 +1,5 @@
 import type { ChainParts } from "../../adapters/parts.ts";
+import { createSpeculationThreads, type SpeculationThreads } from "../../calls/speculation-threads.ts";
 import type { Chain } from "../../chain/chain.ts";
 import type { ChainReader } from "../../chain/reader.ts";
 import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
@@ -55,6 +56,7 @@ export class ChainRole implements ChainParts {
   readonly production: ProductionRole;
   /** Undefined where nobody may bend the chain. */
   readonly devChain: DevChain | undefined;
+  readonly #speculation: SpeculationThreads | undefined;
 
   constructor(config: Config, modules: ChainRoleModules, hooks: ChainRoleHooks) {
     const { log, metrics, failures } = modules;
@@ -65,7 +67,10 @@ export class ChainRole implements ChainParts {
     this.compiler = createContractCompiler(config, log.child("evm"), metrics);
     this.execution = executionModules(chain, this.compiler);
     const override = (attributes: PayloadAttributes) => this.devChain?.override(attributes) ?? attributes;
+    this.#speculation = createSpeculationThreads(config, log.child("evm"), this, metrics, this.compiler);
+    const speculation = this.#speculation?.speculation;
     const beginBlock = createBlockFactory(chain, this.execution, {
+      recorded: speculation,
       beforeTransaction: hooks.beforeTransaction,
       override: patches && override,
     });
@@ -85,6 +90,7 @@ export class ChainRole implements ChainParts {
           opened: this.opened,
           pool: this.pool,
           beginBlock,
+          speculation,
           execution: this.execution,
           override,
           clockOffsetMs: () => this.devChain?.clockOffsetMs ?? 0,
@@ -111,6 +117,7 @@ export class ChainRole implements ChainParts {
   /** Ends with the store closed. */
   async stop(): Promise<void> {
     await this.production.stop();
+    await this.#speculation?.close();
     this.devChain?.close();
     this.pool.stop();
     this.compiler?.close();

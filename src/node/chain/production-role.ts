@@ -38,6 +38,7 @@ import { NodeError } from "../../errors.ts";
 import { openHeader, type PayloadAttributes } from "../../execution/block/build-block.ts";
 import { missingRequestContracts } from "../../execution/block/system-calls.ts";
 import type { CallModules } from "../../execution/call/call.ts";
+import type { Speculation } from "../../execution/parallel/speculation.ts";
 import { nextGasLimit } from "../../params/fees.ts";
 import { ForkHashes } from "../../params/fork-id.ts";
 import type { REQUEST_CONTRACTS } from "../../params/gas.ts";
@@ -66,6 +67,8 @@ export type ProductionModules = {
   readonly opened: OpenChain;
   readonly pool: PoolRole;
   readonly beginBlock: BeginBlock;
+  /** Executes transactions of the next block ahead in other threads. */
+  readonly speculation?: Speculation | undefined;
   readonly execution: CallModules;
   /** Loaded for `consensus.engine = cometbft` alone. */
   readonly networkEngine: typeof NetworkEngine | undefined;
@@ -166,6 +169,7 @@ export class ProductionRole implements ProductionParts {
       },
       {
         ...shared,
+        speculation: modules.speculation,
         proposals: this.voting.proposals,
         parameterProposals: this.voting.parameterProposals,
         startingSet: this.voting.startingSet,

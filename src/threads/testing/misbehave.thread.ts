@@ -9,6 +9,10 @@ const behaviours = {
   echo: (value: unknown) => value,
   /** The word that both threads share, and when it is read. */
   word: (shared: Int32Array) => Atomics.load(shared, 0),
+  add(shared: Int32Array) {
+    Atomics.add(shared, 0, 1);
+    Atomics.notify(shared, 0);
+  },
   reject() {
     throw Object.assign(new Error("rejected"), { name: "Rejected" });
   },

@@ -70,10 +70,14 @@ export class StoreFollower implements ReadableBlockStore {
     this.#readsWhenFresh = this.#reads();
   }
 
-  /** Closes files that the writer has removed, for a follower that nobody reads from for a while. */
+  /** Closes files that the writer has removed, for a follower that nobody reads from for a while. Throws nothing. */
   releaseRemoved(): void {
     const { log } = this.#view;
-    if (log.end > 0 && log.start < this.#published.read().logStart) this.catchUp();
+    try {
+      if (log.end > 0 && log.start < this.#published.read().logStart) this.catchUp();
+    } catch {
+      // The next read meets the same, and has somebody to tell.
+    }
   }
 
   /** Of the published head, as of the last `catchUp`. */

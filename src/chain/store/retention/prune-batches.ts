@@ -5,7 +5,7 @@ import type { KvWriter } from "../../../storage/kv.ts";
 import { inRowOrder } from "../../../storage/row-order.ts";
 import type { AddressIndex } from "../../addresses/address-index.ts";
 import { decodeAddressParts, decodeChangedKeys } from "../../records/block-record.ts";
-import { decodeHashesAndLogs } from "../../records/indexed-block.ts";
+import { readHashesAndLogs } from "../../records/indexed-block.ts";
 import type { BlockIndex } from "../index/block-index.ts";
 import type { BlockReader } from "../log/block-reader.ts";
 import { HISTORY_DEPTH, historyPaths } from "../nodes/node-history.ts";
@@ -25,6 +25,15 @@ export type PruneStep = (writer: KvWriter) => void;
 
 /** Of work without rows, which takes time too. */
 export const NO_ROWS: PruneStep = () => {};
+
+/** Work that writes nothing, with its pauses. */
+export function* withoutRows<T>(work: Generator<void, T>): Generator<PruneStep, T> {
+  for (;;) {
+    const next = work.next();
+    if (next.done) return next.value;
+    yield NO_ROWS;
+  }
+}
 
 /** Blocks whose rows of one kind are removed together: what several of them changed once, and neighbours one after the other. */
 export interface PruneBatch {
@@ -129,8 +138,7 @@ class BlocksBatch implements PruneBatch {
 
   *add(number: number, payload: Buffer): Generator<PruneStep> {
     const { index, addresses } = this.#modules;
-    const parts = decodeHashesAndLogs(payload);
-    yield NO_ROWS;
+    const parts = yield* withoutRows(readHashesAndLogs(payload));
     for (const { hash } of parts.block.transactions) {
       this.#transactions.push({ hash: hashToBytes(hash), number });
     }

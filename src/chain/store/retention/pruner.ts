@@ -1,7 +1,7 @@
 import type { Kv } from "../../../storage/kv.ts";
 import type { LogReader } from "../../../storage/log-reader.ts";
 import { SlicePace } from "../slice-pace.ts";
-import { NO_ROWS, PRUNE_BATCHES, type PruneModules, type PruneStep } from "./prune-batches.ts";
+import { NO_ROWS, PRUNE_BATCHES, type PruneModules, type PruneStep, withoutRows } from "./prune-batches.ts";
 import type { PrunedKind } from "./pruned-range.ts";
 
 /** How many of the newest blocks are retained of each kind; undefined: all. */
@@ -18,7 +18,7 @@ export type Retention = {
 export type PruneTargets = Readonly<Record<PrunedKind, number>>;
 
 /** Rows after which a batch ends: they are sorted in some milliseconds, and take some megabytes. */
-const BATCH_ROWS = 20_000;
+const BATCH_ROWS = 10_000;
 
 const KINDS = ["states", "proofs", "blocks"] as const;
 
@@ -129,18 +129,18 @@ export class Pruner {
       const range = index.pruned[kind];
       const end = this.#endOf(kind);
       if (range.next >= end) continue;
-      let number = Math.max(range.next, index.blocks.firstNumber() ?? 0);
+      const first = Math.max(range.next, index.blocks.firstNumber() ?? 0);
       const batch = new PRUNE_BATCHES[kind](this.#modules);
       let isRemoved = false;
-      for (const { payload } of log.records(index.blocks.knownPosition(number))) {
-        if (number >= end) break;
+      for (let number = first; number < end; number++) {
+        const { payload } = yield* withoutRows(log.recordInParts(index.blocks.knownPosition(number)));
         for (const step of batch.add(number, payload)) {
           yield step;
           if (batch.size < this.#batchRows) continue;
           yield* batch.remove();
           isRemoved = true;
         }
-        const next = ++number;
+        const next = number + 1;
         if (batch.size < this.#batchRows && !isRemoved && next < end) continue;
         yield* batch.remove();
         yield (writer) => range.write(writer, range.base, next);

@@ -6,7 +6,7 @@ import type { BlockIndex } from "../index/block-index.ts";
 import type { BlockReader } from "../log/block-reader.ts";
 import { Pruner, type PrunerOptions, type PruneTargets, pruneTargets, type Retention } from "./pruner.ts";
 import { type StateFile, StateFiles, type StateFileWriter } from "./state-file.ts";
-import { type StatePiece, statePieces } from "./state-pieces.ts";
+import { statePieces } from "./state-pieces.ts";
 
 /** Pruning begins when it can remove this many blocks: a pass writes some rows once however many blocks it removes. */
 const BLOCKS_MIN = 64;
@@ -37,12 +37,6 @@ export type PrunePlan = PruneTargets & {
   readonly logBytes: number;
 };
 
-type Writing = {
-  readonly number: number;
-  readonly pieces: Generator<StatePiece | undefined>;
-  readonly writer: StateFileWriter;
-};
-
 /**
  * Removes what is older than the retention asks for, a slice at a time: rows of the index first (pruner.ts). When segments of the log could
  * go that are larger than the state, the state after the oldest served block is written to a file (state-file.ts), and then they go: the
@@ -55,7 +49,10 @@ export class RetentionWork {
   readonly #files: StateFiles;
   readonly #pinned = new Map<object, number>();
   #stateFile: StateFile | undefined;
-  #writing: Writing | undefined;
+  /** Writes the next state file, and removes what it replaces, with pauses. */
+  #replacing: Generator<void> | undefined;
+  /** Of the file that `#replacing` has not finished. */
+  #writer: StateFileWriter | undefined;
 
   constructor(options: RetentionOptions, modules: RetentionModules) {
     this.#options = options;
@@ -64,12 +61,12 @@ export class RetentionWork {
     this.#files = new StateFiles(modules.directory);
     this.#stateFile = this.#files.newest();
     this.#pruner.resume();
-    this.#dropLog();
+    for (const _ of this.#dropLog());
   }
 
   /** True when `workSome` has something to do. */
   needsWork(head: number): boolean {
-    if (this.#pruner.isBusy || this.#writing !== undefined) return true;
+    if (this.#pruner.isBusy || this.#replacing !== undefined) return true;
     return this.#isDue(this.targets(head)) || this.#needsStateFile();
   }
 
@@ -98,12 +95,13 @@ export class RetentionWork {
 
   /** Does a part of what is to be done; true while there is more. */
   workSome(head: number): boolean {
-    if (this.#writing !== undefined) this.#writeSome(this.#writing);
-    else if (this.#pruner.isBusy) this.#pruner.pruneSome();
+    if (this.#replacing !== undefined) {
+      if (this.#replacing.next().done) this.#replacing = undefined;
+    } else if (this.#pruner.isBusy) this.#pruner.pruneSome();
     else if (this.#isDue(this.targets(head))) {
       this.#pruner.begin(this.targets(head));
       this.#modules.onMoved();
-    } else if (this.#needsStateFile()) this.#writing = this.#beginStateFile();
+    } else if (this.#needsStateFile()) this.#replacing = this.#replaceStateFile();
     return this.needsWork(head);
   }
 
@@ -121,8 +119,9 @@ export class RetentionWork {
 
   /** Leaves an unfinished state file, which the next one replaces. */
   close(): void {
-    this.#writing?.writer.abandon();
-    this.#writing = undefined;
+    this.#writer?.abandon();
+    this.#writer = undefined;
+    this.#replacing = undefined;
   }
 
   #isDue(targets: PruneTargets): boolean {
@@ -148,40 +147,46 @@ export class RetentionWork {
     return bytes > LOG_PER_STATE_FILE * (this.#stateFile?.bytes ?? 0);
   }
 
-  #beginStateFile(): Writing {
+  *#replaceStateFile(): Generator<void> {
+    const { sliceMs = SLICE_MS } = this.#options;
     const { kv, index, blocks } = this.#modules;
-    const { states, proofs } = index.pruned;
+    const { accounts, slots, pruned } = index;
     // A rebuilt index has proofs from this state on.
-    const number = Math.max(states.base, proofs.base);
-    const { accounts, slots } = index;
+    const number = Math.max(pruned.states.base, pruned.proofs.base);
     const pieces = statePieces({ kv, accounts, slots }, number, blocks.header(number).stateRoot);
     const writer = this.#files.create(number, blocks.hash(number), (code) => index.knownCode(code));
-    return { number, pieces, writer };
-  }
-
-  #writeSome({ pieces, writer }: Writing): void {
-    const { sliceMs = SLICE_MS } = this.#options;
-    const end = performance.now() + sliceMs;
-    do {
-      const next = pieces.next();
-      if (next.done) {
-        this.#stateFile = writer.finish();
-        this.#writing = undefined;
-        this.#dropLog();
-        return;
+    this.#writer = writer;
+    let end = performance.now() + sliceMs;
+    for (const piece of pieces) {
+      if (piece !== undefined) writer.add(piece);
+      if (!writer.needsSync && performance.now() < end) continue;
+      yield;
+      if (writer.needsSync) {
+        writer.sync();
+        yield;
       }
-      if (next.value !== undefined) writer.add(next.value);
-    } while (performance.now() < end);
+      end = performance.now() + sliceMs;
+    }
+    yield;
+    writer.sync();
+    yield;
+    this.#stateFile = writer.finish();
+    this.#writer = undefined;
+    yield;
+    yield* this.#dropLog();
   }
 
   /** Removes segments that nothing needs any more: the state file has the state, and no row refers to them. */
-  #dropLog(): void {
-    const { index, log } = this.#modules;
+  *#dropLog(): Generator<void> {
+    const { index, log, onMoved } = this.#modules;
     const file = this.#stateFile;
     if (file === undefined || this.#pruner.isBusy) return;
-    log.dropBefore(this.#position(Math.min(index.pruned.blocks.base, file.number)));
-    this.#files.removeOld();
-    this.#modules.onMoved();
+    while (log.dropSegmentBefore(this.#position(Math.min(index.pruned.blocks.base, file.number)))) {
+      onMoved();
+      yield;
+    }
+    yield* this.#files.removeOld();
+    onMoved();
   }
 
   #position(number: number): number {

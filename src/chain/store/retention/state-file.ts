@@ -28,8 +28,8 @@ import type { StatePiece } from "./state-pieces.ts";
 
 const VERSION = 1;
 const END_LENGTH = 2 + 8 + 32;
-/** A part is written when its entries take about so many bytes. */
-const PART_BYTES = 256 << 10;
+/** A part is written when its entries take about so many bytes: a millisecond or two of encoding. */
+const PART_BYTES = 64 << 10;
 /** Synced together: some milliseconds of most disks, where all at the end would be a pause that grows with the state. */
 const SYNC_BYTES = 1 << 20;
 /** An account, and a slot, with what is written around them; an upper bound. */
@@ -87,11 +87,13 @@ export class StateFiles {
     return new StateFileWriter(this.#directory, { number, hash, bytes: 0 }, codeOf);
   }
 
-  /** Removes all but the newest whole one. */
-  removeOld(): void {
+  /** Removes all but the newest whole one, with a pause after each: the system takes some milliseconds for a large file. */
+  *removeOld(): Generator<void> {
     const newest = this.newest();
     for (const name of this.#names()) {
-      if (newest === undefined || name !== nameOf(newest.number)) this.#directory.remove(name);
+      if (newest !== undefined && name === nameOf(newest.number)) continue;
+      this.#directory.remove(name);
+      yield;
     }
     this.#directory.sync();
   }
@@ -159,10 +161,20 @@ export class StateFileWriter {
     if (this.#partBytes >= PART_BYTES) this.#writePart();
   }
 
-  /** Returns when the file is whole and on disk to stay. */
-  finish(): StateFile {
+  /** True when `sync` is to be called before the next piece. */
+  get needsSync(): boolean {
+    return this.#size - this.#synced >= SYNC_BYTES;
+  }
+
+  /** To be called after the last piece too: all that was added is on disk then. */
+  sync(): void {
     if (this.#accounts.length > 0) this.#writePart();
     this.#file.sync();
+    this.#synced = this.#size;
+  }
+
+  /** After `sync`. Returns when the file is whole and on disk to stay. */
+  finish(): StateFile {
     const end = new ByteWriter(END_LENGTH);
     end.byte(RECORD_KIND.stateEnd);
     end.byte(VERSION);
@@ -187,10 +199,6 @@ export class StateFileWriter {
     part.byte(VERSION);
     writeChanges(part, { accounts: this.#accounts, codes: this.#codes }, new Set());
     this.#append(part.finish());
-    if (this.#size - this.#synced >= SYNC_BYTES) {
-      this.#file.sync();
-      this.#synced = this.#size;
-    }
     this.#accounts = [];
     this.#codes = new Map();
     this.#partBytes = 0;

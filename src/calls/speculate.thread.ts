@@ -1,0 +1,23 @@
+import { RELEASE_MS } from "../chain/store/follow/store-follower.ts";
+import { type ModuleStarter, RequestedModules } from "../compiled-contracts/requested-modules.ts";
+import type { RecordedBatch } from "../execution/parallel/recorded-batch.ts";
+import type { Channel } from "../threads/channel.ts";
+import { threadData } from "../threads/native-calls.ts";
+import { serveThread } from "../threads/serve-thread.ts";
+import { FollowingSpeculation, type SentTransactions, type SpeculationThreadData } from "./following-speculation.ts";
+
+/** What the thread does for its starter. */
+export type SpeculationHandlers = {
+  speculate(sent: SentTransactions): RecordedBatch | undefined;
+  /** A compiled contract is no longer in memory where it was compiled. */
+  dropped(key: string): void;
+};
+
+const modules = new RequestedModules((request) => starter.call("compile", request));
+const speculation = new FollowingSpeculation(threadData<SpeculationThreadData>(), modules);
+
+const starter: Channel<ModuleStarter> = serveThread<ModuleStarter>({
+  speculate: (sent: SentTransactions) => speculation.speculate(sent),
+  dropped: (key: string) => modules.drop(key),
+})!;
+setInterval(() => speculation.releaseRemoved(), RELEASE_MS).unref();

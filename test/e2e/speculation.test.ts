@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { genesisText, senderKeys, signAll } from "../../bench/throughput/workload.ts";
+import { executeBlock } from "../../src/execution/block/execute-block.ts";
+import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
+import { metricOf, WITH_METRICS } from "../support/metrics.ts";
+import { startTestNode, type TestNode } from "../support/test-node.ts";
+
+const TRANSACTIONS_MAX = 1_000;
+/** Sent between two blocks. */
+const GROUP = 40;
+const DEADLINE_MS = 60_000;
+
+const applied = (node: TestNode) => metricOf(node, "speculated_transactions_total", 'outcome="applied"');
+
+/** Every block of the chain, executed serially from its parent. */
+function assertSerial({ node }: TestNode): number {
+  const { chain, store, execution } = node.core;
+  const { config, stateTrie, evm } = execution;
+  const head = chain.head().block.header.number;
+  for (let number = 1; number <= head; number++) {
+    const { block, receipts, senders } = store.block(number)!;
+    const parent = {
+      header: store.block(number - 1)!.block.header,
+      state: chain.stateAt(number - 1),
+      blockHash: (of: number) => store.blockHash(of),
+    };
+    const outcome = executeBlock(block, parent, { config, stateTrie, evm }, { senders });
+    assert.deepEqual(outcome.receipts, receipts);
+  }
+  return head;
+}
+
+test("blocks at intervals apply what other threads executed, and are those of serial execution", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "evmint-speculation-"));
+  const genesis = join(folder, "genesis.json");
+  const keys = senderKeys(20);
+  writeFileSync(genesis, genesisText(keys));
+  const settings = { "consensus.block-time": "600ms", "evm.speculation-threads": "2", ...WITH_METRICS };
+  const node = await startTestNode({ genesis, settings });
+  try {
+    const swaps = signAll("swap", keys, TRANSACTIONS_MAX);
+    let sent = 0;
+    for (const end = Date.now() + DEADLINE_MS; (await applied(node)) < GROUP; ) {
+      assert.ok(sent < TRANSACTIONS_MAX && Date.now() < end, `${sent} sent, ${await applied(node)} applied`);
+      for (const { raw } of swaps.slice(sent, sent + GROUP)) await callHttp(node.url, "eth_sendRawTransaction", [raw]);
+      sent += GROUP;
+      await setTimeout(600);
+    }
+    const count = () => callHttp(node.url, "txpool_status", []).then(({ result }) => Number(result.pending));
+    while ((await count()) > 0) await setTimeout(100);
+    assert.ok(assertSerial(node) > 1);
+  } finally {
+    await node.stop();
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -7,6 +7,7 @@ import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
 import { childReference, decodeNode, HASH_LENGTH } from "../../../trie/node.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
+import { NodeVersions, wholeVersion } from "./node-version.ts";
 
 /**
  * Nibbles of the longest path of a node whose versions are stored. Below, at most one account in 4,096 of all is under a node, and
@@ -17,10 +18,6 @@ export const HISTORY_DEPTH = 2;
 /** Ends the path in a key, as in the table of nodes. */
 const PATH_END = 0x10;
 const CHILDREN = 16;
-/** A version with more new children is written whole. */
-const CHANGED_MAX = 8;
-/** One version in so many is written whole, chosen by its hash, so that no reader has to go further back than some of these. */
-const WHOLE_EVERY = 16;
 /** Memory of a waiting version: its object, its part of a list and, of the first at a place, a copy of the node before; about. */
 const VERSION_BYTES = 300;
 
@@ -52,6 +49,7 @@ export class NodeHistory {
   #merging: Version[] = [];
   #written = 0;
   #recentBytes = 0;
+  readonly #versions = new NodeVersions();
 
   constructor(kv: Kv) {
     this.#kv = kv;
@@ -143,7 +141,7 @@ export class NodeHistory {
       do {
         const { number, batch, entry, before } = this.#merging[at++]!;
         const { owner, path, hash, rlp } = batch.at(entry);
-        writer.put(versionKey(owner, path, number), versionOf(rlp, hash, rlpOf(before)));
+        writer.put(versionKey(owner, path, number), this.#versions.encode(rlp, hash, rlpOf(before)));
       } while (at < end && !isLate(at - first));
     });
     this.#written = at;
@@ -257,31 +255,6 @@ export function wholeVersionRow(
   rlp: Uint8Array,
 ): { readonly key: Uint8Array; readonly value: Uint8Array } {
   return { key: versionKey(owner, path, number), value: wholeVersion(rlp) };
-}
-
-function wholeVersion(rlp: Uint8Array): Uint8Array {
-  const version = new Uint8Array(2 + rlp.length);
-  version.set(rlp, 2);
-  return version;
-}
-
-/** @param rlp empty where the trie became empty @param old the version before, if its RLP is known */
-function versionOf(rlp: Uint8Array, hash: Uint8Array, old: Uint8Array | undefined): Uint8Array {
-  const whole = () => wholeVersion(rlp);
-  if (old === undefined || rlp.length === 0 || hash[0]! % WHOLE_EVERY === 0) return whole();
-  const node = decodeNode(rlp);
-  const before = decodeNode(old);
-  if (node.kind !== "branch" || before.kind !== "branch") return whole();
-  const parts: Uint8Array[] = [];
-  let changed = 0;
-  for (let n = 0; n < CHILDREN; n++) {
-    const reference = childReference(node, n) ?? new Uint8Array(0);
-    if (equalBytes(reference, childReference(before, n) ?? new Uint8Array(0))) continue;
-    changed |= 1 << n;
-    parts.push(Uint8Array.of(reference.length), reference);
-  }
-  if (changed === 0 || parts.length > 2 * CHANGED_MAX) return whole();
-  return Buffer.concat([Uint8Array.of(changed & 255, changed >> 8), ...parts]);
 }
 
 /** `rlp`, a branch, with those children replaced that have a bit in `changed`; undefined when it is none. */

@@ -171,13 +171,15 @@ export class BlockLog extends LogReader {
   truncateTo(position: number): void {
     invariant(position <= this.end, "a log must be cut inside its length");
     // Files go from last to first, so that a crash between two leaves a log without holes.
+    let isRemoved = false;
     for (let last = this.segments.at(-1); last !== undefined; last = this.segments.at(-1)) {
       if (last.base + SEGMENT_HEADER_LENGTH < position) break;
       last.file.close();
       this.#directory.remove(segmentName(last.base));
       this.segments.pop();
+      isRemoved = true;
     }
-    this.#directory.sync();
+    if (isRemoved) this.#directory.sync();
     const segment = this.segments.at(-1);
     if (segment === undefined || position >= this.end) return;
     segment.file.truncate(position - segment.base);

@@ -7,7 +7,8 @@ import { crc32 } from "node:zlib";
 import fc from "../../test/support/fast-check.ts";
 import { InvariantError } from "../errors.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import { type Kv, type KvRange, prefixRange } from "./kv.ts";
+import { BufferedKv } from "./buffered-kv.ts";
+import { type Kv, type KvRange, type KvWriter, prefixRange } from "./kv.ts";
 import { openLmdbKv } from "./lmdb-kv.ts";
 import { isLmdbRowIntact } from "./lmdb-row.ts";
 import { createMemoryKv } from "./memory-kv.ts";
@@ -16,7 +17,16 @@ const stores: Record<string, (use: (kv: Kv) => void) => void> = {
   memory: (use) => use(createMemoryKv()),
   "lmdb, writable map": (use) => useLmdb(true, use),
   "lmdb, without it": (use) => useLmdb(false, use),
+  "buffered, written at once": (use) => use(new BufferedKv(createMemoryKv())),
+  "buffered, in memory": (use) => use(new WaitingKv(createMemoryKv())),
 };
+
+/** All of its transactions wait. */
+class WaitingKv extends BufferedKv {
+  override transaction<T>(work: (writer: KvWriter) => T): T {
+    return this.buffer.transaction(work);
+  }
+}
 
 function useLmdb(writableMap: boolean, use: (kv: Kv) => void): void {
   const directory = mkdtempSync(join(tmpdir(), "evmint-kv-"));

@@ -43,6 +43,17 @@ export interface KvUndo {
   undoTo(mark: number): void;
 }
 
+/** Small transactions that wait in memory, and are undone or written together. A process that dies loses the newest of them. */
+export interface KvBuffer {
+  /** As `Kv.transaction`, in memory. Where it throws, nothing has changed. */
+  transaction<T>(work: (writer: KvWriter) => T): T;
+  /** True when some of what waits should be written. */
+  isFull(): boolean;
+  /** Writes the oldest of what waits, a slice of it; false where less than that waits. */
+  writeSome(): boolean;
+  writeAll(): void;
+}
+
 /** Receives rows with ascending keys. */
 export type SortedRows = Pick<KvWriter, "put">;
 
@@ -56,6 +67,8 @@ export interface KvLoad {
 export interface Kv extends KvReader {
   /** Undefined where the store cannot go back. */
   readonly undo?: KvUndo | undefined;
+  /** Undefined where a transaction costs little. */
+  readonly buffer?: KvBuffer;
   /**
    * Runs `work` in one transaction: all of its writes hold when it returns, none when it throws. `work` runs a second time where the store
    * could not commit it, so it changes nothing but rows: what is in memory follows afterwards.

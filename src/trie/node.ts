@@ -105,7 +105,7 @@ function referenceAt(rlp: Uint8Array, start: number, end: number): Uint8Array {
   return rlp.subarray(referenceStart(rlp, start), end);
 }
 
-/** Where the reference in the item at `at` begins: at its end where there is none. */
+/** Where the reference in the item at `at` begins, without the prefix of a hash: at the end where there is none. */
 export function referenceStart(rlp: Uint8Array, at: number): number {
   return rlp[at]! < 0xc0 ? at + 1 : at;
 }

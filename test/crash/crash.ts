@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { LogBlockStore } from "../../src/chain/store/log-block-store.ts";
 import { createMemoryBlockStore, openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { FAIL_POINTS, PRUNE_FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
+import { FAIL_POINTS, PRUNE_FAIL_POINTS, ROWS_FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import { mulberry32, RandomChain } from "../../src/chain/testing/random-chain.ts";
 import type { Address } from "../../src/primitives/address.ts";
@@ -17,6 +17,9 @@ import { type HomeKind, storeOptions } from "./limits.ts";
 const WRITER = fileURLToPath(new URL("writer.ts", import.meta.url));
 /** Of so many kills one is not at a fail-point but at some moment. */
 const RANDOM_MOMENT_EVERY = 4;
+
+/** Steps that a life comes to a few times. */
+const SELDOM: ReadonlySet<string> = new Set(["log:segment", ...ROWS_FAIL_POINTS]);
 
 export type CrashReport = {
   readonly kills: number;
@@ -33,14 +36,15 @@ export type CrashReport = {
 export async function crashStore(kills: number, seed: number, kind: HomeKind = "lmdb"): Promise<CrashReport> {
   const directory = mkdtempSync(join(tmpdir(), "evmint-crash-"));
   const home = { directory, kind };
-  const points = kind === "retention" ? [...PRUNE_FAIL_POINTS, ...FAIL_POINTS] : FAIL_POINTS;
+  const more = { lmdb: ROWS_FAIL_POINTS, memory: [], retention: PRUNE_FAIL_POINTS }[kind];
+  const points = [...more, ...FAIL_POINTS];
   const random = mulberry32(seed);
   try {
     const acknowledged: string[] = [];
     for (let kill = 0; kill < kills; kill++) {
       const isRandom = kill % RANDOM_MOMENT_EVERY === RANDOM_MOMENT_EVERY - 1;
-      const point = points[(kill - Math.floor(kill / RANDOM_MOMENT_EVERY)) % points.length]!;
-      const hits = 1 + Math.floor(random() * (point === "log:segment" ? 3 : 15));
+      const point: string = points[(kill - Math.floor(kill / RANDOM_MOMENT_EVERY)) % points.length]!;
+      const hits = 1 + Math.floor(random() * (SELDOM.has(point) ? 3 : 15));
       const death = isRandom ? { afterMs: random() * 60 } : { point, hits };
       await live(home, seed, death, acknowledged);
       assertNothingLost(home, acknowledged, death);

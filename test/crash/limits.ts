@@ -19,8 +19,9 @@ export function storeOptions(kind: HomeKind) {
   return { ...STORE_LIMITS, retention: { blocks: 30, states: 20, proofs: 10, blocksMin: 4 } };
 }
 
-/** Small, so that a few blocks begin segments and merge history. */
+/** Small, so that a few blocks begin segments, merge history and have rows written that waited. */
 const STORE_LIMITS = {
+  bufferLimits: { rowsMax: 10, bytesMax: 100_000, sliceRows: 6 },
   segmentBytesMax: 12_000,
   mergeLimits: {
     versionsMin: 30,

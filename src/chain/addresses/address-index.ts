@@ -144,7 +144,7 @@ export class AddressIndex {
     } while (next < blocks && rows.length < rowsMax && performance.now() < deadline);
     // A B-tree takes sorted rows several times faster than random ones.
     rows.sort((a, b) => Buffer.compare(a.key, b.key));
-    this.#kv.transaction((writer) => {
+    (this.#kv.buffer ?? this.#kv).transaction((writer) => {
       for (const { key, roles } of rows) writer.put(key, Uint8Array.of(roles));
       writeProgress(writer, next);
     });

@@ -1,3 +1,4 @@
+import type { KvBuffer } from "../../storage/kv.ts";
 import type { AddressIndex } from "../addresses/address-index.ts";
 import type { BlockIndex } from "./index/block-index.ts";
 import type { RetentionWork } from "./retention/retention.ts";
@@ -13,15 +14,18 @@ const ADDRESS_BLOCKS_MIN = 32;
 export type BackgroundModules = {
   readonly guard: WriteGuard;
   readonly index: BlockIndex;
+  /** Of the index. */
+  readonly buffer: KvBuffer | undefined;
   readonly addressIndex: AddressIndex;
   readonly retention: RetentionWork | undefined;
   /** Number of the newest block. */
   head(): number | undefined;
 };
 
-/** What a store does between blocks: it merges, prunes and builds the index of addresses. */
+/** What a store does between blocks: it writes rows that wait, merges, prunes and builds the index of addresses. */
 export class BackgroundWork {
   readonly #modules: BackgroundModules;
+  readonly #rows: DeferredTask;
   readonly #merge: DeferredTask;
   readonly #pruning: DeferredTask;
   readonly #addresses: DeferredTask;
@@ -29,8 +33,14 @@ export class BackgroundWork {
 
   constructor(options: LogBlockStoreOptions, modules: BackgroundModules) {
     const { onPruningFailure = () => {}, onAddressIndexFailure = () => {} } = options;
-    const { index, addressIndex, retention, guard } = modules;
+    const { index, buffer, addressIndex, retention, guard } = modules;
     this.#modules = modules;
+    this.#rows = this.#task("rows", options, {
+      isNeeded: () => buffer?.isFull() === true,
+      work: () => void buffer?.writeSome(),
+      // They go on waiting. While there is no space for more, each append tries the same, and throws.
+      onFailure: () => {},
+    });
     this.#pruning = this.#task("prune", options, {
       isNeeded: () => !this.#hasPruningFailed && this.#needsPruning(),
       work: () => void retention?.workSome(modules.head()!),
@@ -67,6 +77,7 @@ export class BackgroundWork {
   /** To be called after a block: a merge goes on between blocks, or before the next one when it is late. */
   scheduleAfterBlock(): void {
     const { guard, index, addressIndex, head } = this.#modules;
+    this.#rows.schedule();
     while (index.merge.isLate()) guard.orPoison(() => index.merge.some(head()!));
     this.#merge.schedule();
     if (addressIndex.waitingBlocks >= ADDRESS_BLOCKS_MIN) this.#addresses.schedule();

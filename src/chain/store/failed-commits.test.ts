@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { BufferedKv, type BufferLimits } from "../../storage/buffered-kv.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { type CommitFailure, FailingKv, InjectedCommitError } from "../../storage/testing/failing-kv.ts";
 import { ArchiveModel } from "../testing/archive-model.ts";
@@ -12,6 +13,9 @@ import { StorePoisonedError } from "./store-errors.ts";
 const BLOCKS = 24;
 /** Before the last checkpoint, after it, and in the middle of a merge. */
 const ROLLBACKS: Readonly<Record<number, number>> = { 9: 5, 15: 9, 22: 11 };
+
+/** Some blocks. */
+const BUFFER_LIMITS: BufferLimits = { rowsMax: 50, bytesMax: 100_000, sliceRows: 15 };
 
 const MERGE_LIMITS: MergeLimits = {
   versionsMin: 40,
@@ -27,15 +31,23 @@ class Scenario {
   readonly #kv: FailingKv;
   readonly #model: ArchiveModel;
   readonly #dies: boolean;
+  readonly #waits: boolean;
   #chain = new RandomChain(11);
   #store: LogBlockStore;
   /** Errors that the caller of an append or a rollback got. */
   readonly thrown: unknown[] = [];
   reopened = 0;
 
-  /** @param dies the process ends with the first error that it gets */
-  constructor(failing?: { readonly transaction: number; readonly failure: CommitFailure }, dies = false) {
+  /**
+   * @param dies the process ends with the first error that it gets
+   * @param waits rows of blocks wait in memory
+   */
+  constructor(
+    failing?: { readonly transaction: number; readonly failure: CommitFailure },
+    { dies = false, waits = false } = {},
+  ) {
     this.#dies = dies;
+    this.#waits = waits;
     this.#kv = new FailingKv(createMemoryKv(), failing);
     this.#model = new ArchiveModel();
     this.#store = this.#open();
@@ -43,10 +55,13 @@ class Scenario {
 
   #open(): LogBlockStore {
     return this.#disk.open({
-      index: this.#kv,
+      // A process that dies takes along what waits.
+      index: this.#waits ? new BufferedKv(this.#kv, BUFFER_LIMITS) : this.#kv,
       addressIndex: true,
       mergeLimits: MERGE_LIMITS,
-      retention: { states: 14, proofs: 8, blocksMin: 3, sliceMs: Number.POSITIVE_INFINITY },
+      ...(!this.#waits && {
+        retention: { states: 14, proofs: 8, blocksMin: 3, sliceMs: Number.POSITIVE_INFINITY },
+      }),
       onPruningFailure: (error) => assert.ok(error instanceof InjectedCommitError),
       onAddressIndexFailure: (error) => assert.ok(error instanceof InjectedCommitError),
     });
@@ -118,17 +133,18 @@ class Scenario {
 }
 
 describe("a commit that fails", () => {
-  const transactions = new Scenario().run();
-
-  /** Each transaction fails in a run of its own. */
+  /** Each transaction fails in a run of its own; where rows of blocks wait, each fourth. */
   function failEach(failure: CommitFailure, dies: boolean): void {
-    let thrown = 0;
-    for (let transaction = 0; transaction < transactions; transaction++) {
-      const scenario = new Scenario({ transaction, failure }, dies);
-      scenario.run();
-      thrown += scenario.thrown.length;
+    for (const waits of [false, true]) {
+      const transactions = new Scenario(undefined, { waits }).run();
+      let thrown = 0;
+      for (let transaction = 0; transaction < transactions; transaction += waits ? 4 : 1) {
+        const scenario = new Scenario({ transaction, failure }, { dies, waits });
+        scenario.run();
+        thrown += scenario.thrown.length;
+      }
+      assert.ok(thrown > (waits ? 0 : BLOCKS), `${thrown} of ${transactions}`);
     }
-    assert.ok(thrown > BLOCKS);
   }
 
   test("before it is made loses nothing: the store goes on, or says that it has to be opened again", () => {

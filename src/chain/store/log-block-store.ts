@@ -30,6 +30,9 @@ import type { LogBlockStoreOptions } from "./store-options.ts";
 import { StoreView } from "./store-view.ts";
 import { WriteGuard } from "./write-guard.ts";
 
+/** Transactions of a block whose rows are written at once: what waits in memory is written in parts of some milliseconds. */
+const LARGE_BLOCK = 2_000;
+
 /**
  * Opens the store and brings its index up to the end of the log.
  * @throws LogCorruptionError, UnknownFormatError, KvCorruptionError
@@ -147,6 +150,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
     this.#background = new BackgroundWork(options, {
       guard: this.#guard,
       index,
+      buffer: this.#kv.buffer,
       retention: this.#retention,
       addressIndex: addresses,
       head: () => this.head(),
@@ -208,8 +212,10 @@ export class LogBlockStore extends StoreView implements BlockStore {
     const position = this.#log.append(payload);
     const block = indexedBlock(record, { position, payload, end: this.#log.end });
     this.#failPoint("append:index");
+    // The rows of a large block take longer to write than what waits may take at once, so they do not.
+    const kv = record.block.transactions.length < LARGE_BLOCK ? (this.#kv.buffer ?? this.#kv) : this.#kv;
     try {
-      this.#kv.transaction((writer) => {
+      kv.transaction((writer) => {
         this.index.write(writer, block);
         this.#failPoint("append:commit");
       });
@@ -405,6 +411,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
       const head = this.head();
       const canMerge = head !== undefined && this.#guard.canWrite();
       if (canMerge) this.index.merge.all(head);
+      if (canMerge) this.#kv.buffer?.writeAll();
       while (canMerge && this.index.logs.mergedBlocks <= head) this.index.merge.logs();
     } finally {
       this.#guard.close();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { compactIndex } from "../store/index/index-files.ts";
 import type { LogBlockStore } from "../store/log-block-store.ts";
 import { openDiskBlockStore } from "../store/open-block-store.ts";
+import type { RetentionOptions } from "../store/retention/retention.ts";
 import { createTrie } from "./memory-disk.ts";
 import { writeOldHome } from "./old-home.ts";
 import type { RandomBlock, RandomChain } from "./random-chain.ts";
@@ -22,14 +23,14 @@ class Killed extends Error {}
 /** A store in a directory, which can be left as a killed process leaves it. */
 export class DiskHome {
   readonly #parent = mkdtempSync(join(tmpdir(), "evmint-model-"));
-  readonly #retention: object;
+  readonly #retention: RetentionOptions | undefined;
   readonly #deferred: (() => void)[] = [];
   /** Stores that were left open: those of killed processes. */
   readonly #left: LogBlockStore[] = [];
   #lives = 0;
   #store: LogBlockStore | undefined;
 
-  constructor(retention: object) {
+  constructor(retention: RetentionOptions | undefined) {
     this.#retention = retention;
   }
 
@@ -105,6 +106,7 @@ export class DiskHome {
       onPruningFailure(error) {
         throw error;
       },
+      bufferLimits: { rowsMax: 60, bytesMax: 100_000, sliceRows: 20 },
       segmentBytesMax: 4_000,
       replayBytesMax: 3_000,
       mergeLimits: {

@@ -1,3 +1,6 @@
+/** The steps of writing rows that waited, without pruning. */
+export const ROWS_FAIL_POINTS = ["rows:begin", "rows:end"] as const;
+
 /** The steps of pruning. */
 export const PRUNE_FAIL_POINTS = ["prune:begin", "prune:end", "log:drop"] as const;
 

@@ -6,12 +6,14 @@ import { decodeChangeRows, decodePrefix } from "../../records/block-record.ts";
 import { BlockPrunedError } from "../store-errors.ts";
 import { StoreView, type StoreViewModules } from "../store-view.ts";
 import type { HeadPosition, HeadSource } from "./published-head.ts";
+import type { UnwrittenBlocks } from "./unwritten-blocks.ts";
 
 /** A store that another thread or process writes, until its next rollback. */
 export class FollowedView extends StoreView {
   readonly log: LogFollower;
   readonly epoch: number;
   readonly #published: HeadSource;
+  readonly #unwritten: UnwrittenBlocks;
   /** The rows that are read have everything up to it. */
   #followed: HeadPosition | undefined;
   #base: number;
@@ -28,14 +30,17 @@ export class FollowedView extends StoreView {
     modules: Omit<StoreViewModules, "isWriter"> & {
       readonly log: LogFollower;
       readonly published: HeadSource;
+      /** Of `index`. */
+      readonly unwritten: UnwrittenBlocks;
       readonly epoch: number;
     },
   ) {
     super({ ...modules, isWriter: false });
-    const { log, published, epoch, index } = modules;
+    const { log, published, epoch, index, unwritten } = modules;
     this.log = log;
     this.epoch = epoch;
     this.#published = published;
+    this.#unwritten = unwritten;
     this.#base = published.read().base;
     this.#merged = Math.max(this.#base, index.merge.mergedBlocks);
     this.#head = this.#merged - 1;
@@ -84,11 +89,17 @@ export class FollowedView extends StoreView {
       this.#base = base;
       this.index.refreshPrunedRanges();
     }
+    // Of the same moment as the rows that are read from now on.
+    const written = this.index.applied()?.number ?? -1;
+    this.#unwritten.forgetUpTo(written);
     if (number > this.#head) {
       for (const { position, payload, end } of this.log.records(this.#end)) {
-        this.#head = decodePrefix(payload).number;
+        const { number: next, hash } = decodePrefix(payload);
+        const rows = decodeChangeRows(payload);
+        this.#head = next;
         this.#end = end;
-        this.index.rememberVersions(this.#head, position, decodeChangeRows(payload));
+        this.index.rememberVersions(next, position, rows);
+        if (next > written) this.#unwritten.add({ number: next, hash, position, codes: rows.codes });
         if (this.#head === number) break;
       }
       this.headState.forget();

@@ -104,6 +104,7 @@ describe("StoreFollower", () => {
           createTrie,
           defer: (work) => deferred.push(work),
           ...(seed % 3 !== 0 && { retention: RETENTION }),
+          bufferLimits: { rowsMax: 60, bytesMax: 100_000, sliceRows: 20 },
           segmentBytesMax: 4_096,
           mergeLimits: {
             versionsMin: 20,
@@ -184,7 +185,7 @@ describe("StoreFollower", () => {
       failPoint(name) {
         if (name !== "rollback:log") return;
         // The rows of the block are gone, and the rollback is not published.
-        follower.numberOf(last);
+        follower.header(4);
         isReadStale = follower.isStale();
       },
     });

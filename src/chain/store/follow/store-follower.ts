@@ -18,6 +18,7 @@ import type { CreateTrie } from "../nodes/computed-trie-nodes.ts";
 import { BlockPrunedError } from "../store-errors.ts";
 import { FollowedView } from "./followed-view.ts";
 import { type FollowedStore, type HeadPosition, type HeadSource, openHeadSource } from "./published-head.ts";
+import { UnwrittenBlocks } from "./unwritten-blocks.ts";
 
 /** How long a follower waits for blocks to be removed: thousands take less than a second. */
 const REMOVAL_MS_MAX = 60_000;
@@ -37,7 +38,7 @@ export const RELEASE_MS = 1_000;
  * The blocks of a store that another thread or process writes, up to the head of the last `catchUp`.
  *
  * Everything before the head is immutable until a rollback, so reads need no agreement with the writer: rows tell which block wrote
- * them, and versions that the writer holds in memory are found by reading the block log again. A rollback opens everything anew; what
+ * them, and rows and versions that the writer holds in memory are found by reading the block log again. A rollback opens everything anew; what
  * was read across one must be read again.
  */
 export class StoreFollower implements ReadableBlockStore {
@@ -234,7 +235,8 @@ export class StoreFollower implements ReadableBlockStore {
 
   /** undefined where blocks were removed meanwhile. */
   #viewAt(epoch: number, log: LogFollower): FollowedView | undefined {
-    const index = new BlockIndex(this.#kv, log, { codeBytesMax: this.#caches.codes });
+    const unwritten = new UnwrittenBlocks(log);
+    const index = new BlockIndex(this.#kv, log, { codeBytesMax: this.#caches.codes, unwritten });
     // Read after the rows, so that the log holds every block that they name.
     const published = this.#published.read();
     if (published.epoch !== epoch) return undefined;
@@ -243,6 +245,7 @@ export class StoreFollower implements ReadableBlockStore {
     const view = new FollowedView({
       log,
       index,
+      unwritten,
       createTrie,
       caches: this.#caches,
       published: this.#published,

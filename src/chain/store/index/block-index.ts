@@ -35,7 +35,16 @@ import {
 } from "../state/hashed-keys.ts";
 import { RecentCodes } from "../state/state-caches.ts";
 import { IndexMismatchError } from "../store-errors.ts";
-import { type Applied, BlockRows, codeKey, metaKey, readApplied, readVarint, writeApplied } from "./block-rows.ts";
+import {
+  type Applied,
+  BlockRows,
+  codeKey,
+  metaKey,
+  readApplied,
+  readVarint,
+  type UnwrittenRows,
+  writeApplied,
+} from "./block-rows.ts";
 import { IndexMerge, MERGE_LIMITS, type MergedTables, type MergeLimits, UndoMarks } from "./index-merge.ts";
 import { loadGenesisState } from "./load-genesis.ts";
 import { rollBackIndex } from "./roll-back-index.ts";
@@ -47,6 +56,8 @@ export type BlockIndexOptions = {
   readonly codeBytesMax: number;
   /** This index and the index of addresses are the only writers of rows, so the store can undo blocks. */
   readonly canUndo?: boolean;
+  /** Given by a reader beside the process that writes. */
+  readonly unwritten?: UnwrittenRows;
 };
 
 /** Everything that can be looked up without reading the log from its beginning. */
@@ -58,6 +69,7 @@ export class BlockIndex implements MergedTables {
   readonly trieNodes: TrieNodeTable;
   readonly nodeHistory: NodeHistory;
   readonly #codes: RecentCodes;
+  readonly #unwritten: UnwrittenRows | undefined;
   readonly logs: LogIndex;
   readonly pruned: PrunedRanges;
   readonly #undoMarks: UndoMarks;
@@ -72,9 +84,10 @@ export class BlockIndex implements MergedTables {
   constructor(
     kv: Kv,
     log: LogReader,
-    { limits = MERGE_LIMITS, missingRow, codeBytesMax, canUndo = false }: BlockIndexOptions,
+    { limits = MERGE_LIMITS, missingRow, codeBytesMax, canUndo = false, unwritten }: BlockIndexOptions,
   ) {
     this.#kv = kv;
+    this.#unwritten = unwritten;
     this.#codes = new RecentCodes(codeBytesMax);
     this.#undoMarks = new UndoMarks(canUndo ? kv.undo : undefined);
     this.#missingRow = missingRow ?? ((key) => new KvMissingRowError({ key: bytesToHex(key) }));
@@ -84,7 +97,7 @@ export class BlockIndex implements MergedTables {
       throw new IndexMismatchError(`index has the older format ${format}`, details);
     }
     if (format !== undefined && format > INDEX_FORMAT) assertKnownFormat("index", format, INDEX_FORMAT);
-    this.blocks = new BlockRows(kv, this.#missingRow);
+    this.blocks = new BlockRows(kv, this.#missingRow, unwritten);
     const { accounts, slots } = createStateTables(kv, log, missingRow);
     this.accounts = accounts;
     this.slots = slots;
@@ -130,7 +143,7 @@ export class BlockIndex implements MergedTables {
   code(codeHash: Hash): Uint8Array | undefined {
     const known = this.#codes.get(codeHash);
     if (known !== undefined) return known;
-    const code = this.#kv.get(codeKey(codeHash));
+    const code = this.#unwritten?.code(codeHash) ?? this.#kv.get(codeKey(codeHash));
     if (code !== undefined) this.#codes.add(codeHash, code);
     return code;
   }

@@ -5,14 +5,28 @@ import { byPrefix, keyPrefix } from "../../../storage/row-order.ts";
 import { INDEX_FORMAT, META, numberFromKey, numberKey, TABLE, tableKey } from "../../../storage/schema.ts";
 import type { IndexedParts } from "../../records/indexed-block.ts";
 
+/** What the rows of blocks would say that are not written yet. */
+export interface UnwrittenRows {
+  position(number: number): number | undefined;
+  numberOf(blockHash: Hash): number | undefined;
+  numberOfState(stateRoot: Hash): number | undefined;
+  transaction(hash: Hash): TransactionPlace | undefined;
+  code(codeHash: Hash): Uint8Array | undefined;
+}
+
+export type TransactionPlace = { readonly number: number; readonly index: number };
+
 /** The rows that find blocks, transactions and states: by number, by hash, by state root. */
 export class BlockRows {
   readonly #kv: Kv;
   readonly #missingRow: MissingRow;
+  readonly #unwritten: UnwrittenRows | undefined;
 
-  constructor(kv: Kv, missingRow: MissingRow) {
+  /** @param unwritten of the newest blocks, for a reader beside the process that writes */
+  constructor(kv: Kv, missingRow: MissingRow, unwritten?: UnwrittenRows) {
     this.#kv = kv;
     this.#missingRow = missingRow;
+    this.#unwritten = unwritten;
   }
 
   /** Number of the first block; undefined while there is none. */
@@ -24,7 +38,7 @@ export class BlockRows {
 
   /** Position of a block's record. */
   position(number: number): number | undefined {
-    return readVarint(this.#kv.get(positionKey(number)));
+    return this.#unwritten?.position(number) ?? readVarint(this.#kv.get(positionKey(number)));
   }
 
   /** Position of a stored block's record. @throws KvMissingRowError */
@@ -35,15 +49,17 @@ export class BlockRows {
   }
 
   numberOf(blockHash: Hash): number | undefined {
-    return readVarint(this.#kv.get(blockHashKey(blockHash)));
+    return this.#unwritten?.numberOf(blockHash) ?? readVarint(this.#kv.get(blockHashKey(blockHash)));
   }
 
   /** A block that has this state root. */
   numberOfState(stateRoot: Hash): number | undefined {
-    return readVarint(this.#kv.get(stateRootKey(stateRoot)));
+    return readVarint(this.#kv.get(stateRootKey(stateRoot))) ?? this.#unwritten?.numberOfState(stateRoot);
   }
 
-  transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
+  transaction(hash: Hash): TransactionPlace | undefined {
+    const unwritten = this.#unwritten?.transaction(hash);
+    if (unwritten !== undefined) return unwritten;
     const row = this.#kv.get(transactionKey(hashToBytes(hash)));
     if (row === undefined) return undefined;
     const reader = new ByteReader(row);

@@ -120,6 +120,8 @@ export class IndexMerge {
 
   /** Moves a part of what waits, up to block `number`, into rows; true while there is more to do. */
   some(number: number): boolean {
+    // In slices: the first transaction of a merge would write all of it.
+    if (this.#kv.buffer?.writeSome()) return true;
     this.#undoMarks.clear();
     const { logs } = this.#tables;
     if (logs.needsMerge()) {

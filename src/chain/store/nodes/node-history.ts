@@ -4,16 +4,10 @@ import { copyShared } from "../../../primitives/slab.ts";
 import type { Kv, KvWriter } from "../../../storage/kv.ts";
 import { numberKey, TABLE, tableKey } from "../../../storage/schema.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
-import {
-  BRANCH_ITEMS,
-  childReference,
-  decodeNode,
-  HASH_LENGTH,
-  readItems,
-  referenceStart,
-} from "../../../trie/node.ts";
+import { childReference, decodeNode, HASH_LENGTH } from "../../../trie/node.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
+import { NodeVersions, wholeVersion } from "./node-version.ts";
 
 /**
  * Nibbles of the longest path of a node whose versions are stored. Below, at most one account in 4,096 of all is under a node, and
@@ -24,10 +18,6 @@ export const HISTORY_DEPTH = 2;
 /** Ends the path in a key, as in the table of nodes. */
 const PATH_END = 0x10;
 const CHILDREN = 16;
-/** A version with more new children is written whole. */
-const CHANGED_MAX = 8;
-/** One version in so many is written whole, chosen by its hash, so that no reader has to go further back than some of these. */
-const WHOLE_EVERY = 16;
 /** Memory of a waiting version: its object, its part of a list and, of the first at a place, a copy of the node before; about. */
 const VERSION_BYTES = 300;
 
@@ -59,6 +49,7 @@ export class NodeHistory {
   #merging: Version[] = [];
   #written = 0;
   #recentBytes = 0;
+  readonly #versions = new NodeVersions();
 
   constructor(kv: Kv) {
     this.#kv = kv;
@@ -150,7 +141,7 @@ export class NodeHistory {
       do {
         const { number, batch, entry, before } = this.#merging[at++]!;
         const { owner, path, hash, rlp } = batch.at(entry);
-        writer.put(versionKey(owner, path, number), versionOf(rlp, hash, rlpOf(before)));
+        writer.put(versionKey(owner, path, number), this.#versions.encode(rlp, hash, rlpOf(before)));
       } while (at < end && !isLate(at - first));
     });
     this.#written = at;
@@ -264,48 +255,6 @@ export function wholeVersionRow(
   rlp: Uint8Array,
 ): { readonly key: Uint8Array; readonly value: Uint8Array } {
   return { key: versionKey(owner, path, number), value: wholeVersion(rlp) };
-}
-
-function wholeVersion(rlp: Uint8Array): Uint8Array {
-  const version = new Uint8Array(2 + rlp.length);
-  version.set(rlp, 2);
-  return version;
-}
-
-/** Of the node and of the one before, and the version that is made of them: a merge makes thousands, each of which is copied. */
-const items = new Int32Array(BRANCH_ITEMS + 1);
-const itemsBefore = new Int32Array(BRANCH_ITEMS + 1);
-const differences = new Uint8Array(2 + CHANGED_MAX * (1 + HASH_LENGTH));
-
-/** @param rlp empty where the trie became empty @param old the version before, if its RLP is known */
-function versionOf(rlp: Uint8Array, hash: Uint8Array, old: Uint8Array | undefined): Uint8Array {
-  if (old === undefined || rlp.length === 0 || hash[0]! % WHOLE_EVERY === 0) return wholeVersion(rlp);
-  const areBranches = readItems(rlp, items) === BRANCH_ITEMS && readItems(old, itemsBefore) === BRANCH_ITEMS;
-  if (!areBranches) return wholeVersion(rlp);
-  let changed = 0;
-  let count = 0;
-  let at = 2;
-  for (let n = 0; n < CHILDREN; n++) {
-    if (isSameChild(n, rlp, old)) continue;
-    if (++count > CHANGED_MAX) return wholeVersion(rlp);
-    changed |= 1 << n;
-    const start = referenceStart(rlp, items[n]!);
-    const end = items[n + 1]!;
-    differences[at++] = end - start;
-    for (let i = start; i < end; i++) differences[at++] = rlp[i]!;
-  }
-  if (changed === 0) return wholeVersion(rlp);
-  differences[0] = changed & 255;
-  differences[1] = changed >> 8;
-  return differences.slice(0, at);
-}
-
-/** Whether child `n` is the same in both branches, whose items are known. */
-function isSameChild(n: number, rlp: Uint8Array, old: Uint8Array): boolean {
-  const length = items[n + 1]! - items[n]!;
-  if (length !== itemsBefore[n + 1]! - itemsBefore[n]!) return false;
-  for (let i = 0; i < length; i++) if (rlp[items[n]! + i] !== old[itemsBefore[n]! + i]) return false;
-  return true;
 }
 
 /** `rlp`, a branch, with those children replaced that have a bit in `changed`; undefined when it is none. */

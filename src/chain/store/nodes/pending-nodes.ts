@@ -6,7 +6,7 @@ const TABLE_MIN = 1_024;
 /**
  * The trie nodes of blocks that no merge has written: all of them by hash, and for each place the newest one. Held as `NodeBatch` holds
  * them, without an object a node. The newest blocks can be removed again: entries leave both tables in the reverse of the order in which
- * they came, so that linear probing needs no marks for removed ones.
+ * they came, so that linear probing needs no marks for removed ones; where most leave, the tables are made anew.
  */
 export class PendingNodes {
   readonly nodes = new NodeBatch();
@@ -56,12 +56,14 @@ export class PendingNodes {
 
   /** Removes the nodes of the blocks after `number`. */
   forgetAfter(number: number): void {
-    for (let last = this.#blocks.at(-1); last !== undefined; last = this.#blocks.at(-1)) {
-      if (last.number <= number) return;
-      for (let entry = this.nodes.size - 1; entry >= last.size; entry--) this.#remove(entry);
-      this.nodes.truncate(last.size, last.bytes);
-      this.#blocks.pop();
-    }
+    const kept = this.#blocks.findLastIndex((block) => block.number <= number) + 1;
+    const first = this.#blocks[kept];
+    if (first === undefined) return;
+    const isMost = this.nodes.size - first.size > first.size;
+    for (let entry = this.nodes.size - 1; entry >= first.size; entry--) this.#remove(entry, isMost);
+    this.nodes.truncate(first.size, first.bytes);
+    this.#blocks.length = kept;
+    if (isMost) this.#fillTables();
   }
 
   /** RLP of the node with `hash`, a view. */
@@ -108,23 +110,41 @@ export class PendingNodes {
     return place;
   }
 
-  /** Removes the last entry. */
-  #remove(entry: number): void {
+  /** Removes the last entry. @param isFilledAgain the two tables are, so that it may stay there */
+  #remove(entry: number, isFilledAgain: boolean): void {
     const place = this.#placeOf.pop()!;
     this.#newestOf[place] = this.#replacedOf.pop()!;
-    if (!this.nodes.isReplaced(entry)) {
+    if (!isFilledAgain && !this.nodes.isReplaced(entry)) {
       clear(this.#byHash, this.nodes.hashWord(entry), entry + 1);
       this.#hashCount--;
     }
     if (this.#firstOf[place] !== entry) return;
-    clear(this.#byPlace, this.nodes.placeWord(entry), place + 1);
+    if (!isFilledAgain) clear(this.#byPlace, this.nodes.placeWord(entry), place + 1);
     this.#firstOf.pop();
     this.#prefixOf.pop();
     this.#newestOf.pop();
   }
 
+  /** Makes both tables anew: where most entries were removed, in less time than it takes to find those. */
+  #fillTables(): void {
+    this.#byPlace.fill(0);
+    this.#fillPlaces();
+    this.#byHash.fill(0);
+    this.#hashCount = 0;
+    const { size } = this.nodes;
+    for (let entry = 0; entry < size; entry++) {
+      if (this.nodes.isReplaced(entry)) continue;
+      this.#insertHash(entry);
+      this.#hashCount++;
+    }
+  }
+
   #growPlaces(): void {
     this.#byPlace = new Int32Array(this.#byPlace.length * 2);
+    this.#fillPlaces();
+  }
+
+  #fillPlaces(): void {
     const mask = this.#byPlace.length - 1;
     for (const [place, entry] of this.#firstOf.entries()) {
       let at = this.nodes.placeWord(entry) & mask;

@@ -30,6 +30,7 @@ const LONG = [
   "test/e2e/dev-fork",
   "test/e2e/geth-import.test.ts",
   "test/e2e/limits/followers-soak.test.ts",
+  "test/e2e/same-answers.test.ts",
   "test/e2e/shh/nodes.test.ts",
   "test/explorer/developer.test.ts",
   "test/explorer/lies.test.ts",

@@ -103,4 +103,22 @@ describe("LogFollower", () => {
     });
     assert.throws(() => follower.extendTo(log.end), { code: "ENOENT" });
   });
+
+  test("counts each read of a file, however it is read", () => {
+    const { log, follower, positions, append } = openLog();
+    append(3);
+    follower.extendTo(log.end);
+    const position = positions[0]!;
+    const ways = [
+      () => follower.record(position),
+      () => follower.recordAt(position),
+      () => follower.read(position, 1),
+      () => Array.from(follower.recordInParts(position)),
+    ];
+    for (const read of ways) {
+      const before = follower.reads;
+      read();
+      assert.ok(follower.reads > before);
+    }
+  });
 });

@@ -1,5 +1,5 @@
 import type { LogDirectory, LogFile } from "./log-file.ts";
-import { LogCorruptionError, LogReader, type LogRecord } from "./log-reader.ts";
+import { LogCorruptionError, LogReader, type Segment } from "./log-reader.ts";
 import { readSegmentHeader, segmentBase } from "./log-segment.ts";
 
 /**
@@ -20,14 +20,9 @@ export class LogFollower extends LogReader {
     return this.#reads;
   }
 
-  override read(position: number, length: number): Buffer {
+  protected override segmentAt(position: number): Segment | undefined {
     this.#reads++;
-    return super.read(position, length);
-  }
-
-  override recordAt(position: number): LogRecord | undefined {
-    this.#reads++;
-    return super.recordAt(position);
+    return super.segmentAt(position);
   }
 
   /**

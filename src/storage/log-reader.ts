@@ -61,7 +61,7 @@ export class LogReader {
 
   /** `record` with a pause after each megabyte. @throws LogCorruptionError */
   *recordInParts(position: number): Generator<void, LogRecord> {
-    const segment = this.#segmentAt(position);
+    const segment = this.segmentAt(position);
     const payload = segment && (yield* readRecordInParts(segment.file, segment.salt, position - segment.base));
     return recordOf(position, payload) ?? throwDamaged(position);
   }
@@ -78,7 +78,7 @@ export class LogReader {
 
   /** Bytes from `position` as they are, unverified; at most `length`, fewer at the end of a segment. */
   read(position: number, length: number): Buffer {
-    const segment = this.#segmentAt(position);
+    const segment = this.segmentAt(position);
     const bytes = Buffer.allocUnsafe(length);
     if (segment === undefined) return bytes.subarray(0, 0);
     return bytes.subarray(0, segment.file.read(bytes, position - segment.base));
@@ -102,12 +102,12 @@ export class LogReader {
   }
 
   #payloadAt(position: number): Buffer | undefined {
-    const segment = this.#segmentAt(position);
+    const segment = this.segmentAt(position);
     return segment && readRecord(segment.file, segment.salt, position - segment.base);
   }
 
-  /** The segment that holds byte `position`. */
-  #segmentAt(position: number): Segment | undefined {
+  /** The segment that holds byte `position`, which is read then. */
+  protected segmentAt(position: number): Segment | undefined {
     let low = 0;
     let high = this.segments.length;
     while (low < high) {

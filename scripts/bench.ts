@@ -60,6 +60,10 @@ const at = args.indexOf("--node");
 if (at < 0) await (await load()).run(args);
 else {
   const [, major = ""] = args.splice(at, 2);
+  if (!/^\d+$/.test(major)) {
+    console.error("--node: name the major version of Node.js, as in --node 24");
+    process.exit(2);
+  }
   process.exitCode = runOn(major, args);
 }
 

@@ -21,10 +21,9 @@ const TRANSACTIONS_MIN = 4;
 /** Transactions of one task, some 50 ms: all threads work on the first block, and none has much left when the others are idle. */
 const PART_LENGTH = 512;
 /**
- * Parts that a thread has at a time, some 400 ms of work: without the next one at hand it would be idle until the chain's thread has
- * executed its block.
+ * Parts in the queue of a thread, some 400 ms of work: with one alone it would be idle until the chain's thread has executed its block.
  */
-const PARTS_AT_HAND = 16;
+const PARTS_QUEUED = 16;
 
 export function createSenderRecovery(
   config: ChainConfig,
@@ -34,7 +33,7 @@ export function createSenderRecovery(
     entry: "types/transaction/recover-senders.thread",
     count: threadCount,
     waitingMax: Number.POSITIVE_INFINITY,
-    callsMax: PARTS_AT_HAND,
+    callsMax: PARTS_QUEUED,
     heapMegabytesMax: 256,
     onLost: (error) => log.warn("sender recovery failed", { error }),
   });

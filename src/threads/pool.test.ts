@@ -57,7 +57,7 @@ describe("Pool", () => {
     });
   }
 
-  test("a thread has its next calls at hand while its starter is busy, and other threads are taken first", async () => {
+  test("a thread goes on with the calls of its queue while its starter is busy, and idle threads are taken first", async () => {
     open({ count: 2, callsMax: 3 });
     const shared = new Int32Array(new SharedArrayBuffer(4));
     await Promise.all([call("echo", 0), call("echo", 0)]);
@@ -68,7 +68,7 @@ describe("Pool", () => {
     assert.deepEqual([Atomics.load(shared, 0), pool.busy, pool.waiting], [8, 0, 0]);
   });
 
-  test("calls at hand of a thread that is lost go to another, each with a deadline of its own", async () => {
+  test("calls in the queue of a thread that is lost go to another, each with a deadline of its own", async () => {
     open({ callsMax: 4 });
     const first = call("echo", 1);
     const bad = call("loop", undefined, { timeoutMs: 50 });
@@ -82,7 +82,7 @@ describe("Pool", () => {
     assert.deepEqual(lost, ["timeout", "crash"]);
   });
 
-  test("close ends the calls that a thread has at hand", async () => {
+  test("close ends the calls in the queue of a thread", async () => {
     open({ callsMax: 2 });
     const outcomes = Promise.allSettled([call("loop"), call("echo", 1), call("echo", 2)]);
     await pool.close();

@@ -32,7 +32,7 @@ export type PoolOptions = {
   /** Calls that may wait for a thread before the pool is full. */
   readonly waitingMax: number;
   /**
-   * Calls that a thread has at most, 1 if not given: with more it has the next one at hand while this thread is busy and cannot give it another.
+   * Calls in the queue of a thread at most, 1 if not given: with more it goes on to the next one while this thread is busy and cannot give it another.
    * They go to threads without calls first. What the thread runs must answer at once, without waiting for anything.
    */
   readonly callsMax?: number;

@@ -3,12 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import { renderGenesis } from "../../src/config/genesis/genesis.ts";
 import { addressFromPrivateKey } from "../../src/crypto/secp256k1.ts";
 import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { assemble } from "../support/assembler.ts";
+import { openWs } from "../support/clients.ts";
 import { metricOf, WITH_METRICS } from "../support/metrics.ts";
 import { ENDING_REQUESTS, LAST_REQUEST, type OddChain, oddRequests, SILENT_REQUESTS } from "../support/odd-requests.ts";
 import { openRaw, rawPost } from "../support/raw-socket.ts";
@@ -167,12 +168,7 @@ class LineSocket {
   }
 
   static async open(url: string): Promise<LineSocket> {
-    const socket = new WebSocket(url);
-    await new Promise((resolve, reject) => {
-      socket.once("open", resolve);
-      socket.once("error", reject);
-    });
-    return new LineSocket(socket);
+    return new LineSocket(await openWs(url));
   }
 
   /** The answer to `body`, or how the socket ended; what subscriptions tell meanwhile is in `notices`. */

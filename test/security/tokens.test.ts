@@ -8,7 +8,7 @@ import { WebSocket } from "ws";
 import { readJwtSecret } from "../../src/config/secrets.ts";
 import { revokeTokens, rotateTokenSecret } from "../../src/config/token-file.ts";
 import { type JwtClaims, signJwt } from "../../src/rpc/transport/auth/jwt.ts";
-import { request } from "../support/clients.ts";
+import { openWs, request } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import type { TestNode } from "../support/test-node.ts";
 
@@ -57,8 +57,7 @@ test("with json-rpc.require-token no method is answered without a token that ope
 
 /** A WebSocket with a subscription. */
 async function subscribed(token: string) {
-  const ws = new WebSocket(node.wsUrl, { headers: { authorization: `Bearer ${token}` } });
-  await new Promise((resolve, reject) => ws.once("open", resolve).once("error", reject));
+  const ws = await openWs(node.wsUrl, { authorization: `Bearer ${token}` });
   const closed = new Promise<number>((resolve) => ws.once("close", resolve));
   const answer = new Promise<string>((resolve) => ws.once("message", (message) => resolve(message.toString())));
   ws.send(request("eth_subscribe", ["newHeads"]));

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { speculatedCounts } from "../simulation/checks/speculated-counts.ts";
 
 /** Between two looks, in milliseconds: what happened after the last one before a kill is not counted. */
 const PAUSE_MS = 100;
-const SERIES = /^evmint_speculated_transactions_total\{outcome="(\w+)"\} (\d+)$/gm;
 
 /** Reads from the metrics of one life of a node what became of transactions that threads executed ahead. */
 export class SpeculationWatch {
   readonly #url: string;
   #isEnding = false;
-  #newest: readonly (readonly [outcome: string, transactions: number])[] = [];
+  #newest: Readonly<Record<string, number>> = {};
 
   constructor(url: string) {
     this.#url = url;
@@ -18,14 +18,15 @@ export class SpeculationWatch {
   /** Adds the newest counts to `totals`. */
   end(totals: Record<string, number>): void {
     this.#isEnding = true;
-    for (const [outcome, transactions] of this.#newest) totals[outcome] = (totals[outcome] ?? 0) + transactions;
+    for (const [outcome, transactions] of Object.entries(this.#newest)) {
+      totals[outcome] = (totals[outcome] ?? 0) + transactions;
+    }
   }
 
   async #look(): Promise<void> {
     while (!this.#isEnding) {
       try {
-        const text = await (await fetch(this.#url)).text();
-        this.#newest = [...text.matchAll(SERIES)].map(([, outcome, count]) => [outcome!, Number(count)] as const);
+        this.#newest = speculatedCounts(await (await fetch(this.#url)).text());
       } catch {
         // The node is dead, which those that kill it know better.
         return;

@@ -1,4 +1,5 @@
-import { WebSocket } from "ws";
+import type { WebSocket } from "ws";
+import { openWs } from "./clients.ts";
 
 type Message = {
   readonly id?: number;
@@ -26,12 +27,7 @@ export class WsClient {
   }
 
   static async open(url: string): Promise<WsClient> {
-    const socket = new WebSocket(url);
-    await new Promise((resolve, reject) => {
-      socket.once("open", resolve);
-      socket.once("error", reject);
-    });
-    return new WsClient(socket);
+    return new WsClient(await openWs(url));
   }
 
   /** The result of one call. @throws Error with the error object's message */

@@ -7,7 +7,7 @@ import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
 import { childReference, decodeNode, HASH_LENGTH } from "../../../trie/node.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
-import { NodeVersions, wholeVersion } from "./node-version.ts";
+import { CHILDREN, NodeVersions, wholeVersion } from "./node-version.ts";
 
 /**
  * Nibbles of the longest path of a node whose versions are stored. Below, at most one account in 4,096 of all is under a node, and
@@ -17,7 +17,6 @@ export const HISTORY_DEPTH = 2;
 
 /** Ends the path in a key, as in the table of nodes. */
 const PATH_END = 0x10;
-const CHILDREN = 16;
 /** Memory of a waiting version: its object, its part of a list and, of the first at a place, a copy of the node before; about. */
 const VERSION_BYTES = 300;
 

@@ -1,6 +1,7 @@
 import { BRANCH_ITEMS, readItems, referenceStart } from "../../../trie/node.ts";
 
-const CHILDREN = BRANCH_ITEMS - 1;
+/** Of a branch. */
+export const CHILDREN = BRANCH_ITEMS - 1;
 /** A version with more new children is written whole. */
 const CHANGED_MAX = 8;
 /** One version in so many is written whole, chosen by its hash, so that no reader has to go further back than some of these. */

@@ -56,13 +56,13 @@ export class PendingNodes {
 
   /** Removes the nodes of the blocks after `number`. */
   forgetAfter(number: number): void {
-    const kept = this.#blocks.findLastIndex((block) => block.number <= number) + 1;
-    const first = this.#blocks[kept];
+    const blocksLeft = this.#blocks.findLastIndex((block) => block.number <= number) + 1;
+    const first = this.#blocks[blocksLeft];
     if (first === undefined) return;
     const isMost = this.nodes.size - first.size > first.size;
     for (let entry = this.nodes.size - 1; entry >= first.size; entry--) this.#remove(entry, isMost);
     this.nodes.truncate(first.size, first.bytes);
-    this.#blocks.length = kept;
+    this.#blocks.length = blocksLeft;
     if (isMost) this.#fillTables();
   }
 
@@ -131,12 +131,7 @@ export class PendingNodes {
     this.#fillPlaces();
     this.#byHash.fill(0);
     this.#hashCount = 0;
-    const { size } = this.nodes;
-    for (let entry = 0; entry < size; entry++) {
-      if (this.nodes.isReplaced(entry)) continue;
-      this.#insertHash(entry);
-      this.#hashCount++;
-    }
+    this.#indexHashesBefore(this.nodes.size);
   }
 
   #growPlaces(): void {
@@ -156,15 +151,20 @@ export class PendingNodes {
   #indexHash(entry: number): void {
     if (this.#hashCount * 2 >= this.#byHash.length) {
       this.#byHash = new Int32Array(this.#byHash.length * 2);
-      for (let known = 0; known < entry; known++) {
-        if (!this.nodes.isReplaced(known)) this.#insertHash(known);
-      }
+      this.#hashCount = 0;
+      this.#indexHashesBefore(entry);
     }
     this.#insertHash(entry);
-    this.#hashCount++;
+  }
+
+  #indexHashesBefore(end: number): void {
+    for (let entry = 0; entry < end; entry++) {
+      if (!this.nodes.isReplaced(entry)) this.#insertHash(entry);
+    }
   }
 
   #insertHash(entry: number): void {
+    this.#hashCount++;
     const mask = this.#byHash.length - 1;
     let at = this.nodes.hashWord(entry) & mask;
     while (this.#byHash[at] !== 0) at = (at + 1) & mask;

@@ -153,6 +153,8 @@ export class PoolJournal {
   /** Bytes of `#file` that count. */
   #size = 0;
   #rewriteSize = 0;
+  /** Transactions of `#file` that left the pool because their nonce was used: no record says so while it is. */
+  #used: Hash[] = [];
 
   /**
    * @param content everything pooled
@@ -196,6 +198,31 @@ export class PoolJournal {
     this.#append(encodeRemoved(hash));
   }
 
+  /** Notes that a transaction is not to be restored because its nonce is used. */
+  noteUsed(hash: Hash): void {
+    this.#used.push(hash);
+  }
+
+  /**
+   * Stores that the transactions of `noteUsed` are not to be restored, on disk to stay: their nonces are free again.
+   * @throws JournalWriteError
+   */
+  forgetUsed(): void {
+    if (this.#used.length === 0) return;
+    const removals = Buffer.concat(this.#used.map(encodeRemoved));
+    if (this.#file === undefined || this.#size + removals.length > this.#rewriteSize) {
+      this.rewrite();
+      return;
+    }
+    this.#append(removals);
+    try {
+      this.#file.sync();
+    } catch (cause) {
+      throw writeError(cause);
+    }
+    this.#used = [];
+  }
+
   /**
    * Continues the file of the last run, whose records are what the pool holds now.
    * @returns false when there is no such file, or more than one
@@ -233,6 +260,7 @@ export class PoolJournal {
       this.#file = file;
       this.#size = size;
       this.#rewriteSize = rewriteSizeAfter(size);
+      this.#used = [];
     } catch (cause) {
       file?.close();
       if (file !== undefined) this.#directory.remove(next);

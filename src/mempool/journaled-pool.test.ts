@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { LogDirectory } from "../storage/log-file.ts";
 import { createMemoryLogDirectory } from "../storage/memory-log-directory.ts";
 import { createFaultyDisk } from "../storage/testing/faulty-disk.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
@@ -17,6 +18,18 @@ function start(directory = createMemoryLogDirectory(), options: Parameters<typeo
   const fixture = createTestPool(options);
   for (const account of [alice, bob]) fixture.state.set(account, { balance: ETHER });
   return { ...fixture, journaled: journalPool(fixture.pool, { directory, log: SILENT_LOGGER }) };
+}
+
+/** What a kill would leave now. */
+function copyOf(directory: LogDirectory): LogDirectory {
+  const copy = createMemoryLogDirectory();
+  for (const name of directory.list()) {
+    const file = directory.open(name);
+    const bytes = new Uint8Array(file.size());
+    file.read(bytes, 0);
+    copy.open(name).write(bytes, 0);
+  }
+  return copy;
 }
 
 const hashes = (pool: Mempool) => [...pool.all()].map(({ tx }) => tx.hash).sort();
@@ -60,6 +73,32 @@ describe("journalPool", () => {
     journaled.forgetIncluded();
     assert.equal(hashes(pool).length, 1);
     assert.deepEqual(hashes(start(directory).pool), hashes(pool));
+  });
+
+  test("transactions of removed blocks are struck out in the journal's file, and count when they are sent again", () => {
+    const directory = createMemoryLogDirectory();
+    const { pool, state, journaled } = start(directory);
+    const again = transfer(alice, 0);
+    for (const submission of [again, transfer(bob, 5)]) pool.add(submission);
+    const files = directory.list();
+    const includeFirst = () => {
+      state.set(alice, { balance: ETHER, nonce: 1n });
+      pool.onHead({ header: testHeader(), state, changed: [alice], included: [again.tx.hash] });
+      state.set(alice, { balance: ETHER, nonce: 0n });
+      pool.onHead({ header: testHeader(), state, changed: [alice] });
+      journaled.forgetIncluded();
+    };
+    includeFirst();
+    assert.deepEqual(hashes(start(copyOf(directory)).pool), hashes(pool));
+    pool.add(again);
+    assert.deepEqual(hashes(start(copyOf(directory)).pool), hashes(pool));
+    assert.equal(hashes(pool).length, 2);
+    const bytes = journaled.journalBytes();
+    journaled.forgetIncluded();
+    assert.equal(journaled.journalBytes(), bytes);
+    includeFirst();
+    assert.deepEqual(hashes(start(copyOf(directory)).pool), hashes(pool));
+    assert.deepEqual(directory.list(), files);
   });
 
   test("a rejected transaction is not in the journal", () => {

@@ -38,7 +38,7 @@ export type JournaledPool = {
   close(): void;
 };
 
-/** These need no record: at the next start their nonce is used. */
+/** These need no record while the blocks stay that used their nonces: the pool rejects them at the next start. */
 const NONCE_USED: ReadonlySet<RemovalReason> = new Set(["included", "superseded"]);
 
 export type JournaledPoolModules = {
@@ -79,7 +79,10 @@ export function journalPool(
     },
   });
   mempool.onRemoved(({ tx }, reason) => {
-    if (NONCE_USED.has(reason)) return;
+    if (NONCE_USED.has(reason)) {
+      journal.noteUsed(tx.hash);
+      return;
+    }
     try {
       journal.appendRemoval(tx.hash);
     } catch (error) {
@@ -93,7 +96,7 @@ export function journalPool(
     writeFailures: () => failures,
     forgetIncluded() {
       try {
-        journal.rewrite();
+        journal.forgetUsed();
       } catch (error) {
         onWriteError(error);
       }

@@ -23,6 +23,9 @@ const registry = createRegistry([
   }),
 ]);
 
+/** An address of RFC 5737. */
+const REMOTE = "192.0.2.1";
+
 const servers: RpcServer[] = [];
 before(async () => {
   for (const fastHttp of [true, false]) {
@@ -63,14 +66,14 @@ for (const [index, name] of ["fast", "complete"].entries()) {
 
   for (const method of ["test_now", "test_later"]) {
     test(`${name}: a large answer of ${method} is compressed for a client that asks, and for no other`, async () => {
-      const plain = await post(url(), call(method, 5_000));
+      const plain = await post(url(), call(method, 20_000));
       assert.equal(plain.encoding, undefined);
-      const compressed = await post(url(), call(method, 5_000), "gzip, deflate");
+      const compressed = await post(url(), call(method, 20_000), "gzip, deflate");
       assert.equal(compressed.encoding, "gzip");
       assert.equal(compressed.length, compressed.body.length);
       assert.ok(compressed.length < plain.length / 10);
       assert.deepEqual(gunzipSync(compressed.body), plain.body);
-      assert.equal((await post(url(), call(method, 5_000), "br, gzip;q=0")).encoding, undefined);
+      assert.equal((await post(url(), call(method, 20_000), "br, gzip;q=0")).encoding, undefined);
     });
 
     test(`${name}: a small answer of ${method} is sent as it is`, async () => {
@@ -81,7 +84,7 @@ for (const [index, name] of ["fast", "complete"].entries()) {
   }
 
   test(`${name}: a batch is compressed, and fetch reads it`, async () => {
-    const body = `[${Array(50).fill(call("test_now", 100)).join()}]`;
+    const body = `[${Array(50).fill(call("test_now", 400)).join()}]`;
     assert.equal((await post(url(), body, "gzip")).encoding, "gzip");
     const headers = { "content-type": "application/json" };
     const response = await fetch(url(), { method: "POST", headers, body });
@@ -90,7 +93,7 @@ for (const [index, name] of ["fast", "complete"].entries()) {
   });
 
   test(`${name}: calls sent ahead on one connection are answered in order, compressed or not`, async () => {
-    const lengths = [5_000, 1, 6_000, 2, 7_000];
+    const lengths = [20_000, 1, 21_000, 2, 22_000];
     const calls = lengths.map((length, i) => call(i % 2 ? "test_later" : "test_now", length));
     const heads = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept-Encoding: gzip\r\n";
     const requests = calls.map((body) => `${heads}Content-Length: ${body.length}\r\n\r\n${body}`).join("");
@@ -125,14 +128,30 @@ async function answersOf(url: string, requests: string, count: number): Promise<
   return found;
 }
 
+const replyOf = (length: number) => {
+  return { parts: ["x".repeat(length)], byteLength: length, isParseError: false, isUnauthorized: false };
+};
+
+test("an answer to a client on this machine is compressed only where it is large", async () => {
+  const compressor = new ReplyCompressor();
+  const small = replyOf(COMPRESSION_LIMITS.localBytesMin - 1);
+  for (const local of ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"]) {
+    assert.equal(compressor.compress(small, local), undefined, local);
+    assert.equal((await compressor.compress(replyOf(COMPRESSION_LIMITS.localBytesMin), local))?.isGzip, true, local);
+  }
+  for (const other of [REMOTE, "1.127.0.1", "::ffff:192.0.2.1", "2001:db8::1"]) {
+    assert.equal((await compressor.compress(small, other))?.isGzip, true, other);
+  }
+});
+
 test("no more answers are compressed at a time than the limit", async () => {
   const compressor = new ReplyCompressor();
-  const reply = { parts: ["x".repeat(2_000)], byteLength: 2_000, isParseError: false, isUnauthorized: false };
-  const running = Array.from({ length: COMPRESSION_LIMITS.runningMax }, () => compressor.compress(reply));
+  const reply = replyOf(2_000);
+  const running = Array.from({ length: COMPRESSION_LIMITS.runningMax }, () => compressor.compress(reply, REMOTE));
   assert.ok(running.every((each) => each !== undefined));
-  assert.equal(compressor.compress(reply), undefined);
+  assert.equal(compressor.compress(reply, REMOTE), undefined);
   await Promise.all(running);
-  assert.notEqual(compressor.compress(reply), undefined);
+  assert.notEqual(compressor.compress(reply, REMOTE), undefined);
 });
 
 test("acceptsGzip reads weights and the wildcard", () => {

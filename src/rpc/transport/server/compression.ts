@@ -4,11 +4,16 @@ import type { Reply } from "../dispatch/dispatcher.ts";
 export const COMPRESSION_LIMITS = {
   /** Smaller answers are one packet either way. */
   bytesMin: 1_400,
+  /** For clients on this machine, which wait for the compression and gain nothing by it: a proxy among them may pass large answers on as they are. */
+  localBytesMin: 16_384,
   /** An answer is in memory twice while it is compressed; a larger one is sent as it is. */
   bytesMax: 16 << 20,
   /** The threads that compress also write blocks to the disk: other answers that come meanwhile are sent as they are. */
   runningMax: 2,
 } as const;
+
+/** IPv4 also as sockets of both families show it. */
+const LOOPBACK = /^(?:::1$|(?:::ffff:)?127\.)/;
 
 /** An answer as it is sent. */
 export type SentReply = Reply & { readonly isGzip?: true };
@@ -19,10 +24,12 @@ export class ReplyCompressor {
 
   /**
    * Rejects never.
+   * @param remoteAddress of the client
    * @returns undefined where the answer is sent as it is
    */
-  compress(reply: Reply | undefined): Promise<SentReply> | undefined {
-    if (reply === undefined || this.#running >= COMPRESSION_LIMITS.runningMax || !isOfSize(reply)) return undefined;
+  compress(reply: Reply | undefined, remoteAddress: string): Promise<SentReply> | undefined {
+    if (reply === undefined || this.#running >= COMPRESSION_LIMITS.runningMax) return undefined;
+    if (!isOfSize(reply, remoteAddress)) return undefined;
     this.#running++;
     return this.#run(reply);
   }
@@ -35,10 +42,12 @@ export class ReplyCompressor {
 }
 
 /** By letters, which are bytes in nearly every answer: to count the bytes of a long text takes long. */
-function isOfSize({ parts }: Reply): boolean {
+function isOfSize({ parts }: Reply, remoteAddress: string): boolean {
   let length = 0;
   for (const part of parts) length += part.length;
-  return length >= COMPRESSION_LIMITS.bytesMin && length <= COMPRESSION_LIMITS.bytesMax;
+  const { bytesMin, localBytesMin, bytesMax } = COMPRESSION_LIMITS;
+  if (length < bytesMin || length > bytesMax) return false;
+  return length >= localBytesMin || !LOOPBACK.test(remoteAddress);
 }
 
 /** undefined where memory is short. */

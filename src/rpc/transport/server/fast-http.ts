@@ -104,6 +104,7 @@ class FastConnection {
   readonly #http: HttpConnection;
   readonly #socket: Socket;
   readonly #options: FastHttpOptions;
+  readonly #remoteAddress: string;
   readonly #caller: Caller;
   readonly #modules: FastHttpModules;
   readonly #writing: Writing;
@@ -127,6 +128,7 @@ class FastConnection {
     this.#socket = socket;
     this.#options = options;
     const remoteAddress = socket.remoteAddress ?? "unknown";
+    this.#remoteAddress = remoteAddress;
     this.#caller = { ...options.caller, source: { remoteAddress, apiKey: undefined, certified: undefined } };
     this.#modules = modules;
     this.#writing = writing;
@@ -222,8 +224,9 @@ class FastConnection {
     answer: Reply | undefined | Promise<Reply | undefined>,
   ): SentReply | undefined | Promise<SentReply | undefined> {
     const { compressor } = this.#modules;
-    if (answer instanceof Promise) return answer.then((reply) => compressor.compress(reply) ?? reply);
-    return compressor.compress(answer) ?? answer;
+    const remoteAddress = this.#remoteAddress;
+    if (answer instanceof Promise) return answer.then((reply) => compressor.compress(reply, remoteAddress) ?? reply);
+    return compressor.compress(answer, remoteAddress) ?? answer;
   }
 
   /** The call that runs, and the bytes that wait for its end. */

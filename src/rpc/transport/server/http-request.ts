@@ -109,12 +109,13 @@ export function serveRequest(options: TcpListenerOptions, modules: HttpRequestMo
       source: sourceOf(request, connection.certified),
     });
     const { compressor } = modules;
+    const remoteAddress = request.socket.remoteAddress ?? "unknown";
     const answer = modules.dispatcher.dispatch(body, context);
     const reply = !acceptsGzip(headers["accept-encoding"])
       ? answer
       : answer instanceof Promise
-        ? answer.then((done) => compressor.compress(done) ?? done)
-        : (compressor.compress(answer) ?? answer);
+        ? answer.then((done) => compressor.compress(done, remoteAddress) ?? done)
+        : (compressor.compress(answer, remoteAddress) ?? answer);
     if (reply instanceof Promise) {
       connection.input.add(context.inputBytes);
       context.onInputBytes = (change) => connection.input.add(change);

@@ -203,10 +203,7 @@ export class PoolJournal {
     this.#used.push(hash);
   }
 
-  /**
-   * Stores that the transactions of `noteUsed` are not to be restored, on disk to stay: their nonces are free again.
-   * @throws JournalWriteError
-   */
+  /** Stores that the transactions of `noteUsed` are not to be restored: their nonces are free again. @throws JournalWriteError */
   forgetUsed(): void {
     if (this.#used.length === 0) return;
     const removals = Buffer.concat(this.#used.map(encodeRemoved));
@@ -215,11 +212,6 @@ export class PoolJournal {
       return;
     }
     this.#append(removals);
-    try {
-      this.#file.sync();
-    } catch (cause) {
-      throw writeError(cause);
-    }
     this.#used = [];
   }
 

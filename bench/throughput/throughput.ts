@@ -34,11 +34,12 @@ type Load = {
   readonly rate?: number;
 };
 
+/** Long enough that neither the first seconds of a process nor the wait for the last block decide. */
 const QUICK: readonly Load[] = [
-  { kind: "transfer", count: 20_000, senders: 100, blockTime: 1 },
+  { kind: "transfer", count: 60_000, senders: 300, blockTime: 1 },
   { kind: "transfer", count: 20_000, senders: 100, blockTime: 0 },
-  { kind: "erc20", count: 20_000, senders: 100, blockTime: 1 },
-  { kind: "swap", count: 10_000, senders: 100, blockTime: 1 },
+  { kind: "erc20", count: 60_000, senders: 300, blockTime: 1 },
+  { kind: "swap", count: 30_000, senders: 150, blockTime: 1 },
 ];
 
 const FULL: readonly Load[] = [

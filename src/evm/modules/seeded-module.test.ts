@@ -1,17 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { emitInterpreter } from "../gen/interpreter.ts";
+import type { Build } from "../gen/loop.ts";
 import { rulesOf } from "../rules.ts";
 import { emitStoredInterpreters } from "./emit-stored-interpreters.ts";
 import { type Seed, seededModule, TEMPLATE_SEED } from "./interpreters.ts";
 
-const stored = Buffer.from(emitStoredInterpreters()["osaka fast"]!, "base64");
-const emit = (seed: Seed) => emitInterpreter(rulesOf("osaka"), "fast", seed);
+const all = emitStoredInterpreters();
+const stored = Buffer.from(all["osaka fast"]!, "base64");
+const emit = (seed: Seed, build: Build = "fast") => emitInterpreter(rulesOf("osaka"), build, seed);
 
-test("seededModule makes of the stored interpreter the one that the seed would have made", () => {
+test("seededModule makes of each stored interpreter the one that the seed would have made", () => {
   // Constants of the longest form, positive and negative.
   const seed: Seed = [2n ** 62n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 63n + 2n ** 61n];
-  assert.deepEqual(seededModule(stored, seed), emit(seed));
+  for (const build of ["fast", "perOpcode", "perAccess"] as const) {
+    assert.deepEqual(seededModule(Buffer.from(all[`osaka ${build}`]!, "base64"), seed), emit(seed, build), build);
+  }
+  assert.equal(Object.keys(all).length, 3);
 });
 
 test("seededModule pads shorter constants: the module is valid, and as long for every seed", () => {

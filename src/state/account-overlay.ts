@@ -42,10 +42,10 @@ export function writtenOf(overlay: AccountOverlay): Map<Hash, bigint> {
   return overlay.written as Map<Hash, bigint>;
 }
 
-/** True when any slot is not 0. */
+/** True when any slot is not 0. Slots of an account that does not exist are no part of the state. */
 export function overlayHasStorage(overlay: AccountOverlay, base: StateReader): boolean {
   for (const value of overlay.written.values()) if (value !== 0n) return true;
-  if (overlay.cleared) return false;
+  if (overlay.cleared || overlay.before === undefined) return false;
   for (const [slot] of base.storageEntries(overlay.address)) {
     if (!overlay.written.has(slot)) return true;
   }

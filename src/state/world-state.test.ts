@@ -129,6 +129,28 @@ test("asReader can be the base of another world state", () => {
   assert.deepEqual(call.changes().accounts[0]!.storage.size, 2);
 });
 
+test("slots of an account that does not exist are not looked for: a creation costs as much in a large state", () => {
+  const base = withStorage();
+  const nobody = addresses[4]!;
+  const read: Address[] = [];
+  const state = createWorldState({
+    account: (address) => base.account(address),
+    storage: (address, slot) => base.storage(address, slot),
+    code: (hash) => base.code(hash),
+    storageEntries(address) {
+      read.push(address);
+      return base.storageEntries(address);
+    },
+  });
+  assert.equal(state.hasStorage(nobody), false);
+  state.setAccount(nobody, funded);
+  assert.equal(state.hasStorage(nobody), false);
+  state.setStorage(nobody, slot0, 1n);
+  assert.equal(state.hasStorage(nobody), true);
+  assert.equal(state.hasStorage(alice), true);
+  assert.deepEqual(read, [alice]);
+});
+
 test("readOfBase has what was read of the base, as it was", () => {
   const state = createWorldState(withStorage());
   const read = state.readOfBase();

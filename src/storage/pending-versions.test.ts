@@ -6,6 +6,8 @@ import { versionAt } from "./posting-list.ts";
 
 const KEY_LENGTH = 20;
 const KEYS = 400;
+/** Some keys share so many bytes, most do not. */
+const PREFIX_LENGTH = 4;
 
 /** The same keys, as an attacker may choose them: they differ in few bits. */
 function keyOf(index: number): Uint8Array {
@@ -42,6 +44,14 @@ function assertEqual(pending: PendingVersions, model: Versions, written: Readonl
     new Set(Array.from(pending.unwrittenKeys(), text)),
     new Set(Array.from(unwritten, (index) => text(keyOf(index)))),
   );
+  for (let index = 0; index < KEYS; index++) {
+    for (const length of [PREFIX_LENGTH - 1, PREFIX_LENGTH]) {
+      const prefix = keyOf(index).subarray(0, length);
+      const found = Array.from(pending.unwrittenKeysOf(prefix), text);
+      const expected = Array.from(unwritten, (each) => text(keyOf(each))).filter((key) => key.startsWith(text(prefix)));
+      assert.deepEqual(found.sort(), expected.sort());
+    }
+  }
   const rows = Array.from(pending.rowOrder(), (index) => text(pending.key(index)));
   assert.deepEqual(new Set(rows).size, pending.keyCount);
 }
@@ -54,7 +64,7 @@ test("versions that come, go and are written are those of a list", () => {
   );
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 25 }), fc.nat(), (operations, seed) => {
-      let pending = new PendingVersions(KEY_LENGTH);
+      let pending = new PendingVersions({ keyLength: KEY_LENGTH, prefixLength: PREFIX_LENGTH });
       let model: Versions = [];
       let number = 0;
       for (const step of operations) {

@@ -1,4 +1,5 @@
 import { keyHash } from "./key-hash.ts";
+import { KeyPrefixes } from "./key-prefixes.ts";
 import type { PostingList, Version } from "./posting-list.ts";
 import { keyPrefix, rowOrder } from "./row-order.ts";
 
@@ -6,6 +7,9 @@ const KEYS_MIN = 256;
 /** Of an account: nonce and balance. One with code has more, a slot less. */
 const VALUE_BYTES = 16;
 const NONE = -1;
+
+/** Bytes of each key, and how many of them `unwrittenKeysOf` is asked for. */
+export type KeyShape = { readonly keyLength: number; readonly prefixLength?: number | undefined };
 
 /** A version with its value, a view that holds until versions are removed; undefined: the key was deleted. */
 export type PendingVersion = Version & { readonly value: Uint8Array | undefined };
@@ -15,7 +19,9 @@ export type PendingVersion = Version & { readonly value: Uint8Array | undefined 
  * collection of the old generation visits several objects a version. Blocks come in order, and the newest ones can be removed again.
  */
 export class PendingVersions {
+  readonly #shape: KeyShape;
   readonly #keyLength: number;
+  readonly #prefixes: KeyPrefixes | undefined;
   /** By key, in the order of their first versions: its bytes, their hash, and its newest version, or none once its rows are written. */
   #keys: Uint8Array;
   #hashes: Int32Array;
@@ -35,9 +41,12 @@ export class PendingVersions {
   #size = 0;
 
   /** @param last whose arrays these ones are as large as: a block that makes them larger takes some milliseconds more */
-  constructor(keyLength: number, last?: PendingVersions) {
+  constructor(shape: KeyShape, last?: PendingVersions) {
+    const { keyLength, prefixLength } = shape;
+    this.#shape = shape;
     this.#keyLength = keyLength;
     const keys = last === undefined ? KEYS_MIN : last.#newest.length;
+    this.#prefixes = prefixLength === undefined ? undefined : new KeyPrefixes(prefixLength, keys);
     const versions = last === undefined ? KEYS_MIN : last.#keyOf.length;
     this.#keys = new Uint8Array(keys * keyLength);
     this.#hashes = new Int32Array(keys);
@@ -116,6 +125,17 @@ export class PendingVersions {
     }
   }
 
+  /** Those that begin with `prefix`. Takes as long as there are keys with it, where it has the length of the shape's prefixes. */
+  *unwrittenKeysOf(prefix: Uint8Array): Generator<Uint8Array> {
+    if (this.#prefixes === undefined || prefix.length !== this.#shape.prefixLength) {
+      for (const key of this.unwrittenKeys()) if (beginsWith(key, prefix)) yield key;
+      return;
+    }
+    for (const index of this.#prefixes.find(this.#keyBytes(), prefix)) {
+      if (this.#newest[index] !== NONE) yield this.key(index);
+    }
+  }
+
   /** Numbers of the keys in the order of their rows. */
   rowOrder(): Uint32Array {
     const length = this.#keyLength;
@@ -141,12 +161,16 @@ export class PendingVersions {
 
   /** The versions of block `number` and those after it. */
   from(number: number): PendingVersions {
-    const rest = new PendingVersions(this.#keyLength, this);
+    const rest = new PendingVersions(this.#shape, this);
     for (let version = 0; version < this.#size; version++) {
       if (this.#numbers[version]! < number) continue;
       rest.add(this.key(this.#keyOf[version]!), this.#version(version));
     }
     return rest;
+  }
+
+  #keyBytes() {
+    return { bytes: this.#keys, length: this.#keyLength };
   }
 
   #version(version: number): PendingVersion {
@@ -188,6 +212,7 @@ export class PendingVersions {
     this.#hashes[index] = hash;
     this.#newest[index] = NONE;
     this.#insert(index);
+    this.#prefixes?.add(this.#keyBytes(), index);
     return index;
   }
 
@@ -203,6 +228,7 @@ export class PendingVersions {
     let at = this.#hashes[index]! & mask;
     while (this.#table[at] !== index + 1) at = (at + 1) & mask;
     this.#table[at] = 0;
+    this.#prefixes?.removeLast(this.#keyBytes(), index);
     this.#keyCount--;
   }
 
@@ -219,6 +245,7 @@ export class PendingVersions {
     this.#newest = grown(this.#newest, new Int32Array(length));
     this.#table = new Int32Array(length * 2);
     for (let index = 0; index < this.#keyCount; index++) this.#insert(index);
+    this.#prefixes?.grow(this.#keyBytes(), this.#keyCount, length);
   }
 
   #growVersions(): void {
@@ -236,4 +263,8 @@ export class PendingVersions {
 function grown<T extends Uint8Array | Int32Array | Float64Array>(from: T, to: T): T {
   to.set(from);
   return to;
+}
+
+function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {
+  return prefix.every((byte, index) => key[index] === byte);
 }

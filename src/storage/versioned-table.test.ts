@@ -107,6 +107,7 @@ class Harness {
       historyTable: 7,
       baseTable: 9,
       keyLength: 2,
+      prefixLength: 1,
       valueAt: (_key, position) => this.log[position],
     });
   }

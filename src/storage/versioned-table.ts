@@ -37,6 +37,8 @@ export type VersionedTableOptions = {
   readonly baseTable: number;
   /** bytes of every key */
   readonly keyLength: number;
+  /** bytes of the prefixes whose keys are asked for, if any are */
+  readonly prefixLength?: number;
   /** The value that the log holds at `position` for `key`. */
   readonly valueAt: (key: Uint8Array, position: number) => Uint8Array | undefined;
   /**
@@ -83,7 +85,7 @@ export class VersionedTable {
   constructor(options: VersionedTableOptions) {
     this.#options = options;
     this.#kv = options.kv;
-    this.#recent = new PendingVersions(options.keyLength);
+    this.#recent = new PendingVersions(options);
   }
 
   /** Versions in memory that no merge has begun with. */
@@ -244,7 +246,7 @@ export class VersionedTable {
   beginMerge(): void {
     invariant(this.#merging === undefined, "one merge must end before the next begins");
     const recent = this.#recent;
-    this.#recent = new PendingVersions(this.#options.keyLength, recent);
+    this.#recent = new PendingVersions(this.#options, recent);
     if (recent.size > 0) this.#merging = recent;
   }
 
@@ -309,11 +311,7 @@ export class VersionedTable {
     for (const [row] of this.#kv.range(prefixRange(tableKey(historyTable, prefix)))) {
       if (row.length === 1 + keyLength) found.add(keyText(row.subarray(1)));
     }
-    const start = keyText(prefix);
-    for (const key of this.unmergedKeys()) {
-      const text = keyText(key);
-      if (text.startsWith(start)) found.add(text);
-    }
+    for (const key of this.#waitingKeysOf(prefix)) found.add(keyText(key));
     return Array.from(found, (text) => Buffer.from(text, "latin1"));
   }
 
@@ -322,6 +320,14 @@ export class VersionedTable {
     for (const key of this.#merging?.unwrittenKeys() ?? []) yield key.slice();
     for (const key of this.#recent.unwrittenKeys()) {
       if (this.#merging?.has(key) !== true) yield key.slice();
+    }
+  }
+
+  /** Those of them that begin with `prefix`, each once, views. */
+  *#waitingKeysOf(prefix: Uint8Array): Iterable<Uint8Array> {
+    yield* this.#merging?.unwrittenKeysOf(prefix) ?? [];
+    for (const key of this.#recent.unwrittenKeysOf(prefix)) {
+      if (this.#merging?.has(key) !== true) yield key;
     }
   }
 
@@ -346,10 +352,9 @@ export class VersionedTable {
       const key = rowKey.subarray(1);
       if (!this.#isInMemory(key)) yield [key, splitLatest(row).value];
     }
-    for (const key of this.unmergedKeys()) {
-      if (!beginsWith(key, prefix)) continue;
+    for (const key of this.#waitingKeysOf(prefix)) {
       const { value } = this.#waitingAt(key, NUMBER_MAX)!;
-      if (value !== undefined) yield [key, value.slice()];
+      if (value !== undefined) yield [key.slice(), value.slice()];
     }
   }
 
@@ -432,11 +437,6 @@ function splitLatest(row: Uint8Array): { readonly number: number; readonly value
   const reader = new ByteReader(row);
   const number = reader.varint();
   return { number, value: row.subarray(reader.offset) };
-}
-
-function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {
-  for (let i = 0; i < prefix.length; i++) if (key[i] !== prefix[i]) return false;
-  return true;
 }
 
 function keyText(key: Uint8Array): string {

@@ -314,6 +314,7 @@ export function createStateTables(
     historyTable: TABLE.slotHistory,
     baseTable: TABLE.slotBase,
     keyLength: 52,
+    prefixLength: 20,
     valueAt: valueAt(SLOT_ENTRY_BYTES_MAX, slotEntryValue),
     missingRow,
     onFirstVersion: writeHashedSlot,

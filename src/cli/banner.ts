@@ -5,6 +5,7 @@ import { isInMemory } from "../config/home.ts";
 import { duration } from "../config/value-types.ts";
 import { DEV_BALANCE } from "../keystore/dev-accounts.ts";
 import type { ChainStatus } from "../node/types.ts";
+import { etherText } from "../observe/activity/amounts.ts";
 import { checksumAddress } from "../primitives/address.ts";
 import { escapeControls } from "../telemetry/escape-controls.ts";
 
@@ -53,7 +54,7 @@ function devAccountLines(
   return [
     ...warning,
     "",
-    `Accounts (${ether(devChain.balance ?? DEV_BALANCE)} ETH each)`,
+    `Accounts (${etherText(devChain.balance ?? DEV_BALANCE)} ETH each)`,
     ...devAccounts.map(({ address }, index) => `  (${index}) ${checksumAddress(address)}`),
     "",
     "Private keys",
@@ -64,12 +65,6 @@ function devAccountLines(
     "",
     ...warning,
   ];
-}
-
-/** `10,000` or `0.5`. @param wei of an account */
-function ether(wei: bigint): string {
-  const fraction = (wei % 10n ** 18n).toString().padStart(18, "0").replace(/0+$/, "");
-  return `${(wei / 10n ** 18n).toLocaleString("en-US")}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
 function stateOf(chain: ChainStatus, now: number): string {

@@ -6,12 +6,17 @@ export function countText(count: number | bigint): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** `10,000` or `0.5`: exact, in ether. `toLocaleString` takes 12 ms for the first number of a process. */
+export function etherText(wei: bigint): string {
+  return decimalText(wei, ETHER, 18);
+}
+
 /** Exact, in the unit with the fewest zeros: `1.5 ETH`, `20 gwei`, `3 wei`. */
 export function amountText(wei: bigint): string {
   if (wei === 0n) return "0 ETH";
   if (wei < GWEI / 1_000n) return `${countText(wei)} wei`;
   if (wei < ETHER / 1_000_000n) return `${decimalText(wei, GWEI, 9)} gwei`;
-  return `${decimalText(wei, ETHER, 18)} ETH`;
+  return `${etherText(wei)} ETH`;
 }
 
 /** A fee or a price, which nobody reads to the last wei: four digits that count. */

@@ -87,6 +87,11 @@ export class StatePatches {
     return this.#byNumber.get(number)?.changes;
   }
 
+  /** Numbers of the blocks after which something was set. */
+  numbers(): Iterable<number> {
+    return this.#byNumber.keys();
+  }
+
   /** `state`, which is the one after block `number`, with what was set by hand. */
   over(number: number, state: StateReader): StateReader {
     const entry = this.#byNumber.get(number);

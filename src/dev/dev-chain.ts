@@ -20,7 +20,7 @@ import { encodePooledTransaction } from "../types/transaction/encode.ts";
 import { maxFeePerGasOf } from "../types/transaction/fees.ts";
 import { impersonatedSender } from "../types/transaction/impersonation.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
-import type { DevJournal, SnapshotRecord } from "./dev-journal.ts";
+import type { Checkpoint, DevJournal, DevRecord, SnapshotRecord } from "./dev-journal.ts";
 import { DevControlError, type DevSettings, type NextBlock } from "./dev-settings.ts";
 import { type AccountEdit, changesOfEdits, restoreDevState } from "./dev-state.ts";
 
@@ -201,11 +201,11 @@ export class DevChain {
 
   /** Changes accounts of the newest state. Costs what is changed. */
   edit(edits: readonly AccountEdit[]): void {
-    const { chain, patches, journal } = this.#modules;
+    const { chain, patches } = this.#modules;
     const { hash, header } = this.#head();
     const { number } = header;
     const changes = changesOfEdits(edits, chain.stateAt(number));
-    journal.append({ kind: "patch", number, hash, changes });
+    this.#record({ kind: "patch", number, hash, changes });
     const before = patches.at(number);
     patches.set(number, before === undefined ? changes : mergeChanges(before, changes));
     this.#refreshPool(edits.map(({ address }) => address));
@@ -218,7 +218,7 @@ export class DevChain {
 
   /** Remembers chain, clock, settings and pool. @returns its number, never used again */
   snapshot(): number {
-    const { patches, mempool, journal } = this.#modules;
+    const { patches, mempool } = this.#modules;
     const { hash, header } = this.#head();
     const { number } = header;
     const changes = patches.at(number);
@@ -235,7 +235,7 @@ export class DevChain {
         sender,
       ]),
     };
-    journal.append(snapshot);
+    this.#record(snapshot);
     this.#snapshots.set(id, snapshot);
     return id;
   }
@@ -243,11 +243,11 @@ export class DevChain {
   /** Goes back to a snapshot, which is used up with all after it. @returns false when there is none */
   revert(id: number): Promise<boolean> {
     return this.#exclusive(async () => {
-      const { chain, patches, journal } = this.#modules;
+      const { chain, patches } = this.#modules;
       const snapshot = this.#snapshots.get(id);
       if (snapshot === undefined || chain.blockHash(snapshot.number) !== snapshot.hash) return false;
       await this.#modules.rewind(snapshot.number);
-      journal.append({ kind: "reverted", id });
+      this.#record({ kind: "reverted", id });
       for (const other of this.#snapshots.keys()) if (other >= id) this.#snapshots.delete(other);
       patches.set(snapshot.number, snapshot.changes);
       this.#settings = snapshot.settings;
@@ -312,9 +312,9 @@ export class DevChain {
   /** Back to the first block, with nothing set and an empty pool. */
   reset(): Promise<void> {
     return this.#exclusive(async () => {
-      const { patches, journal, rewind, base } = this.#modules;
+      const { patches, rewind, base } = this.#modules;
       await rewind(base);
-      journal.append({ kind: "reset" });
+      this.#record({ kind: "reset" });
       patches.set(base, undefined);
       this.#snapshots.clear();
       this.#settings = {};
@@ -403,8 +403,25 @@ export class DevChain {
     return timestamp - Math.floor(this.#modules.now() / 1000);
   }
 
+  /** Stores what comes next; before that, what everything so far comes to, where the journal is large. */
+  #record(record: DevRecord): void {
+    const { journal } = this.#modules;
+    if (journal.isLarge) journal.restart(this.#checkpoint());
+    journal.append(record);
+  }
+
+  #checkpoint(): Checkpoint {
+    const { chain, patches } = this.#modules;
+    const patched = [...patches.numbers()].flatMap((number) => {
+      const hash = chain.blockHash(number);
+      return hash === undefined ? [] : [{ kind: "patch", number, hash, changes: patches.at(number)! } as const];
+    });
+    const settings = { kind: "settings", settings: this.#settings } as const;
+    return { kind: "checkpoint", nextId: this.#nextId, records: [settings, ...patched, ...this.#snapshots.values()] };
+  }
+
   #store(settings: DevSettings): void {
-    this.#modules.journal.append({ kind: "settings", settings });
+    this.#record({ kind: "settings", settings });
     this.#settings = settings;
   }
 

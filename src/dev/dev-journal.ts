@@ -1,26 +1,39 @@
 import { readChanges, writeChanges } from "../chain/records/changes-record.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { StateChanges } from "../state/reader.ts";
-import { openBlockLog } from "../storage/block-log.ts";
+import { LogWriteError, openBlockLog } from "../storage/block-log.ts";
 import { ByteReader, ByteWriter } from "../storage/byte-io.ts";
 import type { LogDirectory } from "../storage/log-file.ts";
 import { type DevSettings, decodeSettings, encodeSettings } from "./dev-settings.ts";
 
 /** What a caller did to the chain besides sending transactions. */
 export type DevRecord =
-  | { readonly kind: "settings"; readonly settings: DevSettings }
-  /** State set by hand after block `number`, on top of what was set before. */
-  | {
-      readonly kind: "patch";
-      readonly number: number;
-      readonly hash: Hash;
-      readonly changes: StateChanges;
-    }
+  | SettingsRecord
+  | PatchRecord
   | SnapshotRecord
   /** The chain is at snapshot `id` again; it and all after it are used up. */
   | { readonly kind: "reverted"; readonly id: number }
   /** The chain is at its genesis again and nothing is set. */
-  | { readonly kind: "reset" };
+  | { readonly kind: "reset" }
+  | Checkpoint;
+
+type SettingsRecord = { readonly kind: "settings"; readonly settings: DevSettings };
+
+/** State set by hand after block `number`, on top of what was set before. */
+type PatchRecord = {
+  readonly kind: "patch";
+  readonly number: number;
+  readonly hash: Hash;
+  readonly changes: StateChanges;
+};
+
+/** What all records before it come to. */
+export type Checkpoint = {
+  readonly kind: "checkpoint";
+  /** Of the next snapshot. */
+  readonly nextId: number;
+  readonly records: readonly (SettingsRecord | PatchRecord | SnapshotRecord)[];
+};
 
 export type SnapshotRecord = {
   readonly kind: "snapshot";
@@ -38,19 +51,53 @@ export type SnapshotRecord = {
 export type DevJournal = {
   /** @throws LogWriteError: it may be tried again; LogPoisonedError */
   append(record: DevRecord): void;
+  /** Most of the journal is of the past, so that it should begin anew. */
+  readonly isLarge: boolean;
+  /** Begins anew with `checkpoint`. Where that cannot be written, the journal goes on as it is. @throws LogPoisonedError */
+  restart(checkpoint: Checkpoint): void;
   /** Oldest first. */
   records(): Iterable<DevRecord>;
   close(): void;
 };
 
 /** Of a chain that ends with its process: nothing is read again. */
-export const NO_DEV_JOURNAL: DevJournal = { append() {}, records: () => [], close() {} };
+export const NO_DEV_JOURNAL: DevJournal = {
+  append() {},
+  isLarge: false,
+  restart() {},
+  records: () => [],
+  close() {},
+};
 
-/** @throws LogCorruptionError, UnknownFormatError */
-export function openDevJournal(directory: LogDirectory): DevJournal {
+/** A smaller journal is read in some milliseconds at a start: to begin it anew would gain nothing. */
+const RESTART_BYTES_MIN = 4 << 20;
+
+/**
+ * @param restartBytesMin from how many bytes on the journal can be large
+ * @throws LogCorruptionError, UnknownFormatError
+ */
+export function openDevJournal(directory: LogDirectory, restartBytesMin = RESTART_BYTES_MIN): DevJournal {
   const log = openBlockLog({ directory });
+  // As often as it doubles: all that is written stays within three times what callers gave.
+  let restartBytes = restartBytesMin;
+  const bytes = () => log.end - log.start;
   return {
     append: (record) => void log.append(encodeDevRecord(record)),
+    get isLarge() {
+      return bytes() > restartBytes;
+    },
+    restart(checkpoint) {
+      try {
+        const position = log.beginSegment();
+        log.append(encodeDevRecord(checkpoint));
+        while (log.dropSegmentBefore(position)) {
+          // One file at a time.
+        }
+      } catch (error) {
+        if (!(error instanceof LogWriteError)) throw error;
+      }
+      restartBytes = Math.max(restartBytesMin, 2 * bytes());
+    },
     *records() {
       for (const { payload } of log.records(0)) yield decodeDevRecord(payload);
     },
@@ -60,19 +107,36 @@ export function openDevJournal(directory: LogDirectory): DevJournal {
 
 const NONE: StateChanges = { accounts: [], codes: new Map() };
 
-/** length ‖ JSON without the changes ‖ changes as in a block record */
+/** length ‖ JSON without the changes ‖ changes as in a block record; of a checkpoint: length ‖ JSON without its records ‖ each of them with its length */
 function encodeDevRecord(record: DevRecord): Uint8Array {
-  const { changes, ...rest } = { changes: undefined, ...record };
   const writer = new ByteWriter();
+  if (record.kind === "checkpoint") {
+    const { records, ...rest } = record;
+    writer.block(Buffer.from(encodeSettings({ ...rest, count: records.length })));
+    for (const each of records) writer.block(encodeDevRecord(each));
+    return writer.finish();
+  }
+  const { changes, ...rest } = { changes: undefined, ...record };
   writer.block(Buffer.from(encodeSettings({ ...rest, hasChanges: changes !== undefined })));
   writeChanges(writer, changes ?? NONE, new Set());
   return writer.finish();
 }
 
+/** The JSON of a record: what tells how to read the rest, besides its members. */
+type StoredText = {
+  readonly kind: DevRecord["kind"];
+  readonly hasChanges: boolean;
+  readonly count: number;
+  readonly nextId: number;
+};
+
 function decodeDevRecord(payload: Uint8Array): DevRecord {
   const reader = new ByteReader(payload);
-  const { hasChanges, ...rest } = decodeSettings(Buffer.from(reader.block()).toString()) as {
-    hasChanges: boolean;
-  };
+  const text = decodeSettings(Buffer.from(reader.block()).toString()) as StoredText;
+  if (text.kind === "checkpoint") {
+    const records = Array.from({ length: text.count }, () => decodeDevRecord(reader.block()));
+    return { kind: "checkpoint", nextId: text.nextId, records: records as Checkpoint["records"] };
+  }
+  const { hasChanges, ...rest } = text;
   return { ...rest, ...(hasChanges && { changes: readChanges(reader) }) } as DevRecord;
 }

@@ -83,8 +83,14 @@ export function restoreDevState(
       snapshots.clear();
       patches.clear();
     },
+    checkpoint(checkpoint) {
+      steps.reset({ kind: "reset" });
+      for (const record of checkpoint.records) take(record);
+      nextId = checkpoint.nextId;
+    },
   };
-  for (const record of records) (steps[record.kind] as (record: DevRecord) => void)(record);
+  const take = (record: DevRecord) => (steps[record.kind] as (record: DevRecord) => void)(record);
+  for (const record of records) take(record);
 
   const headNumber = head().block.header.number;
   const onChain = [...patches].filter(([number, { hash }]) => number <= headNumber && blockHash(number) === hash);

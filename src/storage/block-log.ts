@@ -102,6 +102,16 @@ export class BlockLog extends LogReader {
   }
 
   /**
+   * Has the next record begin a segment, so that all records before it can be dropped.
+   * @returns position of the segment
+   * @throws LogWriteError, LogPoisonedError
+   */
+  beginSegment(): number {
+    this.#assertUsable();
+    return this.#addSegment().base;
+  }
+
+  /**
    * Adds a record and returns its position once it is on disk to stay.
    * @throws LogWriteError, LogPoisonedError
    */
@@ -127,11 +137,14 @@ export class BlockLog extends LogReader {
     if (last !== undefined) this.#sync(last.file);
   }
 
+  #assertUsable(): void {
+    if (this.#poison === undefined) return;
+    throw new LogPoisonedError("block log needs to be opened again", {}, { cause: this.#poison });
+  }
+
   /** Writes a record after the last one, of which the size of its segment says nothing yet. */
   #write(payload: Uint8Array): { readonly segment: Segment; readonly length: number } {
-    if (this.#poison !== undefined) {
-      throw new LogPoisonedError("block log needs to be opened again", {}, { cause: this.#poison });
-    }
+    this.#assertUsable();
     const last = this.segments.at(-1);
     const segment = last === undefined || last.size >= this.#segmentBytesMax ? this.#addSegment() : last;
     const record = encodeRecord(payload, segment.salt);
@@ -274,8 +287,9 @@ export class BlockLog extends LogReader {
       file.truncate(0);
       file.write(encodeSegmentHeader({ format: this.#format, base, salt }), 0);
     } catch (error) {
-      // Opening removes a segment that has no whole header, so what is left of this one does no harm.
       file?.close();
+      // Opening removes a segment that has no whole header, but only the last one.
+      if (file !== undefined) this.#undo(() => this.#directory.remove(segmentName(base)));
       throw new LogWriteError("block log could not begin a segment", {}, { cause: error });
     }
     this.#sync(file);

@@ -66,7 +66,9 @@ class Checked {
   readonly #model: Model = { ...newWorld(), snapshots: new Map() };
 
   async start(): Promise<void> {
-    this.#node = await startTestNode({ dev: true, home: this.#home, settings: ONE_PROCESS });
+    // So small that the journal begins anew every few calls.
+    const hooks = { devJournalBytesMin: 500 };
+    this.#node = await startTestNode({ dev: true, home: this.#home, settings: ONE_PROCESS, hooks });
   }
 
   async stop(): Promise<void> {

@@ -48,9 +48,10 @@ const SPECULATION_BLOCK_TIME = "300ms";
 
 const PAUSE_MS_MAX = 12;
 
-/** So small that some blocks begin segments and merge history, in place of gigabytes. */
+/** So small that some blocks begin segments and merge history, and calls that bend a dev chain its journal anew, in place of megabytes and gigabytes. */
 const SMALL_LIMITS = {
   segmentBytesMax: 40_000,
+  devJournalBytesMin: 1_000,
   mergeLimits: {
     versionsMin: 100,
     nodeBytesMin: 60_000,

@@ -38,6 +38,8 @@ export type ChainRoleHooks = OpenChainOptions &
   ProductionHooks & {
     /** Called inside the executor with each transaction of a block, for tests that make it fail. */
     readonly beforeTransaction?: (tx: Transaction) => void;
+    /** Bytes from which on the journal of a dev chain can begin anew. */
+    readonly devJournalBytesMin?: number;
   };
 
 /**
@@ -126,7 +128,7 @@ export class ChainRole implements ChainParts {
   }
 
   /** Undefined where nobody may bend the chain. */
-  #openDevChain(config: Config, { wallClock = Date.now }: ChainRoleHooks): DevChain | undefined {
+  #openDevChain(config: Config, { wallClock = Date.now, devJournalBytesMin }: ChainRoleHooks): DevChain | undefined {
     const { chain, patches, store } = this.opened;
     const { production, pool } = this;
     const { solo } = production;
@@ -145,7 +147,9 @@ export class ChainRole implements ChainParts {
         setMode: (mode) => solo.setMode(mode),
         produceBlock: () => production.produceBlock(),
       },
-      journal: isInMemory(config) ? NO_DEV_JOURNAL : openDevJournal(openLogDirectory(devJournalPath(config.home))),
+      journal: isInMemory(config)
+        ? NO_DEV_JOURNAL
+        : openDevJournal(openLogDirectory(devJournalPath(config.home)), devJournalBytesMin),
       now: wallClock,
     });
   }

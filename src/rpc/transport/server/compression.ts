@@ -5,7 +5,7 @@ export const COMPRESSION_LIMITS = {
   /** Smaller answers are one packet either way. */
   bytesMin: 1_400,
   /** For clients on this machine, which wait for the compression and gain nothing by it: a proxy among them may pass large answers on as they are. */
-  localBytesMin: 16_384,
+  localBytesMin: 4_096,
   /** An answer is in memory twice while it is compressed; a larger one is sent as it is. */
   bytesMax: 16 << 20,
   /** The threads that compress also write blocks to the disk: other answers that come meanwhile are sent as they are. */

@@ -3,6 +3,7 @@
  * figures are of; a column is of each version of Node.js that has a file of its own. A ratio above 1 is in our favour, whatever is compared.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import type { Scaling, ThreadBudget } from "./throughput/scaling.ts";
 
 const RESULTS = new URL("./results/", import.meta.url);
 const PAGE = new URL("../docs/performance.md", import.meta.url);
@@ -14,6 +15,11 @@ type Result = {
   readonly cpu: string;
   readonly cores: number;
   readonly rows: readonly Row[];
+};
+/** What `throughput` has besides its rows. */
+type ThroughputResult = {
+  readonly rows: readonly { readonly load: string; readonly node: string; readonly threads?: ThreadBudget }[];
+  readonly scaling: { readonly assumed: string; readonly rows: readonly Scaling[] };
 };
 /** One line of the page: what was measured, our figure, and how many times as much the peers need, or we do. */
 type Line = {
@@ -143,7 +149,10 @@ const TABLES: readonly Table[] = [
 export async function run(): Promise<void> {
   const parts = TABLES.flatMap((table) => {
     const result = read(`${table.file}.json`);
-    return result === undefined ? [] : [section(table, result, onOtherVersions(table))];
+    if (result === undefined) return [];
+    const own = section(table, result, onOtherVersions(table));
+    const throughput = table.file === "throughput" ? read<ThroughputResult>("throughput.json") : undefined;
+    return throughput === undefined ? [own] : [own, threadSection(throughput), scalingSection(throughput)];
   });
   writeFileSync(PAGE, `${HEAD}\n${parts.join("\n")}`);
   console.log("docs/performance.md");
@@ -175,7 +184,6 @@ function section(
 ): string {
   const all = lines(rows);
   const behind = all.some(({ anvil = 1 }) => anvil < 1);
-  const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const others = (what: string) =>
     columns.map((column) => {
       const line = column.lines.find((each) => each.what === what);
@@ -195,17 +203,61 @@ function section(
     "",
     `\`npm run bench -- ${file}\`, commit ${commit}, Node.js ${node.slice(1)}, ${cores} × ${cpu.trim()}${measured}.`,
     "",
-    row(head),
-    row(head.map(() => "---")),
-    ...all.map(({ what, ours, anvil, geth }) => row([what, ours, ratio(anvil), ratio(geth), ...others(what)])),
+    tableRow(head),
+    tableRow(head.map(() => "---")),
+    ...all.map(({ what, ours, anvil, geth }) => tableRow([what, ours, ratio(anvil), ratio(geth), ...others(what)])),
     "",
     ...(behind && REASONS[title] !== undefined ? [`Below 1: ${REASONS[title]}`, ""] : []),
   ].join("\n");
 }
 
-function read(file: string): Result | undefined {
+/** Which thread and process the CPU of a transaction goes to. */
+function threadSection({ rows }: ThroughputResult): string {
+  const budgets = rows.flatMap(({ load, node, threads }) => (threads ? [{ load, node, threads }] : []));
+  const columns = ["chain", "V8", "libuv", "threads", "RPC", "RPC serial", "total"] as const;
+  return [
+    "### CPU of a transaction by thread",
+    "",
+    "Of the run above, in µs: the chain's thread, V8's own threads beside it (collection and compilation), libuv's, our threads, RPC processes as a whole and of that their first threads. " +
+      "`evmint` is one process, `evmint 1` has one RPC process, `evmint rpc` as many as a machine with more cores has, `evmint compiled` compiles contracts.",
+    "",
+    tableRow(["", "", ...columns]),
+    tableRow(["---", "---", ...columns.map(() => "---")]),
+    ...budgets.map(({ load, node, threads }) =>
+      tableRow([load, node, ...columns.map((column) => rounded(threads[column]))]),
+    ),
+    "",
+  ].join("\n");
+}
+
+/** What more cores give. */
+function scalingSection({ scaling }: ThroughputResult): string {
+  const loads = [...new Set(scaling.rows.map(({ load }) => load))];
+  const cores = [...new Set(scaling.rows.map((each) => each.cores))].sort((a, b) => a - b);
+  const cell = (load: string, count: number) => {
+    const found = scaling.rows.find((each) => each.load === load && each.cores === count);
+    if (found === undefined) return "";
+    return found.kind === "measured" ? rounded(found["tx/s"]) : `*${rounded(found["tx/s"])}*`;
+  };
+  return [
+    "### More cores",
+    "",
+    `Transactions a second with RPC processes: measured by affinity, *predicted* in italics. Predicted are ${scaling.assumed}.`,
+    "",
+    tableRow(["", ...cores.map((count) => `${count} ${count === 1 ? "core" : "cores"}`)]),
+    tableRow(["---", ...cores.map(() => "---")]),
+    ...loads.map((load) => tableRow([load, ...cores.map((count) => cell(load, count))])),
+    "",
+  ].join("\n");
+}
+
+function tableRow(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
+}
+
+function read<T = Result>(file: string): T | undefined {
   const url = new URL(file, RESULTS);
-  return existsSync(url) ? (JSON.parse(readFileSync(url, "utf8")) as Result) : undefined;
+  return existsSync(url) ? (JSON.parse(readFileSync(url, "utf8")) as T) : undefined;
 }
 
 /** The things that `evmint` has a row about, each with how to find that of a peer, empty where it has none. */

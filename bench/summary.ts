@@ -188,7 +188,8 @@ function section(
     columns.map((column) => {
       const line = column.lines.find((each) => each.what === what);
       if (line === undefined) return "";
-      return line.anvil === undefined ? line.ours : `${line.ours}; ${ratio(line.anvil)}`;
+      if (line.anvil !== undefined) return `${line.ours}; ${ratio(line.anvil)}`;
+      return line.geth === undefined ? line.ours : `${line.ours}; geth ${ratio(line.geth)}`;
     });
   const head = [
     "",

@@ -1,12 +1,12 @@
 import type { MemoryBudget } from "../memory-budget.ts";
 import { BatchAnswer } from "./batch-answer.ts";
 import type { RequestContext } from "./context.ts";
+import type { Message } from "./message.ts";
 import type { Method } from "./method.ts";
 
 /** How far the calls of one batch are. */
 export class BatchRun<Modules> {
-  readonly values: readonly unknown[];
-  readonly ids: readonly (string | undefined)[];
+  readonly messages: readonly Message[];
   readonly context: RequestContext;
   /** Of the clock of `performance.now`. */
   readonly deadline: number;
@@ -20,14 +20,12 @@ export class BatchRun<Modules> {
   #method: Method<Modules> | undefined;
 
   constructor(
-    values: readonly unknown[],
-    ids: readonly (string | undefined)[],
+    messages: readonly Message[],
     context: RequestContext,
     deadline: number,
     output: MemoryBudget | undefined,
   ) {
-    this.values = values;
-    this.ids = ids;
+    this.messages = messages;
     this.context = context;
     this.deadline = deadline;
     this.answer = new BatchAnswer(output);

@@ -25,6 +25,7 @@ import { scanJson, skipBlanks } from "./json-scan.ts";
 import { type Message, type RawParams, readMessage } from "./message.ts";
 import type { Method, Registry } from "./method.ts";
 import type { RpcObserver } from "./observer.ts";
+import { PlainMessageReader } from "./plain-messages.ts";
 
 /** What goes back for one body: JSON text in pieces, to be written one after the other. */
 export type Reply = {
@@ -63,6 +64,7 @@ export class Dispatcher<Modules> {
   readonly #modules: Modules;
   readonly #admission: CallAdmission | undefined;
   readonly #queue: CallQueue;
+  readonly #plainMessages: PlainMessageReader;
   readonly #batchSlices = new SharedSlices();
   readonly #parseSlices = new SharedSlices();
   /** When the last call ended: a batch reads the clock once for each of its calls. */
@@ -89,6 +91,7 @@ export class Dispatcher<Modules> {
     this.#registry = modules.registry;
     this.#modules = modules.modules;
     this.#admission = modules.admission;
+    this.#plainMessages = new PlainMessageReader(limits);
     this.#queue = new CallQueue({
       waitingMax: limits.callQueueMax,
       onWaiting: (count) => observer.waiting(count),
@@ -108,6 +111,13 @@ export class Dispatcher<Modules> {
   }
 
   #run(body: Buffer, context: RequestContext) {
+    const plain = this.#plainMessages.read(body);
+    if (plain !== undefined) {
+      context.inputBytes = body.length + VALUE_BYTES * plain.items;
+      return plain.isBatch
+        ? this.#dispatchBatch(plain.messages, context)
+        : this.#dispatchSingle(plain.messages[0]!, context);
+    }
     if (skipBlanks(body, 0) === body.length) return undefined;
     let value: unknown;
     let ids: readonly (string | undefined)[];
@@ -125,7 +135,10 @@ export class Dispatcher<Modules> {
       const answer = errorAnswer("null", isParseError ? new ParseError(text) : error);
       return { ...plainReply(answerParts(answer)), isParseError };
     }
-    if (Array.isArray(value)) return this.#dispatchBatch(value, ids, context);
+    if (Array.isArray(value)) {
+      const messages = value.map((message, index) => this.#read(message, ids[index], context));
+      return this.#dispatchBatch(messages, context);
+    }
     return this.#dispatchSingle(this.#read(value, ids[0], context), context);
   }
 
@@ -146,19 +159,18 @@ export class Dispatcher<Modules> {
   }
 
   #dispatchBatch(
-    values: readonly unknown[],
-    ids: readonly (string | undefined)[],
+    messages: readonly Message[],
     context: RequestContext,
   ): Reply | undefined | Promise<Reply | undefined> {
-    if (values.length === 0) {
+    if (messages.length === 0) {
       return plainReply(answerParts(errorAnswer("null", new InvalidRequestError("empty batch"))));
     }
-    const deadline = performance.now() + this.#callTimeoutMs(context);
-    const batch = new BatchRun<Modules>(values, ids, context, deadline, this.#output);
-    if (values.length > this.#limits.batchItemsMax) {
+    if (messages.length > this.#limits.batchItemsMax) {
       this.#observer.rejected(context.transport, "batch");
-      return this.#rejectedBatch(batch, new InvalidRequestError("batch too large"));
+      return rejectedBatch(messages, new InvalidRequestError("batch too large"));
     }
+    const deadline = performance.now() + this.#callTimeoutMs(context);
+    const batch = new BatchRun<Modules>(messages, context, deadline, this.#output);
     const wait = this.#batchSlices.enter() ?? this.#advance(batch, true);
     return wait === undefined ? this.#batchReply(batch) : this.#finishBatch(batch, wait);
   }
@@ -186,10 +198,9 @@ export class Dispatcher<Modules> {
     let now = performance.now();
     let isOver = !isTurn && this.#batchSlices.isOver(now);
     batch.isCalling = false;
-    while (batch.next < batch.values.length && !answers.isEvicted) {
+    while (batch.next < batch.messages.length && !answers.isEvicted) {
       if (isOver) return this.#batchSlices.next();
-      const message = this.#read(batch.values[batch.next], batch.ids[batch.next], context);
-      batch.next++;
+      const message = batch.messages[batch.next++]!;
       const answer = this.#isFull(batch)
         ? this.#unrun(message, new ResponseTooLargeError())
         : now > deadline || context.isAborted
@@ -217,20 +228,11 @@ export class Dispatcher<Modules> {
   #batchReply(batch: BatchRun<Modules>): Reply | undefined {
     if (batch.answer.isEvicted) {
       this.#observer.rejected(batch.context.transport, "outputMemory");
-      return this.#rejectedBatch(batch, new TooManyError(OUTPUT_MEMORY));
+      return rejectedBatch(batch.messages, new TooManyError(OUTPUT_MEMORY));
     }
     this.#isFull(batch);
     const done = batch.answer.end();
     return done && plainReply(done.parts, done.byteLength);
-  }
-
-  /** One error in a list, under the id of the first call. */
-  #rejectedBatch({ values, ids, context }: BatchRun<Modules>, error: Error): Reply {
-    for (const [index, value] of values.entries()) {
-      const message = this.#read(value, ids[index], context);
-      if (message.kind === "call") return plainReply(["[", ...answerParts(errorAnswer(message.id, error)), "]"]);
-    }
-    return plainReply(["[", ...answerParts(errorAnswer("null", error)), "]"]);
   }
 
   /** The answer to a call of a batch that is not run any more. */
@@ -332,6 +334,12 @@ export class Dispatcher<Modules> {
   #callTimeoutMs(context: RequestContext): number {
     return context.transport === "http" ? this.#limits.httpCallTimeoutMs : Number.POSITIVE_INFINITY;
   }
+}
+
+/** One error in a list, under the id of the first call. */
+function rejectedBatch(messages: readonly Message[], error: Error): Reply {
+  const firstCall = messages.find((message) => message.kind === "call");
+  return plainReply(["[", ...answerParts(errorAnswer(firstCall?.id ?? "null", error)), "]"]);
 }
 
 function plainReply(parts: readonly JsonPart[], byteLength?: number): Reply {

@@ -67,6 +67,7 @@ export class Dispatcher<Modules> {
   readonly #plainMessages: PlainMessageReader;
   readonly #batchSlices = new SharedSlices();
   readonly #parseSlices = new SharedSlices();
+  readonly #beforeLongWork = new Set<() => void>();
   /** When the last call ended: a batch reads the clock once for each of its calls. */
   #endedMs = 0;
 
@@ -95,6 +96,7 @@ export class Dispatcher<Modules> {
     this.#queue = new CallQueue({
       waitingMax: limits.callQueueMax,
       onWaiting: (count) => observer.waiting(count),
+      beforeWork: () => this.#announceLongWork(),
     });
   }
 
@@ -108,6 +110,16 @@ export class Dispatcher<Modules> {
     if (turn === undefined) return this.#run(body, context);
     context.inputBytes = body.length;
     return turn.then(() => (context.isAborted ? undefined : this.#run(body, context)));
+  }
+
+  /** Has `task` called before this thread works on something that takes longer than a short call. @returns what ends that */
+  beforeLongWork(task: () => void): () => void {
+    this.#beforeLongWork.add(task);
+    return () => void this.#beforeLongWork.delete(task);
+  }
+
+  #announceLongWork(): void {
+    for (const task of this.#beforeLongWork) task();
   }
 
   #run(body: Buffer, context: RequestContext) {
@@ -195,6 +207,7 @@ export class Dispatcher<Modules> {
    */
   #advance(batch: BatchRun<Modules>, isTurn: boolean): Promise<Answer | undefined> | undefined {
     const { context, deadline, answer: answers } = batch;
+    this.#announceLongWork();
     let now = performance.now();
     let isOver = !isTurn && this.#batchSlices.isOver(now);
     batch.isCalling = false;

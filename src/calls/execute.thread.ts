@@ -4,12 +4,19 @@ import { garbageCollector } from "../profiling/garbage-collection.ts";
 import type { Channel } from "../threads/channel.ts";
 import { threadData } from "../threads/native-calls.ts";
 import { serveThread } from "../threads/serve-thread.ts";
+import { lowerThreadPriority } from "../threads/thread-priority.ts";
 import {
   type ExecutionOutcome,
   type ExecutionRequest,
   type ExecutionThreadData,
   FollowingExecution,
 } from "./following-execution.ts";
+
+/**
+ * Half of the weight of a thread that serves connections or makes blocks, which so comes first when it wakes up; the compiler's comes after both. A processor
+ * that no other needs is this thread's own.
+ */
+const NICE = 3;
 
 /** What the thread does for its starter. */
 export type ExecutionHandlers = {
@@ -18,6 +25,7 @@ export type ExecutionHandlers = {
   dropped(key: string): void;
 };
 
+lowerThreadPriority(NICE);
 const modules = new RequestedModules((request) => starter.call("compile", request));
 const execution = new FollowingExecution(threadData<ExecutionThreadData>(), {
   compiler: modules,

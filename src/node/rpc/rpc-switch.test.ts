@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RpcPorts } from "../../rpc/methods/rpc-ports.ts";
-import { json } from "../../rpc/transport/codec.ts";
+import { json, type ResultCodec, rawAsciiJson } from "../../rpc/transport/codec.ts";
 import { inProcessContext } from "../../rpc/transport/dispatch/context.ts";
 import { createRegistry, defineMethod } from "../../rpc/transport/dispatch/method.ts";
 import { RpcSwitch } from "./rpc-switch.ts";
@@ -9,8 +9,8 @@ import { RpcSwitch } from "./rpc-switch.ts";
 const PORTS = {} as RpcPorts;
 const context = inProcessContext();
 
-function targetOf(handle: () => unknown) {
-  const method = defineMethod({ name: "test_call", params: {}, result: json, handle });
+function targetOf(handle: () => unknown, result: ResultCodec<unknown> = json) {
+  const method = defineMethod({ name: "test_call", params: {}, result, handle });
   return { registry: createRegistry([method]), ports: PORTS };
 }
 
@@ -51,4 +51,16 @@ test("RpcSwitch: a call that throws is not under way afterwards", async () => {
   // As the call that asks for it would.
   await rpc.whileIdle(async () => {});
   assert.ok(performance.now() - begin < 1_000);
+});
+
+test("RpcSwitch: a method answers in ASCII if it does for every target there was", () => {
+  const [ascii, any] = [targetOf(() => "1", rawAsciiJson as ResultCodec<unknown>), targetOf(() => "ü")];
+  const rpc = new RpcSwitch(ascii);
+  const isAscii = () => rpc.registry.get("test_call")!.isAscii;
+  assert.equal(isAscii(), true);
+  rpc.target = any;
+  assert.equal(isAscii(), false);
+  rpc.target = ascii;
+  // A call of the target before may still be under way.
+  assert.equal(isAscii(), false);
 });

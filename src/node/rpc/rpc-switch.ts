@@ -16,29 +16,37 @@ const DRAIN_STEP_MS = 5;
  */
 export class RpcSwitch {
   readonly registry: Registry<RpcPorts>;
+  readonly #methods: readonly SwitchedMethod[];
   #target: RpcTarget;
   #running = 0;
   #exclusive: Promise<void> | undefined;
 
   constructor(target: RpcTarget) {
     this.#target = target;
-    this.registry = new Map(
-      Array.from(target.registry, ([name, method]): [string, Method<RpcPorts>] => [
-        name,
-        {
-          ...method,
-          run: (_ports, params, context) =>
-            this.#exclusive === undefined
-              ? this.#run(name, params, context)
-              : this.#exclusive.then(() => this.#run(name, params, context)),
-        },
-      ]),
-    );
+    this.#methods = Array.from(target.registry.values(), (method) => this.#switched(method));
+    this.registry = new Map(this.#methods.map((method) => [method.name, method]));
   }
 
   /** What answers from now on. */
   set target(target: RpcTarget) {
     this.#target = target;
+    for (const method of this.#methods) {
+      method.inner = target.registry.get(method.name)!;
+      // Never true again: a call of the target before may still be under way.
+      method.isAscii &&= method.inner.isAscii;
+    }
+  }
+
+  #switched(method: Method<RpcPorts>): SwitchedMethod {
+    const switched: SwitchedMethod = {
+      ...method,
+      inner: method,
+      run: (_ports, params, context) =>
+        this.#exclusive === undefined
+          ? this.#run(switched, params, context)
+          : this.#exclusive.then(() => this.#run(switched, params, context)),
+    };
+    return switched;
   }
 
   /** Runs `work` while no other call is under way; those that arrive wait for its end. For a call that changes what all others read. */
@@ -64,17 +72,19 @@ export class RpcSwitch {
     }
   }
 
-  #run(name: string, ...[params, context]: RunArguments): JsonText | Promise<JsonText> {
-    const { registry, ports } = this.#target;
+  #run({ inner }: SwitchedMethod, ...[params, context]: RunArguments): JsonText | Promise<JsonText> {
     this.#running++;
     let result: JsonText | Promise<JsonText> | undefined;
     try {
-      result = registry.get(name)!.run(ports, params, context);
+      result = inner.run(this.#target.ports, params, context);
       return result instanceof Promise ? result.finally(() => this.#running--) : result;
     } finally {
       if (!(result instanceof Promise)) this.#running--;
     }
   }
 }
+
+/** A method as all targets have it, and the one of the newest target. */
+type SwitchedMethod = { -readonly [K in keyof Method<RpcPorts>]: Method<RpcPorts>[K] } & { inner: Method<RpcPorts> };
 
 type RunArguments = Parameters<Method<RpcPorts>["run"]> extends [unknown, ...infer Rest] ? Rest : never;

@@ -53,6 +53,7 @@ export const address: Codec<Address> = {
     if (typeof value === "string" && ADDRESS.test(value)) return value.toLowerCase() as Address;
     throw fixedDataFault(value, 40, "common.Address", field);
   },
+  isAscii: true,
   encode: quoted,
 };
 
@@ -63,6 +64,7 @@ export const hash: Codec<Hash> = {
     if (typeof value === "string" && HASH.test(value)) return value.toLowerCase() as Hash;
     throw fixedDataFault(value, 64, "common.Hash", field);
   },
+  isAscii: true,
   encode: quoted,
 };
 
@@ -77,6 +79,7 @@ export const data: Codec<Uint8Array> = {
     }
     throw typeFault(typeof value === "string" ? dataFault(value) : "non-string", "hexutil.Bytes", field);
   },
+  isAscii: true,
   encode: (bytes) => `"0x${hexDigits(bytes)}"`,
 };
 
@@ -104,6 +107,7 @@ const QUANTITY_SCHEMA = {
 export const quantity: Codec<bigint> = {
   schema: QUANTITY_SCHEMA,
   decode: (value, field) => decodeQuantity(value, 256, "*hexutil.Big", field),
+  isAscii: true,
   encode: (value) => `"0x${value.toString(16)}"`,
 };
 
@@ -111,6 +115,7 @@ export const quantity: Codec<bigint> = {
 export const quantity64: Codec<bigint> = {
   schema: QUANTITY_SCHEMA,
   decode: (value, field) => decodeQuantity(value, 64, "hexutil.Uint64", field),
+  isAscii: true,
   encode: quantity.encode,
 };
 
@@ -127,6 +132,7 @@ export const quantityNumber: Codec<number> = {
     const wide = decodeQuantity(value, 64, "hexutil.Uint", field);
     return wide > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(wide);
   },
+  isAscii: true,
   encode: (value) => `"0x${value.toString(16)}"`,
 };
 
@@ -138,6 +144,7 @@ export const boolean: Codec<boolean> = {
     if (value === null) return false;
     throw typeFault(jsonKind(value), "bool", field);
   },
+  isAscii: true,
   encode: (value) => (value ? "true" : "false"),
 };
 
@@ -198,6 +205,7 @@ export function rawAsciiJsonOf(schema: JsonSchema): ResultCodec<JsonText> {
 export function nullable<T>(codec: ResultCodec<T>): ResultCodec<T | null> {
   return {
     schema: { oneOf: [codec.schema ?? {}, { type: "null" }] },
+    ...(codec.isAscii && { isAscii: true }),
     encode: (value) => (value === null ? "null" : codec.encode(value)),
   };
 }

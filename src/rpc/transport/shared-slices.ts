@@ -36,7 +36,7 @@ export class SharedSlices {
   }
 
   /** Before the first step: undefined when it may be taken now. */
-  enter(): Promise<void> | undefined {
+  enter(): Promise<undefined> | undefined {
     return this.#waiting.length > 0 || this.isOver() ? this.next() : undefined;
   }
 
@@ -50,13 +50,13 @@ export class SharedSlices {
   }
 
   /** Resolves in the turn of the caller, after everybody who waits already. */
-  next(): Promise<void> {
+  next(): Promise<undefined> {
     this.isOver();
     const ended = beginWait("slice of a turn");
     return new Promise((resolve) => {
       this.#waiting.push(() => {
         ended?.();
-        resolve();
+        resolve(undefined);
       });
     });
   }

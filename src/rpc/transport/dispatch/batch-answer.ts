@@ -1,13 +1,6 @@
 import type { JsonPart } from "../codec.ts";
 import type { MemoryBudget, MemoryShare } from "../memory-budget.ts";
-
-/** The answer to one call, and how much of it counts against the batch limit. */
-export type Answer = {
-  readonly parts: readonly JsonPart[];
-  readonly size: number;
-  /** Of all parts, where it is known. */
-  readonly byteLength: number | undefined;
-};
+import type { Answer } from "./answer.ts";
 
 /** Smaller additions are not charged at once: most batches never hold as much. */
 const CHARGE_BYTES = 64 << 10;
@@ -19,7 +12,10 @@ const CHARGE_BYTES = 64 << 10;
 export class BatchAnswer {
   readonly #share: MemoryShare | undefined;
   readonly #parts: JsonPart[] = [];
+  /** What comes after `#parts`: each part is a write. */
+  #text = "";
   #size = 0;
+  #byteLength: number | undefined = 0;
   #charged = 0;
   #isEvicted = false;
 
@@ -28,6 +24,7 @@ export class BatchAnswer {
     this.#share = output?.open(() => {
       this.#isEvicted = true;
       this.#parts.length = 0;
+      this.#text = "";
     });
   }
 
@@ -41,28 +38,33 @@ export class BatchAnswer {
     return this.#isEvicted;
   }
 
-  add({ parts, size }: Answer): void {
+  add({ text, pieces, size, byteLength }: Answer): void {
     if (this.#isEvicted) return;
-    append(this.#parts, this.#parts.length === 0 ? "[" : ",");
-    for (const part of parts) append(this.#parts, part);
+    const isFirst = this.#text === "" && this.#parts.length === 0;
+    this.#text += isFirst ? `[${text}` : `,${text}`;
+    if (pieces !== undefined) for (const piece of pieces) this.#append(piece);
+    if (byteLength === undefined) this.#byteLength = undefined;
+    else if (this.#byteLength !== undefined) this.#byteLength += byteLength + 1;
     this.#size += size;
     if (this.#size - this.#charged < CHARGE_BYTES) return;
     this.#charged = this.#size;
     this.#share?.set(this.#size);
   }
 
-  /** The whole text; undefined: there is nothing to answer. Afterwards the connection is charged for it. */
-  end(): readonly JsonPart[] | undefined {
-    this.#share?.close();
-    if (this.#parts.length === 0) return undefined;
-    append(this.#parts, "]");
-    return this.#parts;
+  #append(part: JsonPart): void {
+    if (typeof part === "string") this.#text += part;
+    else {
+      if (this.#text !== "") this.#parts.push(this.#text);
+      this.#parts.push(part);
+      this.#text = "";
+    }
   }
-}
 
-/** Joins neighbouring texts: each piece is a write. */
-function append(parts: JsonPart[], part: JsonPart): void {
-  const last = parts[parts.length - 1];
-  if (typeof part === "string" && typeof last === "string") parts[parts.length - 1] = last + part;
-  else parts.push(part);
+  /** The whole text; undefined: there is nothing to answer. Afterwards the connection is charged for it. */
+  end(): { readonly parts: readonly JsonPart[]; readonly byteLength: number | undefined } | undefined {
+    this.#share?.close();
+    if (this.#text === "" && this.#parts.length === 0) return undefined;
+    this.#parts.push(`${this.#text}]`);
+    return { parts: this.#parts, byteLength: this.#byteLength === undefined ? undefined : this.#byteLength + 1 };
+  }
 }

@@ -12,6 +12,8 @@ type CallQueueOptions = {
   readonly waitingMax: number;
   /** Called whenever the number of waiting calls changes. */
   readonly onWaiting: (count: number) => void;
+  /** Called before calls run. */
+  readonly beforeWork?: () => void;
 };
 
 /** The caller of a call. */
@@ -79,6 +81,7 @@ export class CallQueue {
   }
 
   #timed<T>(caller: object, work: () => T | Promise<T>): T | Promise<T> {
+    this.#options.beforeWork?.();
     const start = performance.now();
     try {
       const result = work();

@@ -14,7 +14,8 @@ import {
 import type { RpcLimits } from "../limits.ts";
 import type { MemoryBudget } from "../memory-budget.ts";
 import { SharedSlices } from "../shared-slices.ts";
-import { type Answer, BatchAnswer } from "./batch-answer.ts";
+import { type Answer, answerParts, errorAnswer, resultAnswer } from "./answer.ts";
+import { BatchRun } from "./batch-run.ts";
 import type { CallAdmission } from "./call-admission.ts";
 import { CallQueue } from "./call-queue.ts";
 import type { RequestContext } from "./context.ts";
@@ -24,6 +25,7 @@ import { scanJson, skipBlanks } from "./json-scan.ts";
 import { type Message, type RawParams, readMessage } from "./message.ts";
 import type { Method, Registry } from "./method.ts";
 import type { RpcObserver } from "./observer.ts";
+import { PlainMessageReader } from "./plain-messages.ts";
 
 /** What goes back for one body: JSON text in pieces, to be written one after the other. */
 export type Reply = {
@@ -39,8 +41,6 @@ export type Reply = {
 /** A message that runs a method. */
 type Runnable = Extract<Message, { readonly method: string }>;
 
-/** Results of fewer bytes are joined with the text around them: one write costs less than the copy. */
-const TEXT_BYTES_MAX = 8 << 10;
 /** Heap of one parsed value, on average: 16 MB of `{"a":1}` become 600 MB. */
 const VALUE_BYTES = 128;
 
@@ -64,8 +64,10 @@ export class Dispatcher<Modules> {
   readonly #modules: Modules;
   readonly #admission: CallAdmission | undefined;
   readonly #queue: CallQueue;
+  readonly #plainMessages: PlainMessageReader;
   readonly #batchSlices = new SharedSlices();
   readonly #parseSlices = new SharedSlices();
+  readonly #beforeLongWork = new Set<() => void>();
   /** When the last call ended: a batch reads the clock once for each of its calls. */
   #endedMs = 0;
 
@@ -90,9 +92,11 @@ export class Dispatcher<Modules> {
     this.#registry = modules.registry;
     this.#modules = modules.modules;
     this.#admission = modules.admission;
+    this.#plainMessages = new PlainMessageReader(limits);
     this.#queue = new CallQueue({
       waitingMax: limits.callQueueMax,
       onWaiting: (count) => observer.waiting(count),
+      beforeWork: () => this.#announceLongWork(),
     });
   }
 
@@ -108,7 +112,24 @@ export class Dispatcher<Modules> {
     return turn.then(() => (context.isAborted ? undefined : this.#run(body, context)));
   }
 
+  /** Has `task` called before this thread works on something that takes longer than a short call. @returns what ends that */
+  beforeLongWork(task: () => void): () => void {
+    this.#beforeLongWork.add(task);
+    return () => void this.#beforeLongWork.delete(task);
+  }
+
+  #announceLongWork(): void {
+    for (const task of this.#beforeLongWork) task();
+  }
+
   #run(body: Buffer, context: RequestContext) {
+    const plain = this.#plainMessages.read(body);
+    if (plain !== undefined) {
+      context.inputBytes = body.length + VALUE_BYTES * plain.items;
+      return plain.isBatch
+        ? this.#dispatchBatch(plain.messages, context)
+        : this.#dispatchSingle(plain.messages[0]!, context);
+    }
     if (skipBlanks(body, 0) === body.length) return undefined;
     let value: unknown;
     let ids: readonly (string | undefined)[];
@@ -124,9 +145,12 @@ export class Dispatcher<Modules> {
       // geth names the fault on connections, not over HTTP.
       const text = context.transport === "http" ? undefined : jsonSyntaxError(body);
       const answer = errorAnswer("null", isParseError ? new ParseError(text) : error);
-      return { ...answer, isParseError, isUnauthorized: false };
+      return { ...plainReply(answerParts(answer)), isParseError };
     }
-    if (Array.isArray(value)) return this.#dispatchBatch(value, ids, context);
+    if (Array.isArray(value)) {
+      const messages = value.map((message, index) => this.#read(message, ids[index], context));
+      return this.#dispatchBatch(messages, context);
+    }
     return this.#dispatchSingle(this.#read(value, ids[0], context), context);
   }
 
@@ -143,54 +167,85 @@ export class Dispatcher<Modules> {
   #singleReply(message: Message, answer: Answer | undefined, context: RequestContext): Reply | undefined {
     if (answer === undefined) return undefined;
     const isUnauthorized = message.kind === "call" && this.#lacksCredential(message.method, context);
-    const { parts, byteLength } = answer;
-    return { parts, byteLength, isParseError: false, isUnauthorized };
+    return { parts: answerParts(answer), byteLength: answer.byteLength, isParseError: false, isUnauthorized };
   }
 
-  async #dispatchBatch(
-    values: readonly unknown[],
-    ids: readonly (string | undefined)[],
+  #dispatchBatch(
+    messages: readonly Message[],
     context: RequestContext,
-  ): Promise<Reply | undefined> {
-    if (values.length === 0) {
-      return plainReply(errorAnswer("null", new InvalidRequestError("empty batch")).parts);
+  ): Reply | undefined | Promise<Reply | undefined> {
+    if (messages.length === 0) {
+      return plainReply(answerParts(errorAnswer("null", new InvalidRequestError("empty batch"))));
     }
-    const messages = values.map((value, index) => this.#read(value, ids[index], context));
-    if (values.length > this.#limits.batchItemsMax) {
+    if (messages.length > this.#limits.batchItemsMax) {
       this.#observer.rejected(context.transport, "batch");
       return rejectedBatch(messages, new InvalidRequestError("batch too large"));
     }
-
-    const batch = new BatchAnswer(this.#output);
     const deadline = performance.now() + this.#callTimeoutMs(context);
-    let isTooLarge = false;
-    await this.#batchSlices.enter();
+    const batch = new BatchRun<Modules>(messages, context, deadline, this.#output);
+    const wait = this.#batchSlices.enter() ?? this.#advance(batch, true);
+    return wait === undefined ? this.#batchReply(batch) : this.#finishBatch(batch, wait);
+  }
+
+  async #finishBatch(batch: BatchRun<Modules>, first: Promise<Answer | undefined>): Promise<Reply | undefined> {
+    let wait: Promise<Answer | undefined> | undefined = first;
+    while (wait !== undefined) {
+      const answer: Answer | undefined = await wait;
+      if (answer !== undefined) batch.answer.add(answer);
+      // What is not an answer was a turn of this batch.
+      wait = this.#advance(batch, !batch.isCalling);
+    }
+    return this.#batchReply(batch);
+  }
+
+  /**
+   * Runs calls of a batch until its end, or up to one that it has to wait for: nearly all are synchronous, and a thousand awaits of values
+   * take their time.
+   *
+   * @param isTurn whether this turn is the batch's own: its next call runs however long others took
+   * @returns the answer of that call, or the next turn
+   */
+  #advance(batch: BatchRun<Modules>, isTurn: boolean): Promise<Answer | undefined> | undefined {
+    const { context, deadline, answer: answers } = batch;
+    this.#announceLongWork();
     let now = performance.now();
-    for (const message of messages) {
-      if (this.#batchSlices.isOver(now)) {
-        await this.#batchSlices.next();
-        now = performance.now();
-      }
-      const answer = isTooLarge
+    let isOver = !isTurn && this.#batchSlices.isOver(now);
+    batch.isCalling = false;
+    while (batch.next < batch.messages.length && !answers.isEvicted) {
+      if (isOver) return this.#batchSlices.next();
+      const message = batch.messages[batch.next++]!;
+      const answer = this.#isFull(batch)
         ? this.#unrun(message, new ResponseTooLargeError())
         : now > deadline || context.isAborted
           ? this.#unrun(message, new RequestTimeoutError())
-          : this.#answerTo(message, context, deadline - now, now);
-      // Nearly all are synchronous, and a thousand awaits of values take their time.
-      const done = answer instanceof Promise ? await answer : answer;
+          : this.#answerTo(message, context, deadline - now, now, batch);
+      if (answer instanceof Promise) {
+        batch.isCalling = true;
+        return answer;
+      }
+      if (answer !== undefined) answers.add(answer);
       now = Math.max(now, this.#endedMs);
-      if (done !== undefined) batch.add(done);
-      if (batch.isEvicted) {
-        this.#observer.rejected(context.transport, "outputMemory");
-        return rejectedBatch(messages, new TooManyError(OUTPUT_MEMORY));
-      }
-      if (batch.size > this.#limits.batchResponseBytesMax && !isTooLarge) {
-        isTooLarge = true;
-        this.#observer.rejected(context.transport, "batchResponse");
-      }
+      isOver = this.#batchSlices.isOver(now);
     }
-    const parts = batch.end();
-    return parts && plainReply(parts);
+    return undefined;
+  }
+
+  #isFull(batch: BatchRun<Modules>): boolean {
+    if (!batch.isTooLarge && batch.answer.size > this.#limits.batchResponseBytesMax) {
+      batch.isTooLarge = true;
+      this.#observer.rejected(batch.context.transport, "batchResponse");
+    }
+    return batch.isTooLarge;
+  }
+
+  #batchReply(batch: BatchRun<Modules>): Reply | undefined {
+    if (batch.answer.isEvicted) {
+      this.#observer.rejected(batch.context.transport, "outputMemory");
+      return rejectedBatch(batch.messages, new TooManyError(OUTPUT_MEMORY));
+    }
+    this.#isFull(batch);
+    const done = batch.answer.end();
+    return done && plainReply(done.parts, done.byteLength);
   }
 
   /** The answer to a call of a batch that is not run any more. */
@@ -204,6 +259,7 @@ export class Dispatcher<Modules> {
     context: RequestContext,
     timeoutMs: number,
     startMs = performance.now(),
+    batch?: BatchRun<Modules>,
   ): Answer | undefined | Promise<Answer | undefined> {
     if (message.kind === "response") return undefined;
     if (message.kind === "invalid") {
@@ -212,7 +268,8 @@ export class Dispatcher<Modules> {
       return errorAnswer(message.id, new InvalidRequestError());
     }
     try {
-      const method = this.#available(message.method, context);
+      const method = batch?.methodOf(message.method) ?? this.#available(message.method, context);
+      batch?.remember(message.method, method);
       const result = this.#runMethod(method, message.params, context);
       if (!(result instanceof Promise)) return this.#succeeded(message, method, startMs, result);
       return withTimeout(result, timeoutMs, context).then(
@@ -224,10 +281,11 @@ export class Dispatcher<Modules> {
     }
   }
 
-  #succeeded(message: Runnable, { isAscii }: Method<Modules>, startMs: number, result: JsonText): Answer | undefined {
-    this.#ended(message.method, 0, startMs);
-    this.#observer.onCall?.(message.method, message.params, this.#endedMs - startMs, result, undefined);
-    return message.kind === "call" ? resultAnswer(message.id, result, isAscii) : undefined;
+  #succeeded(message: Runnable, method: Method<Modules>, startMs: number, result: JsonText): Answer | undefined {
+    // The name of the declaration: looking up that of the message would read its letters again.
+    this.#ended(method.name, 0, startMs);
+    this.#observer.onCall?.(method.name, message.params, this.#endedMs - startMs, result, undefined);
+    return message.kind === "call" ? resultAnswer(message.id, result, method.isAscii) : undefined;
   }
 
   #failed(message: Runnable, startMs: number, error: unknown): Answer | undefined {
@@ -294,35 +352,11 @@ export class Dispatcher<Modules> {
 /** One error in a list, under the id of the first call. */
 function rejectedBatch(messages: readonly Message[], error: Error): Reply {
   const firstCall = messages.find((message) => message.kind === "call");
-  return plainReply(["[", ...errorAnswer(firstCall?.id ?? "null", error).parts, "]"]);
+  return plainReply(["[", ...answerParts(errorAnswer(firstCall?.id ?? "null", error)), "]"]);
 }
 
-function plainReply(parts: readonly JsonPart[]): Reply {
-  return { parts, byteLength: undefined, isParseError: false, isUnauthorized: false };
-}
-
-/** @param isAscii whether a result that is a string has as many bytes as letters */
-function resultAnswer(id: string, result: JsonText, isAscii: boolean): Answer {
-  const head = `{"jsonrpc":"2.0","id":${id},"result":`;
-  if (typeof result === "string") {
-    const size = result.length;
-    const byteLength = isAscii ? Buffer.byteLength(head) + size + 1 : undefined;
-    return { parts: [`${head}${result}}`], size, byteLength };
-  }
-  const pieces = result instanceof Uint8Array ? [result] : result;
-  const size = pieces.reduce((sum, { length }) => sum + length, 0);
-  if (size <= TEXT_BYTES_MAX) {
-    const text = Buffer.concat(pieces).toString();
-    return { parts: [`${head}${text}}`], size, byteLength: undefined };
-  }
-  return { parts: [head, ...pieces, "}"], size, byteLength: undefined };
-}
-
-/** The answer with an error object. */
-function errorAnswer(id: string, error: unknown): Answer {
-  const text = JSON.stringify(toErrorObject(error));
-  const parts = [`{"jsonrpc":"2.0","id":${id},"error":${text}}`];
-  return { parts, size: text.length, byteLength: undefined };
+function plainReply(parts: readonly JsonPart[], byteLength?: number): Reply {
+  return { parts, byteLength, isParseError: false, isUnauthorized: false };
 }
 
 function withTimeout(result: Promise<JsonText>, timeoutMs: number, context: RequestContext): Promise<JsonText> {

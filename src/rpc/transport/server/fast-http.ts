@@ -18,7 +18,7 @@ export type FastHttpOptions = {
 };
 
 export type FastHttpModules = {
-  readonly dispatcher: Pick<Dispatcher<unknown>, "dispatch">;
+  readonly dispatcher: Pick<Dispatcher<unknown>, "dispatch" | "beforeLongWork">;
   readonly pipelined: SharedSlices;
   readonly compressor: ReplyCompressor;
   /** What a call's headers must hold; any other call is handed over, to be rejected there. */
@@ -35,6 +35,8 @@ export type FastHttp = {
   /** Ends idle connections; one with a call running ends after its answer. */
   readonly endIdle: () => void;
   readonly destroyAll: () => void;
+  /** To be called once there are no connections and will be none. */
+  readonly close: () => void;
 };
 
 /**
@@ -46,6 +48,8 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
   const connections = new Set<FastConnection>();
   const writeHead = createHeadWriter(options);
   let answered: FastConnection[] = [];
+  /** Those of `answered` that are written, the first ones. */
+  let written = 0;
   let isScheduled = false;
 
   /**
@@ -62,7 +66,13 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
     isScheduled = false;
     const ready = answered;
     answered = [];
-    for (const connection of ready) connection.writeAnswer();
+    written = 0;
+    for (const connection of ready) connection.endAnswer();
+  }
+
+  /** A short call does not wait for a long one that arrived after it, nor for one whose turn comes before the end of this one. */
+  function writeEarly(): void {
+    while (written < answered.length) answered[written++]!.writeAnswer();
   }
 
   function writeSoon(connection: FastConnection): void {
@@ -71,7 +81,9 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
   }
 
   const writing = { writeHead, writeThisTurn, writeSoon };
+  const close = modules.dispatcher.beforeLongWork(writeEarly);
   return {
+    close,
     serve(http) {
       const connection = new FastConnection(http, options, modules, writing);
       connections.add(connection);
@@ -93,7 +105,7 @@ type Writing = {
   readonly writeHead: HeadWriter;
   /** To be called before a call runs: work it defers to the end of this turn, a block say, is done after the answers. */
   readonly writeThisTurn: () => void;
-  /** Has `writeAnswer` called before this turn of the event loop ends. */
+  /** Has `endAnswer` called before this turn of the event loop ends, and `writeAnswer` perhaps before that. */
   readonly writeSoon: (connection: FastConnection) => void;
 };
 
@@ -111,8 +123,9 @@ class FastConnection {
   readonly #calls: PlainCallReader;
   /** The call that runs; what arrives after it waits. */
   #running: RequestContext | undefined;
-  /** Not yet written; what arrives after its call waits. */
+  /** Until the end of the turn; what arrives after its call waits. */
   #answer: { readonly reply: SentReply | undefined; readonly context: RequestContext } | undefined;
+  #isWritten = false;
   /** The client has to read before it is answered again. */
   #isDraining = false;
   /** Its next calls wait for a later turn. */
@@ -208,7 +221,8 @@ class FastConnection {
           this.#answerSoon(done, context);
         });
       } else if (at < bytes.length) {
-        this.#write(reply, context);
+        this.#write(reply);
+        context.replied();
         this.#yieldToOthers();
       } else this.#answerSoon(reply, context);
       if (this.#socket.destroyed) return;
@@ -260,22 +274,30 @@ class FastConnection {
 
   #answerSoon(reply: SentReply | undefined, context: RequestContext): void {
     this.#answer = { reply, context };
+    this.#isWritten = false;
     this.#writing.writeSoon(this);
   }
 
+  /** Runs nothing of the connection's: that is for the end of the turn. */
   writeAnswer(): void {
+    if (this.#answer === undefined || this.#isWritten) return;
+    this.#isWritten = true;
+    this.#write(this.#answer.reply);
+  }
+
+  endAnswer(): void {
+    this.writeAnswer();
     const answer = this.#answer;
     this.#answer = undefined;
-    if (answer) this.#write(answer.reply, answer.context);
+    answer?.context.replied();
     this.#takeUnread();
   }
 
-  #write(reply: SentReply | undefined, context: RequestContext): void {
+  #write(reply: SentReply | undefined): void {
     const socket = this.#socket;
     if (!socket.writable) return;
     writeReply(socket, reply, this.#writing.writeHead);
     if (socket.writableNeedDrain && socket.writableLength > 0) this.#drain();
-    context.replied();
   }
 
   /** Waits until the client has read what it was sent, for a limited time. */

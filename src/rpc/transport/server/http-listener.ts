@@ -221,6 +221,7 @@ async function closeServer(
   server.closeIdleConnections();
   fast?.endIdle();
   await Promise.all([closed, drained]);
+  fast?.close();
   clearTimeout(timer);
   clearInterval(sweep);
 }

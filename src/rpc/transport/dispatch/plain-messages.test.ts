@@ -29,6 +29,7 @@ const call = (id: string, params: string, method = NAME) =>
 const PLAIN = {
   "no parameters": call("1", "[]"),
   "a string and a tag": call("0", `["${ALICE}","latest"]`),
+  "no params": `{"jsonrpc":"2.0","id":1,"method":"${NAME}"}`,
   booleans: call("999999999", '["0x1",true,false]'),
   "an id that is a string": call('"a-1"', '[""]'),
   "members in another order": `{"method":"${NAME}","params":[],"id":7,"jsonrpc":"2.0"}`,
@@ -44,6 +45,8 @@ for (const [name, body] of Object.entries(PLAIN)) {
 }
 
 const OTHER = {
+  "no method": '{"jsonrpc":"2.0","id":1,"params":[]}',
+  "params that are null": call("1", "null"),
   nothing: "",
   "an empty batch": "[]",
   "white space": ` ${call("1", "[]")}`,
@@ -62,7 +65,6 @@ const OTHER = {
   "a number": call("1", "[1]"),
   "a list in the list": call("1", "[[]]"),
   "a comma at the end": call("1", '["a",]'),
-  "no params": `{"jsonrpc":"2.0","id":1,"method":"${NAME}"}`,
   "no id": `{"jsonrpc":"2.0","method":"${NAME}","params":[]}`,
   "another version": call("1", "[]").replace("2.0", "1.0"),
   "a member twice": call("1", "[]").replace('"id":1', '"id":1,"id":2'),

@@ -2,7 +2,7 @@ import { i32, memory as linear, type Operand } from "../../wasm/code.ts";
 import { call } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
 import { defineField } from "../field/field.ts";
-import { defineCombinations, XI } from "../field/linear.ts";
+import { defineSums, XI } from "../field/linear.ts";
 import type { FieldShape } from "../field/shape.ts";
 import { defineQuadratic, defineTower, TOWER_SCRATCH } from "../field/tower.ts";
 import { defineMillerSteps } from "./miller-steps.ts";
@@ -27,7 +27,7 @@ export function definePairing(
   const fp2 = defineQuadratic(module, shape, fp);
   const nth = (p: Operand, n: number) => (n === 0 ? p : i32.add(p, n * size2));
   const imaginary = (p: Operand) => i32.add(p, size);
-  const combine = defineCombinations(module, shape, [1, 1]);
+  const combine = defineSums(module, shape, 2, [1, 1]);
   const tower = defineTower(module, fp2, combine, scratch);
   const lineScratch = scratch + TOWER_SCRATCH * size2;
   return {

@@ -1,7 +1,7 @@
 import { i32, i64, type Local, type Operand } from "../../wasm/code.ts";
 import type { FunctionBuilder, FunctionRef } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
-import { defineLinear, minus, plus } from "./linear.ts";
+import { type Combine, defineLinear, defineSums, minus, plus } from "./linear.ts";
 import { type FieldShape, LIMB_BITS, limbsOf, LIMB_MASK as MASK } from "./shape.ts";
 
 const BITS = BigInt(LIMB_BITS);
@@ -17,6 +17,8 @@ export type FieldFunctions = {
   readonly sqr: FunctionRef;
   readonly add: FunctionRef;
   readonly sub: FunctionRef;
+  /** Sums of more than two terms, or with factors */
+  readonly sum: Combine;
   /** isZero(a): 1 for 0 */
   readonly isZero: FunctionRef;
 };
@@ -33,6 +35,7 @@ export function defineField(
     sqr: defineSquare(module, shape),
     add: defineLinear(module, shape, 2, [[plus(0), plus(1)]]),
     sub: defineLinear(module, shape, 2, [[plus(0), minus(1)]]),
+    sum: defineSums(module, shape, 1),
     isZero: module.define(["i32"], ["i32"], (f, a) => {
       const bits = (other: readonly bigint[]) =>
         indexes(limbs)

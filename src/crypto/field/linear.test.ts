@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
 import { ModuleBuilder } from "../../wasm/module.ts";
 import { MODULUS as BLS } from "../bls12-381/curve.ts";
-import { defineCombinations, defineLinear, minus, plus, type Term, XI } from "./linear.ts";
+import { defineLinear, defineSums, minus, plus, type Term, XI } from "./linear.ts";
 import { fieldShape, LIMB_BITS } from "./shape.ts";
 
 const P256 = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n;
@@ -95,7 +95,7 @@ for (const [name, modulus] of Object.entries({ BLS, P256 })) {
   }
 }
 
-test("a combination in Fp2 multiplies by ξ the terms that are marked, whatever was defined before", () => {
+test("a sum in Fp2 multiplies by ξ the terms that are marked, whatever was defined before", () => {
   const shape = fieldShape(BLS);
   const one = [2n, 3n];
   for (const [re, im] of [
@@ -103,7 +103,7 @@ test("a combination in Fp2 multiplies by ξ the terms that are marked, whatever 
     [5, -2],
   ] as const) {
     const module = new ModuleBuilder();
-    const combine = defineCombinations(module, shape, [re, im]);
+    const combine = defineSums(module, shape, 2, [re, im]);
     const kinds = [[], [XI]] as const;
     kinds.forEach(([xi], i) => {
       const define = module.define(["i32"], [], (f, to) => f.do(combine(to!, [2, to!], [-1, to!, xi])));

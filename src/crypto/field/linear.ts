@@ -82,31 +82,38 @@ function sum(terms: readonly { readonly factor: number; readonly value: Operand 
     );
 }
 
-/** `factor` times an element of Fp2, times ξ where `XI` follows. */
-export type QuadraticTerm = readonly [factor: number, of: Operand, xi?: typeof XI | undefined];
+/** `factor` times an element, in Fp2 times ξ where `XI` follows. */
+export type SumTerm = readonly [factor: number, of: Operand, xi?: typeof XI | undefined];
 export const XI = "ξ";
 
 /** Emits `to` = the sum of `terms`. */
-export type Combine = (to: Operand, ...terms: readonly QuadraticTerm[]) => Code;
+export type Combine = (to: Operand, ...terms: readonly SumTerm[]) => Code;
 
-/** Sums in Fp2, each kind of them a function that is defined when it is used first. @param xi ξ as a + b·i */
-export function defineCombinations(
+/**
+ * Sums of a field, each kind of them a function that is defined when it is used first.
+ * @param degree of the field over the prime field, 1 or 2
+ * @param xi ξ as a + b·i, where terms are multiplied by it
+ */
+export function defineSums(
   module: ModuleBuilder,
   shape: FieldShape,
-  [re, im]: readonly [re: number, im: number],
+  degree: 1 | 2,
+  xi?: readonly [re: number, im: number],
 ): Combine {
   const functions = new Map<string, FunctionRef>();
-  const define = (terms: readonly QuadraticTerm[]) => {
-    const product = (part: number, [factor, , xi]: QuadraticTerm, of: number): Term[] => {
-      if (xi === undefined) return [{ factor, of, part }];
-      const own = { factor: factor * re, of, part };
-      return [own, { factor: factor * (part === 0 ? -im : im), of, part: 1 - part }];
+  const define = (terms: readonly SumTerm[]) => {
+    const product = (part: number, [factor, , by]: SumTerm, of: number): Term[] => {
+      if (by === undefined) return [{ factor, of, part }];
+      invariant(xi, "terms are multiplied by ξ where there is one");
+      const own = { factor: factor * xi[0], of, part };
+      return [own, { factor: factor * (part === 0 ? -xi[1] : xi[1]), of, part: 1 - part }];
     };
-    const outputs = [0, 1].map((part) => terms.flatMap((term, of) => product(part, term, of)));
+    const parts = degree === 1 ? [0] : [0, 1];
+    const outputs = parts.map((part) => terms.flatMap((term, of) => product(part, term, of)));
     return defineLinear(module, shape, terms.length, outputs);
   };
   return (to, ...terms) => {
-    const kind = terms.map(([factor, , xi = ""]) => `${factor}${xi}`).join(" ");
+    const kind = terms.map(([factor, , by = ""]) => `${factor}${by}`).join(" ");
     const ref = functions.get(kind) ?? define(terms);
     functions.set(kind, ref);
     return call(ref, to, ...terms.map(([, of]) => of));

@@ -10,7 +10,7 @@ import {
   storeProduct,
   storeSumOfProducts,
 } from "./field.ts";
-import { type Combine, defineLinear, minus, plus, type QuadraticTerm, type Term, XI } from "./linear.ts";
+import { type Combine, defineLinear, defineSums, minus, plus, type SumTerm, type Term, XI } from "./linear.ts";
 import { type FieldShape, limbsOf } from "./shape.ts";
 
 /**
@@ -164,7 +164,7 @@ export function defineTower(
         mul(r[n]!, s, t),
       );
     }
-    const own = (n: number): QuadraticTerm => [1, nth(a!, n)];
+    const own = (n: number): SumTerm => [1, nth(a!, n)];
     f.do(
       combine(a!, own(0), [1, p[2]!, XI], [1, q[1]!, XI]),
       combine(nth(a!, 1), own(1), [1, p[0]!], [1, q[2]!, XI]),
@@ -229,6 +229,18 @@ export function defineQuadratic(
   invariant(radix > 16n * modulus, "products of sums are below 2p after one reduction");
   const double = limbsOf(2n * modulus, shape.limbs);
   const both = (terms: (part: number) => Term[]) => [terms(0), terms(1)];
+  const add = defineLinear(
+    module,
+    shape,
+    2,
+    both((part) => [plus(0, part), plus(1, part)]),
+  );
+  const sub = defineLinear(
+    module,
+    shape,
+    2,
+    both((part) => [plus(0, part), minus(1, part)]),
+  );
   return {
     size: 2 * size,
     mul: module.define(["i32", "i32", "i32"], [], (f, to, x, y) => {
@@ -259,18 +271,9 @@ export function defineQuadratic(
       storeProduct(f, shape, to!, sum, difference);
       storeProduct(f, shape, i32.add(to!, size), a, twice);
     }),
-    add: defineLinear(
-      module,
-      shape,
-      2,
-      both((part) => [plus(0, part), plus(1, part)]),
-    ),
-    sub: defineLinear(
-      module,
-      shape,
-      2,
-      both((part) => [plus(0, part), minus(1, part)]),
-    ),
+    add,
+    sub,
+    sum: defineSums(module, shape, 2),
     isZero: module.define(["i32"], ["i32"], (f, x) => {
       f.return(i32.and(call(isZero, x!), call(isZero, i32.add(x!, size))));
     }),

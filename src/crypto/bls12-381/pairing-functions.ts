@@ -1,7 +1,9 @@
 import { i32, memory as linear, type Operand } from "../../wasm/code.ts";
 import { call } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
-import { defineField, type FieldShape } from "../field/field.ts";
+import { defineField } from "../field/field.ts";
+import { defineSums, XI } from "../field/linear.ts";
+import type { FieldShape } from "../field/shape.ts";
 import { defineQuadratic, defineTower, TOWER_SCRATCH } from "../field/tower.ts";
 import { defineMillerSteps } from "./miller-steps.ts";
 
@@ -12,7 +14,7 @@ const LINE_SCRATCH = 8;
 export const PAIRING_SCRATCH = TOWER_SCRATCH + LINE_SCRATCH;
 
 /**
- * @param addresses `scratch`: one element of Fp, then PAIRING_SCRATCH of Fp2; `zero`: that of Fp12; `gammas`: γ⁰ to γ⁵
+ * @param addresses `scratch`: PAIRING_SCRATCH elements of Fp2; `zero`: that of Fp12; `gammas`: γ⁰ to γ⁵
  */
 export function definePairing(
   module: ModuleBuilder,
@@ -25,24 +27,17 @@ export function definePairing(
   const fp2 = defineQuadratic(module, shape, fp);
   const nth = (p: Operand, n: number) => (n === 0 ? p : i32.add(p, n * size2));
   const imaginary = (p: Operand) => i32.add(p, size);
-  /** (a + b·i)(1 + i) = (a − b) + (a + b)·i */
-  const mulByXi = module.define(["i32", "i32"], [], (f, to, p) => {
-    f.do(
-      call(fp.sub, scratch, p!, imaginary(p!)),
-      call(fp.add, imaginary(to!), p!, imaginary(p!)),
-      linear.copy(to!, scratch, size),
-    );
-  });
-  const tower = defineTower(module, fp2, mulByXi, scratch + size);
-  const lineScratch = scratch + size + TOWER_SCRATCH * size2;
+  const combine = defineSums(module, shape, 2, [1, 1]);
+  const tower = defineTower(module, fp2, combine, scratch);
+  const lineScratch = scratch + TOWER_SCRATCH * size2;
   return {
     mul: fp.mul,
     reduce: fp.reduce,
     mul2: fp2.mul,
     sub2: fp2.sub,
-    mulByXi,
+    mulByXi: module.define(["i32", "i32"], [], (f, to, p) => f.do(combine(to!, [1, p!, XI]))),
     ...tower,
-    ...defineMillerSteps(module, fp2, mulByXi, lineScratch),
+    ...defineMillerSteps(module, fp2, combine, lineScratch),
     /** multiplyLine(f, line, p): f times the line at the point (x, y) of G1 at `p` */
     multiplyLine: module.define(["i32", "i32", "i32"], [], (f, to, line, p) => {
       const own = lineScratch;
@@ -55,10 +50,17 @@ export function definePairing(
         call(tower.mulByLine, to!, own),
       );
     }),
+    /** multiplyUnitLine(f, line, p): as `multiplyLine` for a line divided by its c0, of which c1 and c2 are at `line` */
+    multiplyUnitLine: module.define(["i32", "i32", "i32"], [], (f, to, line, p) => {
+      const scaled = [0, 1, 2, 3].map((part) =>
+        call(fp.mul, lineScratch + part * size, i32.add(line!, part * size), part < 2 ? p! : i32.add(p!, size)),
+      );
+      f.do(...scaled, call(tower.mulByUnitLine, to!, lineScratch));
+    }),
     /** conjugate(to, a): the p⁶-th power */
     conjugate: module.define(["i32", "i32"], [], (f, to, p) => {
       for (let n = 0; n < 3; n++) {
-        f.do(linear.copy(nth(to!, n), nth(p!, n), size2), call(fp2.sub, nth(to!, n + 3), zero, nth(p!, n + 3)));
+        f.do(linear.copy(nth(to!, n), nth(p!, n), size2), combine(nth(to!, n + 3), [-1, nth(p!, n + 3)]));
       }
     }),
     /** frobenius(to, a): the p-th power */

@@ -1,8 +1,9 @@
+import { invariant } from "../../errors.ts";
 import { bytesToBigint } from "../../primitives/bytes.ts";
 import { ModuleBuilder } from "../../wasm/module.ts";
 import type { Checkpoint } from "../checkpoint.ts";
-import { fieldShape } from "../field/field.ts";
 import { type FieldMemory, FieldSpace } from "../field/field-memory.ts";
+import { fieldShape } from "../field/shape.ts";
 import { invertModulo } from "../modular.ts";
 import { COORDINATE_LENGTH, ENCODED_LENGTH, MODULUS, PADDING, X } from "./curve.ts";
 import { definePairing, PAIRING_SCRATCH } from "./pairing-functions.ts";
@@ -33,6 +34,8 @@ const G1_LENGTH = 128;
 const { size: SIZE } = fieldShape(MODULUS);
 const SIZE2 = 2 * SIZE;
 const SIZE12 = 12 * SIZE;
+/** c1 and c2 of a line whose c0 is one. */
+const FIXED_LINE_SIZE = 2 * SIZE2;
 const PAIR_SIZE = (2 + 4 + 6) * SIZE;
 
 let pairing: BlsPairing | undefined;
@@ -63,7 +66,7 @@ class Pairing implements BlsPairing {
 
   constructor() {
     const space = new FieldSpace(MODULUS);
-    const scratch = space.reserve(1 + 2 * PAIRING_SCRATCH);
+    const scratch = space.reserve(2 * PAIRING_SCRATCH);
     const zero = space.reserve(12);
     const gammas = space.reserve(2 * 6);
     this.#line = space.reserve(6);
@@ -74,7 +77,7 @@ class Pairing implements BlsPairing {
     this.#c = space.reserve(12);
     this.#power = space.reserve(12);
     this.#pairs = space.reserve(PORTION * 12);
-    this.#nextLines = space.reserve(FIXED_MAX * LINES * 6);
+    this.#nextLines = space.reserve(FIXED_MAX * LINES * 4);
     const module = new ModuleBuilder();
     const functions = definePairing(module, space.shape, { scratch, zero, gammas });
     for (const [name, ref] of Object.entries(functions)) module.export(name, ref);
@@ -112,7 +115,7 @@ class Pairing implements BlsPairing {
     let step = 0;
     const each = () => {
       fixed.forEach(({ lines }, i) => {
-        this.#wasm.multiplyLine(this.#f, lines + step * 6 * SIZE, this.#pairs + i * PAIR_SIZE);
+        this.#wasm.multiplyUnitLine(this.#f, lines + step * FIXED_LINE_SIZE, this.#pairs + i * PAIR_SIZE);
       });
       step++;
     };
@@ -128,9 +131,14 @@ class Pairing implements BlsPairing {
     const q = this.#pairs + SIZE2;
     this.#readPoint(q, input, 0, 4);
     this.#setUp(q);
+    // A factor of Fp2 has no part in the result of the final exponentiation, so each line is divided by its c0.
     const store = () => {
-      this.#copy(this.#nextLines, this.#line, 6 * SIZE);
-      this.#nextLines += 6 * SIZE;
+      const inverse = this.#power;
+      this.#invert2(inverse, this.#line);
+      for (const n of [0, 1]) {
+        this.#wasm.mul2(this.#nextLines + n * SIZE2, this.#line + (n + 1) * SIZE2, inverse);
+      }
+      this.#nextLines += FIXED_LINE_SIZE;
     };
     eachStep(
       () => {
@@ -212,18 +220,25 @@ class Pairing implements BlsPairing {
     wasm.sub2(m2, m2, t);
     // n · adjugate is of Fp2.
     wasm.mul6(n, n, adjugate);
-    const encoded = new Uint8Array(SIZE2);
-    this.#field.write(n, encoded, 0);
-    this.#field.write(n + SIZE, encoded, COORDINATE_LENGTH);
-    const re = bytesToBigint(encoded.subarray(0, COORDINATE_LENGTH));
-    const im = bytesToBigint(encoded.subarray(COORDINATE_LENGTH, 2 * COORDINATE_LENGTH));
-    const inverse = invertModulo((re * re + im * im) % MODULUS, MODULUS);
-    this.#field.set(t, (re * inverse) % MODULUS);
-    this.#field.set(t + SIZE, ((MODULUS - im) * inverse) % MODULUS);
+    this.#invert2(t, n);
     for (const m of [m0, m1, m2]) wasm.mul2(m, m, t);
     wasm.conjugate(to, from);
     wasm.mul6(to, to, adjugate);
     wasm.mul6(to + 6 * SIZE, to + 6 * SIZE, adjugate);
+  }
+
+  /** to = 1 / from in Fp2 */
+  #invert2(to: number, from: number): void {
+    const encoded = new Uint8Array(2 * COORDINATE_LENGTH);
+    this.#field.write(from, encoded, 0);
+    this.#field.write(from + SIZE, encoded, COORDINATE_LENGTH);
+    const re = bytesToBigint(encoded.subarray(0, COORDINATE_LENGTH));
+    const im = bytesToBigint(encoded.subarray(COORDINATE_LENGTH, 2 * COORDINATE_LENGTH));
+    const norm = (re * re + im * im) % MODULUS;
+    invariant(norm !== 0n, "only numbers other than 0 are inverted");
+    const inverse = invertModulo(norm, MODULUS);
+    this.#field.set(to, (re * inverse) % MODULUS);
+    this.#field.set(to + SIZE, ((MODULUS - im) * inverse) % MODULUS);
   }
 
   /** to = from^(−X) in the cyclotomic subgroup, where the conjugate is the inverse; `to` is not `from`. */

@@ -1,6 +1,6 @@
 import { compileModule } from "../../wasm/compile.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
-import { type FieldShape, fieldShape, LIMB_BITS, limbsOf } from "./field.ts";
+import { type FieldShape, fieldShape, LIMB_BITS, limbsOf } from "./shape.ts";
 
 const MASK = (1 << LIMB_BITS) - 1;
 const PAGE = 0x10000;

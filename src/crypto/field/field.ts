@@ -1,35 +1,10 @@
 import { i32, i64, type Local, type Operand } from "../../wasm/code.ts";
 import type { FunctionBuilder, FunctionRef } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
+import { type Combine, defineLinear, defineSums, minus, plus } from "./linear.ts";
+import { type FieldShape, LIMB_BITS, limbsOf, LIMB_MASK as MASK } from "./shape.ts";
 
-/** Bits of a limb: products of two limbs have 60, so a column of up to 13 of them fits 64 bits without a carry. */
-export const LIMB_BITS = 30;
 const BITS = BigInt(LIMB_BITS);
-const MASK = (1n << BITS) - 1n;
-
-/**
- * A prime field p. Elements lie in linear memory as `limbs` 64-bit words of 30 bits each, least significant first, in Montgomery
- * form x·R with R = 2^(30·limbs), reduced below 2p only: R exceeds 4p by far, so that a product of two such elements is below 2p again
- * without a final subtraction.
- */
-export type FieldShape = {
-  readonly modulus: bigint;
-  readonly limbs: number;
-  /** Bytes of an element in linear memory. */
-  readonly size: number;
-  /** R */
-  readonly radix: bigint;
-};
-
-export function fieldShape(modulus: bigint): FieldShape {
-  const limbs = Math.ceil((modulus.toString(2).length + 3) / LIMB_BITS);
-  return { modulus, limbs, size: 8 * limbs, radix: 1n << (BITS * BigInt(limbs)) };
-}
-
-/** The limbs of `value`, least significant first. */
-export function limbsOf(value: bigint, count: number): bigint[] {
-  return Array.from({ length: count }, (_, i) => (value >> (BITS * BigInt(i))) & MASK);
-}
 
 /**
  * Arithmetic of a field or of an extension as functions over addresses of elements. The result goes to the first address,
@@ -42,6 +17,8 @@ export type FieldFunctions = {
   readonly sqr: FunctionRef;
   readonly add: FunctionRef;
   readonly sub: FunctionRef;
+  /** Sums of more than two terms, or with factors */
+  readonly sum: Combine;
   /** isZero(a): 1 for 0 */
   readonly isZero: FunctionRef;
 };
@@ -52,37 +29,13 @@ export function defineField(
   shape: FieldShape,
 ): FieldFunctions & { readonly reduce: FunctionRef } {
   const { modulus, limbs, size } = shape;
-  const double = limbsOf(2n * modulus, limbs);
   return {
     size,
     mul: defineMultiply(module, shape),
     sqr: defineSquare(module, shape),
-    add: module.define(["i32", "i32", "i32"], [], (f, to, a, b) => {
-      const carry = f.i64(0n);
-      const sums = indexes(limbs).map((i) => {
-        const limb = f.i64(i64.add(i64.add(i64.load(a!, 8 * i), i64.load(b!, 8 * i)), carry));
-        f.set(carry, i64.shrU(limb, BITS));
-        f.set(limb, i64.and(limb, MASK));
-        return limb;
-      });
-      storeReduced(f, to!, sums, double);
-    }),
-    sub: module.define(["i32", "i32", "i32"], [], (f, to, a, b) => {
-      const borrow = f.i64(0n);
-      const differences = indexes(limbs).map((i) => {
-        const limb = f.i64(i64.add(i64.sub(i64.load(a!, 8 * i), i64.load(b!, 8 * i)), borrow));
-        f.set(borrow, i64.shrS(limb, BITS));
-        f.set(limb, i64.and(limb, MASK));
-        return limb;
-      });
-      // 2p or, where nothing was borrowed, 0.
-      const carry = f.i64(0n);
-      differences.forEach((limb, i) => {
-        f.set(limb, i64.add(i64.add(limb, i64.and(borrow, double[i]!)), carry));
-        f.set(carry, i64.shrU(limb, BITS));
-        f.do(i64.store(to!, i64.and(limb, MASK), 8 * i));
-      });
-    }),
+    add: defineLinear(module, shape, 2, [[plus(0), plus(1)]]),
+    sub: defineLinear(module, shape, 2, [[plus(0), minus(1)]]),
+    sum: defineSums(module, shape, 1),
     isZero: module.define(["i32"], ["i32"], (f, a) => {
       const bits = (other: readonly bigint[]) =>
         indexes(limbs)

@@ -42,6 +42,7 @@ export function definePoints(
   const sqr = (to: Operand, a: Operand) => call(field.sqr, to, a);
   const add = (to: Operand, a: Operand, b: Operand) => call(field.add, to, a, b);
   const sub = (to: Operand, a: Operand, b: Operand) => call(field.sub, to, a, b);
+  const { sum } = field;
   const copy = (to: Operand, from: Operand) => memory.copy(to, from, size);
 
   const double = module.define(["i32", "i32"], [], (f, to, p) => {
@@ -49,41 +50,26 @@ export function definePoints(
     f.do(sqr(yy, y(p!)), sqr(c, yy));
     // d = 4·x·y², e = 3·x² + a·z⁴
     if (a === 0) {
-      f.do(
-        sqr(xx, p!),
-        add(d, p!, yy),
-        sqr(d, d),
-        sub(d, d, xx),
-        sub(d, d, c),
-        add(d, d, d),
-        add(e, xx, xx),
-        add(e, e, xx),
-      );
+      f.do(sqr(xx, p!), add(d, p!, yy), sqr(d, d), sum(d, [2, d], [-2, xx], [-2, c]), sum(e, [3, xx]));
     } else {
       f.do(
         mul(d, p!, yy),
-        add(d, d, d),
-        add(d, d, d),
+        sum(d, [4, d]),
         sqr(e, z(p!)),
         sub(xx, p!, e),
         add(e, p!, e),
         mul(xx, xx, e),
-        add(e, xx, xx),
-        add(e, e, xx),
+        sum(e, [3, xx]),
       );
     }
     f.do(
       mul(z(to!), y(p!), z(p!)),
-      add(z(to!), z(to!), z(to!)),
+      sum(z(to!), [2, z(to!)]),
       sqr(xx, e),
-      sub(xx, xx, d),
-      sub(to!, xx, d),
+      sum(to!, [1, xx], [-2, d]),
       sub(d, d, to!),
       mul(d, e, d),
-      add(c, c, c),
-      add(c, c, c),
-      add(c, c, c),
-      sub(y(to!), d, c),
+      sum(y(to!), [1, d], [-8, c]),
     );
   });
 
@@ -104,13 +90,10 @@ export function definePoints(
     f.do(
       mul(w, s, j),
       sqr(t, r),
-      sub(t, t, j),
-      sub(t, t, v),
-      sub(to, t, v),
+      sum(to, [1, t], [-1, j], [-2, v]),
       sub(v, v, to),
       mul(v, r, v),
-      add(w, w, w),
-      sub(y(to), v, w),
+      sum(y(to), [1, v], [-2, w]),
     );
   };
 
@@ -124,15 +107,13 @@ export function definePoints(
     endIfSameX(f, to!, p!, h, r);
     f.do(
       sqr(hh, h),
-      add(i, hh, hh),
-      add(i, i, i),
+      sum(i, [4, hh]),
       mul(j, h, i),
-      add(r, r, r),
+      sum(r, [2, r]),
       mul(v, p!, i),
       add(i, z(p!), h),
       sqr(i, i),
-      sub(i, i, zz),
-      sub(z(to!), i, hh),
+      sum(z(to!), [1, i], [-1, zz], [-1, hh]),
     );
     finish(f, to!, r, j, v, y(p!));
   });
@@ -165,15 +146,14 @@ export function definePoints(
     );
     endIfSameX(f, to!, p!, h, r);
     f.do(
-      add(i, h, h),
+      sum(i, [2, h]),
       sqr(i, i),
       mul(j, h, i),
-      add(r, r, r),
+      sum(r, [2, r]),
       mul(v, u, i),
       add(i, z(p!), z(q!)),
       sqr(i, i),
-      sub(i, i, pzz),
-      sub(i, i, qzz),
+      sum(i, [1, i], [-1, pzz], [-1, qzz]),
       mul(z(to!), i, h),
     );
     finish(f, to!, r, j, v, s);

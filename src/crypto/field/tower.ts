@@ -6,12 +6,12 @@ import {
   carried,
   type defineField,
   type FieldFunctions,
-  type FieldShape,
-  limbsOf,
   loadLimbs,
   storeProduct,
   storeSumOfProducts,
 } from "./field.ts";
+import { type Combine, defineLinear, defineSums, minus, plus, type SumTerm, type Term, XI } from "./linear.ts";
+import { type FieldShape, limbsOf } from "./shape.ts";
 
 /**
  * The extension of degree 12 over a quadratic extension Fp2, in which ξ is neither a square nor a cube:
@@ -32,6 +32,8 @@ export type TowerFunctions = {
   readonly sqr12: FunctionRef;
   /** mulByLine(f, line): f times c0 + c1·v + c2·v·w, with c0, c1, c2 of Fp2 in a row at `line` */
   readonly mulByLine: FunctionRef;
+  /** mulByUnitLine(f, line): f times 1 + c1·v + c2·v·w, with c1, c2 at `line` */
+  readonly mulByUnitLine: FunctionRef;
   /** cyclotomicSqr(to, a): a² for a of the cyclotomic subgroup (Granger and Scott, "Faster squaring in the cyclotomic subgroup", 2009) */
   readonly cyclotomicSqr: FunctionRef;
 };
@@ -41,13 +43,13 @@ export const TOWER_SCRATCH = 20;
 
 /**
  * One function, since what it emits calls each other and shares the scratch elements, which are numbered in it.
- * @param mulByXi mulByXi(to, a): a·ξ in Fp2
+ * @param combine sums in Fp2
  * @param scratch address of TOWER_SCRATCH elements of Fp2
  */
 export function defineTower(
   module: ModuleBuilder,
   fp2: FieldFunctions,
-  mulByXi: FunctionRef,
+  combine: Combine,
   scratch: number,
 ): TowerFunctions {
   const { size } = fp2;
@@ -58,8 +60,6 @@ export function defineTower(
   const mul = (to: Operand, a: Operand, b: Operand) => call(fp2.mul, to, a, b);
   const sqr = (to: Operand, a: Operand) => call(fp2.sqr, to, a);
   const add = (to: Operand, a: Operand, b: Operand) => call(fp2.add, to, a, b);
-  const sub = (to: Operand, a: Operand, b: Operand) => call(fp2.sub, to, a, b);
-  const xi = (to: Operand, a: Operand) => call(mulByXi, to, a);
 
   const componentwise = (operation: FunctionRef) =>
     module.define(["i32", "i32", "i32"], [], (f, to, a, b) => {
@@ -74,30 +74,26 @@ export function defineTower(
     ...[number, number, number],
   ];
   const mul6 = module.define(["i32", "i32", "i32"], [], (f, to, a, b) => {
-    const crossed = (result: number, i: number, j: number, x: number, y: number) => [
+    /** result = (a_i + a_j)·(b_i + b_j) */
+    const crossed = (result: number, i: number, j: number) => [
       add(s, nth(a!, i), nth(a!, j)),
       add(t, nth(b!, i), nth(b!, j)),
       mul(result, s, t),
-      sub(result, result, x),
-      sub(result, result, y),
     ];
     f.do(
       mul(v0, a!, b!),
       mul(v1, nth(a!, 1), nth(b!, 1)),
       mul(v2, nth(a!, 2), nth(b!, 2)),
-      ...crossed(r0, 1, 2, v1, v2),
-      xi(r0, r0),
-      add(r0, r0, v0),
-      ...crossed(r1, 0, 1, v0, v1),
-      ...crossed(s, 0, 2, v0, v2),
-      add(nth(to!, 2), s, v1),
-      xi(t, v2),
-      add(nth(to!, 1), r1, t),
-      memory.copy(to!, r0, size),
+      ...crossed(r0, 1, 2),
+      ...crossed(r1, 0, 1),
+      ...crossed(s, 0, 2),
+      combine(to!, [1, v0], [1, r0, XI], [-1, v1, XI], [-1, v2, XI]),
+      combine(nth(to!, 1), [1, r1], [-1, v0], [-1, v1], [1, v2, XI]),
+      combine(nth(to!, 2), [1, s], [1, v1], [-1, v0], [-1, v2]),
     );
   });
   const mulByV = module.define(["i32", "i32"], [], (f, to, a) => {
-    f.do(xi(s, nth(a!, 2)), memory.copy(nth(to!, 1), a!, 2 * size), memory.copy(to!, s, size));
+    f.do(combine(s, [1, nth(a!, 2), XI]), memory.copy(nth(to!, 1), a!, 2 * size), memory.copy(to!, s, size));
   });
   /** mulBy01(to, a, b): a·(b0 + b1·v) */
   const mulBy01 = module.define(["i32", "i32", "i32"], [], (f, to, a, b) => {
@@ -105,31 +101,34 @@ export function defineTower(
       mul(v0, a!, b!),
       mul(v1, nth(a!, 1), nth(b!, 1)),
       mul(r0, nth(a!, 2), nth(b!, 1)),
-      xi(r0, r0),
-      add(r0, r0, v0),
       add(s, a!, nth(a!, 1)),
       add(t, b!, nth(b!, 1)),
       mul(r1, s, t),
-      sub(r1, r1, v0),
-      sub(r1, r1, v1),
       mul(s, nth(a!, 2), b!),
+      combine(to!, [1, v0], [1, r0, XI]),
+      combine(nth(to!, 1), [1, r1], [-1, v0], [-1, v1]),
       add(nth(to!, 2), s, v1),
-      memory.copy(nth(to!, 1), r1, size),
-      memory.copy(to!, r0, size),
     );
   });
   /** mulBy1(to, a, b): a·b·v for b of Fp2 */
   const mulBy1 = module.define(["i32", "i32", "i32"], [], (f, to, a, b) => {
-    f.do(mul(r0, nth(a!, 2), b!), mul(nth(to!, 2), nth(a!, 1), b!), mul(nth(to!, 1), a!, b!), xi(to!, r0));
+    f.do(
+      mul(r0, nth(a!, 2), b!),
+      mul(nth(to!, 2), nth(a!, 1), b!),
+      mul(nth(to!, 1), a!, b!),
+      combine(to!, [1, r0, XI]),
+    );
   });
 
   const [x, y, u, w] = [at(8), at(11), at(14), at(17)];
   /** to = (x + v·y) + (u − x − y)·w, the end of a multiplication by Karatsuba's method */
-  const combine = (to: Operand) => [
-    call(sub6, u, u, x),
-    call(sub6, upper(to), u, y),
-    call(mulByV, y, y),
-    call(add6, to, x, y),
+  const finish = (to: Operand) => [
+    ...[3, 4, 5].map((n) =>
+      combine(nth(to, n), [1, u + (n - 3) * size], [-1, x + (n - 3) * size], [-1, y + (n - 3) * size]),
+    ),
+    combine(to, [1, x], [1, y + 2 * size, XI]),
+    add(nth(to, 1), x + size, y),
+    add(nth(to, 2), x + 2 * size, y + size),
   ];
   const mul12 = module.define(["i32", "i32", "i32"], [], (f, to, a, b) => {
     f.do(
@@ -138,7 +137,7 @@ export function defineTower(
       call(add6, u, a!, upper(a!)),
       call(add6, w, b!, upper(b!)),
       call(mul6, u, u, w),
-      ...combine(to!),
+      ...finish(to!),
     );
   });
   const mulByLine = module.define(["i32", "i32"], [], (f, a, line) => {
@@ -149,69 +148,99 @@ export function defineTower(
       memory.copy(w, line!, size),
       add(w + size, nth(line!, 1), nth(line!, 2)),
       call(mulBy01, u, u, w),
-      ...combine(a!),
+      ...finish(a!),
+    );
+  });
+  const mulByUnitLine = module.define(["i32", "i32"], [], (f, a, line) => {
+    // With a = l + u·w, the product is a + v·(l·c1 + u·c2·v) + v·(l·c2 + u·c1)·w.
+    const [p, q, r] = [8, 11, 14].map((first) => [0, 1, 2].map((n) => at(first + n))) as [number[], number[], number[]];
+    const [c1, c2] = [line!, nth(line!, 1)];
+    f.do(add(t, c1, c2));
+    for (let n = 0; n < 3; n++) {
+      f.do(
+        mul(p[n]!, nth(a!, n), c1),
+        mul(q[n]!, nth(a!, n + 3), c2),
+        add(s, nth(a!, n), nth(a!, n + 3)),
+        mul(r[n]!, s, t),
+      );
+    }
+    const own = (n: number): SumTerm => [1, nth(a!, n)];
+    f.do(
+      combine(a!, own(0), [1, p[2]!, XI], [1, q[1]!, XI]),
+      combine(nth(a!, 1), own(1), [1, p[0]!], [1, q[2]!, XI]),
+      combine(nth(a!, 2), own(2), [1, p[1]!], [1, q[0]!]),
+      combine(nth(a!, 3), own(3), [1, r[2]!, XI], [-1, p[2]!, XI], [-1, q[2]!, XI]),
+      ...[1, 2].map((n) => combine(nth(a!, n + 3), own(n + 3), [1, r[n - 1]!], [-1, p[n - 1]!], [-1, q[n - 1]!])),
     );
   });
   const sqr12 = module.define(["i32", "i32"], [], (f, to, a) => {
+    const nths = (first: number) => [0, 1, 2].map((n) => first + n * size) as [number, number, number];
+    const [x0, x1, x2] = nths(x);
+    const [u0, u1, u2] = nths(u);
     f.do(
       call(mul6, x, a!, upper(a!)),
       call(add6, u, a!, upper(a!)),
-      call(mulByV, w, upper(a!)),
-      call(add6, w, w, a!),
+      combine(w, [1, a!], [1, nth(a!, 5), XI]),
+      add(w + size, nth(a!, 1), nth(a!, 3)),
+      add(w + 2 * size, nth(a!, 2), nth(a!, 4)),
       call(mul6, u, u, w),
-      call(sub6, u, u, x),
-      call(mulByV, w, x),
-      call(sub6, to!, u, w),
+      combine(to!, [1, u0], [-1, x0], [-1, x2, XI]),
+      combine(nth(to!, 1), [1, u1], [-1, x1], [-1, x0]),
+      combine(nth(to!, 2), [1, u2], [-1, x2], [-1, x1]),
       call(add6, upper(to!), x, x),
     );
   });
 
   const cyclotomicSqr = module.define(["i32", "i32"], [], (f, to, a) => {
-    /** (first, second) = (a + b·√ξ)², in scratch from `result` on */
-    const square = (result: number, a: Operand, b: Operand) => [
-      sqr(at(8), a),
-      sqr(at(9), b),
-      add(s, a, b),
-      sqr(s, s),
-      sub(s, s, at(8)),
-      sub(at(result + 1), s, at(9)),
-      xi(t, at(9)),
-      add(at(result), t, at(8)),
+    /** In scratch from `result` on: first², second², (first + second)² */
+    const squares = (result: number, first: number, second: number) => [
+      sqr(at(result), nth(a!, first)),
+      sqr(at(result + 1), nth(a!, second)),
+      add(s, nth(a!, first), nth(a!, second)),
+      sqr(at(result + 2), s),
     ];
-    /** Component n of the result: 3·`value` − 2·component, or + where it belongs to the upper half. */
-    const finish = (n: number, value: number) => {
-      const combined = n < 3 ? sub(s, value, nth(a!, n)) : add(s, value, nth(a!, n));
-      return [combined, add(s, s, s), add(nth(to!, n), s, value)];
-    };
+    /** 3·(first + second·√ξ)² = 3·(first² + second²·ξ) + 3·(2·first·second)·√ξ, less or plus twice the component of `a` */
+    const even = (n: number, from: number) =>
+      combine(nth(to!, n), [3, at(from)], [3, at(from + 1), XI], [-2, nth(a!, n)]);
+    const odd = (n: number, from: number, xi?: typeof XI) =>
+      combine(nth(to!, n), [3, at(from + 2), xi], [-3, at(from), xi], [-3, at(from + 1), xi], [2, nth(a!, n)]);
     f.do(
-      ...square(10, a!, nth(a!, 4)),
-      ...square(12, nth(a!, 3), nth(a!, 2)),
-      ...square(14, nth(a!, 1), nth(a!, 5)),
-      xi(at(15), at(15)),
-      ...finish(0, at(10)),
-      ...finish(1, at(12)),
-      ...finish(2, at(14)),
-      ...finish(3, at(15)),
-      ...finish(4, at(11)),
-      ...finish(5, at(13)),
+      ...squares(8, 0, 4),
+      ...squares(11, 3, 2),
+      ...squares(14, 1, 5),
+      even(0, 8),
+      even(1, 11),
+      even(2, 14),
+      odd(3, 14, XI),
+      odd(4, 8),
+      odd(5, 11),
     );
   });
-  return { mul6, mulByV, sub6, mul12, sqr12, mulByLine, cyclotomicSqr };
+  return { mul6, mulByV, sub6, mul12, sqr12, mulByLine, mulByUnitLine, cyclotomicSqr };
 }
 
 /** The extension of the field of `shape` by i with i² = −1: a + b·i as a, then b. */
 export function defineQuadratic(
   module: ModuleBuilder,
   shape: FieldShape,
-  { add, sub, isZero }: ReturnType<typeof defineField>,
+  { isZero }: ReturnType<typeof defineField>,
 ): FieldFunctions {
   const { size, modulus, radix } = shape;
   invariant(radix > 16n * modulus, "products of sums are below 2p after one reduction");
   const double = limbsOf(2n * modulus, shape.limbs);
-  const componentwise = (operation: typeof add) =>
-    module.define(["i32", "i32", "i32"], [], (f, to, x, y) => {
-      f.do(call(operation, to!, x!, y!), call(operation, i32.add(to!, size), i32.add(x!, size), i32.add(y!, size)));
-    });
+  const both = (terms: (part: number) => Term[]) => [terms(0), terms(1)];
+  const add = defineLinear(
+    module,
+    shape,
+    2,
+    both((part) => [plus(0, part), plus(1, part)]),
+  );
+  const sub = defineLinear(
+    module,
+    shape,
+    2,
+    both((part) => [plus(0, part), minus(1, part)]),
+  );
   return {
     size: 2 * size,
     mul: module.define(["i32", "i32", "i32"], [], (f, to, x, y) => {
@@ -242,8 +271,9 @@ export function defineQuadratic(
       storeProduct(f, shape, to!, sum, difference);
       storeProduct(f, shape, i32.add(to!, size), a, twice);
     }),
-    add: componentwise(add),
-    sub: componentwise(sub),
+    add,
+    sub,
+    sum: defineSums(module, shape, 2),
     isZero: module.define(["i32"], ["i32"], (f, x) => {
       f.return(i32.and(call(isZero, x!), call(isZero, i32.add(x!, size))));
     }),

@@ -8,6 +8,7 @@ import { Loop } from "../loop.ts";
 import { emitOpcode } from "../opcodes/opcode-emitters.ts";
 import { product } from "../runtime/long-arithmetic.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { defineShortDivision, type ShortDivision } from "../runtime/short-division.ts";
 import { multiplyHigh } from "../words.ts";
 
 /** The emitter of one opcode as the body of a function: where control would leave it, the function returns. */
@@ -27,6 +28,7 @@ export class OpcodeFunctions {
   readonly #runtime: Runtime;
   #multiplyHigh: FunctionRef | undefined;
   #multiply: FunctionRef | undefined;
+  readonly #divisions = new Map<ShortDivision, FunctionRef>();
   readonly #functions = new Map<string, FunctionRef>();
 
   constructor(module: ModuleBuilder, runtime: Runtime) {
@@ -51,6 +53,16 @@ export class OpcodeFunctions {
       },
     );
     return this.#multiply;
+  }
+
+  /** Division of a word in variables by one limb or two. */
+  division(which: ShortDivision): FunctionRef {
+    let ref = this.#divisions.get(which);
+    if (ref === undefined) {
+      ref = defineShortDivision(this.#module, which);
+      this.#divisions.set(which, ref);
+    }
+    return ref;
   }
 
   functionOf(opcode: Opcode): FunctionRef {

@@ -10,9 +10,7 @@ import {
   REMAINDER,
 } from "../../memory/layout.ts";
 import { multiplyHigh, storeZero } from "../words.ts";
-
-/** Two limbs of a number of 128 bits. */
-type Pair = { readonly high: Local; readonly low: Local };
+import { divideThreeByTwo, isAtLeast, type Pair } from "./short-division.ts";
 
 /**
  * divide(numerator, limbs, denominator): the quotient and remainder of a number of up to 8 limbs by a word that is not 0,
@@ -20,8 +18,7 @@ type Pair = { readonly high: Local; readonly low: Local };
  * volume 2, 4.3.1, algorithm D, with digits of 64 bits and with reciprocals instead of divisions (Möller and Granlund,
  * Improved division by invariant integers).
  */
-export function defineDivide(module: ModuleBuilder): FunctionRef {
-  const reciprocal = defineReciprocal(module);
+export function defineDivide(module: ModuleBuilder, reciprocal: FunctionRef): FunctionRef {
   return module.define(["i32", "i32", "i32"], [], (f, numerator_, limbs_, denominator_) => {
     const numerator = numerator_!;
     const denominator = denominator_!;
@@ -247,65 +244,10 @@ function addBack(f: FunctionBuilder, { u, setU, by }: Window & { readonly by: re
 }
 
 /**
- * q and rest of (rest·2^64 + next) / divisor, with rest < divisor and the divisor's top bit set (Möller and Granlund,
- * algorithm 5).
- */
-function divideThreeByTwo(
-  f: FunctionBuilder,
-  {
-    rest,
-    next,
-    divisor,
-    reciprocal,
-    q,
-  }: {
-    readonly rest: Pair;
-    readonly next: Code;
-    readonly divisor: Pair;
-    readonly reciprocal: Local;
-    readonly q: Local;
-  },
-): void {
-  const low = f.i64(i64.add(i64.mul(reciprocal, rest.high), rest.low));
-  const carry = i64.extendU(i64.ltU(low, rest.low));
-  f.set(q, i64.add(i64.add(multiplyHigh(f, reciprocal, rest.high), rest.high), carry));
-  const product = f.i64(i64.mul(divisor.low, q));
-  const productHigh = f.i64(multiplyHigh(f, divisor.low, q));
-  f.set(rest.high, i64.sub(rest.low, i64.mul(q, divisor.high)));
-  f.set(rest.low, next);
-  subtractPair(f, rest, { high: productHigh, low: product });
-  subtractPair(f, rest, divisor);
-  f.set(q, i64.add(q, 1n));
-  f.if(i64.geU(rest.high, low), () => {
-    f.set(q, i64.sub(q, 1n));
-    addPair(f, rest, divisor);
-  });
-  f.if(isAtLeast(rest, divisor), () => {
-    f.set(q, i64.add(q, 1n));
-    subtractPair(f, rest, divisor);
-  });
-}
-
-function subtractPair(f: FunctionBuilder, a: Pair, b: Pair): void {
-  const borrow = i64.extendU(i64.ltU(a.low, b.low));
-  f.set(a.high, i64.sub(i64.sub(a.high, b.high), borrow));
-  f.set(a.low, i64.sub(a.low, b.low));
-}
-
-function addPair(f: FunctionBuilder, a: Pair, b: Pair): void {
-  f.set(a.low, i64.add(a.low, b.low));
-  f.set(a.high, i64.add(i64.add(a.high, b.high), i64.extendU(i64.ltU(a.low, b.low))));
-}
-
-function isAtLeast(a: Pair, b: Pair): Code {
-  return i32.or(i64.gtU(a.high, b.high), i32.and(i64.eq(a.high, b.high), i64.geU(a.low, b.low)));
-}
-
-/**
  * reciprocal(high, low): ⌊(2^192 − 1) / (high·2^64 + low)⌋ − 2^64 for a high limb with its top bit set. Contracts divide by
  * the same few numbers again and again, so reciprocals are cached: each divisor has one slot, and the last one stays.
  */
-function defineReciprocal(module: ModuleBuilder): FunctionRef {
+export function defineReciprocal(module: ModuleBuilder): FunctionRef {
   return module.define(["i64", "i64"], ["i64"], (f, high_, low_) => {
     const divisor: Pair = { high: high_!, low: low_! };
     const mixed = i64.mul(i64.xor(divisor.high, divisor.low), 0x9e3779b97f4a7c15n);

@@ -3,7 +3,8 @@ import { call, type FunctionBuilder, type FunctionRef } from "../../../wasm/func
 import type { ModuleBuilder } from "../../../wasm/module.ts";
 import { BASE, NUMERATOR, POWER, QUOTIENT, REMAINDER, WORD } from "../../memory/layout.ts";
 import { copyWord, isZeroWord, limb, loadWord, multiplyHigh, orAll, storeWord } from "../words.ts";
-import { defineDivide } from "./division.ts";
+import { defineDivide, defineReciprocal } from "./division.ts";
+import { defineShortDivision } from "./short-division.ts";
 
 /** Multiplication, division and exponentiation too long to be inlined in the interpreter loop. */
 export type LongArithmetic = {
@@ -21,18 +22,58 @@ export type LongArithmetic = {
 
 export function defineLongArithmetic(module: ModuleBuilder): LongArithmetic {
   const multiply = defineMultiply(module);
-  const divide = defineDivide(module);
+  const reciprocal = defineReciprocal(module);
+  const divide = defineDivide(module, reciprocal);
+  const short = {
+    quotientByLimb: defineShortDivision(module, "quotientByLimb"),
+    remainderByLimb: defineShortDivision(module, "remainderByLimb"),
+    quotientByPair: defineShortDivision(module, "quotientByPair"),
+    remainderByPair: defineShortDivision(module, "remainderByPair"),
+  };
 
   const onStack = (build: (f: FunctionBuilder, sp: Local) => void) =>
     module.define(["i32"], [], (f, sp) => build(f, sp!));
 
+  /** Divides by a number of one limb or two; returns from the function then. */
+  const divideByShort = (f: FunctionBuilder, sp: Local, result: number) => {
+    const isQuotient = result === QUOTIENT;
+    const high = f.i64(limb(sp, 1, WORD));
+    const low = f.i64(limb(sp, 0, WORD));
+    f.if(i64.eqz(i64.or(limb(sp, 2, WORD), limb(sp, 3, WORD))), () => {
+      const numerator = [0, 1, 2, 3].map((i) => limb(sp, i));
+      const isPair = f.i32(i64.ne(high, 0n));
+      const shift = f.i64(i64.clz(i64.select(isPair, high, low)));
+      const limbs = Array.from({ length: 4 }, () => f.i64(0n));
+      f.if(
+        isPair,
+        () => {
+          f.set(high, i64.or(i64.shl(high, shift), i64.shrU(i64.shrU(low, 1n), i64.sub(63n, shift))));
+          f.set(low, i64.shl(low, shift));
+          const inverse = call(reciprocal, high, low);
+          const compute = isQuotient ? short.quotientByPair : short.remainderByPair;
+          f.setAll(limbs.slice(0, isQuotient ? 3 : 2), call(compute, ...numerator, high, low, shift, inverse));
+        },
+        () => {
+          f.set(low, i64.shl(low, shift));
+          const inverse = call(reciprocal, low, 0n);
+          const compute = isQuotient ? short.quotientByLimb : short.remainderByLimb;
+          f.setAll(limbs.slice(0, isQuotient ? 4 : 1), call(compute, ...numerator, low, shift, inverse));
+        },
+      );
+      storeWord(f, sp, limbs, WORD);
+      f.return();
+    });
+  };
+
   const unsignedDivision = (result: number) =>
     onStack((f, sp) => {
-      f.if(i32.eqz(isZeroWord(sp, WORD)), () => {
-        f.do(call(divide, sp, 4, i32.add(sp, WORD)));
-        storeWord(f, sp, loadWord(f, result), WORD);
-      });
+      f.if(isZeroWord(sp, WORD), () => f.return());
+      divideByShort(f, sp, result);
+      f.do(call(divide, sp, 4, i32.add(sp, WORD)));
+      storeWord(f, sp, loadWord(f, result), WORD);
     });
+  const div = unsignedDivision(QUOTIENT);
+  const mod = unsignedDivision(REMAINDER);
 
   /** SDIV and SMOD divide the absolute values; the quotient is negative when the signs differ, the remainder takes the numerator's. */
   const signedDivision = (result: number) =>
@@ -42,8 +83,7 @@ export function defineLongArithmetic(module: ModuleBuilder): LongArithmetic {
       const negativeDenominator = f.i32(i64.ltS(limb(sp, 3, WORD), 0n));
       f.if(negativeNumerator, () => negate(f, sp, 0));
       f.if(negativeDenominator, () => negate(f, sp, WORD));
-      f.do(call(divide, sp, 4, i32.add(sp, WORD)));
-      storeWord(f, sp, loadWord(f, result), WORD);
+      f.do(call(result === QUOTIENT ? div : mod, sp));
       const isNegative: Operand =
         result === QUOTIENT ? i32.xor(negativeNumerator, negativeDenominator) : negativeNumerator;
       f.if(isNegative, () => negate(f, sp, WORD));
@@ -74,8 +114,8 @@ export function defineLongArithmetic(module: ModuleBuilder): LongArithmetic {
 
   return {
     multiply,
-    div: unsignedDivision(QUOTIENT),
-    mod: unsignedDivision(REMAINDER),
+    div,
+    mod,
     sdiv: signedDivision(QUOTIENT),
     smod: signedDivision(REMAINDER),
     addmod,

@@ -3,6 +3,7 @@ import { call, type FunctionRef } from "../../../../wasm/function.ts";
 import { WORD } from "../../../memory/layout.ts";
 import { product } from "../../runtime/long-arithmetic.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
+import { knownDivisor } from "../../runtime/short-division.ts";
 import type { FourLimbs } from "../limbs.ts";
 import { anyBits, folded, isKnownSmall, knownValue } from "../limbs.ts";
 import { shiftLeft, shiftRight } from "./bitwise.ts";
@@ -100,13 +101,21 @@ function division(
   short: (a: Operand, b: Operand) => Operand,
   long: (runtime: Runtime) => FunctionRef,
   isSigned: boolean,
-  byPowerOfTwo?: (a: FourLimbs, exponent: number) => Operand[],
+  unsigned?: {
+    readonly byPowerOfTwo: (a: FourLimbs, exponent: number) => Operand[];
+    readonly result: "quotient" | "remainder";
+  },
 ): Inline {
   return binary((path, a, b) => {
     const { f, runtime } = path.part;
     const exponent = exponentOf(b);
-    if (byPowerOfTwo && exponent !== undefined) return byPowerOfTwo(a, exponent);
+    if (unsigned && exponent !== undefined) return unsigned.byPowerOfTwo(a, exponent);
     const result = allocateWord(path);
+    const divisor = knownValue(b);
+    const byKnown =
+      unsigned && divisor !== undefined && divisor !== 0n && divisor >> 128n === 0n
+        ? () => divideByKnown(path, a, divisor, unsigned.result, result)
+        : undefined;
     ifSmall(
       path,
       a,
@@ -115,11 +124,26 @@ function division(
         setWord(path, result, [0n, 0n, 0n, 0n]);
         f.if(i64.ne(b[0], 0n), () => f.set(result[0], short(a[0], b[0])));
       },
-      () => onStack(path, a, b, result, (sp) => call(long(runtime), sp)),
+      byKnown ?? (() => onStack(path, a, b, result, (sp) => call(long(runtime), sp))),
       isSigned,
     );
     return result;
   });
+}
+
+/** By 1 to 2^128 − 1, with the reciprocal computed here. */
+function divideByKnown(
+  { part: { f, functions } }: PathState,
+  a: FourLimbs,
+  divisor: bigint,
+  which: "quotient" | "remainder",
+  result: WordVariables,
+): void {
+  const { isPair, operands } = knownDivisor(divisor);
+  const division = functions.division(`${which}By${isPair ? "Pair" : "Limb"}`);
+  const count = division.results.length;
+  f.setAll(result.slice(0, count), call(division, ...a, ...operands));
+  for (const limb of result.slice(count)) f.set(limb, 0n);
 }
 
 type WordVariables = readonly [Local, Local, Local, Local];
@@ -195,8 +219,8 @@ export const ARITHMETIC: Readonly<Record<string, Inline>> = {
   ADD: binary(sum),
   SUB: binary(difference),
   MUL: mul,
-  DIV: division(i64.divU, (runtime) => runtime.long.div, false, shiftRight),
-  MOD: division(i64.remU, (runtime) => runtime.long.mod, false, modByPowerOfTwo),
+  DIV: division(i64.divU, (runtime) => runtime.long.div, false, { byPowerOfTwo: shiftRight, result: "quotient" }),
+  MOD: division(i64.remU, (runtime) => runtime.long.mod, false, { byPowerOfTwo: modByPowerOfTwo, result: "remainder" }),
   SDIV: division(i64.divU, (runtime) => runtime.long.sdiv, true),
   SMOD: division(i64.remU, (runtime) => runtime.long.smod, true),
   SIGNEXTEND: signextend,

@@ -8,6 +8,7 @@ import { call, type Peer, startAnvil, startEvmint, startGeth } from "../support/
 import { printTable, writeResult } from "../support/report.ts";
 import { BLOCK_GAS_LIMIT, genesisText, senderKeys, signAll } from "../throughput/workload.ts";
 
+const PEERS = ["evmint", "anvil", "geth"];
 const ROUNDS = 3;
 const SECONDS = 2;
 const REQUESTS_MIN = 2;
@@ -23,9 +24,11 @@ const LOOP = "0x5f5b60010180614e2011600157";
 /**
  * CPU and time of a trace on one connection, ours and its peers in turn: every peer traces the same transactions of the same chain.
  *
- *     npm run bench -- trace [evmint|anvil|geth …]
+ *     npm run bench -- trace [evmint|anvil|geth …] [part of a row's name …]
  */
-export async function run(names: readonly string[]): Promise<void> {
+export async function run(words: readonly string[]): Promise<void> {
+  const names = words.filter((word) => PEERS.includes(word));
+  const rowWords = words.filter((word) => !PEERS.includes(word));
   const keys = senderKeys(TRANSACTIONS + 1);
   const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
   const genesisFile = join(directory, "genesis.json");
@@ -60,6 +63,7 @@ export async function run(names: readonly string[]): Promise<void> {
     const requests = await Promise.all(peers.map((peer) => prepare(peer, keys)));
     const rows = [];
     for (const trace of Object.keys(requests[0]!)) {
+      if (rowWords.length > 0 && !rowWords.some((word) => trace.includes(word))) continue;
       rows.push(await measure(trace, peers, requests));
       console.log(JSON.stringify(rows.at(-1)));
     }
@@ -154,7 +158,13 @@ async function prepare(peer: Peer, keys: readonly Uint8Array[]): Promise<Request
     "struct log, 160,000 steps": request("debug_traceTransaction", heavy.hash, {
       timeout: TIMEOUT,
     }),
-    trace_block: isGeth ? undefined : request("trace_block", block),
+    "callTracer with logs, block": ofBlock("callTracer", { withLog: true }),
+    "flatCallTracer, block": isAnvil ? undefined : ofBlock("flatCallTracer"),
+    // geth has no trace_block; its tracer makes the same list, without rewards.
+    trace_block: isGeth ? ofBlock("flatCallTracer", { convertParityErrors: true }) : request("trace_block", block),
+    "4byteTracer, block": ofBlock("4byteTracer"),
+    "noopTracer, block": ofBlock("noopTracer"),
+    "muxTracer, block": ofBlock("muxTracer", { callTracer: {}, prestateTracer: {}, "4byteTracer": {} }),
     "opcountTracer, block": isAnvil ? undefined : ofBlock("opcountTracer"),
     "script with step, 160,000 steps": isAnvil
       ? undefined

@@ -2,9 +2,8 @@ import type { TraceText } from "../tracing/json-writer.ts";
 
 /** Texts of fewer characters together are copied: two microseconds, no more than moving a buffer takes. */
 const MOVED_CHARS_MIN = 64 << 10;
+/** Texts share a buffer up to this size. */
 const CHUNK_BYTES = 1 << 20;
-/** Of UTF-8 for one character of a string. */
-const CHAR_BYTES_MAX = 3;
 
 /** What a tracing method of `ExecutionReads` answers. */
 type Traces = TraceText | readonly (TraceText | TraceItem)[];
@@ -39,25 +38,24 @@ export function movableTexts(traces: Traces): {
   const copied = visit(collect);
   const chars = texts.reduce((sum, { length }) => sum + length, 0);
   if (chars < MOVED_CHARS_MIN) return { value: copied, buffers: [...buffers] };
-  const encode = createEncoder();
+  const encode = createEncoder(texts);
   return { value: visit((text) => [encode(text)]), buffers: [...buffers] };
 
-  function createEncoder(): (text: string) => Uint8Array {
+  /** Buffers are no larger than their texts: V8 collects all garbage on account of memory outside its heap. */
+  function createEncoder(all: readonly string[]): (text: string) => Uint8Array {
     const encoder = new TextEncoder();
+    let left = all.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     let chunk = new Uint8Array(0);
     return (text) => {
-      if (text.length >= CHUNK_BYTES / CHAR_BYTES_MAX) {
-        const bytes = encoder.encode(text);
-        buffers.add(bytes.buffer);
-        return bytes;
-      }
-      if (chunk.length < CHAR_BYTES_MAX * text.length) {
-        chunk = new Uint8Array(CHUNK_BYTES);
+      const length = Buffer.byteLength(text);
+      if (chunk.length < length) {
+        chunk = new Uint8Array(Math.max(length, Math.min(left, CHUNK_BYTES)));
         buffers.add(chunk.buffer);
       }
-      const { written } = encoder.encodeInto(text, chunk);
-      const bytes = chunk.subarray(0, written);
-      chunk = chunk.subarray(written);
+      encoder.encodeInto(text, chunk);
+      const bytes = chunk.subarray(0, length);
+      chunk = chunk.subarray(length);
+      left -= length;
       return bytes;
     };
   }

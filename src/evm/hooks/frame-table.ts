@@ -39,7 +39,9 @@ const ROW = 24;
 /** Rows that are allocated together: 12 KiB, and nothing is copied when there are more. */
 const CHUNK_SHIFT = 7;
 const CHUNK_ROWS = 1 << CHUNK_SHIFT;
-const DATA_WORDS_MIN = 1 << 8;
+/** The first chunk begins with fewer and doubles: most executions have a frame or two, and V8 collects all garbage on account of memory outside its heap. */
+const FIRST_ROWS = 4;
+const DATA_WORDS_MIN = 1 << 6;
 
 /** Up to here a loop takes less time than the view that `set` needs. */
 const LOOP_BYTES_MAX = 256;
@@ -154,11 +156,17 @@ export class FrameTable implements FrameTracer {
     };
   }
 
-  /** The chunk of the next row. */
+  /** The chunk of the next row, with room for it. */
   #last(): Uint32Array {
     const chunk = this.#length >>> CHUNK_SHIFT;
-    if (chunk === this.#chunks.length) this.#chunks.push(uninitialized(CHUNK_ROWS * ROW));
-    return this.#chunks[chunk]!;
+    const rows = this.#chunks[chunk];
+    const used = (this.#length % CHUNK_ROWS) * ROW;
+    if (rows !== undefined && used < rows.length) return rows;
+    const room = chunk > 0 ? CHUNK_ROWS : rows === undefined ? FIRST_ROWS : (2 * rows.length) / ROW;
+    const made = uninitialized(room * ROW);
+    if (rows !== undefined) made.set(rows);
+    this.#chunks[chunk] = made;
+    return made;
   }
 
   /** First word of a new row of a frame that has no input, output, gas and value yet. */

@@ -111,7 +111,7 @@ async function repeat(peer: Peer, body: string): Promise<{ cpu: number; p50: num
     const begin = performance.now();
     const response = await fetch(`http://127.0.0.1:${peer.port}`, {
       method: "POST",
-      headers: { "content-type": "application/json", connection: "close", "accept-encoding": process.env["AE"] ?? "gzip, deflate" },
+      headers: { "content-type": "application/json", connection: "close" },
       body,
     });
     await response.arrayBuffer();
@@ -190,7 +190,7 @@ async function fullBlock({ port, name }: Peer, keys: readonly Uint8Array[]): Pro
     // In one request, so that all of them wait when the next block is built.
     const response = await fetch(`http://127.0.0.1:${port}`, {
       method: "POST",
-      headers: { "content-type": "application/json", connection: "close", "accept-encoding": process.env["AE"] ?? "gzip, deflate" },
+      headers: { "content-type": "application/json", connection: "close" },
       body: JSON.stringify(
         batch.map(({ raw }, id) => ({
           jsonrpc: "2.0",
@@ -214,7 +214,7 @@ async function fullBlock({ port, name }: Peer, keys: readonly Uint8Array[]): Pro
 async function assertAnswered({ port, name }: Peer, trace: string, body: string): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}`, {
     method: "POST",
-    headers: { "content-type": "application/json", connection: "close", "accept-encoding": process.env["AE"] ?? "gzip, deflate" },
+    headers: { "content-type": "application/json", connection: "close" },
     body,
   });
   const text = await response.text();

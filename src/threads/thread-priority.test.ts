@@ -19,8 +19,10 @@ async function fromThread(script: string): Promise<unknown> {
      });`,
     { eval: true },
   );
+  // Listened to from the beginning: the thread can end in the turn of its message.
+  const exited = once(worker, "exit");
   const [sent] = await once(worker, "message");
-  await once(worker, "exit");
+  await exited;
   return sent;
 }
 

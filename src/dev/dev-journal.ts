@@ -1,7 +1,7 @@
 import { readChanges, writeChanges } from "../chain/records/changes-record.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { StateChanges } from "../state/reader.ts";
-import { LogWriteError, openBlockLog } from "../storage/block-log.ts";
+import { type BlockLog, LogWriteError, openBlockLog } from "../storage/block-log.ts";
 import { ByteReader, ByteWriter } from "../storage/byte-io.ts";
 import type { LogDirectory } from "../storage/log-file.ts";
 import { type DevSettings, decodeSettings, encodeSettings } from "./dev-settings.ts";
@@ -77,32 +77,53 @@ const RESTART_BYTES_MIN = 4 << 20;
  * @throws LogCorruptionError, UnknownFormatError
  */
 export function openDevJournal(directory: LogDirectory, restartBytesMin = RESTART_BYTES_MIN): DevJournal {
-  const log = openBlockLog({ directory });
-  // As often as it doubles: all that is written stays within three times what callers gave.
-  let restartBytes = restartBytesMin;
-  const bytes = () => log.end - log.start;
-  return {
-    append: (record) => void log.append(encodeDevRecord(record)),
-    get isLarge() {
-      return bytes() > restartBytes;
-    },
-    restart(checkpoint) {
-      try {
-        const position = log.beginSegment();
-        log.append(encodeDevRecord(checkpoint));
-        while (log.dropSegmentBefore(position)) {
-          // One file at a time.
-        }
-      } catch (error) {
-        if (!(error instanceof LogWriteError)) throw error;
+  return new StoredDevJournal(openBlockLog({ directory }), restartBytesMin);
+}
+
+class StoredDevJournal implements DevJournal {
+  readonly #log: BlockLog;
+  readonly #restartBytesMin: number;
+  /** As often as it doubles: all that is written stays within three times what callers gave. */
+  #restartBytes: number;
+
+  constructor(log: BlockLog, restartBytesMin: number) {
+    this.#log = log;
+    this.#restartBytesMin = restartBytesMin;
+    this.#restartBytes = restartBytesMin;
+  }
+
+  get isLarge(): boolean {
+    return this.#bytes() > this.#restartBytes;
+  }
+
+  append(record: DevRecord): void {
+    this.#log.append(encodeDevRecord(record));
+  }
+
+  restart(checkpoint: Checkpoint): void {
+    try {
+      const position = this.#log.beginSegment();
+      this.append(checkpoint);
+      while (this.#log.dropSegmentBefore(position)) {
+        // One file at a time.
       }
-      restartBytes = Math.max(restartBytesMin, 2 * bytes());
-    },
-    *records() {
-      for (const { payload } of log.records(0)) yield decodeDevRecord(payload);
-    },
-    close: () => log.close(),
-  };
+    } catch (error) {
+      if (!(error instanceof LogWriteError)) throw error;
+    }
+    this.#restartBytes = Math.max(this.#restartBytesMin, 2 * this.#bytes());
+  }
+
+  *records(): Generator<DevRecord> {
+    for (const { payload } of this.#log.records(0)) yield decodeDevRecord(payload);
+  }
+
+  close(): void {
+    this.#log.close();
+  }
+
+  #bytes(): number {
+    return this.#log.end - this.#log.start;
+  }
 }
 
 const NONE: StateChanges = { accounts: [], codes: new Map() };

@@ -34,6 +34,15 @@ export class ReplyCompressor {
     return this.#run(reply);
   }
 
+  /** What is sent for an answer that is there or comes later. @param remoteAddress of the client */
+  compressed(
+    answer: Reply | undefined | Promise<Reply | undefined>,
+    remoteAddress: string,
+  ): SentReply | undefined | Promise<SentReply | undefined> {
+    if (answer instanceof Promise) return answer.then((reply) => this.compress(reply, remoteAddress) ?? reply);
+    return this.compress(answer, remoteAddress) ?? answer;
+  }
+
   async #run(reply: Reply): Promise<SentReply> {
     const bytes = await gzipped(reply);
     this.#running--;

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { type Caller, RequestContext } from "../dispatch/context.ts";
-import type { Dispatcher, Reply } from "../dispatch/dispatcher.ts";
+import { type Caller, type CallSource, RequestContext } from "../dispatch/context.ts";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { RpcLimits } from "../limits.ts";
 import type { SharedSlices } from "../shared-slices.ts";
 import type { ReplyCompressor, SentReply } from "./compression.ts";
@@ -116,8 +116,7 @@ class FastConnection {
   readonly #http: HttpConnection;
   readonly #socket: Socket;
   readonly #options: FastHttpOptions;
-  readonly #remoteAddress: string;
-  readonly #caller: Caller;
+  readonly #caller: Caller & { readonly source: CallSource };
   readonly #modules: FastHttpModules;
   readonly #writing: Writing;
   readonly #calls: PlainCallReader;
@@ -141,7 +140,6 @@ class FastConnection {
     this.#socket = socket;
     this.#options = options;
     const remoteAddress = socket.remoteAddress ?? "unknown";
-    this.#remoteAddress = remoteAddress;
     this.#caller = { ...options.caller, source: { remoteAddress, apiKey: undefined, certified: undefined } };
     this.#modules = modules;
     this.#writing = writing;
@@ -195,7 +193,7 @@ class FastConnection {
 
   #takeCalls(bytes: Buffer): void {
     const { limits } = this.#options;
-    const { dispatcher, admits } = this.#modules;
+    const { dispatcher, admits, compressor } = this.#modules;
     let at = 0;
     while (at < bytes.length) {
       const call = this.#calls.read(bytes, at);
@@ -211,7 +209,7 @@ class FastConnection {
       const context = new RequestContext(this.#caller);
       this.#writing.writeThisTurn();
       const answer = dispatcher.dispatch(bytes.subarray(call.bodyStart, call.end), context);
-      const reply = call.wantsGzip ? this.#compressed(answer) : answer;
+      const reply = call.wantsGzip ? compressor.compressed(answer, this.#caller.source.remoteAddress) : answer;
       if (reply instanceof Promise) {
         this.#running = context;
         this.#charge();
@@ -232,15 +230,6 @@ class FastConnection {
         return;
       }
     }
-  }
-
-  #compressed(
-    answer: Reply | undefined | Promise<Reply | undefined>,
-  ): SentReply | undefined | Promise<SentReply | undefined> {
-    const { compressor } = this.#modules;
-    const remoteAddress = this.#remoteAddress;
-    if (answer instanceof Promise) return answer.then((reply) => compressor.compress(reply, remoteAddress) ?? reply);
-    return compressor.compress(answer, remoteAddress) ?? answer;
   }
 
   /** The call that runs, and the bytes that wait for its end. */

@@ -101,21 +101,18 @@ export function serveRequest(options: TcpListenerOptions, modules: HttpRequestMo
       reject(bodyTooLarge("more", options.limits.bodyBytesMax));
       return;
     }
+    const source = sourceOf(request, connection.certified);
     const context = new RequestContext({
       transport: "http",
       access: options.access,
       credential: credentialOf(authentication),
       connection: undefined,
-      source: sourceOf(request, connection.certified),
+      source,
     });
-    const { compressor } = modules;
-    const remoteAddress = request.socket.remoteAddress ?? "unknown";
     const answer = modules.dispatcher.dispatch(body, context);
-    const reply = !acceptsGzip(headers["accept-encoding"])
-      ? answer
-      : answer instanceof Promise
-        ? answer.then((done) => compressor.compress(done, remoteAddress) ?? done)
-        : (compressor.compress(answer, remoteAddress) ?? answer);
+    const reply = acceptsGzip(headers["accept-encoding"])
+      ? modules.compressor.compressed(answer, source.remoteAddress)
+      : answer;
     if (reply instanceof Promise) {
       connection.input.add(context.inputBytes);
       context.onInputBytes = (change) => connection.input.add(change);

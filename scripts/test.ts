@@ -108,6 +108,8 @@ const { status } = spawnSync(
     "--test",
     `--test-concurrency=${concurrency}`,
     `--test-timeout=${FILE_TIMEOUT_MS}`,
+    // Names the failed tests once more at the end, where those look who have only the end of the output.
+    "--test-reporter=spec",
     ...paths,
   ],
   { cwd: root, stdio: "inherit" },

@@ -35,6 +35,7 @@ import { openProposals } from "../../consensus/voting/proposals.ts";
 import { soloStartingSet } from "../../consensus/voting/starting-set.ts";
 import { createVoting, type Voting } from "../../consensus/voting/voting.ts";
 import { NodeError } from "../../errors.ts";
+import type { OpenHeader } from "../../execution/block/block-context.ts";
 import { openHeader, type PayloadAttributes } from "../../execution/block/build-block.ts";
 import { missingRequestContracts } from "../../execution/block/system-calls.ts";
 import type { CallModules } from "../../execution/call/call.ts";
@@ -50,6 +51,7 @@ import { LogWriteError } from "../../storage/block-log.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Block } from "../../types/block.ts";
 import { maxFeePerGasOf } from "../../types/transaction/fees.ts";
 import type * as NetworkEngine from "./network-engine.ts";
 import type { OpenChain } from "./open-chain.ts";
@@ -118,6 +120,7 @@ export class ProductionRole implements ProductionParts {
   readonly #reports: AgreementReports;
   readonly #snapshots: Snapshots;
   #stalled: unknown;
+  #lastOpened: { readonly attributes: PayloadAttributes; readonly header: OpenHeader } | undefined;
   #isRunning = false;
   #timers: readonly NodeJS.Timeout[] = [];
 
@@ -199,25 +202,32 @@ export class ProductionRole implements ProductionParts {
     const { opened, pool, override } = this.#modules;
     const { chain, patches } = opened;
     const { hash, header } = chain.head().block;
-    const timestamp = this.#nextTimestamp();
-    const proposer = this.feeRecipient.value;
-    const attributes = {
-      timestamp,
-      feeRecipient: proposer,
-      // One that it could be: the real one depends on the nanosecond.
-      prevRandao: prevRandaoOf(header.mixHash, {
-        height: header.number + 1,
-        time: { seconds: timestamp, nanos: 0 },
-        proposer,
-      }),
+    const attributes = override({
+      timestamp: this.#nextTimestamp(),
+      feeRecipient: this.feeRecipient.value,
       gasLimit: nextGasLimit(header.gasLimit, chain.config.gasLimitTarget ?? this.#config.consensus.gasLimit),
-    };
-    const inBlock = openHeader(header, hash, override(attributes), chain.config);
+    });
+    const inBlock = this.#openAfter({ hash, header }, attributes);
     const { baseFeePerGas } = inBlock;
     // On a dev chain nobody else's transactions are before it, but those that wait for a block of one's own are.
     const isAfterPending = patches !== undefined && pool.mempool.counts().pending > 0;
     const on = isAfterPending ? ({ at: "pending" } as const) : ({ at: "latest", inBlock } as const);
     return { target: { ...on, keepsFees: true }, baseFeePerGas };
+  }
+
+  /** The open header with these attributes on `parent`, which clients that prepare transactions ask for several times a block. */
+  #openAfter({ hash, header }: Pick<Block, "hash" | "header">, attributes: PayloadAttributes): OpenHeader {
+    const last = this.#lastOpened;
+    if (last?.header.parentHash === hash && isSameBlock(last.attributes, attributes)) return last.header;
+    // One that it could be: the real one depends on the nanosecond.
+    const likely = prevRandaoOf(header.mixHash, {
+      height: header.number + 1,
+      time: { seconds: attributes.timestamp, nanos: 0 },
+      proposer: this.feeRecipient.value,
+    });
+    const opened = openHeader(header, hash, { prevRandao: likely, ...attributes }, this.#modules.opened.chain.config);
+    this.#lastOpened = { attributes, header: opened };
+    return opened;
   }
 
   /** Why no blocks are made at present; undefined while they are. */
@@ -426,4 +436,15 @@ function timeOf(milliseconds: number): Time {
     seconds: Math.floor(milliseconds / 1000),
     nanos: Math.floor(milliseconds % 1000) * 1_000_000,
   };
+}
+
+/** Whether both attributes open the same header. */
+function isSameBlock(a: PayloadAttributes, b: PayloadAttributes): boolean {
+  return (
+    a.timestamp === b.timestamp &&
+    a.feeRecipient === b.feeRecipient &&
+    a.gasLimit === b.gasLimit &&
+    a.prevRandao === b.prevRandao &&
+    a.forced?.baseFeePerGas === b.forced?.baseFeePerGas
+  );
 }

@@ -1,7 +1,10 @@
 import type { TraceText } from "../tracing/json-writer.ts";
 
-/** Texts of fewer characters together are copied: two microseconds, no more than moving a buffer takes. */
-const MOVED_CHARS_MIN = 64 << 10;
+/**
+ * Texts of fewer characters together are copied, in some tenths of a millisecond. So many short ones, such as the traces of a block, take
+ * longer as views of a buffer that is moved.
+ */
+const MOVED_CHARS_MIN = 1 << 20;
 /** Texts share a buffer up to this size. */
 const CHUNK_BYTES = 1 << 20;
 

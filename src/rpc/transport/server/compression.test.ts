@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { request } from "node:http";
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from "node:http";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { jsonUnsigned, string } from "../codec.ts";
 import { createRegistry, defineMethod } from "../dispatch/method.ts";
-import { acceptsGzip, COMPRESSION_LIMITS, ReplyCompressor } from "./compression.ts";
+import { acceptsGzip, COMPRESSION_LIMITS, placeOfAddress, placeOfClient, ReplyCompressor } from "./compression.ts";
 import { type RpcServer, startRpcServer } from "./server.ts";
 
 const registry = createRegistry([
@@ -23,8 +23,8 @@ const registry = createRegistry([
   }),
 ]);
 
-/** An address of RFC 5737. */
-const REMOTE = "192.0.2.1";
+/** Letters of an answer that clients on this machine get compressed. */
+const LARGE = COMPRESSION_LIMITS.localBytesMin;
 
 const servers: RpcServer[] = [];
 before(async () => {
@@ -38,8 +38,9 @@ after(() => Promise.all(servers.map((server) => server.close(0))));
 type Answer = { readonly encoding: string | undefined; readonly length: number; readonly body: Buffer };
 
 /** What comes over the wire. */
-function post(url: string, body: string, acceptEncoding?: string): Promise<Answer> {
+function post(url: string, body: string, acceptEncoding?: string, more?: OutgoingHttpHeaders): Promise<Answer> {
   const headers = {
+    ...more,
     "content-type": "application/json",
     "content-length": Buffer.byteLength(body),
     ...(acceptEncoding !== undefined && { "accept-encoding": acceptEncoding }),
@@ -66,14 +67,14 @@ for (const [index, name] of ["fast", "complete"].entries()) {
 
   for (const method of ["test_now", "test_later"]) {
     test(`${name}: a large answer of ${method} is compressed for a client that asks, and for no other`, async () => {
-      const plain = await post(url(), call(method, 10_000));
+      const plain = await post(url(), call(method, LARGE));
       assert.equal(plain.encoding, undefined);
-      const compressed = await post(url(), call(method, 10_000), "gzip, deflate");
+      const compressed = await post(url(), call(method, LARGE), "gzip, deflate");
       assert.equal(compressed.encoding, "gzip");
       assert.equal(compressed.length, compressed.body.length);
       assert.ok(compressed.length < plain.length / 10);
       assert.deepEqual(gunzipSync(compressed.body), plain.body);
-      assert.equal((await post(url(), call(method, 10_000), "br, gzip;q=0")).encoding, undefined);
+      assert.equal((await post(url(), call(method, LARGE), "br, gzip;q=0")).encoding, undefined);
     });
 
     test(`${name}: a small answer of ${method} is sent as it is`, async () => {
@@ -83,8 +84,16 @@ for (const [index, name] of ["fast", "complete"].entries()) {
     });
   }
 
+  test(`${name}: an answer for a client of a proxy is compressed although the proxy is on this machine`, async () => {
+    const proxied = await post(url(), call("test_now", 10_000), "gzip", { "x-forwarded-for": "192.0.2.1" });
+    assert.equal(proxied.encoding, "gzip");
+    assert.equal((await post(url(), call("test_now", 10_000), "gzip")).encoding, undefined);
+  });
+
   test(`${name}: a batch is compressed, and fetch reads it`, async () => {
-    const body = `[${Array(50).fill(call("test_now", 400)).join()}]`;
+    const body = `[${Array(50)
+      .fill(call("test_now", 22_000))
+      .join()}]`;
     assert.equal((await post(url(), body, "gzip")).encoding, "gzip");
     const headers = { "content-type": "application/json" };
     const response = await fetch(url(), { method: "POST", headers, body });
@@ -93,7 +102,7 @@ for (const [index, name] of ["fast", "complete"].entries()) {
   });
 
   test(`${name}: calls sent ahead on one connection are answered in order, compressed or not`, async () => {
-    const lengths = [10_000, 1, 21_000, 2, 22_000];
+    const lengths = [LARGE, 1, LARGE + 1_000, 2, LARGE + 2_000];
     const calls = lengths.map((length, i) => call(i % 2 ? "test_later" : "test_now", length));
     const heads = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept-Encoding: gzip\r\n";
     const requests = calls.map((body) => `${heads}Content-Length: ${body.length}\r\n\r\n${body}`).join("");
@@ -134,24 +143,38 @@ const replyOf = (length: number) => {
 
 test("an answer to a client on this machine is compressed only where it is large", async () => {
   const compressor = new ReplyCompressor();
-  const small = replyOf(COMPRESSION_LIMITS.localBytesMin - 1);
-  for (const local of ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"]) {
-    assert.equal(compressor.compress(small, local), undefined, local);
-    assert.equal((await compressor.compress(replyOf(COMPRESSION_LIMITS.localBytesMin), local))?.isGzip, true, local);
+  const small = replyOf(LARGE - 1);
+  assert.equal(compressor.compress(small, "local"), undefined);
+  assert.equal((await compressor.compress(replyOf(LARGE), "local"))?.isGzip, true);
+  assert.equal((await compressor.compress(small, "remote"))?.isGzip, true);
+});
+
+test("a client is on this machine by its address, unless a proxy asks for it", () => {
+  // The others are of RFC 5737 and RFC 3849.
+  const places = Object.entries({
+    local: ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"],
+    remote: ["192.0.2.1", "1.127.0.1", "::ffff:192.0.2.1", "2001:db8::1"],
+  });
+  for (const [place, addresses] of places) {
+    for (const address of addresses) assert.equal(placeOfAddress(address), place, address);
   }
-  for (const other of [REMOTE, "1.127.0.1", "::ffff:192.0.2.1", "2001:db8::1"]) {
-    assert.equal((await compressor.compress(small, other))?.isGzip, true, other);
+  const requestOf = (headers: Readonly<Record<string, string>>, httpVersion = "1.1") =>
+    ({ socket: { remoteAddress: "127.0.0.1" }, httpVersion, headers }) as unknown as IncomingMessage;
+  assert.equal(placeOfClient(requestOf({ host: "localhost" })), "local");
+  assert.equal(placeOfClient(requestOf({ host: "localhost" }, "1.0")), "remote");
+  for (const header of ["forwarded", "via", "x-forwarded-for", "x-real-ip"]) {
+    assert.equal(placeOfClient(requestOf({ [header]: "192.0.2.1" })), "remote", header);
   }
 });
 
 test("no more answers are compressed at a time than the limit", async () => {
   const compressor = new ReplyCompressor();
   const reply = replyOf(2_000);
-  const running = Array.from({ length: COMPRESSION_LIMITS.runningMax }, () => compressor.compress(reply, REMOTE));
+  const running = Array.from({ length: COMPRESSION_LIMITS.runningMax }, () => compressor.compress(reply, "remote"));
   assert.ok(running.every((each) => each !== undefined));
-  assert.equal(compressor.compress(reply, REMOTE), undefined);
+  assert.equal(compressor.compress(reply, "remote"), undefined);
   await Promise.all(running);
-  assert.notEqual(compressor.compress(reply, REMOTE), undefined);
+  assert.notEqual(compressor.compress(reply, "remote"), undefined);
 });
 
 test("acceptsGzip reads weights and the wildcard", () => {

@@ -1,11 +1,12 @@
+import type { IncomingMessage } from "node:http";
 import { constants, gzip } from "node:zlib";
 import type { Reply } from "../dispatch/dispatcher.ts";
 
 export const COMPRESSION_LIMITS = {
   /** Smaller answers are one packet either way. */
   bytesMin: 1_400,
-  /** For clients on this machine, which wait for the compression and gain nothing by it: a proxy among them may pass large answers on as they are. */
-  localBytesMin: 4_096,
+  /** For clients on this machine: compressing takes them and this node ten times as long as sending. Some may be proxies that do not show it. */
+  localBytesMin: 1 << 20,
   /** An answer is in memory twice while it is compressed; a larger one is sent as it is. */
   bytesMax: 16 << 20,
   /** The threads that compress also write blocks to the disk: other answers that come meanwhile are sent as they are. */
@@ -14,6 +15,23 @@ export const COMPRESSION_LIMITS = {
 
 /** IPv4 also as sockets of both families show it. */
 const LOOPBACK = /^(?:::1$|(?:::ffff:)?127\.)/;
+
+/** Headers by which a proxy tells for whom it asks. */
+const PROXY_HEADERS = ["forwarded", "via", "x-forwarded-for", "x-real-ip"];
+
+/** Where an answer goes: `local` where no network is between this node and its client. */
+export type ClientPlace = "local" | "remote";
+
+/** What is known of a client before any header. */
+export function placeOfAddress(remoteAddress: string): ClientPlace {
+  return LOOPBACK.test(remoteAddress) ? "local" : "remote";
+}
+
+/** Behind a proxy on this machine the client is elsewhere; nginx asks in HTTP/1.0, and others name the client. */
+export function placeOfClient({ socket, httpVersion, headers }: IncomingMessage): ClientPlace {
+  if (httpVersion === "1.0" || PROXY_HEADERS.some((name) => headers[name] !== undefined)) return "remote";
+  return placeOfAddress(socket.remoteAddress ?? "");
+}
 
 /** An answer as it is sent. */
 export type SentReply = Reply & { readonly isGzip?: true };
@@ -24,23 +42,22 @@ export class ReplyCompressor {
 
   /**
    * Rejects never.
-   * @param remoteAddress of the client
    * @returns undefined where the answer is sent as it is
    */
-  compress(reply: Reply | undefined, remoteAddress: string): Promise<SentReply> | undefined {
+  compress(reply: Reply | undefined, client: ClientPlace): Promise<SentReply> | undefined {
     if (reply === undefined || this.#running >= COMPRESSION_LIMITS.runningMax) return undefined;
-    if (!isOfSize(reply, remoteAddress)) return undefined;
+    if (!isOfSize(reply, client)) return undefined;
     this.#running++;
     return this.#run(reply);
   }
 
-  /** What is sent for an answer that is there or comes later. @param remoteAddress of the client */
+  /** What is sent for an answer that is there or comes later. */
   compressed(
     answer: Reply | undefined | Promise<Reply | undefined>,
-    remoteAddress: string,
+    client: ClientPlace,
   ): SentReply | undefined | Promise<SentReply | undefined> {
-    if (answer instanceof Promise) return answer.then((reply) => this.compress(reply, remoteAddress) ?? reply);
-    return this.compress(answer, remoteAddress) ?? answer;
+    if (answer instanceof Promise) return answer.then((reply) => this.compress(reply, client) ?? reply);
+    return this.compress(answer, client) ?? answer;
   }
 
   async #run(reply: Reply): Promise<SentReply> {
@@ -51,12 +68,11 @@ export class ReplyCompressor {
 }
 
 /** By letters, which are bytes in nearly every answer: to count the bytes of a long text takes long. */
-function isOfSize({ parts }: Reply, remoteAddress: string): boolean {
+function isOfSize({ parts }: Reply, client: ClientPlace): boolean {
   let length = 0;
   for (const part of parts) length += part.length;
   const { bytesMin, localBytesMin, bytesMax } = COMPRESSION_LIMITS;
-  if (length < bytesMin || length > bytesMax) return false;
-  return length >= localBytesMin || !LOOPBACK.test(remoteAddress);
+  return length >= (client === "local" ? localBytesMin : bytesMin) && length <= bytesMax;
 }
 
 /** undefined where memory is short. */

@@ -4,7 +4,7 @@ import { type Caller, type CallSource, RequestContext } from "../dispatch/contex
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { RpcLimits } from "../limits.ts";
 import type { SharedSlices } from "../shared-slices.ts";
-import type { ReplyCompressor, SentReply } from "./compression.ts";
+import { type ClientPlace, placeOfAddress, type ReplyCompressor, type SentReply } from "./compression.ts";
 import type { HttpConnection } from "./http-connection.ts";
 import { replyBytes } from "./http-request.ts";
 import { PlainCallReader } from "./plain-call.ts";
@@ -117,6 +117,7 @@ class FastConnection {
   readonly #socket: Socket;
   readonly #options: FastHttpOptions;
   readonly #caller: Caller & { readonly source: CallSource };
+  readonly #place: ClientPlace;
   readonly #modules: FastHttpModules;
   readonly #writing: Writing;
   readonly #calls: PlainCallReader;
@@ -140,6 +141,7 @@ class FastConnection {
     this.#socket = socket;
     this.#options = options;
     const remoteAddress = socket.remoteAddress ?? "unknown";
+    this.#place = placeOfAddress(remoteAddress);
     this.#caller = { ...options.caller, source: { remoteAddress, apiKey: undefined, certified: undefined } };
     this.#modules = modules;
     this.#writing = writing;
@@ -209,7 +211,7 @@ class FastConnection {
       const context = new RequestContext(this.#caller);
       this.#writing.writeThisTurn();
       const answer = dispatcher.dispatch(bytes.subarray(call.bodyStart, call.end), context);
-      const reply = call.wantsGzip ? compressor.compressed(answer, this.#caller.source.remoteAddress) : answer;
+      const reply = call.wantsGzip ? compressor.compressed(answer, this.#place) : answer;
       if (reply instanceof Promise) {
         this.#running = context;
         this.#charge();

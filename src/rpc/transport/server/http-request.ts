@@ -10,7 +10,7 @@ import {
   rejectionOfSource,
   sourceOf,
 } from "./admission.ts";
-import { acceptsGzip, type ReplyCompressor, type SentReply } from "./compression.ts";
+import { acceptsGzip, placeOfClient, type ReplyCompressor, type SentReply } from "./compression.ts";
 import type { HttpConnection } from "./http-connection.ts";
 import { sendRejection } from "./http-rejection.ts";
 import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
@@ -111,7 +111,7 @@ export function serveRequest(options: TcpListenerOptions, modules: HttpRequestMo
     });
     const answer = modules.dispatcher.dispatch(body, context);
     const reply = acceptsGzip(headers["accept-encoding"])
-      ? modules.compressor.compressed(answer, source.remoteAddress)
+      ? modules.compressor.compressed(answer, placeOfClient(request))
       : answer;
     if (reply instanceof Promise) {
       connection.input.add(context.inputBytes);

@@ -55,8 +55,8 @@ let browser: Browser;
 let chain: SampleChain;
 let counter: Hex;
 before(async () => {
-  if (path === undefined) return;
   chain = await startSampleChain(0);
+  if (path === undefined) return;
   const { Doubling, Counter } = compile();
   const library = await deploy(Doubling);
   counter = await deploy(Counter, library);
@@ -64,7 +64,7 @@ before(async () => {
 });
 after(async () => {
   await browser?.close();
-  await chain?.node.stop();
+  await chain.node.stop();
 });
 
 async function deploy({ abi, evm }: Compiled, library: string = ""): Promise<Hex> {

@@ -91,9 +91,7 @@ for (const [index, name] of ["fast", "complete"].entries()) {
   });
 
   test(`${name}: a batch is compressed, and fetch reads it`, async () => {
-    const body = `[${Array(50)
-      .fill(call("test_now", 22_000))
-      .join()}]`;
+    const body = `[${Array(50).fill(call("test_now", 22_000)).join()}]`;
     assert.equal((await post(url(), body, "gzip")).encoding, "gzip");
     const headers = { "content-type": "application/json" };
     const response = await fetch(url(), { method: "POST", headers, body });

@@ -7,6 +7,7 @@ import type { SharedSlices } from "../shared-slices.ts";
 import { type ClientPlace, placeOfAddress, type ReplyCompressor, type SentReply } from "./compression.ts";
 import type { HttpConnection } from "./http-connection.ts";
 import { replyBytes } from "./http-request.ts";
+import { createLoopPolling } from "./loop-polling.ts";
 import { PlainCallReader } from "./plain-call.ts";
 
 export type FastHttpOptions = {
@@ -51,14 +52,16 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
   /** Those of `answered` that are written, the first ones. */
   let written = 0;
   let isScheduled = false;
+  const polling = createLoopPolling();
 
   /**
    * Answers are written after everything that arrived in one turn is executed. A write may have to wake its reader, which takes
    * longer than most calls; writes in a row wake a process that reads several of the connections once, not for each.
    */
-  function writeThisTurn(): void {
+  function writeThisTurn(connection: FastConnection): void {
     if (isScheduled) return;
     isScheduled = true;
+    polling?.arrived(connection);
     setImmediate(writeAll);
   }
 
@@ -68,6 +71,8 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
     answered = [];
     written = 0;
     for (const connection of ready) connection.endAnswer();
+    const last = ready.at(-1);
+    if (last !== undefined) polling?.answered(last);
   }
 
   /** A short call does not wait for a long one that arrived after it, nor for one whose turn comes before the end of this one. */
@@ -77,7 +82,7 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
 
   function writeSoon(connection: FastConnection): void {
     answered.push(connection);
-    writeThisTurn();
+    writeThisTurn(connection);
   }
 
   const writing = { writeHead, writeThisTurn, writeSoon };
@@ -104,7 +109,7 @@ type HeadWriter = (reply: SentReply | undefined, length: number) => string;
 type Writing = {
   readonly writeHead: HeadWriter;
   /** To be called before a call runs: work it defers to the end of this turn, a block say, is done after the answers. */
-  readonly writeThisTurn: () => void;
+  readonly writeThisTurn: (connection: FastConnection) => void;
   /** Has `endAnswer` called before this turn of the event loop ends, and `writeAnswer` perhaps before that. */
   readonly writeSoon: (connection: FastConnection) => void;
 };
@@ -209,7 +214,7 @@ class FastConnection {
         this.#socket.setTimeout(limits.httpIdleTimeoutMs);
       }
       const context = new RequestContext(this.#caller);
-      this.#writing.writeThisTurn();
+      this.#writing.writeThisTurn(this);
       const answer = dispatcher.dispatch(bytes.subarray(call.bodyStart, call.end), context);
       const reply = call.wantsGzip ? compressor.compressed(answer, this.#place) : answer;
       if (reply instanceof Promise) {

@@ -20,7 +20,7 @@ import {
 import type { SyncedEngine } from "../../consensus/cometbft/state-sync.ts";
 import { type Engine, NetworkDecidesBlocksError } from "../../consensus/engine.ts";
 import { EvmApplication, prevRandaoOf } from "../../consensus/evm-application.ts";
-import { type BeginBlock, createPendingBlocks } from "../../consensus/pending-block.ts";
+import { type BeginBlock, PendingBlocks } from "../../consensus/pending-block.ts";
 import {
   nextBlockTime,
   OwnProposalRejectedError,
@@ -142,10 +142,11 @@ export class ProductionRole implements ProductionParts {
     };
     const { mempool, setAside } = pool;
     const shared = { chain, mempool, beginBlock, setAside, log: log.child("consensus") };
-    this.pending = createPendingBlocks(building, {
-      ...shared,
-      nextTimestamp: () => this.#nextTimestamp(),
-    });
+    const pending = new PendingBlocks(
+      { ...building, alwaysCurrent: opened.patches !== undefined },
+      { ...shared, nextTimestamp: () => this.#nextTimestamp(), now: () => performance.now() },
+    );
+    this.pending = () => pending.current();
     const soloSet = soloStartingSet(config.consensus.feeRecipient);
     this.voting = createVoting({
       chain,

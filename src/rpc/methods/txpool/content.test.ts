@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import type { PooledTransaction } from "../../../mempool/pool.ts";
 import { checksumAddress } from "../../../primitives/address.ts";
 import { ALICE, BOB, createTestModules } from "../../testing/test-chain.ts";
 import { content, contentFrom, inspect, status } from "./methods.ts";
@@ -38,4 +40,33 @@ test("an address without transactions is left out of txpool_content", async () =
     content: () => ({ pending: new Map([[ALICE, []]]), queued: new Map() }),
   };
   assert.deepEqual(await content.call(createTestModules({ pool })), { pending: {}, queued: {} });
+});
+
+/** A pool of the same pending transaction so many times. */
+function poolOf(pooled: PooledTransaction, count: number) {
+  const pending = new Map([[ALICE, Array.from({ length: count }, () => pooled)]]);
+  return createTestModules({ pool: { content: () => ({ pending, queued: new Map() }) } });
+}
+
+test("the text of a large pool is written in slices, between which other work has its turn", async () => {
+  const large = poolOf(modules.pooled[0]!, 20_000);
+  const begin = performance.now();
+  let turns = 0;
+  let isDone = false;
+  const answer = content.call(large).then(() => (isDone = true));
+  while (!isDone) {
+    await setImmediate();
+    turns++;
+  }
+  await answer;
+  // A slice is 10 ms; on a machine that does other things too a turn takes longer.
+  const milliseconds = performance.now() - begin;
+  assert.ok(turns >= Math.min(5, milliseconds / 20), `${turns} turns in ${milliseconds} ms`);
+});
+
+test("a pool of more than one answer holds is an error that says what to ask for", async () => {
+  const pooled = modules.pooled[0]!;
+  const heavy = { ...pooled, tx: { ...pooled.tx, data: new Uint8Array(1 << 20) } };
+  assert.ok(await content.call(poolOf(heavy, 10)));
+  await assert.rejects(content.call(poolOf(heavy, 40)), { code: "RPC_LIMIT_EXCEEDED", message: /txpool_contentFrom/ });
 });

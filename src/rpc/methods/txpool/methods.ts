@@ -5,32 +5,73 @@ import { maxFeePerGasOf } from "../../../types/transaction/fees.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { address, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import { LimitExceededError } from "../../transport/errors.ts";
+import { SharedSlices } from "../../transport/shared-slices.ts";
 import { SAMPLE } from "../example-values.ts";
 import { mapOf, POOLED, QUANTITY, shape, TRANSACTION } from "../json/schemas.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { quantityText } from "../json/write.ts";
-import type { ServingPorts } from "../rpc-ports.ts";
+import { forwarded, type ServingPorts } from "../rpc-ports.ts";
 
 /** JSON text of one pooled transaction. */
 export type PooledText = (pooled: PooledTransaction) => string;
 
-/** `{pending, queued}`, each by sender (EIP-55) and nonce (decimal). */
-export function contentText({ pending, queued }: PoolContent, text: PooledText): string {
-  return `{"pending":${bySenderText(pending, text)},"queued":${bySenderText(queued, text)}}`;
+/** Letters of an answer: some 100,000 transactions. A full pool of small ones has four times as many, and its text would be in memory several times. */
+const CONTENT_CHARS_MAX = 64 << 20;
+/** Some 0.3 ms between two looks at the clock. */
+const TRANSACTIONS_A_STEP = 50;
+/** What all callers together write of pools in one turn of this thread. */
+const slices = new SharedSlices();
+
+/**
+ * `{pending, queued}`, each by sender (EIP-55) and nonce (decimal), as it was when it was asked for.
+ *
+ * @throws LimitExceededError
+ */
+export async function contentText({ pending, queued }: PoolContent, text: PooledText): Promise<string> {
+  await slices.enter();
+  const writer = new ContentWriter(text);
+  return `{"pending":${await writer.write(pending)},"queued":${await writer.write(queued)}}`;
+}
+
+class ContentWriter {
+  readonly #text: PooledText;
+  #chars = 0;
+  #transactions = 0;
+
+  constructor(text: PooledText) {
+    this.#text = text;
+  }
+
+  async write(bySender: ReadonlyMap<Address, readonly PooledTransaction[]>): Promise<string> {
+    const senders: string[] = [];
+    for (const [sender, pooled] of bySender) {
+      if (pooled.length === 0) continue;
+      const members: string[] = [];
+      for (const entry of pooled) {
+        if (++this.#transactions % TRANSACTIONS_A_STEP === 0 && slices.isOver()) await slices.next();
+        members.push(this.#member(entry));
+      }
+      senders.push(`"${checksumAddress(sender)}":{${members.join(",")}}`);
+    }
+    return `{${senders.join(",")}}`;
+  }
+
+  #member(entry: PooledTransaction): string {
+    const member = `"${entry.tx.nonce}":${this.#text(entry)}`;
+    this.#chars += member.length;
+    if (this.#chars > CONTENT_CHARS_MAX) {
+      throw new LimitExceededError(
+        "the pool has more transactions than one answer holds: ask for those of a sender with txpool_contentFrom",
+      );
+    }
+    return member;
+  }
 }
 
 /** By nonce (decimal). */
-export function byNonceText(pooled: readonly PooledTransaction[], text: PooledText): string {
-  return `{${pooled.map((entry) => `"${entry.tx.nonce}":${text(entry)}`).join(",")}}`;
-}
-
-function bySenderText(bySender: ReadonlyMap<Address, readonly PooledTransaction[]>, text: PooledText): string {
-  const members: string[] = [];
-  for (const [sender, pooled] of bySender) {
-    if (pooled.length === 0) continue;
-    members.push(`"${checksumAddress(sender)}":${byNonceText(pooled, text)}`);
-  }
-  return `{${members.join(",")}}`;
+function byNonceText(pooled: readonly PooledTransaction[]): string {
+  return `{${pooled.map((entry) => `"${entry.tx.nonce}":${pooledText(entry)}`).join(",")}}`;
 }
 
 /** `txpool_status`: how many transactions can be mined at once and how many wait for others. */
@@ -45,14 +86,18 @@ export const status = defineMethod({
     ),
 });
 
-/** `txpool_content`: every pooled transaction by sender (EIP-55) and nonce (decimal). */
+/**
+ * `txpool_content`: every pooled transaction by sender (EIP-55) and nonce (decimal).
+ *
+ * @throws LimitExceededError for a pool of more than 64 MiB of JSON
+ */
 export const content = defineMethod({
   name: "txpool_content",
   params: {},
   result: rawJsonOf(shape("PoolContent", { pending: POOLED, queued: POOLED })),
   heavy: true,
   handle: (_params, { chain }: { chain: Pick<ChainView, "poolContent"> }) =>
-    andThen(chain.poolContent(), (pool) => contentText(pool, ({ tx, sender }) => transactionText(tx, sender))),
+    andThen(chain.poolContent(), (pool) => contentText(pool, pooledText)),
 });
 
 /** `txpool_contentFrom`: the pooled transactions of one sender by nonce. */
@@ -69,8 +114,7 @@ export const contentFrom = defineMethod({
   handle: ({ sender }, { chain }: { chain: Pick<ChainView, "poolContentFrom"> }) =>
     andThen(
       chain.poolContentFrom({ address: sender }),
-      ({ pending, queued }) =>
-        `{"pending":${byNonceText(pending, pooledText)},"queued":${byNonceText(queued, pooledText)}}`,
+      ({ pending, queued }) => `{"pending":${byNonceText(pending)},"queued":${byNonceText(queued)}}`,
     ),
 });
 
@@ -78,7 +122,11 @@ function pooledText({ tx, sender }: PooledTransaction): string {
   return transactionText(tx, sender);
 }
 
-/** `txpool_inspect`: as `txpool_content`, each transaction as one line of text. */
+/**
+ * `txpool_inspect`: as `txpool_content`, each transaction as one line of text.
+ *
+ * @throws LimitExceededError as txpool_content
+ */
 export const inspect = defineMethod({
   name: "txpool_inspect",
   params: {},
@@ -98,4 +146,10 @@ function summaryText({ tx }: PooledTransaction): string {
   return `"${receiver}: ${tx.value} wei + ${tx.gasLimit} gas × ${maxFeePerGasOf(tx)} wei"`;
 }
 
-export const TXPOOL_METHODS: readonly Method<ServingPorts>[] = [content, contentFrom, inspect, status];
+export const TXPOOL_METHODS: readonly Method<ServingPorts>[] = [
+  // Its transactions would take as long to send to another process as to write.
+  forwarded(content),
+  contentFrom,
+  forwarded(inspect),
+  status,
+];

@@ -116,7 +116,15 @@ for (const kind of ["http", "webSocket"] as const) {
         onError,
       }),
     ];
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    // Watchers hear from some moment on, which they do not tell.
+    let first: string | undefined;
+    do {
+      [first] = await transfers(1);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    } while (heard.length === 0 || pending.length === 0);
+    await until(() => heard.at(-1)!.transactionHash === first && pending.at(-1) === first, "the transfer before");
+    heard.length = 0;
+    pending.length = 0;
     const sent = await transfers(3);
     await until(() => heard.length >= 3 && pending.length >= 3, "three transfers");
     assert.deepEqual(
@@ -142,9 +150,13 @@ test("cast logs --subscribe prints what happens", {
     });
   }
   try {
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    const [hash] = await transfers(1);
-    await until(() => output.includes(hash!), `cast to show the transfer; it said ${output}`);
+    const deadline = Date.now() + FOREVER_MS;
+    const sent: string[] = [];
+    do {
+      assert.ok(Date.now() < deadline, `cast shows no transfer; it said ${output}`);
+      sent.push(...(await transfers(1)));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    } while (!sent.some((hash) => output.includes(hash)));
   } finally {
     child.kill("SIGKILL");
   }

@@ -48,7 +48,7 @@ test("web3.js subscribes to heads, logs, pending transactions and contract event
       "data",
       into(heard.events, (event) => (event as Mined).transactionHash),
     );
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await new Promise((resolve) => events.once("connected", resolve));
 
     const transfer = token.methods["transfer"] as (...args: unknown[]) => {
       send(options: object): Promise<{ transactionHash: string; blockNumber: bigint }>;

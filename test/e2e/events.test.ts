@@ -53,6 +53,20 @@ async function until(isDone: () => boolean, what: string): Promise<void> {
   }
 }
 
+/**
+ * Sends transfers, one after the other, until one is heard before the next: subscribers that poll, and programs that start, hear from some moment on that they
+ * do not tell.
+ */
+async function untilHeard(hears: (hash: string) => boolean, who: () => string): Promise<void> {
+  const deadline = Date.now() + FOREVER_MS;
+  for (let waitMs = 100; ; waitMs *= 2) {
+    const [hash] = await transfers(1);
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    if (hears(hash!)) return;
+    assert.ok(Date.now() < deadline, `${who()} heard nothing`);
+  }
+}
+
 /** viem goes on trying to connect for ever otherwise. */
 async function closeSocket(reader: { readonly transport: object }): Promise<void> {
   const { getRpcClient } = reader.transport as {
@@ -73,13 +87,10 @@ for (const kind of ["http", "webSocket"] as const) {
       await events.on("Transfer", (_from, _to, _value, { log }) => heard.push(log.transactionHash));
       const blocks: number[] = [];
       await provider.on("block", (number) => blocks.push(number));
-      // A subscriber that polls hears from some moment on, which it does not tell.
-      let first: string | undefined;
-      do {
-        [first] = await transfers(1);
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      } while (heard.length === 0);
-      await until(() => heard.at(-1) === first, "the transfer before");
+      await untilHeard(
+        (hash) => heard.at(-1) === hash,
+        () => "the contract",
+      );
       heard.length = 0;
       const sent = await transfers(3);
       await until(() => heard.length >= 3 && blocks.length >= 1, "three transfers");
@@ -116,13 +127,10 @@ for (const kind of ["http", "webSocket"] as const) {
         onError,
       }),
     ];
-    // Watchers hear from some moment on, which they do not tell.
-    let first: string | undefined;
-    do {
-      [first] = await transfers(1);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    } while (heard.length === 0 || pending.length === 0);
-    await until(() => heard.at(-1)!.transactionHash === first && pending.at(-1) === first, "the transfer before");
+    await untilHeard(
+      (hash) => heard.at(-1)?.transactionHash === hash && pending.at(-1) === hash,
+      () => "the watchers",
+    );
     heard.length = 0;
     pending.length = 0;
     const sent = await transfers(3);
@@ -150,13 +158,10 @@ test("cast logs --subscribe prints what happens", {
     });
   }
   try {
-    const deadline = Date.now() + FOREVER_MS;
-    const sent: string[] = [];
-    do {
-      assert.ok(Date.now() < deadline, `cast shows no transfer; it said ${output}`);
-      sent.push(...(await transfers(1)));
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    } while (!sent.some((hash) => output.includes(hash)));
+    await untilHeard(
+      (hash) => output.includes(hash),
+      () => `cast, which said ${output},`,
+    );
   } finally {
     child.kill("SIGKILL");
   }

@@ -202,13 +202,13 @@ export class ProductionRole implements ProductionParts {
   nextBlock(): NextBlock {
     const { opened, pool, override } = this.#modules;
     const { chain, patches } = opened;
-    const { hash, header } = chain.head().block;
+    const { block } = chain.head();
     const attributes = override({
       timestamp: this.#nextTimestamp(),
       feeRecipient: this.feeRecipient.value,
-      gasLimit: nextGasLimit(header.gasLimit, chain.config.gasLimitTarget ?? this.#config.consensus.gasLimit),
+      gasLimit: nextGasLimit(block.header.gasLimit, chain.config.gasLimitTarget ?? this.#config.consensus.gasLimit),
     });
-    const inBlock = this.#openAfter({ hash, header }, attributes);
+    const inBlock = this.#openAfter(block, attributes);
     const { baseFeePerGas } = inBlock;
     // On a dev chain nobody else's transactions are before it, but those that wait for a block of one's own are.
     const isAfterPending = patches !== undefined && pool.mempool.counts().pending > 0;
@@ -217,7 +217,7 @@ export class ProductionRole implements ProductionParts {
   }
 
   /** The open header with these attributes on `parent`, which clients that prepare transactions ask for several times a block. */
-  #openAfter({ hash, header }: Pick<Block, "hash" | "header">, attributes: PayloadAttributes): OpenHeader {
+  #openAfter({ hash, header }: Block, attributes: PayloadAttributes): OpenHeader {
     const last = this.#lastOpened;
     if (last?.header.parentHash === hash && isSameBlock(last.attributes, attributes)) return last.header;
     // One that it could be: the real one depends on the nanosecond.

@@ -14,7 +14,7 @@ import { quantityText } from "../json/write.ts";
 import { forwarded, type ServingPorts } from "../rpc-ports.ts";
 
 /** JSON text of one pooled transaction. */
-export type PooledText = (pooled: PooledTransaction) => string;
+type PooledText = (pooled: PooledTransaction) => string;
 
 /** Letters of an answer: some 100,000 transactions. A full pool of small ones has four times as many, and its text would be in memory several times. */
 const CONTENT_CHARS_MAX = 64 << 20;
@@ -28,7 +28,7 @@ const slices = new SharedSlices();
  *
  * @throws LimitExceededError
  */
-export async function contentText({ pending, queued }: PoolContent, text: PooledText): Promise<string> {
+async function contentText({ pending, queued }: PoolContent, text: PooledText): Promise<string> {
   await slices.enter();
   const writer = new ContentWriter(text);
   return `{"pending":${await writer.write(pending)},"queued":${await writer.write(queued)}}`;
@@ -58,7 +58,7 @@ class ContentWriter {
   }
 
   #member(entry: PooledTransaction): string {
-    const member = `"${entry.tx.nonce}":${this.#text(entry)}`;
+    const member = memberText(entry, this.#text);
     this.#chars += member.length;
     if (this.#chars > CONTENT_CHARS_MAX) {
       throw new LimitExceededError(
@@ -71,7 +71,11 @@ class ContentWriter {
 
 /** By nonce (decimal). */
 function byNonceText(pooled: readonly PooledTransaction[]): string {
-  return `{${pooled.map((entry) => `"${entry.tx.nonce}":${pooledText(entry)}`).join(",")}}`;
+  return `{${pooled.map((entry) => memberText(entry, pooledText)).join(",")}}`;
+}
+
+function memberText(entry: PooledTransaction, text: PooledText): string {
+  return `"${entry.tx.nonce}":${text(entry)}`;
 }
 
 /** `txpool_status`: how many transactions can be mined at once and how many wait for others. */

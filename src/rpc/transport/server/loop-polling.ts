@@ -7,7 +7,7 @@ import { performance } from "node:perf_hooks";
  */
 const POLLING_MS = 0.1;
 
-/** So many requests in a row have to come soon, all from one client: several are served faster when their requests come together. */
+/** So many requests in a row have to come soon. */
 const IN_A_ROW_MIN = 4;
 
 type LoopClock = {
@@ -17,13 +17,13 @@ type LoopClock = {
 };
 
 /**
- * Keeps the event loop awake for a moment after an answer to the one client that sends each request as soon as it has the answer to the last (ADR 99). A client
- * that slows down costs one such moment, and an idle node nothing.
+ * Keeps the event loop awake for a moment after an answer to a client that sends each request as soon as it has the answer to the last (ADR 99). A client that slows
+ * down costs one such moment, and an idle node nothing. Requests of several clients come together when the loop sleeps, and are served faster.
  */
 export class LoopPolling {
   readonly #clock: LoopClock;
-  /** Who was answered last, and when; undefined once a request has come. */
-  #answered: { readonly client: object; readonly at: number } | undefined;
+  /** When the only client was answered; undefined once a request has come. */
+  #answeredAt: number | undefined;
   #inARow = 0;
   #isPolling = false;
 
@@ -31,26 +31,29 @@ export class LoopPolling {
     this.#clock = clock;
   }
 
-  /** A request of `client` is there. */
-  arrived(client: object): void {
-    const last = this.#answered;
-    if (last === undefined) return;
-    this.#answered = undefined;
-    const isSoon = last.client === client && this.#clock.now() - last.at <= POLLING_MS;
+  /** A request is there. */
+  arrived(): void {
+    if (this.#answeredAt === undefined) return;
+    const isSoon = this.#clock.now() - this.#answeredAt <= POLLING_MS;
+    this.#answeredAt = undefined;
     this.#inARow = isSoon ? this.#inARow + 1 : 0;
   }
 
-  /** Answers were written, the last one to `client`, and no other request is there. */
-  answered(client: object): void {
-    this.#answered = { client, at: this.#clock.now() };
+  /** An answer was written, and no other request is there. @param clients that are connected */
+  answered(clients: number): void {
+    if (clients !== 1) {
+      this.#answeredAt = undefined;
+      this.#inARow = 0;
+      return;
+    }
+    this.#answeredAt = this.#clock.now();
     if (this.#inARow < IN_A_ROW_MIN || this.#isPolling) return;
     this.#isPolling = true;
     this.#clock.nextTurn(this.#look);
   }
 
   readonly #look = (): void => {
-    const last = this.#answered;
-    this.#isPolling = last !== undefined && this.#clock.now() - last.at <= POLLING_MS;
+    this.#isPolling = this.#answeredAt !== undefined && this.#clock.now() - this.#answeredAt <= POLLING_MS;
     if (this.#isPolling) this.#clock.nextTurn(this.#look);
   };
 }

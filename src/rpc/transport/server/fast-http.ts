@@ -58,10 +58,10 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
    * Answers are written after everything that arrived in one turn is executed. A write may have to wake its reader, which takes
    * longer than most calls; writes in a row wake a process that reads several of the connections once, not for each.
    */
-  function writeThisTurn(): void {
+  function writeThisTurn(connection: FastConnection): void {
     if (isScheduled) return;
     isScheduled = true;
-    polling?.arrived();
+    polling?.arrived(connection);
     setImmediate(writeAll);
   }
 
@@ -71,7 +71,8 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
     answered = [];
     written = 0;
     for (const connection of ready) connection.endAnswer();
-    if (ready.length > 0) polling?.answered(connections.size);
+    const last = ready.at(-1);
+    if (last !== undefined) polling?.answered(last);
   }
 
   /** A short call does not wait for a long one that arrived after it, nor for one whose turn comes before the end of this one. */
@@ -81,7 +82,7 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
 
   function writeSoon(connection: FastConnection): void {
     answered.push(connection);
-    writeThisTurn();
+    writeThisTurn(connection);
   }
 
   const writing = { writeHead, writeThisTurn, writeSoon };
@@ -108,7 +109,7 @@ type HeadWriter = (reply: SentReply | undefined, length: number) => string;
 type Writing = {
   readonly writeHead: HeadWriter;
   /** To be called before a call runs: work it defers to the end of this turn, a block say, is done after the answers. */
-  readonly writeThisTurn: () => void;
+  readonly writeThisTurn: (connection: FastConnection) => void;
   /** Has `endAnswer` called before this turn of the event loop ends, and `writeAnswer` perhaps before that. */
   readonly writeSoon: (connection: FastConnection) => void;
 };
@@ -213,7 +214,7 @@ class FastConnection {
         this.#socket.setTimeout(limits.httpIdleTimeoutMs);
       }
       const context = new RequestContext(this.#caller);
-      this.#writing.writeThisTurn();
+      this.#writing.writeThisTurn(this);
       const answer = dispatcher.dispatch(bytes.subarray(call.bodyStart, call.end), context);
       const reply = call.wantsGzip ? compressor.compressed(answer, this.#place) : answer;
       if (reply instanceof Promise) {

@@ -82,6 +82,19 @@ describe("Pool", () => {
     assert.deepEqual(lost, ["timeout", "crash"]);
   });
 
+  test("an answer counts that arrives together with the end of its thread", async () => {
+    open({ callsMax: 3 });
+    const shared = new Int32Array(new SharedArrayBuffer(4));
+    const outcomes = Promise.allSettled([call("add", shared), call("echo", 1), call("crash"), call("echo", 2)]);
+    while (Atomics.load(shared, 0) === 0) Atomics.wait(shared, 0, 0, 1_000);
+    Atomics.wait(shared, 0, 1, 300);
+    assert.deepEqual(
+      (await outcomes).map((outcome) => (outcome.status === "fulfilled" ? outcome.value : outcome.reason.reason)),
+      [undefined, 1, "crash", 2],
+    );
+    assert.deepEqual(lost, ["crash"]);
+  });
+
   test("close ends the calls in the queue of a thread", async () => {
     open({ callsMax: 2 });
     const outcomes = Promise.allSettled([call("loop"), call("echo", 1), call("echo", 2)]);

@@ -153,13 +153,17 @@ export class Pool<There extends Handlers> {
   /** Ends every thread; calls that run or wait fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { reject } of this.#waiting.splice(0)) reject(closed());
+    this.#rejectWaiting();
     await Promise.all(
       [...this.#threads].map((thread) => {
         for (const { reject } of thread.tasks.splice(0)) reject(closed());
         return this.#end(thread);
       }),
     );
+  }
+
+  #rejectWaiting(): void {
+    for (const { reject } of this.#waiting.splice(0)) reject(closed());
   }
 
   #assign(): void {
@@ -211,17 +215,17 @@ export class Pool<There extends Handlers> {
   }
 
   #loseAfter(thread: Thread, ms: number, message: string): void {
-    thread.timer = setTimeout(() => this.#onLost(thread, new ThreadLostError(message, "timeout")), ms);
+    thread.timer = setTimeout(() => {
+      void this.#end(thread);
+      this.#onLost(thread, new ThreadLostError(message, "timeout"));
+    }, ms);
   }
 
   #rest(thread: Thread): void {
     thread.worker.unref();
     this.#idle.push(thread);
     const { idleMs = IDLE_MS } = this.#options;
-    thread.timer = setTimeout(() => {
-      this.#idle.splice(this.#idle.indexOf(thread), 1);
-      void this.#end(thread);
-    }, idleMs).unref();
+    thread.timer = setTimeout(() => void this.#end(thread), idleMs).unref();
   }
 
   /** undefined: there are as many as there may be. */
@@ -238,11 +242,15 @@ export class Pool<There extends Handlers> {
     };
     const channel = channelOver(worker as MessageEnd, here);
     const thread: Thread = { worker, channel, isReady: false, tasks: [], timer: undefined };
+    let lost = new ThreadLostError("the thread ended without an answer", "crash");
     worker.on("error", (cause) => {
-      this.#onLost(thread, new ThreadLostError(cause.message, "crash", { cause }));
+      lost = new ThreadLostError(cause.message, "crash", { cause });
     });
     worker.on("exit", () => {
-      this.#onLost(thread, new ThreadLostError("the thread ended without an answer", "crash"));
+      if (!this.#threads.has(thread)) return;
+      this.#leave(thread);
+      // Answers that arrive together with the end are taken by then.
+      queueMicrotask(() => this.#onLost(thread, lost));
     });
     this.#threads.add(thread);
     return thread;
@@ -268,6 +276,7 @@ export class Pool<There extends Handlers> {
     } catch (error) {
       task.reject(error as Error);
     }
+    if (!this.#threads.has(thread)) return;
     if (thread.tasks.length > 0) this.#startDeadline(thread);
     else if (this.#options.idleMs === 0) void this.#end(thread);
     else this.#rest(thread);
@@ -276,20 +285,24 @@ export class Pool<There extends Handlers> {
 
   /** The call that ran there fails; the others go to other threads. */
   #onLost(thread: Thread, error: ThreadLostError): void {
-    if (!this.#threads.has(thread)) return;
-    const at = this.#idle.indexOf(thread);
-    if (at >= 0) this.#idle.splice(at, 1);
     const [task, ...unstarted] = thread.tasks.splice(0);
     this.#waiting.unshift(...unstarted);
-    void this.#end(thread);
     this.#options.onLost?.(error, task?.name);
     task?.reject(error);
-    if (!this.#isClosed) this.#assign();
+    if (this.#isClosed) this.#rejectWaiting();
+    else this.#assign();
+  }
+
+  /** The thread gets no more calls. */
+  #leave(thread: Thread): void {
+    this.#threads.delete(thread);
+    const at = this.#idle.indexOf(thread);
+    if (at >= 0) this.#idle.splice(at, 1);
+    clearTimeout(thread.timer);
   }
 
   async #end(thread: Thread): Promise<void> {
-    this.#threads.delete(thread);
-    clearTimeout(thread.timer);
+    this.#leave(thread);
     await thread.worker.end();
   }
 }

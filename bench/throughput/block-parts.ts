@@ -12,7 +12,7 @@ import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { SoloEngine } from "../../src/consensus/solo/solo-engine.ts";
 import { withCalls } from "../../src/consensus/testing/test-application.ts";
 import { journalPool } from "../../src/mempool/journaled-pool.ts";
-import { createSubmit } from "../../src/mempool/submission.ts";
+import { Submissions } from "../../src/mempool/submission.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
@@ -99,9 +99,9 @@ function measure(
       headTimestamp: () => chain.head().block.header.timestamp,
     },
   );
-  const submit = createSubmit(
+  const { submit } = new Submissions(
     { txFeeWeiMax: 0n, allowUnprotected: false },
-    { pool: mempool, blobs: { verify: unused, prove: unused } },
+    { pool: mempool, blobs: { verify: unused, prove: unused }, authorities: { recover: unused } },
   );
 
   for (let block = 0; block < blocks; block++) {

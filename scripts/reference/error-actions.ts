@@ -110,6 +110,7 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   POOL_ADDRESS_RESERVED: "Wait for the sender's transactions.",
   POOL_ALREADY_KNOWN: "Nothing: wait for its receipt.",
   POOL_AUTHORITY_RESERVED: "Wait for the account's transactions.",
+  POOL_AUTHORITY_QUEUE_FULL: "Try again in some seconds.",
   POOL_BLOB_QUEUE_FULL: "Try again in some seconds.",
   POOL_DELEGATED_ACCOUNT_LIMIT: "Wait until the transaction before is in a block.",
   POOL_DELEGATED_NONCE_GAP: "Send the next nonce.",

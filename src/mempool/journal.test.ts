@@ -9,7 +9,7 @@ import { createFaultyDisk } from "../storage/testing/faulty-disk.ts";
 import type { JournalRecord } from "./journal.ts";
 import { PoolJournal } from "./journal.ts";
 import type { PooledTransaction } from "./pool.ts";
-import { testAccount, transfer } from "./testing/pool-fixture.ts";
+import { setCodeTransaction, testAccount, transfer } from "./testing/pool-fixture.ts";
 
 const alice = testAccount(0);
 const NONE = () => [];
@@ -63,6 +63,20 @@ describe("PoolJournal", () => {
         assert.deepEqual(stored(directory), { records: wanted, lostBytes: 0 });
       }),
     );
+  });
+
+  test("reads back who signed authorizations", () => {
+    const directory = createMemoryLogDirectory();
+    const signed = setCodeTransaction({ authorizations: 3 });
+    const highS = { ...signed.authorizationList[1]!, s: 2n ** 256n - 1n };
+    const tx = { ...signed, authorizationList: signed.authorizationList.with(1, highS) };
+    const journal = new PoolJournal(directory, () => [{ tx, sender: alice }]);
+    const record = { ...added({ tx, sender: alice }), authorities: [testAccount(100), undefined, testAccount(102)] };
+    journal.append({ tx, sender: alice });
+    // As the file begins with what is pooled.
+    assert.deepEqual(stored(directory), { records: [record, record], lostBytes: 0 });
+    fileOf(directory).truncate(journal.size - 1);
+    assert.equal(stored(directory).records.length, 1);
   });
 
   test("reads back all but the torn last record, wherever a write ends", () => {

@@ -1,10 +1,12 @@
 import { crc32 } from "node:zlib";
 import { NodeError } from "../errors.ts";
-import { type Address, addressFromBytes, addressToBytes } from "../primitives/address.ts";
+import { ADDRESS_LENGTH, type Address, addressFromBytes, addressToBytes, ZERO_ADDRESS } from "../primitives/address.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../primitives/hash.ts";
 import { decodeRlpAt, InvalidRlpError, rlpItemEnd } from "../primitives/rlp.ts";
 import type { LogDirectory, LogFile } from "../storage/log-file.ts";
 import { encodePooledTransaction } from "../types/transaction/encode.ts";
+import { recoverAuthority } from "../types/transaction/sender.ts";
+import type { Authorization } from "../types/transaction/transaction.ts";
 import type { PooledTransaction } from "./pool.ts";
 
 /** One entry of the pool's journal. */
@@ -15,6 +17,8 @@ export type JournalRecord =
       readonly transaction: Uint8Array;
       /** Unknown in journals of earlier builds. */
       readonly sender: Address | undefined;
+      /** Signers of its authorizations (EIP-7702), undefined for one without; absent where it has none. */
+      readonly authorities?: readonly (Address | undefined)[];
     }
   | { readonly kind: "removed"; readonly hash: Hash };
 
@@ -29,8 +33,10 @@ type JournalContent = {
 const HEADER_LENGTH = 8;
 const ADDED = 1;
 const REMOVED = 2;
-const ADDRESS_LENGTH = 20;
+const ADDED_WITH_AUTHORITIES = 3;
 const HASH_LENGTH = 32;
+/** Of the body, after kind and sender. */
+const SIGNERS_OFFSET = 1 + ADDRESS_LENGTH;
 
 /*
  * A record:
@@ -38,17 +44,35 @@ const HASH_LENGTH = 32;
  *   CRC-32 of all that follows   4 bytes, little endian
  *   length of the body           4 bytes, little endian
  *   body                         01 ‖ sender (20) ‖ network form of the transaction, or
- *                                02 ‖ hash (32)
+ *                                02 ‖ hash (32), or
+ *                                03 ‖ sender (20) ‖ number of authorizations (2, little endian) ‖ the signer of each (20, zeros: none) ‖ network form
  *
- * The sender is stored because recovering it takes most of the time of a start. The checksum makes it as good as recovered.
+ * The signers are stored because recovering them takes most of the time of a start. The checksum makes them as good as recovered.
  */
 
-export function encodeAdded(sender: Address, transaction: Uint8Array): Uint8Array {
-  const body = Buffer.allocUnsafe(HEADER_LENGTH + 1 + ADDRESS_LENGTH + transaction.length);
-  body[HEADER_LENGTH] = ADDED;
+function recordOf({ tx, sender, sidecar }: PooledTransaction): Uint8Array {
+  const authorities = tx.type === 4 ? encodeAuthorities(tx.authorizationList) : undefined;
+  return encodeAdded(sender, encodePooledTransaction(tx, sidecar), authorities);
+}
+
+export function encodeAdded(sender: Address, transaction: Uint8Array, authorities?: Uint8Array): Uint8Array {
+  const start = HEADER_LENGTH + SIGNERS_OFFSET;
+  const end = start + (authorities?.length ?? 0);
+  const body = Buffer.allocUnsafe(end + transaction.length);
+  body[HEADER_LENGTH] = authorities === undefined ? ADDED : ADDED_WITH_AUTHORITIES;
   body.set(addressToBytes(sender), HEADER_LENGTH + 1);
-  body.set(transaction, HEADER_LENGTH + 1 + ADDRESS_LENGTH);
+  if (authorities !== undefined) body.set(authorities, start);
+  body.set(transaction, end);
   return sealed(body);
+}
+
+function encodeAuthorities(list: readonly Authorization[]): Uint8Array {
+  const bytes = Buffer.alloc(2 + list.length * ADDRESS_LENGTH);
+  bytes.writeUInt16LE(list.length);
+  for (const [i, authorization] of list.entries()) {
+    bytes.set(addressToBytes(recoverAuthority(authorization) ?? ZERO_ADDRESS), 2 + i * ADDRESS_LENGTH);
+  }
+  return bytes;
 }
 
 function encodeRemoved(hash: Hash): Uint8Array {
@@ -82,17 +106,24 @@ function decodeJournal(file: Uint8Array): JournalContent {
   return { records, lostBytes: lostBytes + bytes.length - at };
 }
 
-function decodeBody(body: Uint8Array): JournalRecord | undefined {
+function decodeBody(body: Buffer): JournalRecord | undefined {
   if (body[0] === REMOVED && body.length === 1 + HASH_LENGTH) {
     return { kind: "removed", hash: hashFromBytes(body.subarray(1)) };
   }
-  if (body[0] !== ADDED || body.length <= 1 + ADDRESS_LENGTH) return undefined;
-  return {
-    kind: "added",
-    sender: addressFromBytes(body.subarray(1, 1 + ADDRESS_LENGTH)),
-    // A copy: a view would hold the whole file in memory.
-    transaction: Uint8Array.from(body.subarray(1 + ADDRESS_LENGTH)),
-  };
+  if (body.length <= SIGNERS_OFFSET) return undefined;
+  const sender = addressFromBytes(body.subarray(1, SIGNERS_OFFSET));
+  // Copies: a view would hold the whole file in memory.
+  if (body[0] === ADDED) return { kind: "added", sender, transaction: Uint8Array.from(body.subarray(SIGNERS_OFFSET)) };
+  if (body[0] !== ADDED_WITH_AUTHORITIES || body.length <= SIGNERS_OFFSET + 2) return undefined;
+  const first = SIGNERS_OFFSET + 2;
+  const end = first + body.readUInt16LE(SIGNERS_OFFSET) * ADDRESS_LENGTH;
+  if (body.length <= end) return undefined;
+  const authorities: (Address | undefined)[] = [];
+  for (let at = first; at < end; at += ADDRESS_LENGTH) {
+    const authority = addressFromBytes(body.subarray(at, at + ADDRESS_LENGTH));
+    authorities.push(authority === ZERO_ADDRESS ? undefined : authority);
+  }
+  return { kind: "added", sender, authorities, transaction: Uint8Array.from(body.subarray(end)) };
 }
 
 /**
@@ -189,8 +220,8 @@ export class PoolJournal {
   }
 
   /** @throws JournalWriteError: it is not stored */
-  append({ tx, sender, sidecar }: PooledTransaction): void {
-    this.#append(encodeAdded(sender, encodePooledTransaction(tx, sidecar)));
+  append(transaction: PooledTransaction): void {
+    this.#append(recordOf(transaction));
   }
 
   /** Stores that a transaction is not to be restored. @throws JournalWriteError */
@@ -314,8 +345,8 @@ function writeAll(file: LogFile, transactions: Iterable<PooledTransaction>): num
     batch = [];
     batchBytes = 0;
   };
-  for (const { tx, sender, sidecar } of transactions) {
-    const record = encodeAdded(sender, encodePooledTransaction(tx, sidecar));
+  for (const transaction of transactions) {
+    const record = recordOf(transaction);
     batch.push(record);
     batchBytes += record.length;
     if (batchBytes >= WRITE_BYTES) flush();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { ADDRESS_LENGTH, addressToBytes } from "../primitives/address.ts";
 import type { LogDirectory } from "../storage/log-file.ts";
 import { createMemoryLogDirectory } from "../storage/memory-log-directory.ts";
 import { createFaultyDisk } from "../storage/testing/faulty-disk.ts";
@@ -7,7 +8,15 @@ import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import { encodeAdded } from "./journal.ts";
 import { type JournaledPool, journalPool } from "./journaled-pool.ts";
 import type { Mempool } from "./mempool.ts";
-import { createTestPool, ETHER, GWEI, testAccount, testHeader, transfer } from "./testing/pool-fixture.ts";
+import {
+  createTestPool,
+  ETHER,
+  GWEI,
+  setCodeTransaction,
+  testAccount,
+  testHeader,
+  transfer,
+} from "./testing/pool-fixture.ts";
 
 const [alice, bob] = [testAccount(0), testAccount(1)];
 
@@ -44,6 +53,23 @@ describe("journalPool", () => {
     assert.deepEqual(hashes(again.pool), hashes(pool));
     assert.equal(again.journaled.restoreResult.restored, 3);
     assert.deepEqual(again.pool.counts(), { pending: 2, queued: 1 });
+  });
+
+  test("what authorizes accounts waits with its signers, who are not recovered again", () => {
+    const directory = createMemoryLogDirectory();
+    start(directory);
+    const tx = setCodeTransaction({ authorizations: 3 });
+    // The number of signers, and of three the second one alone.
+    const signers = Buffer.alloc(2 + 3 * ADDRESS_LENGTH);
+    signers.writeUInt16LE(3);
+    signers.set(addressToBytes(bob), 2 + ADDRESS_LENGTH);
+    const file = directory.open(directory.list()[0]!);
+    file.write(encodeAdded(alice, tx.raw, signers), file.size());
+    const { pool, journaled } = start(directory);
+    assert.equal(journaled.restoreResult.restored, 1);
+    pool.add(transfer(bob, 0));
+    // As the record says, and not as the signatures would.
+    assert.throws(() => pool.add(transfer(bob, 1)), { code: "POOL_DELEGATED_ACCOUNT_LIMIT" });
   });
 
   test("a journal of which everything is restored is continued, any other one rewritten", () => {

@@ -5,6 +5,7 @@ import type { Hash } from "../primitives/hash.ts";
 import type { LogDirectory } from "../storage/log-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { type DecodedPooledTransaction, decodePooledTransaction } from "../types/transaction/decode.ts";
+import { noteAuthorities } from "../types/transaction/sender.ts";
 import type { JournalRecord } from "./journal.ts";
 import { JournalWriteError, PoolJournal } from "./journal.ts";
 import type { Mempool } from "./mempool.ts";
@@ -147,7 +148,9 @@ function submissionsOf(records: readonly JournalRecord[]) {
     }
     try {
       const decoded = decodePooledTransaction(record.transaction);
-      submissions.set(decoded.tx.hash, submissionOf(decoded, record.sender));
+      const { tx } = decoded;
+      if (tx.type === 4 && record.authorities) noteAuthorities(tx.authorizationList, record.authorities);
+      submissions.set(tx.hash, submissionOf(decoded, record.sender));
     } catch (error) {
       if (!(error instanceof NodeError)) throw error;
       undecodable++;

@@ -126,20 +126,16 @@ export class LegacyPool {
    * @throws TransactionRejectedError
    */
   insert(entry: Entry, store: (entry: Entry) => void): void {
-    const { sender, tx } = entry;
-    this.#checkState(entry);
-    const known = this.#accounts.get(sender);
-    const old = known?.pending.get(tx.nonce) ?? known?.queued.get(tx.nonce);
-    if (old && !satisfiesPriceBump(entry, old, this.#options.priceBump)) {
-      throw reject("POOL_REPLACEMENT_UNDERPRICED", "replacement transaction underpriced");
-    }
-    const nextNonce = known?.nextNonce ?? this.#stateNonce(sender);
-    const isGapped = tx.nonce > nextNonce;
-    if (!old) this.#checkAccountLimit(known, isGapped);
-    const victims = this.#findVictims(entry, isGapped, old?.bytes ?? 0);
+    const { known, nextNonce, victims } = this.#admit(entry);
+    this.#checkAuthorities(entry);
     store(entry);
     for (const victim of victims) this.#remove(victim, "evicted");
-    this.#add(entry, known ?? this.#openAccount(sender, nextNonce));
+    this.#add(entry, known ?? this.#openAccount(entry.sender, nextNonce));
+  }
+
+  /** The checks of `insert` but those of authorities, which have to be recovered. @throws TransactionRejectedError */
+  check(entry: Entry): void {
+    this.#admit(entry);
   }
 
   /** The transactions that became pending since the last call, in order of nonce by account. */
@@ -157,15 +153,25 @@ export class LegacyPool {
    */
   reset(rules: PoolRules, changed: Iterable<Address> | undefined, included: (hash: Hash) => boolean): void {
     const capBefore = txGasLimitMaxOf(this.#rules.hardfork, this.#rules);
-    const isStricter = rules.hardfork !== this.#rules.hardfork || rules.header.gasLimit < this.#rules.header.gasLimit;
+    const isNewFork = rules.hardfork !== this.#rules.hardfork;
+    const { gasLimit } = rules.header;
+    const isGasLower = gasLimit < this.#rules.header.gasLimit;
     this.#rules = rules;
     const cap = txGasLimitMaxOf(rules.hardfork, rules);
     if (cap !== undefined && capBefore === undefined) {
       this.removeWhere(({ tx }) => tx.gasLimit > cap, "invalid");
     }
-    const addresses = changed && !isStricter ? changed : this.#accounts.keys();
-    for (const address of [...addresses]) this.#resetAccount(address, included);
+    const addresses = new Set(changed !== undefined && !isNewFork ? changed : this.#accounts.keys());
+    // A gas limit may fall for hundreds of blocks: of the others only those are looked at that it may rule out.
+    if (isGasLower) for (const address of this.#addressesAbove(gasLimit)) addresses.add(address);
+    for (const address of addresses) this.#resetAccount(address, included);
     this.#setBaseFee(rules.nextBaseFee);
+  }
+
+  *#addressesAbove(gasLimit: bigint): Iterable<Address> {
+    for (const [address, { pending, queued }] of this.#accounts) {
+      if (pending.mayExceed(gasLimit) || queued.mayExceed(gasLimit)) yield address;
+    }
   }
 
   /** Removes every transaction for which `isUnwanted`, from either list. */
@@ -194,6 +200,21 @@ export class LegacyPool {
     this.#invalidateTails();
   }
 
+  /** What becomes of the pool if `entry` comes in. */
+  #admit(entry: Entry) {
+    const { sender, tx } = entry;
+    this.#checkState(entry);
+    const known = this.#accounts.get(sender);
+    const old = known?.pending.get(tx.nonce) ?? known?.queued.get(tx.nonce);
+    if (old && !satisfiesPriceBump(entry, old, this.#options.priceBump)) {
+      throw reject("POOL_REPLACEMENT_UNDERPRICED", "replacement transaction underpriced");
+    }
+    const nextNonce = known?.nextNonce ?? this.#stateNonce(sender);
+    const isGapped = tx.nonce > nextNonce;
+    if (!old) this.#checkAccountLimit(known, isGapped);
+    return { known, nextNonce, victims: this.#findVictims(entry, isGapped, old?.bytes ?? 0) };
+  }
+
   /** Nonce, funds and the rules of delegated accounts, on the state at the head. */
   #checkState(entry: Entry): void {
     const { tx, sender, cost } = entry;
@@ -208,15 +229,19 @@ export class LegacyPool {
     });
     const isDelegated = state !== undefined && state.codeHash !== EMPTY_CODE_HASH;
     if (isDelegated || this.#authorities.has(sender)) this.#checkDelegated(entry, account, nonce);
-    for (const authority of entry.authorities) {
+    if (!account && this.#modules.isReserved(sender)) {
+      throw reject("POOL_ADDRESS_RESERVED", "address already reserved");
+    }
+  }
+
+  /** Last, and so later than in geth: a transaction that is rejected for anything else must not cost hundreds of signatures. */
+  #checkAuthorities({ authorities }: Entry): void {
+    for (const authority of authorities) {
       const other = this.#accounts.get(authority);
       const count = other ? other.pending.size + other.queued.size : 0;
       if (count > 1 || this.#modules.isReserved(authority)) {
         throw reject("POOL_AUTHORITY_RESERVED", "authority already reserved");
       }
-    }
-    if (!account && this.#modules.isReserved(sender)) {
-      throw reject("POOL_ADDRESS_RESERVED", "address already reserved");
     }
   }
 

@@ -135,6 +135,12 @@ export class Mempool implements PoolReader {
     return wanted;
   }
 
+  /** The checks that `add` makes of a transaction before the authorities of a set code transaction are recovered. @throws TransactionRejectedError */
+  checkSetCode(submission: Submission): void {
+    if (this.get(submission.tx.hash)) throw alreadyKnown();
+    this.#legacy.check(this.#legacyEntry(submission));
+  }
+
   /** Whether a block has the gas that `tx` asks for. @throws TransactionRejectedError */
   checkGasLimit(tx: Transaction): void {
     checkGasLimit(tx, this.#rules);
@@ -293,21 +299,26 @@ export class Mempool implements PoolReader {
   }
 
   #insert(submission: Submission): void {
-    const { tx } = submission;
-    if (this.get(tx.hash)) throw alreadyKnown();
+    if (this.get(submission.tx.hash)) throw alreadyKnown();
     if (isBlobSubmission(submission)) {
       this.#insertBlob(submission);
       return;
     }
+    const entry = this.#legacyEntry(submission);
+    this.#legacy.insert(entry, this.#append);
+    this.#added.push(entry);
+  }
+
+  /** @throws TransactionRejectedError where the transaction breaks a rule of its own */
+  #legacyEntry(submission: Submission): Entry {
+    const { tx } = submission;
     const sender = checkTransaction(submission, this.#rules, {
       minimumTip: this.#minimumTip,
       sizeMax: TX_SIZE_MAX,
       size: tx.raw.length,
       permissions: this.#permissions,
     });
-    const entry = new Entry({ tx, sender }, this.#arrivals++);
-    this.#legacy.insert(entry, this.#append);
-    this.#added.push(entry);
+    return new Entry({ tx, sender }, this.#arrivals++);
   }
 
   #insertBlob(submission: BlobSubmission): void {

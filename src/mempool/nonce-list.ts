@@ -87,6 +87,11 @@ export class NonceList {
     return this.#take(this.#indexOf(nonce), this.#entries.length);
   }
 
+  /** Whether a transaction may have more gas: false where none has. */
+  mayExceed(gasLimit: bigint): boolean {
+    return this.#gasMax > gasLimit;
+  }
+
   /** Removes and returns what costs more than `balance` or has more gas than `gasLimit`. */
   removeUnpayable(balance: bigint, gasLimit: bigint): readonly Entry[] {
     if (this.#costMax <= balance && this.#gasMax <= gasLimit) return NONE;

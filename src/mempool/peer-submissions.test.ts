@@ -13,6 +13,7 @@ import {
   createTestPool,
   ETHER,
   GWEI,
+  setCodeTransaction,
   testAccount,
   testHeader,
   testKey,
@@ -56,10 +57,12 @@ function peerSubmissions() {
   const { pool, state } = createTestPool();
   for (let i = 0; i < ACCOUNTS; i++) state.set(testAccount(i), { balance: ETHER });
   const verifications: ((fault: string | undefined) => void)[] = [];
+  const recoveries: (() => void)[] = [];
   const pauses: number[] = [];
   const submissions = new PeerSubmissions({
     pool,
     blobs: { verifyForPeer: () => new Promise((resolve) => verifications.push(resolve)) },
+    authorities: { recover: () => new Promise((resolve) => recoveries.push(resolve)) },
     log: SILENT_LOGGER,
     wait: async (ms) => void pauses.push(ms),
   });
@@ -68,7 +71,7 @@ function peerSubmissions() {
     runs++;
     add();
   };
-  return { pool, state, submissions, verifications, pauses, run, runs: () => runs };
+  return { pool, state, submissions, verifications, recoveries, pauses, run, runs: () => runs };
 }
 
 test("a transaction without blobs is pooled when submit returns", () => {
@@ -155,6 +158,7 @@ test("a verification that fails, or a pool that has changed, ends neither the qu
   const failing = new PeerSubmissions({
     pool,
     blobs: { verifyForPeer: () => Promise.reject(new Error("thread lost")) },
+    authorities: { recover: () => Promise.reject(new Error("thread lost")) },
     log: SILENT_LOGGER,
   });
   failing.submit(blobSubmission(3), run);
@@ -170,4 +174,30 @@ test("a verification that fails, or a pool that has changed, ends neither the qu
   await setImmediate();
   assert.equal(submissions.waiting, 0);
   assert.deepEqual(pool.counts(), { pending: 1, queued: 0 });
+});
+
+test("a transaction with many authorizations is pooled once their signers are known, and waits behind the others", async () => {
+  const { pool, submissions, verifications, recoveries, run, runs } = peerSubmissions();
+  const tx = setCodeTransaction({ authorizations: 10 });
+  submissions.submit(blobSubmission(1), run);
+  submissions.submit({ tx }, run);
+  assert.throws(() => submissions.submit({ tx }, run), { code: "POOL_ALREADY_KNOWN" });
+  assert.deepEqual([submissions.waiting, recoveries.length], [2, 0]);
+  verifications[0]!(undefined);
+  await setImmediate();
+  assert.deepEqual([runs(), recoveries.length], [1, 1]);
+  recoveries[0]!();
+  await setImmediate();
+  assert.equal(pool.get(tx.hash)?.sender, testAccount(0));
+  const few = setCodeTransaction({ nonce: 1n, authorizations: 2 });
+  submissions.submit({ tx: few }, run);
+  assert.ok(pool.get(few.hash));
+});
+
+test("a transaction with many authorizations that is rejected for anything else costs none of its signatures", () => {
+  const { submissions, state, recoveries, run } = peerSubmissions();
+  state.set(testAccount(0), { balance: 1n });
+  const tx = setCodeTransaction({ authorizations: 10 });
+  assert.throws(() => submissions.submit({ tx }, run), { code: "TX_INSUFFICIENT_ACCOUNT_FUNDS" });
+  assert.deepEqual([submissions.waiting, recoveries.length], [0, 0]);
 });

@@ -2,13 +2,13 @@ import { setTimeout } from "node:timers/promises";
 import { NodeError } from "../errors.ts";
 import { equalBytes } from "../primitives/bytes.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { BlobSidecar, BlobTransaction } from "../types/transaction/transaction.ts";
+import type { BlobSidecar, BlobTransaction, SetCodeTransaction } from "../types/transaction/transaction.ts";
 import { reject } from "./admission.ts";
 import type { Submission } from "./pool.ts";
 import { checkSidecar } from "./sidecar.ts";
-import type { SubmissionPool } from "./submission.ts";
+import { type AuthorityRecovery, hasManyAuthorizations, type SubmissionPool } from "./submission.ts";
 
-/** Blob transactions of peers that wait for their proofs to be verified, each of up to 1 MiB. Peers announce again what found no place. */
+/** Transactions of peers that wait for proofs or signers to be verified, each of up to 1 MiB. Peers announce again what found no place. */
 const WAITING_MAX = 16;
 /**
  * After a wrong proof the next verification for a peer waits, after each further one twice as long: peers with wrong proofs get no more than a fraction of a
@@ -17,20 +17,21 @@ const WAITING_MAX = 16;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** Too many blob transactions of peers are being verified. */
+/** Too many transactions of peers are being verified. */
 class PeerQueueFullError extends NodeError {
   readonly code = "POOL_PEER_QUEUE_FULL";
   constructor() {
-    super("too many blob transactions of peers are being verified");
+    super("too many transactions of peers are being verified");
   }
 }
 
 type PeerSubmissionModules = {
-  readonly pool: Pick<SubmissionPool, "add" | "checkBlob">;
+  readonly pool: Pick<SubmissionPool, "add" | "checkBlob" | "checkSetCode">;
   readonly blobs: {
     /** undefined when the proofs of `sidecar` hold, else what is wrong. */
     verifyForPeer(sidecar: BlobSidecar): Promise<string | undefined>;
   };
+  readonly authorities: AuthorityRecovery;
   /** @throws NodeError while transactions of peers are put off */
   readonly assertOpen?: (() => void) | undefined;
   readonly log: Logger;
@@ -40,12 +41,13 @@ type PeerSubmissionModules = {
 /** Runs what adds a transaction to the pool; the caller knows by it which transactions are a peer's. */
 export type RunAdd = (add: () => void) => void;
 
-type Waiting = { readonly submission: BlobSubmission; readonly run: RunAdd };
 type BlobSubmission = Submission & { readonly tx: BlobTransaction };
+type SetCodeSubmission = Submission & { readonly tx: SetCodeTransaction };
+type Waiting = { readonly submission: BlobSubmission | SetCodeSubmission; readonly run: RunAdd };
 
 /**
- * The one way for transactions of peers into the pool. All that is cheap is checked when it is called; proofs of blobs are verified by another thread, one
- * transaction after the other, so that neither consensus nor callers wait for a peer.
+ * The one way for transactions of peers into the pool. All that is cheap is checked when it is called; proofs of blobs are verified and many
+ * authorizations' signers recovered by another thread, one transaction after the other, so that neither consensus nor callers wait for a peer.
  */
 export class PeerSubmissions {
   readonly #modules: PeerSubmissionModules;
@@ -57,30 +59,31 @@ export class PeerSubmissions {
     this.#modules = modules;
   }
 
-  /** Blob transactions that are being verified or wait for it. */
+  /** Transactions that are being verified or wait for it. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
   /**
-   * @param run runs the addition, now or, for a blob transaction, when its proofs are verified
+   * @param run runs the addition, now or, where another thread has work of the transaction, after that
    * @throws NodeError where the transaction is rejected now
    */
   submit(submission: Submission, run: RunAdd): void {
     const { pool, assertOpen } = this.#modules;
     assertOpen?.();
-    if (!isBlobSubmission(submission)) {
+    if (!needsWork(submission)) {
       run(() => pool.add(submission));
       return;
     }
-    const { tx, sidecar } = submission;
     if (this.#waiting.some((other) => isSame(other.submission, submission))) {
       throw reject("POOL_ALREADY_KNOWN", "already known");
     }
     if (this.#waiting.length >= WAITING_MAX) throw new PeerQueueFullError();
-    const wanted = pool.checkBlob(submission);
-    // Sidecars of before Osaka are converted for callers alone: that takes seconds.
-    checkSidecar(tx, sidecar, wanted);
+    if (isBlobSubmission(submission)) {
+      const wanted = pool.checkBlob(submission);
+      // Sidecars of before Osaka are converted for callers alone: that takes seconds.
+      checkSidecar(submission.tx, submission.sidecar, wanted);
+    } else pool.checkSetCode(submission);
     this.#waiting.push({ submission, run });
     if (this.#waiting.length === 1) void this.#verifyAll();
   }
@@ -97,22 +100,28 @@ export class PeerSubmissions {
   }
 
   async #verify({ submission, run }: Waiting): Promise<boolean> {
-    const { pool, blobs, log } = this.#modules;
+    const { pool, blobs, authorities, log } = this.#modules;
     const { hash } = submission.tx;
     try {
-      const fault = await blobs.verifyForPeer(submission.sidecar!);
-      if (fault !== undefined) {
-        log.debug("wrong blob proof from a peer", { hash, fault });
-        return false;
-      }
+      if (isBlobSubmission(submission)) {
+        const fault = await blobs.verifyForPeer(submission.sidecar!);
+        if (fault !== undefined) {
+          log.debug("wrong blob proof from a peer", { hash, fault });
+          return false;
+        }
+      } else await authorities.recover(submission.tx);
       run(() => pool.add({ ...submission, isVerified: true }));
     } catch (error) {
       // The pool has changed, or the node stops. Peers that still have the transaction announce it again.
       const isExpected = error instanceof NodeError;
-      log[isExpected ? "debug" : "error"]("blob transaction of a peer rejected", { hash, error });
+      log[isExpected ? "debug" : "error"]("transaction of a peer rejected", { hash, error });
     }
     return true;
   }
+}
+
+function needsWork(submission: Submission): submission is Waiting["submission"] {
+  return isBlobSubmission(submission) || hasManyAuthorizations(submission.tx);
 }
 
 function isBlobSubmission(submission: Submission): submission is BlobSubmission {
@@ -120,10 +129,10 @@ function isBlobSubmission(submission: Submission): submission is BlobSubmission 
 }
 
 /** The signature does not cover the sidecar: with other proofs it is another submission, or a wrong copy would shut out the right one. */
-function isSame(one: BlobSubmission, other: BlobSubmission): boolean {
-  if (one.tx.hash !== other.tx.hash) return false;
-  const [a, b] = [one.sidecar!, other.sidecar];
-  if (b === undefined || a.wrapperVersion !== b.wrapperVersion) return false;
+function isSame({ tx, sidecar: a }: Submission, { tx: other, sidecar: b }: Submission): boolean {
+  if (tx.hash !== other.hash) return false;
+  if (a === undefined || b === undefined) return a === b;
+  if (a.wrapperVersion !== b.wrapperVersion) return false;
   return areEqual(a.blobs, b.blobs) && areEqual(a.proofs, b.proofs);
 }
 

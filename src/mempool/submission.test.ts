@@ -8,8 +8,17 @@ import type { Hash } from "../primitives/hash.ts";
 import { encodePooledTransaction } from "../types/transaction/encode.ts";
 import { signTransaction } from "../types/transaction/sign.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
-import { type BlobVerifier, createSubmit } from "./submission.ts";
-import { CHAIN_ID, createTestPool, ETHER, GWEI, testAccount, testHeader, testKey } from "./testing/pool-fixture.ts";
+import { type AuthorityRecovery, type BlobVerifier, Submissions } from "./submission.ts";
+import {
+  CHAIN_ID,
+  createTestPool,
+  ETHER,
+  GWEI,
+  setCodeTransaction,
+  testAccount,
+  testHeader,
+  testKey,
+} from "./testing/pool-fixture.ts";
 
 const alice = testAccount(0);
 const RULES = { txFeeWeiMax: 0n, allowUnprotected: false };
@@ -67,8 +76,10 @@ function submission() {
       return { commitments, proofs };
     },
   };
-  const submit = createSubmit(RULES, { pool, blobs });
-  return { pool, state, submit, verifications, proven, proofs, commitments };
+  const recoveries: (() => void)[] = [];
+  const authorities: AuthorityRecovery = { recover: () => new Promise((resolve) => recoveries.push(resolve)) };
+  const { submit } = new Submissions(RULES, { pool, blobs, authorities });
+  return { pool, state, submit, verifications, recoveries, proven, proofs, commitments };
 }
 
 test("a transaction without blobs is pooled when submit returns", () => {
@@ -86,8 +97,9 @@ test("a transaction whose sender another process recovered is pooled under the s
   assert.equal(pool.get(tx.hash)?.sender, alice);
   assert.throws(() => submit(tx.raw, alice), { code: "POOL_ALREADY_KNOWN" });
   assert.throws(() => submit(other.raw, alice), { code: "TX_INVALID_SENDER" });
-  const capped = createSubmit({ ...RULES, txFeeWeiMax: 1n }, { pool, blobs: NO_BLOBS });
-  assert.throws(() => capped(tx.raw, alice), { code: "RPC_FEE_CAP_EXCEEDED" });
+  const modules = { pool, blobs: NO_BLOBS, authorities: { recover: async () => {} } };
+  const capped = new Submissions({ ...RULES, txFeeWeiMax: 1n }, modules);
+  assert.throws(() => capped.submit(tx.raw, alice), { code: "RPC_FEE_CAP_EXCEEDED" });
 });
 
 test("a blob transaction is pooled once its proofs are verified, and not before", async () => {
@@ -174,4 +186,27 @@ test("a commitment that is not that of the blob is rejected by the conversion", 
   const { raw, hash } = blobTransaction({ version: 0 });
   await assert.rejects(async () => submit(raw), { code: "POOL_KZG_VERIFICATION_FAILED" });
   assert.equal(pool.get(hash as Hash), undefined);
+});
+
+test("a transaction with many authorizations is pooled once their signers are known, sent again or not", async () => {
+  const { pool, submit, recoveries } = submission();
+  const { raw, hash } = setCodeTransaction({ authorizations: 10 });
+  const first = submit(raw);
+  const second = submit(raw);
+  assert.deepEqual([pool.get(hash), recoveries.length], [undefined, 1]);
+  recoveries[0]!();
+  assert.equal(await first, hash);
+  await assert.rejects(async () => second, { code: "POOL_ALREADY_KNOWN" });
+  assert.equal(recoveries.length, 1);
+  assert.equal(pool.get(hash)?.sender, alice);
+  const few = setCodeTransaction({ nonce: 1n, authorizations: 2 });
+  assert.equal(submit(few.raw), few.hash);
+});
+
+test("a transaction with many authorizations that is rejected for anything else costs none of its signatures", async () => {
+  const { pool, submit, recoveries } = submission();
+  pool.add({ tx: setCodeTransaction({ authorizations: 1 }) });
+  const underpriced = setCodeTransaction({ authorizations: 10, fee: 101n * GWEI });
+  await assert.rejects(async () => submit(underpriced.raw), { code: "POOL_REPLACEMENT_UNDERPRICED" });
+  assert.equal(recoveries.length, 0);
 });

@@ -4,7 +4,12 @@ import { equalBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { decodePooledTransaction } from "../types/transaction/decode.ts";
 import { maxFeePerGasOf } from "../types/transaction/fees.ts";
-import type { BlobSidecar, BlobTransaction, Transaction } from "../types/transaction/transaction.ts";
+import type {
+  BlobSidecar,
+  BlobTransaction,
+  SetCodeTransaction,
+  Transaction,
+} from "../types/transaction/transaction.ts";
 import type { Submission } from "./pool.ts";
 import { kzgRejection } from "./sidecar.ts";
 
@@ -35,6 +40,8 @@ export type SubmissionPool = {
   checkGasLimit(tx: Transaction): void;
   /** As `Mempool.checkBlob`. */
   checkBlob(submission: Submission & { readonly tx: BlobTransaction }): 0 | 1;
+  /** As `Mempool.checkSetCode`. */
+  checkSetCode(submission: Submission): void;
 };
 
 /** KZG work, done without blocking the thread of the chain. */
@@ -57,9 +64,27 @@ export interface BlobVerifier {
   }>;
 }
 
+/** Signers of authorizations (EIP-7702), recovered without blocking the thread of the chain. */
+export interface AuthorityRecovery {
+  /**
+   * `recoverAuthority` knows the signers of `tx` afterwards.
+   * @throws NodeError when too many wait already
+   */
+  recover(tx: SetCodeTransaction): Promise<void>;
+}
+
+/** Wallets delegate an account or two. So many signatures take 0.2 ms; a transaction may have hundreds. */
+const AUTHORIZATIONS_AT_ONCE = 4;
+
+/** Whether the signers of its authorizations are recovered by another thread before the pool gets it. */
+export function hasManyAuthorizations(tx: Transaction): tx is SetCodeTransaction {
+  return tx.type === 4 && tx.authorizationList.length > AUTHORIZATIONS_AT_ONCE;
+}
+
 type SubmissionModules = {
   readonly pool: SubmissionPool;
   readonly blobs: BlobVerifier;
+  readonly authorities: AuthorityRecovery;
 };
 
 /**
@@ -70,47 +95,68 @@ export type Submit = (transaction: Uint8Array, sender?: Address) => Hash | Promi
 
 /**
  * The one way for submitted transactions into the pool: decode, check the rules of submission, verify, add. A hash means that the
- * transaction is pooled and stored. It is a promise only for blob transactions, whose proofs are verified by another thread.
+ * transaction is pooled and stored. It is a promise only where another thread has work of it: proofs of blobs, signers of many authorizations.
  */
-export function createSubmit(rules: SubmissionRules, { pool, blobs }: SubmissionModules): Submit {
-  /**
-   * Being verified: the same transaction sent again must not be verified again. It waits for the result, because a copy with wrong proofs,
-   * which the signature does not cover, must not shut out the right one.
-   */
-  const inFlight = new Map<Hash, Promise<void>>();
+export class Submissions {
+  readonly #rules: SubmissionRules;
+  readonly #modules: SubmissionModules;
+  /** Being worked on. */
+  readonly #inFlight = new Map<Hash, Promise<void>>();
 
-  async function submitBlob(submission: Submission & { readonly tx: BlobTransaction }) {
-    const { hash } = submission.tx;
-    for (let other = inFlight.get(hash); other; other = inFlight.get(hash)) await other;
-    let done = () => {};
-    inFlight.set(hash, new Promise((resolve) => (done = resolve)));
-    try {
-      const wanted = pool.checkBlob(submission);
-      // `checkBlob` rejects a transaction without sidecar.
-      const sidecar = await verified(submission.sidecar!, wanted, blobs);
-      // Checked again: the pool may have changed meanwhile.
-      pool.add({ ...submission, sidecar, isVerified: true });
-      return hash;
-    } finally {
-      inFlight.delete(hash);
-      done();
-    }
+  constructor(rules: SubmissionRules, modules: SubmissionModules) {
+    this.#rules = rules;
+    this.#modules = modules;
   }
 
-  return (transaction, sender) => {
+  readonly submit: Submit = (transaction, sender) => {
+    const { pool } = this.#modules;
     const { tx, sidecar } = decodePooledTransaction(transaction);
     try {
-      assertSubmittable(tx, rules);
+      assertSubmittable(tx, this.#rules);
     } catch (error) {
       // A fee above the cap is mostly a gas limit that no block has: the caller is to learn the cause.
       if (error instanceof FeeCapExceededError) pool.checkGasLimit(tx);
       throw error;
     }
     const known = sender && { sender };
-    if (tx.type === 3) return submitBlob({ tx, ...known, ...(sidecar && { sidecar }) });
+    if (tx.type === 3) return this.#alone(tx.hash, () => this.#addBlob({ tx, ...known, ...(sidecar && { sidecar }) }));
+    if (hasManyAuthorizations(tx)) return this.#alone(tx.hash, () => this.#addSetCode({ tx, ...known }));
     pool.add({ tx, ...known });
     return tx.hash;
   };
+
+  /**
+   * Runs `add` once nothing else is run for this transaction: sent again, it must not be worked on twice. It waits for the result, because a copy with
+   * wrong proofs, which the signature does not cover, must not shut out the right one.
+   */
+  async #alone(hash: Hash, add: () => Promise<void>): Promise<Hash> {
+    for (let other = this.#inFlight.get(hash); other; other = this.#inFlight.get(hash)) await other;
+    let done = () => {};
+    this.#inFlight.set(hash, new Promise((resolve) => (done = resolve)));
+    try {
+      await add();
+      return hash;
+    } finally {
+      this.#inFlight.delete(hash);
+      done();
+    }
+  }
+
+  async #addBlob(submission: Submission & { readonly tx: BlobTransaction }): Promise<void> {
+    const { pool, blobs } = this.#modules;
+    const wanted = pool.checkBlob(submission);
+    // `checkBlob` rejects a transaction without sidecar.
+    const sidecar = await verified(submission.sidecar!, wanted, blobs);
+    // Checked again: the pool may have changed meanwhile.
+    pool.add({ ...submission, sidecar, isVerified: true });
+  }
+
+  async #addSetCode(submission: Submission & { readonly tx: SetCodeTransaction }): Promise<void> {
+    const { pool, authorities } = this.#modules;
+    pool.checkSetCode(submission);
+    await authorities.recover(submission.tx);
+    pool.add(submission);
+  }
 }
 
 /**

@@ -23,6 +23,7 @@ type MeasuredChain = Pick<ChainParts, "chain" | "store"> & {
       wrongProofs(): number;
       waiting(): { readonly verifications: number; readonly proofs: number };
     };
+    readonly authorityRecovery: { readonly waiting: number };
   };
 };
 
@@ -81,7 +82,8 @@ export function declareChainMetrics(metrics: Metrics, measured: MeasuredChain): 
   declarePoolMetrics(metrics, pool);
 }
 
-function declarePoolMetrics(metrics: Metrics, { mempool, journaled, blobWorkers }: MeasuredChain["pool"]): void {
+function declarePoolMetrics(metrics: Metrics, pool: MeasuredChain["pool"]): void {
+  const { mempool, journaled, blobWorkers, authorityRecovery } = pool;
   declareGauges(metrics, {
     mempool_pending: ["Executable transactions waiting.", () => mempool.counts().pending],
     mempool_queued: ["Transactions after a nonce gap.", () => mempool.counts().queued],
@@ -95,6 +97,10 @@ function declarePoolMetrics(metrics: Metrics, { mempool, journaled, blobWorkers 
     mempool_wrong_blob_proofs: [
       "Sidecars of callers and peers whose proofs did not hold, since the start.",
       () => blobWorkers.wrongProofs(),
+    ],
+    mempool_authority_recoveries: [
+      "Set code transactions whose signers are being recovered or wait for it.",
+      () => authorityRecovery.waiting,
     ],
     mempool_blob_proofs: ["Requests for proofs of blobs, running or waiting.", () => blobWorkers.waiting().proofs],
   });

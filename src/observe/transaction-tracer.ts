@@ -9,8 +9,8 @@ import { ResponseTooLargeError } from "../rpc/transport/errors.ts";
 import { textString } from "../tracing/json-writer.ts";
 import type { ProjectNames } from "./project-names.ts";
 
-/** A transaction that takes longer to execute again has no details. */
-const TIMEOUT_MS = 2_000;
+/** A transaction that takes longer to execute again has no details: as long as a trace may take unless its caller says otherwise. */
+const TIMEOUT_MS = 5_000;
 
 /** A trace that is larger is not parsed: 20 ms of the chain's thread, for lines of which most are left out. */
 const TRACE_BYTES_MAX = 2 << 20;

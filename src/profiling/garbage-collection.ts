@@ -96,7 +96,8 @@ export function memoryStats(gc: GcMonitor, allocatedBytes: number): Readonly<Rec
   const uptimeNs = performance.now() * 1e6;
   return {
     Alloc: heap.used_heap_size,
-    TotalAlloc: allocatedBytes,
+    // Counted at intervals: what is there now was allocated in any case.
+    TotalAlloc: Math.max(allocatedBytes, heap.used_heap_size),
     Sys: memory.rss,
     Lookups: 0,
     Mallocs: 0,

@@ -36,8 +36,8 @@ export type BlobWorkers = BlobVerifier & {
 
 /** The cell proofs of a blob take some three seconds, and a transaction has six blobs at most. */
 const PROOF_MS_MAX = 60_000;
-/** Six blobs take half a second. */
-const VERIFICATION_MS_MAX = 20_000;
+/** Six blobs take half a second of a processor, of which a thread of lower priority has little while others work. */
+const VERIFICATION_MS_MAX = 60_000;
 /** Callers learn late that a proof is wrong, so that one that sends them in order costs half a processor at most. */
 const WRONG_PROOF_PAUSE_MS = 500;
 

@@ -15,7 +15,7 @@ test("evmintd ready is answered by a running node over its socket and over HTTP,
   try {
     for (const args of [[], overHttp]) {
       output.stdout = "";
-      assert.equal(await runCli([...home, ...args], context), 0, output.stderr);
+      assert.equal(await runCli([...home, "--wait", "60s", ...args], context), 0, output.stderr);
       assert.deepEqual(JSON.parse(output.stdout), { ready: true, head: 0 });
     }
   } finally {

@@ -17,6 +17,10 @@ const HANDLERS: Partial<Record<ThreadEntry, () => Promise<Handlers>>> = {
     await loadTrustedSetup();
     return (await import("../../crypto/kzg/prove-blobs.thread.ts")).proving;
   },
+  "types/transaction/recover-authorities.thread": async () => {
+    const { recoverAuthorities } = await import("../../types/transaction/sender.ts");
+    return { recoverAuthorities };
+  },
   "types/transaction/recover-senders.thread": async () =>
     (await import("../../types/transaction/recover-senders.thread.ts")).senderRecovery,
   "crypto/kzg/verify-sidecar.thread": async () => {

@@ -132,6 +132,7 @@ export function openTestApplication(
       submissions: new PeerSubmissions({
         pool: mempool,
         blobs: { verifyForPeer: async (sidecar) => new VerifiedBlobs().faultOf(sidecar) },
+        authorities: { recover: async () => {} },
         log: SILENT_LOGGER,
       }),
       proposals,

@@ -95,6 +95,10 @@ test("call is aborted after its time", () => {
     code: "EXECUTION_TIMEOUT",
     message: "execution aborted (timeout = 20ms)",
   });
+  const authorization = { chainId: 1n, address: bob, nonce: 0n, yParity: 0n, r: 1n, s: 1n };
+  const authorizationList = Array.from({ length: 100 }, () => ({ ...authorization }));
+  assert.throws(() => run("0x", { authorizationList }, { timeoutMs: 0 }), { code: "EXECUTION_TIMEOUT" });
+  assert.deepEqual(run("0x", { authorizationList }), new Uint8Array());
   assert.equal(durationText(5_000), "5s");
   assert.equal(durationText(1_500), "1.5s");
   assert.equal(durationText(90_000), "1m30s");

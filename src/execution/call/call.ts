@@ -68,6 +68,8 @@ export type PreparedCall = {
   readonly state: StateReader;
   /** Precompiles with the overrides. */
   readonly precompiles: ReadonlyMap<Address, Precompile>;
+  /** Of `performance.now()`, when the call is aborted; undefined: never */
+  readonly deadlineMs: number | undefined;
   /**
    * @param message in place of the prepared one, say with another gas limit
    * @param over `state` that keeps what the call does; `tracer` in place of the prepared one
@@ -139,6 +141,7 @@ export function prepareCall(
     block,
     state,
     precompiles,
+    deadlineMs,
     run(message = prepared, { state: kept, tracer = options.tracer } = {}) {
       return applyMessage(
         message,

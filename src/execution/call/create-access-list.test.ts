@@ -55,6 +55,13 @@ test("createAccessList charges the prices a wallet would offer", () => {
   });
 });
 
+test("createAccessList is aborted after its time while it recovers authorities", () => {
+  const authorization = { chainId: 1n, address: bob, nonce: 0n, yParity: 0n, r: 1n, s: 1n };
+  const authorizationList = Array.from({ length: 100 }, () => ({ ...authorization }));
+  assert.throws(() => create("0x", { authorizationList }, { timeoutMs: 0 }), { code: "EXECUTION_TIMEOUT" });
+  assert.deepEqual(create("0x", { authorizationList }).accessList, []);
+});
+
 test("createAccessList moves no precompiles", () => {
   const stateOverrides = new Map([[identity, { movePrecompileToAddress: bob, balance: ETHER }]]);
   assert.throws(() => create("0x", {}, { stateOverrides }), {

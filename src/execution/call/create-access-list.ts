@@ -9,7 +9,7 @@ import { buildTransaction } from "../../types/transaction/encode.ts";
 import type { AccessList } from "../../types/transaction/transaction.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import type { MessageResult } from "../transaction/apply-message.ts";
-import { authorityOf } from "../transaction/authorizations.ts";
+import { authoritiesOf } from "../transaction/authorizations.ts";
 import { type CallModules, type CallOptions, type CallTarget, type PreparedCall, prepareCall } from "./call.ts";
 import {
   type CallArguments,
@@ -62,7 +62,7 @@ export function createAccessList(
   const { message, state } = prepared;
   const nonce = priced.nonce ?? (state.account(message.from) ?? EMPTY_ACCOUNT).nonce;
   const complete = { ...priced, nonce, gas: message.gasLimit };
-  excluded = excludedAddresses(prepared, nonce);
+  excluded = excludedAddresses(prepared, nonce, options.timeoutMs);
 
   let accessList = listOf(accessesOf(args.accessList ?? [], excluded));
   for (;;) {
@@ -97,12 +97,17 @@ function withError(
 }
 
 /** Warm in every transaction, or of no use in a list: sender, target, precompiles, authorities. */
-function excludedAddresses({ message, block, precompiles }: PreparedCall, nonce: bigint): ReadonlySet<Address> {
+function excludedAddresses(
+  { message, block, precompiles, deadlineMs }: PreparedCall,
+  nonce: bigint,
+  timeoutMs = 0,
+): ReadonlySet<Address> {
   const { from, to, authorizationList = [], gasLimit } = message;
   if (BigInt(authorizationList.length) > gasLimit / AUTHORIZATION_GAS) {
     throw new InvalidCallArgumentsError("insufficient gas to process all authorizations");
   }
-  const authorities = authorizationList.flatMap((authorization) => authorityOf(authorization, block.chainId) ?? []);
+  const authorities = authoritiesOf(authorizationList, { chainId: block.chainId, deadlineMs });
+  if (authorities === undefined) throw new ExecutionTimeoutError(timeoutMs);
   const target = to ?? createAddress(from, nonce);
   return new Set([from, target, ...precompiles.keys(), ...authorities]);
 }

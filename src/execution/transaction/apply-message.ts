@@ -5,6 +5,7 @@ import type { Tracer } from "../../evm/tracer.ts";
 import { GAS_PER_BLOB, REFUND_QUOTIENT, REFUND_QUOTIENT_FRONTIER } from "../../params/gas.ts";
 import { isAtLeast } from "../../params/hardforks.ts";
 import { type Address, checksumAddress } from "../../primitives/address.ts";
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { type Account, EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { WorldState } from "../../state/world-state.ts";
@@ -40,6 +41,17 @@ export type MessageResult = Pick<ExecutionResult, "outcome" | "returnData" | "lo
 
 const NO_AUTHORIZATIONS: AppliedAuthorizations = { authorities: [], refund: 0n };
 
+/** The deadline passed before any code ran. */
+const OUT_OF_TIME: ExecutionResult = {
+  outcome: "halt",
+  halt: { kind: "timeout" },
+  returnData: EMPTY_BYTES,
+  gasLeft: 0n,
+  gasRefund: 0n,
+  logs: [],
+  selfDestructs: [],
+};
+
 /**
  * The state transition of one transaction (Yellow Paper 6): checks, purchase of gas, execution, refund, payment of the
  * coinbase, deletion of accounts. When it throws, the state is as before.
@@ -60,11 +72,18 @@ export function applyMessage(
     checkInitCodeSize(message, block);
     const created = raiseNonce(message, payer, state);
     const authorizations = message.authorizationList
-      ? applyAuthorizations(message.authorizationList, block.chainId, state)
+      ? applyAuthorizations(
+          message.authorizationList,
+          { chainId: block.chainId, deadlineMs: options.deadlineMs },
+          state,
+        )
       : NO_AUTHORIZATIONS;
-    const frame = { gas: message.gasLimit - intrinsic, created, ...authorizations };
-    const result = execute(message, frame, environment, options);
-    const gas = settleGas(message, result, authorizations.refund, floor, block);
+    const gasLeft = message.gasLimit - intrinsic;
+    const result =
+      authorizations === undefined
+        ? OUT_OF_TIME
+        : execute(message, { gas: gasLeft, created, ...authorizations }, environment, options);
+    const gas = settleGas(message, result, authorizations?.refund ?? 0n, floor, block);
     returnGas(message, gas.gasUsed, state);
     payCoinbase(message, gas.gasUsed, environment, options.checks);
     state.finalizeTransaction({

@@ -29,6 +29,12 @@ export function delegationCode(target: Address): Uint8Array {
 
 const UINT64_MAX = 2n ** 64n - 1n;
 
+type AuthorizationLimits = {
+  readonly chainId: bigint;
+  /** Of `performance.now()`; undefined: none */
+  readonly deadlineMs?: number | undefined;
+};
+
 /** What a list of authorizations leads to besides the changes in the state. */
 export type AppliedAuthorizations = {
   /** Every authority whose signature and chain held, also of those passed over afterwards: warm from here on. */
@@ -40,15 +46,17 @@ export type AppliedAuthorizations = {
 /**
  * EIP-7702: lets each authority's account run the code it names; a tuple that does not hold is passed over.
  * Stays when the call that follows reverts.
+ * @returns undefined when the deadline has passed
  */
 export function applyAuthorizations(
   list: readonly Authorization[],
-  chainId: bigint,
+  { chainId, deadlineMs }: AuthorizationLimits,
   state: State,
-): AppliedAuthorizations {
+): AppliedAuthorizations | undefined {
   const authorities: Address[] = [];
   let refund = 0n;
   for (const authorization of list) {
+    if (isOver(deadlineMs)) return undefined;
     const authority = authorityOf(authorization, chainId);
     if (authority === undefined) continue;
     authorities.push(authority);
@@ -68,8 +76,27 @@ export function applyAuthorizations(
   return { authorities, refund };
 }
 
+/** The signers of those that hold; undefined when the deadline has passed. */
+export function authoritiesOf(
+  list: readonly Authorization[],
+  { chainId, deadlineMs }: AuthorizationLimits,
+): readonly Address[] | undefined {
+  const authorities: Address[] = [];
+  for (const authorization of list) {
+    if (isOver(deadlineMs)) return undefined;
+    const authority = authorityOf(authorization, chainId);
+    if (authority !== undefined) authorities.push(authority);
+  }
+  return authorities;
+}
+
+/** A signature takes some 50 µs, and a call may have thousands. */
+function isOver(deadlineMs: number | undefined): boolean {
+  return deadlineMs !== undefined && performance.now() > deadlineMs;
+}
+
 /** The account that signed; undefined when the tuple is for another chain, at the last nonce, or not well signed. */
-export function authorityOf(authorization: Authorization, chainId: bigint): Address | undefined {
+function authorityOf(authorization: Authorization, chainId: bigint): Address | undefined {
   if (authorization.chainId !== 0n && authorization.chainId !== chainId) return undefined;
   if (authorization.nonce >= UINT64_MAX) return undefined;
   return recoverAuthority(authorization);

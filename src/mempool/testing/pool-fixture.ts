@@ -10,7 +10,8 @@ import { BLOOM_LENGTH } from "../../types/bloom.ts";
 import type { Header } from "../../types/header.ts";
 import type { TransactionFields } from "../../types/transaction/codec.ts";
 import { buildTransaction } from "../../types/transaction/encode.ts";
-import type { FeeMarketTransaction } from "../../types/transaction/transaction.ts";
+import { signAuthorization, signTransaction } from "../../types/transaction/sign.ts";
+import type { FeeMarketTransaction, SetCodeTransaction } from "../../types/transaction/transaction.ts";
 import { Mempool } from "../mempool.ts";
 import type { MempoolOptions, Submission } from "../pool.ts";
 
@@ -70,6 +71,29 @@ export function testHeader(fields: Partial<Header> = {}): Header {
     baseFeePerGas: GWEI,
     ...fields,
   };
+}
+
+/** A set code transaction of the first account, with authorizations of so many others. */
+export function setCodeTransaction({ nonce = 0n, authorizations = 1, fee = 100n * GWEI }): SetCodeTransaction {
+  const tx = signTransaction(
+    {
+      type: 4,
+      chainId: CHAIN_ID,
+      nonce,
+      gasLimit: 100_000n + 25_000n * BigInt(authorizations),
+      to: ZERO_ADDRESS,
+      value: 0n,
+      data: EMPTY_BYTES,
+      maxFeePerGas: fee,
+      maxPriorityFeePerGas: fee / 100n,
+      accessList: [],
+      authorizationList: Array.from({ length: authorizations }, (_, i) =>
+        signAuthorization({ chainId: CHAIN_ID, address: ZERO_ADDRESS, nonce: 0n }, testKey(100 + i)),
+      ),
+    },
+    testKey(0),
+  );
+  return tx as SetCodeTransaction;
 }
 
 type TestPoolOptions = Partial<MempoolOptions> & {

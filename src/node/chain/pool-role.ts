@@ -11,7 +11,8 @@ import { type JournaledPool, journalPool } from "../../mempool/journaled-pool.ts
 import { Mempool } from "../../mempool/mempool.ts";
 import { PeerSubmissions } from "../../mempool/peer-submissions.ts";
 import { BLOB_QUEUE_LIMITS, MEMPOOL_DEFAULTS, QUEUE_LIMITS, type Submission } from "../../mempool/pool.ts";
-import { createSubmit, type Submit } from "../../mempool/submission.ts";
+import { Submissions, type Submit } from "../../mempool/submission.ts";
+import { AUTHORITY_QUEUE_MAX, AuthorityRecoveryThread } from "../../services/authority-recovery.ts";
 import { type BlobWorkers, createBlobWorkers } from "../../services/blob-workers.ts";
 import { openLogDirectory } from "../../storage/log-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
@@ -33,12 +34,13 @@ export type PoolRoleModules = {
   readonly failPoint?: ((name: string) => void) | undefined;
 };
 
-/** Transactions on their way into blocks: the pool, its journal, what verifies blobs, and what crashed the executor. */
+/** Transactions on their way into blocks: the pool, its journal, what verifies them in other threads, and what crashed the executor. */
 export class PoolRole {
   readonly mempool: Mempool;
   /** Undefined where it is switched off. */
   readonly journaled: JournaledPool | undefined;
   readonly blobWorkers: BlobWorkers;
+  readonly authorityRecovery: AuthorityRecoveryThread;
   readonly quarantine: Quarantine;
   /** Submits a transaction of a caller. */
   readonly submit: Submit;
@@ -62,6 +64,7 @@ export class PoolRole {
         ? journalPool(this.mempool, { directory: openLogDirectory(poolPath(config.home)), log, failPoint })
         : undefined;
     this.blobWorkers = createBlobWorkers(BLOB_QUEUE_LIMITS, log);
+    this.authorityRecovery = new AuthorityRecoveryThread(AUTHORITY_QUEUE_MAX, log);
     this.quarantine = openQuarantine(
       {
         directory: quarantinePath(config.home),
@@ -75,16 +78,23 @@ export class PoolRole {
       add: (submission: Submission) => this.#add(submission),
       checkGasLimit: this.mempool.checkGasLimit.bind(this.mempool),
       checkBlob: this.mempool.checkBlob.bind(this.mempool),
+      checkSetCode: this.mempool.checkSetCode.bind(this.mempool),
     };
-    const { blobWorkers: blobs, mempool } = this;
-    const submit = createSubmit(submissionRulesOf(config.jsonRpc), { pool, blobs });
+    const { blobWorkers: blobs, authorityRecovery: authorities, mempool } = this;
+    const { submit } = new Submissions(submissionRulesOf(config.jsonRpc), { pool, blobs, authorities });
     const gate = createBacklogGate(config, modules.opened.chain, mempool, modules.metrics);
     this.#gate = gate;
     this.submit = (transaction, sender) => {
       gate?.assertOpen("caller");
       return submit(transaction, sender);
     };
-    this.fromPeers = new PeerSubmissions({ pool, blobs, assertOpen: () => gate?.assertOpen("peer"), log });
+    this.fromPeers = new PeerSubmissions({
+      pool,
+      blobs,
+      authorities,
+      assertOpen: () => gate?.assertOpen("peer"),
+      log,
+    });
   }
 
   /** A damaged store is not the transaction's fault: that one only misses this block. */
@@ -146,6 +156,7 @@ export class PoolRole {
   stop(): void {
     clearInterval(this.#sweep);
     this.blobWorkers.close();
+    this.authorityRecovery.close();
     this.journaled?.close();
   }
 

@@ -11,7 +11,7 @@ import { calldataOf } from "../../execution/call/call-arguments.ts";
 import { UnknownAccountError } from "../../keystore/errors.ts";
 import { createUnlockedSigner } from "../../keystore/testing/unlocked-signer.ts";
 import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";
-import { createSubmit } from "../../mempool/submission.ts";
+import { Submissions } from "../../mempool/submission.ts";
 import { allForksAtGenesis } from "../../params/blob-schedule.ts";
 import type { GenesisAlloc } from "../../params/genesis.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -133,8 +133,9 @@ export function createTestModules(
   };
   for (const executed of blocks) logs.remember(executed);
   const { subscribe, ...emitter } = createTestEvents();
-  const submit = createSubmit(settings.submissionRules, {
-    pool: { add: ({ tx }) => submitted.push(tx), checkGasLimit() {}, checkBlob: () => 1 },
+  const { submit } = new Submissions(settings.submissionRules, {
+    pool: { add: ({ tx }) => submitted.push(tx), checkGasLimit() {}, checkBlob: () => 1, checkSetCode() {} },
+    authorities: { recover: async () => {} },
     blobs: {
       verify: async () => undefined,
       prove: async () => ({ commitments: [], proofs: [] }),

@@ -10,6 +10,7 @@ import { NodeError } from "../../errors.ts";
 import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
 import { InvalidSignatureError, SenderRecoveryError, TransactionTypeNotSupportedError } from "./codec.ts";
+import { decodeTransaction } from "./decode.ts";
 import { authorizationHash, signedHash } from "./sign.ts";
 import { type Authorization, isTransactionTypeSupported, type Transaction } from "./transaction.ts";
 
@@ -62,11 +63,34 @@ function signedDigest(tx: Transaction, hardfork: Hardfork): SignedDigest {
   return { digest: signedHash(tx), r, s, yParity };
 }
 
+/** Pool, execution and index ask for the same ones; null where there is none. */
+const knownAuthorities = new WeakMap<Authorization, Address | null>();
+
 /**
  * The account that signed an EIP-7702 authorization, or undefined where the tuple has none: yParity beyond 1, a high s,
  * r or s out of range. An authorization without authority is skipped, never an error.
  */
 export function recoverAuthority(authorization: Authorization): Address | undefined {
+  let authority = knownAuthorities.get(authorization);
+  if (authority === undefined) {
+    authority = signerOf(authorization) ?? null;
+    knownAuthorities.set(authorization, authority);
+  }
+  return authority ?? undefined;
+}
+
+/** For a set code transaction by its canonical bytes, the signer of each authorization, undefined for one without. @throws as `decodeTransaction` */
+export function recoverAuthorities(raw: Uint8Array): readonly (Address | undefined)[] {
+  const tx = decodeTransaction(raw);
+  return tx.type === 4 ? tx.authorizationList.map(recoverAuthority) : [];
+}
+
+/** Spares `recoverAuthority` the work: another thread has recovered `authorities`, one for each of `list`. */
+export function noteAuthorities(list: readonly Authorization[], authorities: readonly (Address | undefined)[]): void {
+  for (const [i, authorization] of list.entries()) knownAuthorities.set(authorization, authorities[i] ?? null);
+}
+
+function signerOf(authorization: Authorization): Address | undefined {
   const { yParity, r, s } = authorization;
   if (yParity > 1n || s > SECP256K1_HALF_ORDER) return undefined;
   return recoverAddress(authorizationHash(authorization), r, s, Number(yParity) as 0 | 1);

@@ -67,7 +67,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
     3,
     "sends messages, of which a failed one is passed to a callback, or hands them to a channel",
   ],
-  "threads/pool.ts": [2, "ends a thread and rejects its call"],
+  "threads/pool.ts": [3, "ends a thread, rejects its call and gives the others to another"],
 };
 
 const TIMER = /(?<![.\w])(?:setInterval|setTimeout|setImmediate|queueMicrotask)\(/g;

@@ -52,16 +52,7 @@ const LAYERS = [
 /** The order inside a room, lowest first, by folder or file of it. A file of the room that no entry names is a fault. */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   rpc: ["transport", "ports", "methods", "method-types.ts"],
-  "rpc/transport": [
-    "errors.ts",
-    "codec.ts",
-    "limits.ts",
-    "memory-budget.ts",
-    "shared-slices.ts",
-    "auth",
-    "dispatch",
-    "server",
-  ],
+  "rpc/transport": ["errors.ts", "codec.ts", "limits.ts", "memory-budget.ts", "auth", "dispatch", "server"],
   "rpc/methods": [
     "json",
     "params",

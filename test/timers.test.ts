@@ -48,7 +48,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "processes/rpc-processes.ts": [1, "starts a process, which emits its errors"],
   "rpc/transport/dispatch/call-queue.ts": [1, "resolves promises: the calls run behind them"],
   "rpc/transport/dispatch/dispatcher.ts": [1, "rejects a promise and aborts a signal"],
-  "rpc/transport/shared-slices.ts": [1, "resolves promises: the steps run behind them"],
+  "threads/shared-slices.ts": [1, "resolves promises: the steps run behind them"],
   "rpc/methods/eth/submit.ts": [1, "rejects a promise"],
   "rpc/methods/filters/filters.ts": [1, "deletes from Maps"],
   "rpc/transport/server/fast-http.ts": [2, "writes answers and destroys sockets, which emit their errors"],

@@ -1,6 +1,6 @@
 import type { AddressIndex } from "../chain/addresses/address-index.ts";
-import { createFeeHistory } from "../chain/fees/fee-history.ts";
-import { createGasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
+import { FeeHistories } from "../chain/fees/fee-history.ts";
+import { GasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
 import { LogFilter, type LogSource } from "../chain/logs/log-filter.ts";
 import type { ChainReader } from "../chain/reader.ts";
 import { type IncludedTransaction, includedTransaction } from "../chain/store/block-store.ts";
@@ -22,11 +22,11 @@ import type {
 } from "../rpc/ports/chain-view.ts";
 import { minedReceipt, minedTransaction, minedTransactionOf } from "../rpc/ports/mined.ts";
 import { PendingProofError } from "../rpc/transport/errors.ts";
-import { SharedSlices } from "../rpc/transport/shared-slices.ts";
 import type { Account } from "../state/account.ts";
 import type { StateReader } from "../state/reader.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { andThen, type MaybePromise } from "../threads/maybe-promise.ts";
+import { SharedSlices } from "../threads/shared-slices.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { findLogs } from "./log-search.ts";
@@ -205,7 +205,7 @@ export function createChainView(
   const { mempool, submit } = pool;
   const { minimumGasPriceWei } = config.mempool;
   const startPrice = minimumGasPriceWei > 0n ? { startPrice: minimumGasPriceWei } : {};
-  const oracle = createGasPriceOracle(startPrice, { chain: reader });
+  const oracle = new GasPriceOracle(startPrice, reader);
   const { suggestedTipWei } = config.devChain;
   const least = config.dev ? (suggestedTipWei ?? 0n) : 0n;
   const suggestTip = () => {
@@ -213,7 +213,7 @@ export function createChainView(
     return tip > least ? tip : least;
   };
   const { feeHistoryBlocksMax } = config.limits.calls;
-  const feeHistory = createFeeHistory(reader);
+  const fees = new FeeHistories(reader, new SharedSlices());
   const view = createLocalChainView({
     reader,
     submit,
@@ -223,7 +223,7 @@ export function createChainView(
     logs: store.logs,
     addresses: store.addressIndex,
     feeHistory: ({ blockCount, at: newest, percentiles }) =>
-      feeHistory(Math.min(blockCount, feeHistoryBlocksMax), newest, percentiles),
+      fees.history({ blockCount: Math.min(blockCount, feeHistoryBlocksMax), newest, percentiles }),
     subscribe: (listener) => subscribe(listener, log, { chain, mempool }),
     nextBlock: () => production.nextBlock(),
     isControlled,

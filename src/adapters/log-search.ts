@@ -4,9 +4,9 @@ import type { LogTextCache } from "../rpc/methods/json/log-text-cache.ts";
 import type { BlockRange } from "../rpc/methods/params/log-criteria.ts";
 import type { FoundLogs, LogLimits } from "../rpc/ports/chain-view.ts";
 import { RequestTimeoutError } from "../rpc/transport/errors.ts";
-import { SharedSlices } from "../rpc/transport/shared-slices.ts";
 import type { CancelToken } from "../threads/cancel-token.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
+import { SharedSlices } from "../threads/shared-slices.ts";
 
 /** Each window is twice as long as the one before: a search may end after a few candidates. */
 const FIRST_WINDOW_BLOCKS = 4_096;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { bigintToFixedBytes } from "../primitives/bytes.ts";
 import { type Hash, hashFromBytes, ZERO_HASH } from "../primitives/hash.ts";
-import { SharedSlices } from "../rpc/transport/shared-slices.ts";
+import { SharedSlices } from "../threads/shared-slices.ts";
 import type { Block } from "../types/block.ts";
 import { proveInSlices } from "./prove-in-slices.ts";
 

@@ -2,9 +2,9 @@ import type { ChainReader } from "../chain/reader.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { UnknownBlockError } from "../rpc/transport/errors.ts";
-import type { SharedSlices } from "../rpc/transport/shared-slices.ts";
 import type { AccountProof } from "../state/state-trie.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
+import type { SharedSlices } from "../threads/shared-slices.ts";
 import type { Block } from "../types/block.ts";
 
 /** Slots proved before the clock is looked at: a millisecond or two. The account is proved again for each group. */

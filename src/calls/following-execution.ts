@@ -2,7 +2,7 @@ import { createExecutionReads } from "../adapters/execution-port.ts";
 import type { CallLimits } from "../adapters/rpc-settings.ts";
 import { FollowedConfig } from "../chain/agreement/agreed-config.ts";
 import { createChainStateTrie } from "../chain/chain-state-trie.ts";
-import { createGasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
+import { GasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
 import { type ChainReader, createChainReader, knownBlock, type PendingBlock } from "../chain/reader.ts";
 import { followerCacheSizes } from "../chain/store/cache-sizes.ts";
 import type { FollowedStore } from "../chain/store/follow/published-head.ts";
@@ -98,9 +98,7 @@ export class FollowingExecution {
       }),
       pending: () => this.#pending?.block,
     };
-    const oracle = createGasPriceOracle(startPrice === undefined ? {} : { startPrice }, {
-      chain: reader,
-    });
+    const oracle = new GasPriceOracle(startPrice === undefined ? {} : { startPrice }, reader);
     const execution = { config, stateTrie, evm: createEvm(compiles ? hotTier(compiler) : {}) };
     this.#reads = createExecutionReads(limits, { reader, execution }, () => oracle.suggestTip());
   }

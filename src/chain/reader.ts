@@ -9,6 +9,7 @@ import { patchedState, type StatePatch, statePatch } from "../state/state-change
 import type { AccountProof, StateTrie } from "../state/state-trie.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
+import type { GasPayment } from "./records/receipt-record.ts";
 import type { IncludedTransaction, ReadableBlockStore } from "./store/block-store.ts";
 import { StatePrunedError } from "./store/store-errors.ts";
 
@@ -27,6 +28,8 @@ export interface ChainReader {
   blockHash(number: number): Hash | undefined;
   /** One transaction of a block with its receipt, without decoding the others. */
   transactionAt(number: number, index: number): IncludedTransaction | undefined;
+  /** What each transaction of a block paid for its gas, without decoding the block. */
+  gasPayments(number: number): readonly GasPayment[] | undefined;
   /** Number of the block with this hash. */
   numberOf(blockHash: Hash): number | undefined;
   /** An included transaction with its receipt; likewise its block and its index there alone. */
@@ -155,6 +158,7 @@ export function createChainReader({
     header: (number) => store.header(number),
     blockHash: (number) => ancestorHash(number) ?? store.blockHash(number),
     transactionAt: (number, index) => store.transactionAt(number, index),
+    gasPayments: (number) => store.gasPayments(number),
     numberOf: (hash) => store.numberOf(hash),
     transactionPosition: (hash) => store.transactionPosition(hash),
     transaction(hash) {

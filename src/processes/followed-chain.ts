@@ -2,8 +2,8 @@ import { createStoredReads } from "../adapters/chain-view.ts";
 import { findLogs } from "../adapters/log-search.ts";
 import { FollowedConfig } from "../chain/agreement/agreed-config.ts";
 import { createChainStateTrie } from "../chain/chain-state-trie.ts";
-import { createFeeHistory } from "../chain/fees/fee-history.ts";
-import { createGasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
+import { FeeHistories } from "../chain/fees/fee-history.ts";
+import { GasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
 import { LogFilter } from "../chain/logs/log-filter.ts";
 import type { ChainReader } from "../chain/reader.ts";
 import { createChainReader, knownBlock } from "../chain/reader.ts";
@@ -21,8 +21,8 @@ import { LogTextCache } from "../rpc/methods/json/log-text-cache.ts";
 import type { ChainListener, ChainView } from "../rpc/ports/chain-view.ts";
 import { type Followed, followedPort } from "../rpc/ports/declarations.ts";
 import { ChainUnreachableError } from "../rpc/transport/errors.ts";
-import { SharedSlices } from "../rpc/transport/shared-slices.ts";
 import { createStateTrie } from "../state/state-trie.ts";
+import { SharedSlices } from "../threads/shared-slices.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { decodePooledTransaction } from "../types/transaction/decode.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
@@ -99,7 +99,7 @@ export class FollowedChain {
     };
     const { minimumGasPriceWei } = config.mempool;
     const startPrice = minimumGasPriceWei > 0n ? { startPrice: minimumGasPriceWei } : {};
-    const oracle = createGasPriceOracle(startPrice, { chain: this.reader });
+    const oracle = new GasPriceOracle(startPrice, this.reader);
     this.suggestTip = () => oracle.suggestTip();
     this.#agreed.follow(this.#store);
   }
@@ -148,8 +148,8 @@ export class FollowedChain {
 
   /** The whole port. @param remote answers in the chain's process what only it knows */
   view(remote: ChainView, { feeHistoryBlocksMax }: Limits["calls"]): ChainView {
-    const feeHistory = createFeeHistory(this.reader);
     const slices = new SharedSlices();
+    const fees = new FeeHistories(this.reader, slices);
     const { logs } = this.#store;
     const here: Followed<"chain"> = {
       ...createStoredReads(this.reader, slices),
@@ -159,8 +159,8 @@ export class FollowedChain {
         return findLogs(logs, filter, range, limits, cancel, slices, this.#logTexts);
       },
       suggestTip: () => this.suggestTip(),
-      feeHistory: ({ blockCount, at, percentiles }) =>
-        feeHistory(Math.min(blockCount, feeHistoryBlocksMax), at, percentiles),
+      feeHistory: ({ blockCount, at: newest, percentiles }) =>
+        fees.history({ blockCount: Math.min(blockCount, feeHistoryBlocksMax), newest, percentiles }),
     };
     return {
       ...followedPort("chain", here, remote, { read: (run) => this.read(run), isDamage: isIndexDamage }),

@@ -3,10 +3,9 @@ import type { ChainConfig } from "../../params/chain-config.ts";
 import { blobBaseFee } from "../../params/fees.ts";
 import { GAS_PER_BLOB } from "../../params/gas.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
-import { effectiveTip } from "../../types/transaction/fees.ts";
 import type { ChainReader } from "../reader.ts";
+import type { GasPayment } from "../records/receipt-record.ts";
 
 /** Fees of one block, in wei, that its header gives. */
 export type BlockFees = {
@@ -20,43 +19,71 @@ export type BlockFees = {
 /** Twice the longest history: two callers with ranges of their own both find theirs. A row takes some 2 KB. */
 const ROWS_MAX = 2048;
 
+/** Tips of all blocks in the cache, some 64 bytes each: 8 MB. */
+const TIPS_MAX = 131_072;
+
+/** What is cached of a block. */
+type Row = {
+  readonly hash: Hash;
+  readonly fees: BlockFees;
+  /** undefined until somebody asks for it. */
+  tips: SortedTips | undefined;
+};
+
 /** The fees of blocks, each computed once while it stays in the cache. */
 export class BlockFeeCache {
-  readonly #chain: Pick<ChainReader, "config" | "blockHash" | "header">;
-  /** By number, oldest use first; the hash says whether the block is still canonical. */
-  readonly #rows = new Map<number, { readonly hash: Hash; readonly fees: BlockFees }>();
-  /** Lives as long as the decoded block, which the store bounds. */
-  readonly #tips = new WeakMap<ExecutedBlock, SortedTips>();
+  readonly #chain: Pick<ChainReader, "config" | "blockHash" | "header" | "gasPayments">;
+  /** By number, oldest use first. */
+  readonly #rows = new Map<number, Row>();
+  #tipCount = 0;
 
-  constructor(chain: Pick<ChainReader, "config" | "blockHash" | "header">) {
+  constructor(chain: Pick<ChainReader, "config" | "blockHash" | "header" | "gasPayments">) {
     this.#chain = chain;
   }
 
-  /** undefined where there is no block `number`. */
-  at(number: number): BlockFees | undefined {
-    const hash = this.#chain.blockHash(number);
-    if (hash === undefined) return undefined;
-    const row = this.#rows.get(number);
-    this.#rows.delete(number);
-    const header = row?.hash === hash ? row.fees.header : this.#chain.header(number);
-    if (header === undefined) return undefined;
-    const fees = row?.hash === hash ? row.fees : blockFees(header, this.#chain.config);
-    this.#rows.set(number, { hash, fees });
-    for (const oldest of this.#rows.keys()) {
-      if (this.#rows.size <= ROWS_MAX) break;
-      this.#rows.delete(oldest);
-    }
-    return fees;
+  /** The fees of block `number`; undefined where the chain has another one there than that of `hash`. */
+  fees(number: number, hash: Hash): BlockFees | undefined {
+    return this.#row(number, hash)?.fees;
   }
 
-  /** The tips of the block's transactions, ascending. */
-  tipsOf(executed: ExecutedBlock): SortedTips {
-    let tips = this.#tips.get(executed);
-    if (tips === undefined) {
-      tips = sortedTips(executed);
-      this.#tips.set(executed, tips);
+  /** The tips of its transactions, likewise. */
+  tips(number: number, hash: Hash): SortedTips | undefined {
+    const row = this.#row(number, hash);
+    if (row === undefined || row.tips !== undefined) return row?.tips;
+    const payments = this.#chain.blockHash(number) === hash ? this.#chain.gasPayments(number) : undefined;
+    if (payments === undefined) return undefined;
+    row.tips = sortedTips(payments, row.fees.baseFeePerGas);
+    this.#tipCount += row.tips.tips.length;
+    this.#shrink();
+    return row.tips;
+  }
+
+  #row(number: number, hash: Hash): Row | undefined {
+    const known = this.#rows.get(number);
+    if (known?.hash === hash) {
+      this.#rows.delete(number);
+      this.#rows.set(number, known);
+      return known;
     }
-    return tips;
+    this.#drop(number);
+    const header = this.#chain.blockHash(number) === hash ? this.#chain.header(number) : undefined;
+    if (header === undefined) return undefined;
+    const row = { hash, fees: blockFees(header, this.#chain.config), tips: undefined };
+    this.#rows.set(number, row);
+    this.#shrink();
+    return row;
+  }
+
+  #shrink(): void {
+    for (const oldest of this.#rows.keys()) {
+      if (this.#rows.size <= ROWS_MAX && this.#tipCount <= TIPS_MAX) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(number: number): void {
+    this.#tipCount -= this.#rows.get(number)?.tips?.tips.length ?? 0;
+    this.#rows.delete(number);
   }
 }
 
@@ -83,23 +110,19 @@ function blobGasUsedRatio({ blobGasUsed, timestamp }: Header, config: ChainConfi
   return Number(blobGasUsed) / (params.max * Number(GAS_PER_BLOB));
 }
 
-/** Tips of a block's transactions in wei, ascending, and the gas used by the transactions up to each. */
+/** The different tips of a block's transactions in wei, ascending, and the gas used by the transactions that offered up to as much. */
 export type SortedTips = {
   readonly tips: readonly bigint[];
   readonly gasUpTo: readonly bigint[];
 };
 
-function sortedTips({ block, receipts }: ExecutedBlock): SortedTips {
-  const { baseFeePerGas = 0n } = block.header;
-  const sorted = block.transactions
-    .map((tx, index) => ({
-      tip: effectiveTip(tx, baseFeePerGas),
-      gasUsed: receipts[index]?.gasUsed ?? 0n,
-    }))
-    .sort((a, b) => (a.tip < b.tip ? -1 : a.tip > b.tip ? 1 : 0));
+export function sortedTips(payments: readonly GasPayment[], baseFee: bigint): SortedTips {
+  const gasByTip = new Map<bigint, bigint>();
+  for (const { effectiveGasPrice, gasUsed } of payments) {
+    const tip = effectiveGasPrice - baseFee;
+    gasByTip.set(tip, (gasByTip.get(tip) ?? 0n) + gasUsed);
+  }
+  const sorted = [...gasByTip].sort(([a], [b]) => (a < b ? -1 : 1));
   let sum = 0n;
-  return {
-    tips: sorted.map(({ tip }) => tip),
-    gasUpTo: sorted.map(({ gasUsed }) => (sum += gasUsed)),
-  };
+  return { tips: sorted.map(([tip]) => tip), gasUpTo: sorted.map(([, gasUsed]) => (sum += gasUsed)) };
 }

@@ -1,13 +1,17 @@
-import { NodeError } from "../../errors.ts";
+import { invariant, NodeError } from "../../errors.ts";
 import { blobParamsAt } from "../../params/blob-schedule.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { nextBaseFee, nextExcessBlobGas } from "../../params/fees.ts";
 import { isBlockForkActive, isTimeForkActive } from "../../params/hardforks.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { andThen, type MaybePromise } from "../../threads/maybe-promise.ts";
+import type { SharedSlices } from "../../threads/shared-slices.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { ChainReader } from "../reader.ts";
+import { gasPaymentsOf } from "../store/block-store.ts";
 import { BlockPrunedError } from "../store/store-errors.ts";
-import { BlockFeeCache, type BlockFees, blobFeeAt, blockFees } from "./block-fees.ts";
+import { BlockFeeCache, type BlockFees, blobFeeAt, blockFees, type SortedTips, sortedTips } from "./block-fees.ts";
 
 /** A longer range is cut to this, as in geth. */
 const BLOCKS_MAX = 1024;
@@ -36,93 +40,169 @@ export class InvalidFeeHistoryRequestError extends NodeError {
   readonly code = "INVALID_FEE_HISTORY_REQUEST";
 }
 
-/**
- * eth_feeHistory: base fees, fullness and tips of up to `blockCount` blocks, the newest of which is `newest`.
- * @param percentiles ascending, 0 to 100
- * @throws InvalidFeeHistoryRequestError
- */
-export type GetFeeHistory = (
-  blockCount: number,
-  newest: number | "pending",
-  percentiles: readonly number[],
-) => FeeHistory;
+/** Blocks up to `newest`. */
+export type FeeHistoryRequest = {
+  readonly blockCount: number;
+  readonly newest: number | "pending";
+  /** Ascending, 0 to 100. */
+  readonly percentiles: readonly number[];
+};
+
+type FeeHistoryChain = Pick<
+  ChainReader,
+  "config" | "head" | "oldest" | "blockHash" | "header" | "gasPayments" | "pending"
+>;
 
 /**
- * Whole blocks are read for their tips alone, and what was computed of a block is cached. Nearly all callers ask for the same: the same
- * arguments give the same object until there is another block.
+ * eth_feeHistory: base fees, fullness and tips of a run of blocks. What was computed of a block is cached; what is not is computed in slices, between
+ * which other work runs: a thousand full blocks take a second or two. Nearly all callers ask for the same: the same arguments give the same
+ * object until there is another block.
  */
-export function createFeeHistory(chain: FeeHistoryChain): GetFeeHistory {
-  const compute = createComputation(chain);
+export class FeeHistories {
+  readonly #chain: FeeHistoryChain;
+  readonly #slices: SharedSlices;
+  readonly #cache: BlockFeeCache;
   /** Oldest use first. The hash of the newest block stands for all blocks before it. */
-  const stored = new Map<string, FeeHistory>();
-  return (blockCount, newest, percentiles) => {
-    const hash = newest === "pending" ? undefined : chain.blockHash(newest);
+  readonly #stored = new Map<string, FeeHistory>();
+
+  constructor(chain: FeeHistoryChain, slices: SharedSlices) {
+    this.#chain = chain;
+    this.#slices = slices;
+    this.#cache = new BlockFeeCache(chain);
+  }
+
+  /** @throws InvalidFeeHistoryRequestError, BlockPrunedError */
+  history(request: FeeHistoryRequest): MaybePromise<FeeHistory> {
+    const { blockCount, newest, percentiles } = request;
+    const hash = newest === "pending" ? undefined : this.#chain.blockHash(newest);
     const rowFees = FEES_OF_A_BLOCK + percentiles.length;
     const isStored = Math.min(blockCount, BLOCKS_MAX) * rowFees <= STORED_FEES_MAX;
-    if (hash === undefined || !isStored) return compute(blockCount, newest, percentiles);
+    if (hash === undefined || !isStored) return this.#compute(request);
     const key = `${hash} ${blockCount} ${percentiles.join()}`;
-    const history = stored.get(key) ?? compute(blockCount, newest, percentiles);
-    stored.delete(key);
-    stored.set(key, history);
-    for (const oldest of stored.keys()) {
-      if (stored.size <= STORED_MAX) break;
-      stored.delete(oldest);
+    const known = this.#stored.get(key);
+    if (known !== undefined) {
+      this.#store(key, known);
+      return known;
     }
-    return history;
-  };
-}
+    return andThen(this.#compute(request), (history) => {
+      this.#store(key, history);
+      return history;
+    });
+  }
 
-type FeeHistoryChain = Pick<ChainReader, "config" | "head" | "oldest" | "blockHash" | "header" | "block" | "pending">;
+  #store(key: string, history: FeeHistory): void {
+    this.#stored.delete(key);
+    this.#stored.set(key, history);
+    for (const oldest of this.#stored.keys()) {
+      if (this.#stored.size <= STORED_MAX) break;
+      this.#stored.delete(oldest);
+    }
+  }
 
-function createComputation(chain: FeeHistoryChain): GetFeeHistory {
-  const cache = new BlockFeeCache(chain);
-  const { config } = chain;
-  return (blockCount, newest, percentiles) => {
+  #compute(request: FeeHistoryRequest): MaybePromise<FeeHistory> {
+    const collection = this.#begin(request);
+    const entered = this.#slices.enter();
+    if (entered !== undefined) return this.#computeInSlices(collection, entered);
+    if (this.#advance(collection)) return this.#historyOf(collection);
+    return this.#computeInSlices(collection, this.#slices.next());
+  }
+
+  async #computeInSlices(collection: Collection, turn: Promise<unknown>): Promise<FeeHistory> {
+    const { request, last, lastHash } = collection;
+    await turn;
+    // Blocks were removed meanwhile: from the beginning.
+    if (this.#chain.blockHash(last) !== lastHash) return this.#compute(request);
+    if (this.#advance(collection)) return this.#historyOf(collection);
+    return this.#computeInSlices(collection, this.#slices.next());
+  }
+
+  /** @throws InvalidFeeHistoryRequestError, BlockPrunedError */
+  #begin(request: FeeHistoryRequest): Collection {
+    const { blockCount, newest, percentiles } = request;
     checkPercentiles(percentiles);
-    const head = chain.head().block.header.number;
-    const pending = newest === "pending" ? chain.pending()?.executed : undefined;
-    const last = newest === "pending" ? (pending ? head + 1 : head) : newest;
-    if (newest !== "pending" && last > head) {
+    const head = this.#chain.head().block.header.number;
+    const last = newest === "pending" ? head : newest;
+    if (last > head) {
       throw new InvalidFeeHistoryRequestError(`request beyond head block: requested ${last}, head ${head}`, {
         requested: last,
         head,
       });
     }
     // Where no pending block can be built, the history has one block less.
-    const wanted = newest === "pending" && !pending ? blockCount - 1 : blockCount;
+    const wanted = newest === "pending" ? blockCount - 1 : blockCount;
+    const pending = newest === "pending" ? this.#chain.pending()?.executed : undefined;
     // As at block 0, the history is shorter where there are no older blocks.
-    const first = chain.oldest().block;
-    if (last < first) throw new BlockPrunedError({ number: last, base: first });
-    const count = Math.min(wanted, BLOCKS_MAX, last + 1 - first);
-    const oldestBlock = last + 1 - count;
-    const rows: BlockFees[] = [];
-    const reward: (readonly bigint[])[] = [];
-    for (let number = oldestBlock; number <= last; number++) {
-      const isPending = number > head;
-      const fees = isPending ? pending && blockFees(pending.block.header, config) : cache.at(number);
-      if (fees === undefined) continue;
-      rows.push(fees);
-      if (percentiles.length === 0) continue;
-      const executed = isPending ? pending : chain.block(number);
-      reward.push(executed ? rewardsOf(executed, percentiles, cache) : []);
+    const base = this.#chain.oldest().block;
+    if (last < base) throw new BlockPrunedError({ number: last, base });
+    const count = Math.min(wanted, pending ? BLOCKS_MAX - 1 : BLOCKS_MAX, last + 1 - base);
+    const lastHash = this.#chain.blockHash(last);
+    invariant(lastHash, "a block between the oldest and the head is stored");
+    return { request, first: last + 1 - count, last, lastHash, pending, rows: [] };
+  }
+
+  /** Adds rows until all are there or the slice is over: whether all are there. @throws BlockPrunedError */
+  #advance({ request, first, last, lastHash, rows }: Collection): boolean {
+    const { percentiles } = request;
+    for (let number = last - rows.length; number >= first; number--) {
+      if (this.#slices.isOver()) return false;
+      const hash = rows.at(-1)?.fees.header.parentHash ?? lastHash;
+      const fees = this.#cache.fees(number, hash);
+      const tips = percentiles.length === 0 ? NO_TIPS : this.#cache.tips(number, hash);
+      if (fees === undefined || tips === undefined) {
+        throw new BlockPrunedError({ number, base: this.#chain.oldest().block });
+      }
+      rows.push({ fees, reward: rewardsOf(tips, fees.header, percentiles) });
     }
-    const newestHeader = rows.at(-1)?.header;
-    const following = newestHeader ? [newestHeader] : [];
+    return true;
+  }
+
+  #historyOf({ request, first, pending, rows }: Collection): FeeHistory {
+    const { config } = this.#chain;
+    const { percentiles } = request;
+    const stored = rows.toReversed();
+    const all = pending === undefined ? stored : [...stored, pendingRow(pending, percentiles, config)];
+    const newest = all.at(-1)?.fees.header;
+    const following = newest ? [newest] : [];
     return {
-      oldestBlock,
-      ...(percentiles.length > 0 && { reward }),
+      oldestBlock: first,
+      ...(percentiles.length > 0 && { reward: all.map(({ reward }) => reward) }),
       baseFeePerGas: [
-        ...rows.map(({ baseFeePerGas }) => baseFeePerGas),
+        ...all.map(({ fees }) => fees.baseFeePerGas),
         ...following.map((header) => followingBaseFee(header, config)),
       ],
-      gasUsedRatio: rows.map(({ gasUsedRatio }) => gasUsedRatio),
+      gasUsedRatio: all.map(({ fees }) => fees.gasUsedRatio),
       baseFeePerBlobGas: [
-        ...rows.map(({ baseFeePerBlobGas }) => baseFeePerBlobGas),
+        ...all.map(({ fees }) => fees.baseFeePerBlobGas),
         ...following.map((header) => followingBlobFee(header, config)),
       ],
-      blobGasUsedRatio: rows.map(({ blobGasUsedRatio }) => blobGasUsedRatio),
+      blobGasUsedRatio: all.map(({ fees }) => fees.blobGasUsedRatio),
     };
-  };
+  }
+}
+
+/** What a history has of one block. */
+type FeeRow = { readonly fees: BlockFees; readonly reward: readonly bigint[] };
+
+/** A history that is being computed. */
+type Collection = {
+  readonly request: FeeHistoryRequest;
+  /** Numbers of stored blocks. */
+  readonly first: number;
+  readonly last: number;
+  readonly lastHash: Hash;
+  /** The block after them, if it was asked for. */
+  readonly pending: ExecutedBlock | undefined;
+  /** So far, newest first: each header names the block before. */
+  readonly rows: FeeRow[];
+};
+
+const NO_TIPS: SortedTips = { tips: [], gasUpTo: [] };
+
+function pendingRow(executed: ExecutedBlock, percentiles: readonly number[], config: ChainConfig): FeeRow {
+  const { header } = executed.block;
+  const fees = blockFees(header, config);
+  const tips = sortedTips(gasPaymentsOf(executed), fees.baseFeePerGas);
+  return { fees, reward: rewardsOf(tips, header, percentiles) };
 }
 
 function checkPercentiles(percentiles: readonly number[]): void {
@@ -140,9 +220,8 @@ function checkPercentiles(percentiles: readonly number[]): void {
 }
 
 /** For each percentile of the block's gas the tip of the transaction that reaches it, tips ascending; 0 in an empty block. */
-function rewardsOf(executed: ExecutedBlock, percentiles: readonly number[], cache: BlockFeeCache): bigint[] {
-  const { tips, gasUpTo } = cache.tipsOf(executed);
-  const gasUsed = Number(executed.block.header.gasUsed);
+function rewardsOf({ tips, gasUpTo }: SortedTips, header: Header, percentiles: readonly number[]): bigint[] {
+  const gasUsed = Number(header.gasUsed);
   let index = 0;
   return percentiles.map((percentile) => {
     const threshold = BigInt(Math.trunc((gasUsed * percentile) / 100));

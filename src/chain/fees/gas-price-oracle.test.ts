@@ -4,24 +4,35 @@ import { alice, coinbase, config, GWEI, headerOf, transactionOf } from "../../ex
 import type { Address } from "../../primitives/address.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { headerHash } from "../../types/header-codec.ts";
+import type { Receipt } from "../../types/receipt.ts";
+import { gasPaymentsOf } from "../store/block-store.ts";
 import { BlockPrunedError } from "../store/store-errors.ts";
-import { createGasPriceOracle, type GasPriceOracleOptions } from "./gas-price-oracle.ts";
+import { GasPriceOracle, type GasPriceOracleOptions } from "./gas-price-oracle.ts";
 
 function block(number: number, tips: readonly bigint[], sender: Address = alice): ExecutedBlock {
-  const header = headerOf({ number, coinbase });
+  const header = headerOf({ number, coinbase, timestamp: number + tips.length });
   const transactions = tips.map((maxPriorityFeePerGas) =>
     transactionOf({ maxPriorityFeePerGas, maxFeePerGas: 10_000n * GWEI }),
   );
   return {
     block: { hash: headerHash(header), header, transactions, uncles: [] },
     senders: tips.map(() => sender),
-    receipts: [],
+    receipts: tips.map((tip) => ({ gasUsed: 21_000n, effectiveGasPrice: header.baseFeePerGas! + tip }) as Receipt),
+  };
+}
+
+function chainOf(blocks: readonly ExecutedBlock[]) {
+  return {
+    config,
+    head: () => blocks.at(-1)!,
+    blockHash: (number: number) => blocks[number]?.block.hash,
+    header: (number: number) => blocks[number]?.block.header,
+    gasPayments: (number: number) => blocks[number] && gasPaymentsOf(blocks[number]),
   };
 }
 
 function suggest(blocks: readonly ExecutedBlock[], options: Partial<GasPriceOracleOptions> = {}) {
-  const chain = { config, head: () => blocks.at(-1)!, block: (n: number) => blocks[n] };
-  return createGasPriceOracle(options, { chain }).suggestTip();
+  return new GasPriceOracle(options, chainOf(blocks)).suggestTip();
 }
 
 test("the oracle suggests the start price for an empty chain", () => {
@@ -52,36 +63,38 @@ test("the oracle asks an older block for each one that gives a single tip", () =
 test("the oracle samples what there is where older blocks are pruned", () => {
   const head = block(7, [30n, 30n]);
   const chain = {
-    config,
-    head: () => head,
-    block(number: number) {
+    ...chainOf([head]),
+    blockHash(number: number) {
       if (number < 7) throw new BlockPrunedError({ number, base: 7 });
-      return head;
+      return head.block.hash;
     },
+    header: () => head.block.header,
+    gasPayments: () => gasPaymentsOf(head),
   };
-  assert.equal(createGasPriceOracle({}, { chain }).suggestTip(), 30n);
+  assert.equal(new GasPriceOracle({}, chain).suggestTip(), 30n);
 });
 
 test("the oracle never suggests more than its maximum", () => {
   assert.equal(suggest([block(0, []), block(1, [900n * GWEI])]), 500n * GWEI);
 });
 
-test("the oracle answers from memory until the head changes", () => {
+test("the oracle reads each block once, and again where it was replaced", () => {
   const blocks = [block(0, []), block(1, [10n, 10n])];
-  let asked = 0;
+  const read: number[] = [];
   const chain = {
-    config,
-    head: () => blocks.at(-1)!,
-    block(number: number) {
-      asked++;
-      return blocks[number];
+    ...chainOf(blocks),
+    gasPayments(number: number) {
+      read.push(number);
+      return gasPaymentsOf(blocks[number]!);
     },
   };
-  const oracle = createGasPriceOracle({}, { chain });
-  oracle.suggestTip();
-  const before = asked;
-  assert.equal(oracle.suggestTip(), 10n);
-  assert.equal(asked, before);
+  const oracle = new GasPriceOracle({}, chain);
+  assert.deepEqual([oracle.suggestTip(), oracle.suggestTip()], [10n, 10n]);
   blocks.push(block(2, [20n, 20n, 20n]));
   assert.equal(oracle.suggestTip(), 20n);
+  assert.deepEqual(read, [1, 2]);
+  blocks[2] = block(2, [30n, 30n], coinbase);
+  blocks.push(block(3, [40n, 40n, 40n]));
+  assert.equal(oracle.suggestTip(), 40n);
+  assert.deepEqual(read, [1, 2, 3, 2]);
 });

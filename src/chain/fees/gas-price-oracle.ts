@@ -1,6 +1,4 @@
 import type { Hash } from "../../primitives/hash.ts";
-import type { ExecutedBlock } from "../../types/block.ts";
-import { effectiveTip } from "../../types/transaction/fees.ts";
 import type { ChainReader } from "../reader.ts";
 import { BlockPrunedError } from "../store/store-errors.ts";
 
@@ -28,85 +26,95 @@ const GAS_PRICE_ORACLE_DEFAULTS: GasPriceOracleOptions = {
 /** The lowest tips of a block that count. */
 const SAMPLES_PER_BLOCK = 3;
 
-export interface GasPriceOracle {
-  /** A tip with which a transaction should be mined soon, in wei. Found anew once a head. */
-  suggestTip(): bigint;
-}
+type OracleChain = Pick<ChainReader, "config" | "head" | "blockHash" | "header" | "gasPayments">;
+
+/** The lowest tips of a block, ascending; the hash says whether it is still canonical. */
+type Sample = { readonly hash: Hash | undefined; readonly tips: readonly bigint[] };
 
 /**
  * An oracle that learns from the tips in the newest blocks, as geth's does. Where the chain has no base fee, gas is not sold to who offers most:
  * it suggests the least tip that the blocks accept, so that wallets without funds can send.
  */
-export function createGasPriceOracle(
-  options: Partial<GasPriceOracleOptions>,
-  { chain }: { readonly chain: Pick<ChainReader, "config" | "head" | "block"> },
-): GasPriceOracle {
-  const { config } = chain;
-  const leastTip = () => greater(config.minimumTip ?? 0n, options.startPrice ?? 0n);
-  const settings = { ...GAS_PRICE_ORACLE_DEFAULTS, ...options };
-  let lastHead: Hash | undefined;
-  let lastPrice = settings.startPrice;
-  return {
-    suggestTip() {
-      if (config.zeroBaseFee) return leastTip();
-      const head = chain.head();
-      if (head.block.hash === lastHead) return greater(lastPrice, config.minimumTip ?? 0n);
-      const tips = collectTips(head, chain, lastPrice, settings);
-      tips.sort(compare);
-      const index = Math.floor(((tips.length - 1) * settings.percentile) / 100);
-      const price = tips[index] ?? lastPrice;
-      lastPrice = price > settings.maxPrice ? settings.maxPrice : price;
-      lastHead = head.block.hash;
-      return greater(lastPrice, config.minimumTip ?? 0n);
-    },
-  };
-}
+export class GasPriceOracle {
+  readonly #settings: GasPriceOracleOptions;
+  readonly #leastTip: bigint;
+  readonly #chain: OracleChain;
+  /** By number, of the blocks that count for the last head. */
+  #samples: ReadonlyMap<number, Sample> = new Map();
+  #lastHead: Hash | undefined;
+  #lastPrice: bigint;
 
-/** A chain that began with a snapshot, or as a fork, has no older blocks: what there is has to do. */
-function storedBlock(number: number, chain: Pick<ChainReader, "block">): ExecutedBlock | "pruned" | undefined {
-  try {
-    return chain.block(number);
-  } catch (error) {
-    if (error instanceof BlockPrunedError) return "pruned";
-    throw error;
+  constructor(options: Partial<GasPriceOracleOptions>, chain: OracleChain) {
+    this.#settings = { ...GAS_PRICE_ORACLE_DEFAULTS, ...options };
+    this.#leastTip = options.startPrice ?? 0n;
+    this.#chain = chain;
+    this.#lastPrice = this.#settings.startPrice;
   }
-}
 
-/** Tips of the newest blocks; for each block with at most one, an older block is sampled too, up to twice as many. */
-function collectTips(
-  head: ExecutedBlock,
-  chain: Pick<ChainReader, "block">,
-  lastPrice: bigint,
-  { blocks, ignorePrice }: GasPriceOracleOptions,
-): bigint[] {
-  const tips: bigint[] = [];
-  let number = head.block.header.number;
-  let waiting = Math.min(blocks, number);
-  /** Older blocks left beyond those that are sampled anyway. */
-  let beyond = number - waiting;
-  for (; waiting > 0; number--) {
-    waiting--;
-    const executed = storedBlock(number, chain);
-    if (executed === "pruned") break;
-    const found = executed ? lowestTips(executed, ignorePrice) : [];
-    const values = found.length === 0 ? [lastPrice] : found;
-    if (values.length === 1 && tips.length + 1 + waiting < blocks * 2 && beyond > 0) {
-      waiting++;
-      beyond--;
+  /** A tip with which a transaction should be mined soon, in wei. Found anew once a head. */
+  suggestTip(): bigint {
+    const { zeroBaseFee, minimumTip = 0n } = this.#chain.config;
+    if (zeroBaseFee) return greater(minimumTip, this.#leastTip);
+    const { hash, header } = this.#chain.head().block;
+    if (hash !== this.#lastHead) {
+      const tips = this.#collectTips(header.number).sort(compare);
+      const { percentile, maxPrice } = this.#settings;
+      const price = tips[Math.floor(((tips.length - 1) * percentile) / 100)] ?? this.#lastPrice;
+      this.#lastPrice = price > maxPrice ? maxPrice : price;
+      this.#lastHead = hash;
     }
-    tips.push(...values);
+    return greater(this.#lastPrice, minimumTip);
   }
-  return tips;
-}
 
-function lowestTips({ block, senders }: ExecutedBlock, ignorePrice: bigint): bigint[] {
-  const { coinbase, baseFeePerGas = 0n } = block.header;
-  return block.transactions
-    .map((tx, index) => ({ tip: effectiveTip(tx, baseFeePerGas), sender: senders[index] }))
-    .filter(({ tip, sender }) => tip >= ignorePrice && sender !== coinbase)
-    .map(({ tip }) => tip)
-    .sort(compare)
-    .slice(0, SAMPLES_PER_BLOCK);
+  /** Tips of the newest blocks; for each block with at most one, an older block is sampled too, up to twice as many. */
+  #collectTips(head: number): bigint[] {
+    const { blocks } = this.#settings;
+    const samples = new Map<number, Sample>();
+    const tips: bigint[] = [];
+    let waiting = Math.min(blocks, head);
+    /** Older blocks left beyond those that are sampled anyway. */
+    let beyond = head - waiting;
+    for (let number = head; waiting > 0; number--) {
+      waiting--;
+      const sample = this.#sampleOf(number);
+      // A chain that began with a snapshot, or as a fork, has no older blocks: what there is has to do.
+      if (sample === undefined) break;
+      samples.set(number, sample);
+      const values = sample.tips.length === 0 ? [this.#lastPrice] : sample.tips;
+      if (values.length === 1 && tips.length + 1 + waiting < blocks * 2 && beyond > 0) {
+        waiting++;
+        beyond--;
+      }
+      tips.push(...values);
+    }
+    this.#samples = samples;
+    return tips;
+  }
+
+  /** undefined where block `number` is not stored. */
+  #sampleOf(number: number): Sample | undefined {
+    try {
+      const hash = this.#chain.blockHash(number);
+      const known = this.#samples.get(number);
+      return known !== undefined && known.hash === hash ? known : { hash, tips: this.#lowestTips(number) };
+    } catch (error) {
+      if (error instanceof BlockPrunedError) return undefined;
+      throw error;
+    }
+  }
+
+  #lowestTips(number: number): readonly bigint[] {
+    const header = this.#chain.header(number);
+    const payments = this.#chain.gasPayments(number);
+    if (header === undefined || payments === undefined) return [];
+    const { coinbase, baseFeePerGas = 0n } = header;
+    return payments
+      .map(({ effectiveGasPrice, sender }) => ({ tip: effectiveGasPrice - baseFeePerGas, sender }))
+      .filter(({ tip, sender }) => tip >= this.#settings.ignorePrice && sender !== coinbase)
+      .map(({ tip }) => tip)
+      .sort(compare)
+      .slice(0, SAMPLES_PER_BLOCK);
+  }
 }
 
 function greater(a: bigint, b: bigint): bigint {

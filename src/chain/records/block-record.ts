@@ -18,7 +18,7 @@ import {
   writeChanges,
 } from "./changes-record.ts";
 import { assertRecordKind, RECORD_KIND, readHeader, writeHeader } from "./header-record.ts";
-import { type RecordItem, readReceipt, writeReceipt } from "./receipt-record.ts";
+import { type GasPayment, type RecordItem, readReceipt, readReceiptGas, writeReceipt } from "./receipt-record.ts";
 
 /**
  * One block in the block log. Parts with a checksum of their own are also read alone.
@@ -191,6 +191,20 @@ export function decodeAddressParts(payload: Uint8Array): AddressParts {
     items: readItems(payload, prefix),
     changed: readChangedAddresses(new ByteReader(payload, changesOffset)),
   };
+}
+
+/** What each transaction of a record paid for its gas, without decoding the rest. @throws MalformedBytesError */
+export function decodeGasPayments(payload: Uint8Array): GasPayment[] {
+  const prefix = decodePrefix(payload);
+  const offsets = new ByteReader(payload, prefix.offsetsOffset);
+  const reader = new ByteReader(payload);
+  return times(prefix.transactionCount, () => {
+    reader.offset = offsets.u32() + CHECKSUM_LENGTH;
+    const sender = reader.hex(20) as Address;
+    reader.varint();
+    reader.block();
+    return { sender, ...readReceiptGas(reader) };
+  });
 }
 
 function* readItems(payload: Uint8Array, prefix: RecordPrefix): Generator<RecordItem> {

@@ -69,6 +69,13 @@ export function readReceipt(reader: ByteReader, type: Receipt["type"]): Receipt 
   };
 }
 
+/** What the transaction of the receipt that begins here paid for its gas; what is after that is not read. @throws MalformedBytesError */
+export function readReceiptGas(reader: ByteReader): Pick<Receipt, "gasUsed" | "effectiveGasPrice"> {
+  reader.byte();
+  reader.skipBigint();
+  return { gasUsed: reader.bigint(), effectiveGasPrice: reader.bigint() };
+}
+
 /** The logs of the receipt that begins here; what is after them is not read. @throws MalformedBytesError */
 export function readReceiptLogs(reader: ByteReader): Log[] {
   reader.byte();
@@ -87,6 +94,9 @@ function readLogs(reader: ByteReader): Log[] {
   }
   return logs;
 }
+
+/** What a transaction of a block paid for its gas: units, and wei for each. */
+export type GasPayment = { readonly sender: Address } & Pick<Receipt, "gasUsed" | "effectiveGasPrice">;
 
 /** A transaction of a block with its receipt. */
 export type RecordItem = {

@@ -4,7 +4,7 @@ import type { NodeBatch } from "../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
-import type { RecordItem } from "../records/receipt-record.ts";
+import type { GasPayment, RecordItem } from "../records/receipt-record.ts";
 
 /** A block with its result: what `append` writes to the block log. */
 export type BlockRecord = ExecutedBlock & {
@@ -56,6 +56,8 @@ export interface BlockStore {
   blockHash(number: number): Hash | undefined;
   /** One transaction and its receipt, without decoding the others. */
   transactionAt(number: number, index: number): IncludedTransaction | undefined;
+  /** What each transaction of a block paid for its gas, without decoding the block. */
+  gasPayments(number: number): readonly GasPayment[] | undefined;
   numberOf(blockHash: Hash): number | undefined;
   /** A block after which the state has this root. */
   numberOfState(stateRoot: Hash): number | undefined;
@@ -80,6 +82,11 @@ export type ReadableBlockStore = Omit<
   BlockStore,
   "append" | "appendGenesis" | "rollbackTo" | "changes" | "consensusDataOf"
 >;
+
+/** What each transaction of a decoded block paid for its gas. */
+export function gasPaymentsOf({ senders, receipts }: Pick<ExecutedBlock, "senders" | "receipts">): GasPayment[] {
+  return receipts.map(({ gasUsed, effectiveGasPrice }, i) => ({ sender: senders[i]!, gasUsed, effectiveGasPrice }));
+}
 
 /** Transaction `index` of a decoded block; undefined when it has no such transaction. */
 export function includedTransaction(

@@ -5,6 +5,7 @@ import type { LogReader } from "../../storage/log-reader.ts";
 import type { VersionedTable } from "../../storage/versioned-table.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { Header } from "../../types/header.ts";
+import type { GasPayment } from "../records/receipt-record.ts";
 import type { BlockRecord, IncludedTransaction, ReadableBlockStore } from "./block-store.ts";
 import type { StoreCacheSizes } from "./cache-sizes.ts";
 import type { BlockIndex } from "./index/block-index.ts";
@@ -117,6 +118,10 @@ export abstract class StoreView implements ReadableBlockStore {
 
   transactionAt(number: number, index: number): IncludedTransaction | undefined {
     return this.isStored(number) ? this.blocks.transaction(number, index) : undefined;
+  }
+
+  gasPayments(number: number): readonly GasPayment[] | undefined {
+    return this.isStored(number) ? this.blocks.gasPayments(number) : undefined;
   }
 
   numberOf(blockHash: Hash): number | undefined {

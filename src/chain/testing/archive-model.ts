@@ -5,7 +5,7 @@ import { EMPTY_CODE_HASH } from "../../state/account.ts";
 import { createMemoryState, type MemoryState } from "../../state/testing/memory-state.ts";
 import { createMemoryNodes } from "../../trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
-import type { BlockRecord } from "../store/block-store.ts";
+import { type BlockRecord, gasPaymentsOf } from "../store/block-store.ts";
 import type { LogBlockStore } from "../store/log-block-store.ts";
 import { createTrie } from "./memory-disk.ts";
 import { plain } from "./plain.ts";
@@ -109,6 +109,7 @@ export class ArchiveModel {
       firstLogIndex += receipt.logs.length;
     }
     assert.equal(store.transactionAt(number, record.block.transactions.length), undefined);
+    assert.deepEqual(store.gasPayments(number), gasPaymentsOf(record));
     const { block, senders, receipts } = store.block(number)!;
     assert.deepEqual(plain({ block, senders, receipts }), plain(executed));
     assert.deepEqual(plain(store.changes(number)), plain(changes));

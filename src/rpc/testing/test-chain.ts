@@ -3,7 +3,7 @@ import { AddressIndexOffError } from "../../chain/addresses/address-index.ts";
 import type { FeeHistory } from "../../chain/fees/fee-history.ts";
 import { LogIndex } from "../../chain/logs/log-index.ts";
 import type { ChainReader } from "../../chain/reader.ts";
-import { includedTransaction } from "../../chain/store/block-store.ts";
+import { gasPaymentsOf, includedTransaction } from "../../chain/store/block-store.ts";
 import { PayloadAttributesError } from "../../consensus/block-tester.ts";
 import { VerifiedBlobs } from "../../crypto/kzg/verified-blobs.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
@@ -352,6 +352,7 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     block: (at) => (typeof at === "number" ? blocks[at] : byHash(at)),
     header: (number) => blocks[number]?.block.header,
     blockHash: (number) => blocks[number]?.block.hash,
+    gasPayments: (number) => blocks[number] && gasPaymentsOf(blocks[number]),
     transactionAt(number, index) {
       const executed = blocks[number];
       return executed && includedTransaction(executed, index);

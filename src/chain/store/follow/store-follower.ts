@@ -9,6 +9,7 @@ import type { TrieNodeReader } from "../../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import type { Header } from "../../../types/header.ts";
 import type { LogSource } from "../../logs/log-filter.ts";
+import type { GasPayment } from "../../records/receipt-record.ts";
 import type { IncludedTransaction, ReadableBlockStore } from "../block-store.ts";
 import { CACHE_BYTES, followerCacheSizes, type StoreCacheSizes } from "../cache-sizes.ts";
 import { BlockIndex } from "../index/block-index.ts";
@@ -147,6 +148,10 @@ export class StoreFollower implements ReadableBlockStore {
 
   transactionAt(number: number, index: number): IncludedTransaction | undefined {
     return this.#view.transactionAt(number, index);
+  }
+
+  gasPayments(number: number): readonly GasPayment[] | undefined {
+    return this.#view.gasPayments(number);
   }
 
   numberOf(blockHash: Hash): number | undefined {

@@ -9,6 +9,7 @@ import type { Receipt } from "../../../types/receipt.ts";
 import { type AddressParts, addressPartsOf } from "../../addresses/block-addresses.ts";
 import {
   decodeAddressParts,
+  decodeGasPayments,
   decodeHeaderSection,
   decodeItem,
   decodePrefix,
@@ -18,8 +19,8 @@ import {
   PREFIX_LENGTH,
   type RecordPrefix,
 } from "../../records/block-record.ts";
-import type { RecordItem } from "../../records/receipt-record.ts";
-import { type BlockRecord, type IncludedTransaction, includedTransaction } from "../block-store.ts";
+import type { GasPayment, RecordItem } from "../../records/receipt-record.ts";
+import { type BlockRecord, gasPaymentsOf, type IncludedTransaction, includedTransaction } from "../block-store.ts";
 
 /** BLOCKHASH reaches so far back. */
 const HASHES_MAX = 256;
@@ -65,6 +66,13 @@ export class BlockReader {
     const decoded = this.#decoded.get(number);
     if (decoded !== undefined) return addressPartsOf(decoded);
     return decodeAddressParts(this.#log.record(this.#positionOf(number)).payload);
+  }
+
+  /** What each transaction paid for its gas, without decoding the rest of a block that is not decoded yet. @throws LogCorruptionError */
+  gasPayments(number: number): readonly GasPayment[] {
+    const decoded = this.#decoded.get(number);
+    if (decoded !== undefined) return gasPaymentsOf(decoded);
+    return decodeGasPayments(this.#log.record(this.#positionOf(number)).payload);
   }
 
   /** @throws LogCorruptionError */

@@ -1,12 +1,12 @@
 import type { PoolContent, PooledTransaction } from "../../../mempool/pool.ts";
 import { type Address, checksumAddress } from "../../../primitives/address.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
+import { SharedSlices } from "../../../threads/shared-slices.ts";
 import { maxFeePerGasOf } from "../../../types/transaction/fees.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { address, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
 import { LimitExceededError } from "../../transport/errors.ts";
-import { SharedSlices } from "../../transport/shared-slices.ts";
 import { SAMPLE } from "../example-values.ts";
 import { mapOf, POOLED, QUANTITY, shape, TRANSACTION } from "../json/schemas.ts";
 import { transactionText } from "../json/transaction-json.ts";

@@ -1,4 +1,5 @@
 import { errorClassOf } from "../../../errors.ts";
+import { SharedSlices } from "../../../threads/shared-slices.ts";
 import { opens } from "../auth/credential.ts";
 import type { JsonPart, JsonText } from "../codec.ts";
 import {
@@ -13,7 +14,6 @@ import {
 } from "../errors.ts";
 import type { RpcLimits } from "../limits.ts";
 import type { MemoryBudget } from "../memory-budget.ts";
-import { SharedSlices } from "../shared-slices.ts";
 import { type Answer, answerParts, errorAnswer, resultAnswer } from "./answer.ts";
 import { BatchRun } from "./batch-run.ts";
 import type { CallAdmission } from "./call-admission.ts";

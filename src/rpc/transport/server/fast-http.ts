@@ -1,9 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import { type Caller, type CallSource, RequestContext } from "../dispatch/context.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { RpcLimits } from "../limits.ts";
-import type { SharedSlices } from "../shared-slices.ts";
 import { type ClientPlace, placeOfAddress, type ReplyCompressor, type SentReply } from "./compression.ts";
 import type { HttpConnection } from "./http-connection.ts";
 import { replyBytes } from "./http-request.ts";

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { RpcObserver } from "../dispatch/observer.ts";
 import type { RpcLimits } from "../limits.ts";
 import type { MemoryShare } from "../memory-budget.ts";
-import type { SharedSlices } from "../shared-slices.ts";
 import { certifiedNameOf } from "./admission.ts";
 import { clientFault, endWithRejection, endWithStatus, sendRejection } from "./http-rejection.ts";
 import type { ListenerModules } from "./listener.ts";

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
 import type { MethodRules } from "../dispatch/access.ts";
 import type { AccessPolicy } from "../dispatch/context.ts";
@@ -6,7 +7,6 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { RpcObserver } from "../dispatch/observer.ts";
 import type { RpcLimits } from "../limits.ts";
 import type { MemoryBudgets } from "../memory-budget.ts";
-import type { SharedSlices } from "../shared-slices.ts";
 
 /** A listening socket. */
 export type Listener = {

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
 import { createAccessPolicy } from "../dispatch/access.ts";
 import type { CallAdmission } from "../dispatch/call-admission.ts";
@@ -7,7 +8,6 @@ import { namespaceOf, type Registry } from "../dispatch/method.ts";
 import { type RpcObserver, SILENT_OBSERVER } from "../dispatch/observer.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../limits.ts";
 import { MemoryBudget } from "../memory-budget.ts";
-import { SharedSlices } from "../shared-slices.ts";
 import { listenHttp } from "./http-listener.ts";
 import { endWithRejection } from "./http-rejection.ts";
 import type { OtherRequest } from "./http-request.ts";

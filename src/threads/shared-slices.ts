@@ -1,4 +1,4 @@
-import { beginWait } from "../../threads/waits.ts";
+import { beginWait } from "./waits.ts";
 
 /** By default, long work of this many milliseconds is followed by one turn of everything else: timers, blocks, other requests. */
 const SLICE_MS = 10;

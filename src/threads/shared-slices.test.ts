@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "../../../test/support/fast-check.ts";
+import fc from "../../test/support/fast-check.ts";
 import { SharedSlices } from "./shared-slices.ts";
 
 /** Runs tasks of so many steps of 1 ms each. Gives the task of each step, turn by turn. */

@@ -12,7 +12,7 @@ import { bundleTests } from "./bundle-tests.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** A file that hangs fails instead of holding up all others. */
-const FILE_TIMEOUT_MS = 300_000;
+const FILE_TIMEOUT_MS = 600_000;
 
 /** Kill processes again and again, drive a browser where there is one, or do one thing for longer than ten seconds. */
 const LONG = [

@@ -11,15 +11,7 @@ import type { Address } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { LogTextCache } from "../rpc/methods/json/log-text-cache.ts";
-import type {
-  BlockReads,
-  ChainEvents,
-  ChainView,
-  FeeReads,
-  NextBlock,
-  SealedHeader,
-  StateReads,
-} from "../rpc/ports/chain-view.ts";
+import type { BlockReads, ChainEvents, ChainView, FeeReads, NextBlock, StateReads } from "../rpc/ports/chain-view.ts";
 import { minedReceipt, minedTransaction, minedTransactionOf } from "../rpc/ports/mined.ts";
 import { PendingProofError } from "../rpc/transport/errors.ts";
 import type { Account } from "../state/account.ts";
@@ -27,12 +19,11 @@ import type { StateReader } from "../state/reader.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { andThen, type MaybePromise } from "../threads/maybe-promise.ts";
 import { SharedSlices } from "../threads/shared-slices.ts";
-import type { ExecutedBlock } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { findLogs } from "./log-search.ts";
 import type { ChainParts, PoolParts, ProductionParts } from "./parts.ts";
 import { proveInSlices } from "./prove-in-slices.ts";
-import { findBlock, findHeader, resolveState } from "./resolve.ts";
+import { findBlock, findHeader, resolveState, sealedHeader } from "./resolve.ts";
 
 export type LocalChainModules = FeeReads &
   ChainEvents & {
@@ -158,16 +149,12 @@ export function createStoredReads(reader: ChainReader, slices: SharedSlices): Bl
     },
     proof({ address, slots, at }) {
       if (at === "pending") throw new PendingProofError();
-      const { executed, state } = resolveState(reader, at);
+      const { hash, header, state } = resolveState(reader, at);
       const account = state.account(address);
-      const proof = proveInSlices(reader, executed.block, { address, slots }, slices);
+      const proof = proveInSlices(reader, { hash, number: header.number }, { address, slots }, slices);
       return andThen(proof, (proof) => ({ account, proof }));
     },
   };
-}
-
-function sealedHeader({ block: { hash, header } }: ExecutedBlock): SealedHeader {
-  return { hash, header };
 }
 
 function codeOf(state: StateReader, account: Account | undefined): Uint8Array {

@@ -11,7 +11,7 @@ import type { StateReader } from "../state/reader.ts";
 import { beginReplay } from "../tracing/trace-block.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { ChainParts } from "./parts.ts";
-import { type ResolvedState, resolveState } from "./resolve.ts";
+import { findBlock, type ResolvedState, resolveState } from "./resolve.ts";
 import type { CallLimits, LimitedReads } from "./rpc-settings.ts";
 import { createTraceMethods } from "./trace-methods.ts";
 
@@ -47,8 +47,8 @@ export function createExecutionReads(
   /** Of the block of the last call, which mostly is the head again. */
   let last: { readonly header: ContextHeader; readonly context: BlockContext } | undefined;
   function targetOf(
-    { executed, state }: ResolvedState,
-    { inBlock: header = executed.block.header, keepsFees = false }: InBlock = {},
+    { header: ownHeader, state }: ResolvedState,
+    { inBlock: header = ownHeader, keepsFees = false }: InBlock = {},
   ): CallTarget {
     if (last?.header !== header) {
       last = { header, context: blockContextOf(header, execution.config, blockHash) };
@@ -87,14 +87,13 @@ export function createExecutionReads(
         suggestTip,
       }),
     callMany({ bundles, at, request: { stateOverrides, txIndex } }, limits = own) {
-      const resolved = resolveState(reader, at);
-      const target = targetOf(resolved);
-      const state = txIndex === undefined ? target.state : stateBefore(resolved.executed, txIndex);
+      const target = targetOf(resolveState(reader, at));
+      // Resolved: it is there.
+      const state = txIndex === undefined ? target.state : stateBefore(findBlock(reader, at)!, txIndex);
       return callMany(bundles, { ...target, state }, execution, optionsOf({ stateOverrides }, limits));
     },
     simulate({ request: { blocks, validation, traceTransfers }, at }, limits = own) {
-      const { executed, state, changes } = resolveState(reader, at);
-      const { hash, header } = executed.block;
+      const { hash, header, state, changes } = resolveState(reader, at);
       // The trie nodes of the pending block are not stored, so its changes are applied again to the head.
       const root = changes ? reader.head().block.header : header;
       const base = {

@@ -5,22 +5,20 @@ import { UnknownBlockError } from "../rpc/transport/errors.ts";
 import type { AccountProof } from "../state/state-trie.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
 import type { SharedSlices } from "../threads/shared-slices.ts";
-import type { Block } from "../types/block.ts";
 
 /** Slots proved before the clock is looked at: a millisecond or two. The account is proved again for each group. */
 const SLOTS_PER_STEP = 32;
 
 /**
- * The proof of an account and its slots after `block`; at once for a few slots, else in slices between which other work runs.
- * @throws UnknownBlockError when the block is rolled back meanwhile: its trie is no longer stored
+ * The proof of an account and its slots after a block; at once for a few slots, else in slices between which other work runs.
+ * @throws UnknownBlockError when that is rolled back meanwhile: its trie is no longer stored
  */
 export function proveInSlices(
   reader: Pick<ChainReader, "proof" | "blockHash">,
-  block: Block,
+  { number, hash }: { readonly number: number; readonly hash: Hash },
   { address, slots }: { readonly address: Address; readonly slots: readonly Hash[] },
   slices: SharedSlices,
 ): MaybePromise<AccountProof> {
-  const { number } = block.header;
   if (slots.length <= SLOTS_PER_STEP) return reader.proof(address, slots, number);
 
   async function proveAll(): Promise<AccountProof> {
@@ -28,7 +26,7 @@ export function proveInSlices(
     await slices.enter();
     for (let start = 0; start < slots.length; start += SLOTS_PER_STEP) {
       if (slices.isOver()) await slices.next();
-      if (reader.blockHash(number) !== block.hash) throw new UnknownBlockError("header not found");
+      if (reader.blockHash(number) !== hash) throw new UnknownBlockError("header not found");
       parts.push(reader.proof(address, slots.slice(start, start + SLOTS_PER_STEP), number));
     }
     const storageProofs = parts.flatMap((part) => part.storageProofs);

@@ -5,9 +5,8 @@ import { BlockNotCanonicalError, PendingUnavailableError, UnknownBlockError } fr
 import type { StateChanges, StateReader } from "../state/reader.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 
-/** A block and the state after it. It never leaves the chain's thread. */
-export type ResolvedState = {
-  readonly executed: ExecutedBlock;
+/** The header of a block and the state after it. It never leaves the chain's thread. */
+export type ResolvedState = SealedHeader & {
   readonly state: StateReader;
   /** Present for the pending block, whose trie nodes are not stored: its changes to the head's state. */
   readonly changes?: StateChanges;
@@ -45,22 +44,26 @@ export function findBlock(chain: ChainReader, selector: BlockSelector): Executed
  * @throws BlockNotCanonicalError, PendingUnavailableError
  */
 export function findHeader(chain: ChainReader, selector: BlockSelector): SealedHeader | undefined {
+  if (selector === "pending") return sealedHeader(findByNumber(chain, selector)!);
   const number = numberOf(chain, selector);
-  if (number !== undefined) {
-    const header = chain.header(number);
-    const hash = chain.blockHash(number);
-    return header && hash && { hash, header };
+  if (number === undefined) return typeof selector === "object" ? undefined : sealedHeader(chain.head());
+  const header = chain.header(number);
+  const hash = chain.blockHash(number);
+  if (typeof selector === "object" && selector.requireCanonical && hash !== selector.blockHash) {
+    throw new BlockNotCanonicalError();
   }
-  const executed = findBlock(chain, selector);
-  return executed && { hash: executed.block.hash, header: executed.block.header };
+  return header && hash && { hash, header };
 }
 
 /** The block's number where the selector is enough to know it. */
 function numberOf(chain: ChainReader, selector: BlockSelector): number | undefined {
   if (typeof selector === "number") return selector;
   if (selector === "earliest") return chain.oldest().block;
-  if (typeof selector !== "object" || selector.requireCanonical) return undefined;
-  return chain.numberOf(selector.blockHash);
+  return typeof selector === "object" ? chain.numberOf(selector.blockHash) : undefined;
+}
+
+export function sealedHeader({ block: { hash, header } }: ExecutedBlock): SealedHeader {
+  return { hash, header };
 }
 
 /**
@@ -71,11 +74,13 @@ export function resolveState(chain: ChainReader, selector: BlockSelector): Resol
   if (selector === "pending") {
     const pending = chain.pending();
     if (pending === undefined) throw new PendingUnavailableError("state");
-    return pending;
+    const { executed, state, changes } = pending;
+    return { ...sealedHeader(executed), state, changes };
   }
-  const executed = findBlock(chain, selector);
-  if (!executed) {
+  const found = findHeader(chain, selector);
+  if (found === undefined) {
     throw new UnknownBlockError(typeof selector === "object" ? "header for hash not found" : "header not found");
   }
-  return { executed, state: chain.stateAt(executed.block.header.number) };
+  const { hash, header } = found;
+  return { hash, header, state: chain.stateAt(header.number) };
 }

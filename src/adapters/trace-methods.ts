@@ -1,6 +1,7 @@
 import type { CallTarget } from "../execution/call/call.ts";
 import type { BlockSelector } from "../rpc/ports/block-selector.ts";
 import type { CallOverrides, TraceRequest, TransactionTrace } from "../rpc/ports/execution.ts";
+import type { StateReader } from "../state/reader.ts";
 import { createTracers } from "../tracing/native-tracers.ts";
 import { traceCalls, traceRawTransaction } from "../tracing/parity/trace-calls.ts";
 import { type BlockToTrace, beginReplay, traceBlock } from "../tracing/trace-block.ts";
@@ -10,7 +11,7 @@ import type { TraceOptions } from "../tracing/trace-message.ts";
 import type { Block, ExecutedBlock } from "../types/block.ts";
 import { decodeBlock } from "../types/block-codec.ts";
 import type { ChainParts } from "./parts.ts";
-import { findBlock, resolveState } from "./resolve.ts";
+import { findBlock, findHeader, resolveState } from "./resolve.ts";
 import type { CallLimits, LimitedReads } from "./rpc-settings.ts";
 
 type TraceMethods = Pick<
@@ -53,8 +54,8 @@ export function createTraceMethods(
   }
 
   function targetAt(at: BlockSelector): CallTarget {
-    const { executed, state } = resolveState(reader, at);
-    return { state, header: executed.block.header, blockHash };
+    const { header, state } = resolveState(reader, at);
+    return { state, header, blockHash };
   }
 
   /** The block executed up to transaction `index`, which is not. */
@@ -65,6 +66,17 @@ export function createTraceMethods(
       replay.skip();
     }
     return replay;
+  }
+
+  /** Of a block that is there. */
+  function stateBefore(at: BlockSelector, txIndex: number, budget: TraceBudget): StateReader {
+    const executed = findBlock(reader, at)!;
+    const { hash, transactions } = executed.block;
+    // Before the first transaction of an empty block is a place too.
+    if (txIndex > 0 && txIndex >= transactions.length) {
+      throw new NotTraceableError(`transaction index ${txIndex} out of range for block ${hash}`);
+    }
+    return replayTo(executed, txIndex, budget).state.asReader();
   }
 
   function tracesOf(target: BlockToTrace, request: TraceRequest, limits: CallLimits): TransactionTrace[] {
@@ -78,21 +90,16 @@ export function createTraceMethods(
     request: TraceRequest & CallOverrides & { readonly txIndex?: number | undefined },
     limits: CallLimits,
   ) {
-    if (!findBlock(reader, at)) {
+    if (!findHeader(reader, at)) {
       const name = typeof at === "object" ? at.blockHash : `#${at}`;
       throw new NotTraceableError(`block ${name} not found`);
     }
-    const { executed, state } = resolveState(reader, at);
+    const { header, state } = resolveState(reader, at);
     const { stateOverrides, blockOverrides, txIndex, ...rest } = request;
-    const { transactions } = executed.block;
-    // Before the first transaction of an empty block is a place too.
-    if (txIndex !== undefined && txIndex > 0 && txIndex >= transactions.length) {
-      throw new NotTraceableError(`transaction index ${txIndex} out of range for block ${executed.block.hash}`);
-    }
     const traceOptions = optionsOf(rest, limits);
     const target: CallTarget = {
-      state: txIndex === undefined ? state : replayTo(executed, txIndex, traceOptions.budget).state.asReader(),
-      header: executed.block.header,
+      state: txIndex === undefined ? state : stateBefore(at, txIndex, traceOptions.budget),
+      header,
       blockHash,
     };
     const config = { ...execution.config, ...rest.configOverrides };
@@ -123,7 +130,7 @@ export function createTraceMethods(
     traceRawBlock({ rlp, request }, limits = own) {
       const block = decode(rlp);
       const { parentHash, number } = block.header;
-      if (number > 0 && !reader.block(parentHash)) {
+      if (number > 0 && reader.numberOf(parentHash) === undefined) {
         throw new NotTraceableError(`parent ${parentHash} not found`);
       }
       return tracesOf(targetOf(block), request, limits);

@@ -22,8 +22,10 @@ import {
 import type { GasPayment, RecordItem } from "../../records/receipt-record.ts";
 import { type BlockRecord, gasPaymentsOf, type IncludedTransaction, includedTransaction } from "../block-store.ts";
 
-/** BLOCKHASH reaches so far back. */
-const HASHES_MAX = 256;
+/** Hashes that are cached: BLOCKHASH reaches so far back. And headers, of some 1.5 KB: indexers call on the same old state again and again. */
+const CACHED_MAX = 256;
+
+type CachedHash = { readonly number: number; readonly hash: Hash };
 
 /**
  * Blocks read from the log: whole ones, the last of which stay decoded, or one header, hash or
@@ -33,8 +35,9 @@ export class BlockReader {
   readonly #log: LogReader;
   readonly #positionOf: (number: number) => number;
   readonly #decoded: DecodedBlocks;
-  /** The hash read last of the numbers that are equal modulo HASHES_MAX. */
-  readonly #hashes: ({ readonly number: number; readonly hash: Hash } | undefined)[] = [];
+  /** What was read last of the numbers that are equal modulo CACHED_MAX. */
+  readonly #hashes: (CachedHash | undefined)[] = [];
+  readonly #headers: (Header | undefined)[] = [];
 
   /**
    * @param positionOf log position of a stored block's record
@@ -79,14 +82,19 @@ export class BlockReader {
   header(number: number): Header {
     const decoded = this.#decoded.get(number);
     if (decoded !== undefined) return decoded.block.header;
+    const slot = number % CACHED_MAX;
+    const read = this.#headers[slot];
+    if (read?.number === number) return read;
     const position = this.#positionOf(number);
     const { offsetsOffset } = this.#prefix(number, position);
-    return this.#part(position, PREFIX_LENGTH, offsetsOffset, decodeHeaderSection);
+    const header = this.#part(position, PREFIX_LENGTH, offsetsOffset, decodeHeaderSection);
+    this.#headers[slot] = header;
+    return header;
   }
 
   /** @throws LogCorruptionError */
   hash(number: number): Hash {
-    const slot = number % HASHES_MAX;
+    const slot = number % CACHED_MAX;
     const read = this.#hashes[slot];
     if (read?.number === number) return read.hash;
     const { hash } = this.#prefix(number, this.#positionOf(number));
@@ -117,12 +125,13 @@ export class BlockReader {
   addHead(record: BlockRecord, payload: Uint8Array): void {
     const { hash, header } = record.block;
     this.#decoded.addHead(header.number, new DecodedRecord(record, payload));
-    this.#hashes[header.number % HASHES_MAX] = { number: header.number, hash };
+    this.#hashes[header.number % CACHED_MAX] = { number: header.number, hash };
   }
 
   forgetAfter(number: number): void {
     this.#decoded.forgetAfter(number);
     this.#hashes.length = 0;
+    this.#headers.length = 0;
   }
 
   #prefix(number: number, position: number): RecordPrefix {

@@ -72,7 +72,7 @@ export function applyMessage(
       deleteEmptyTouched: isAtLeast(block.hardfork, "spuriousDragon"),
     });
     gasPool.gas -= gas.gasUsed;
-    gasPool.blobGas -= blobGasOf(message);
+    gasPool.blobGas -= messageBlobGas(message, block);
     const { gasUsed, maxUsedGas } = gas;
     const { outcome, halt, returnData, logs } = result;
     return { outcome, halt, returnData, logs, gasUsed, maxUsedGas, contractAddress: created };
@@ -82,15 +82,19 @@ export function applyMessage(
   }
 }
 
-/** Blob gas of a message: 0 unless it carries blobs (EIP-4844). */
-function blobGasOf({ blobVersionedHashes }: TransactionMessage): bigint {
-  return BigInt(blobVersionedHashes?.length ?? 0) * GAS_PER_BLOB;
+/** Blob gas of a message: 0 unless it has blobs (EIP-4844). A call may name some before Cancun, where they have no price. */
+export function messageBlobGas(
+  { blobVersionedHashes }: Pick<TransactionMessage, "blobVersionedHashes">,
+  { hardfork }: Pick<BlockContext, "hardfork">,
+): bigint {
+  if (blobVersionedHashes === undefined || !isAtLeast(hardfork, "cancun")) return 0n;
+  return BigInt(blobVersionedHashes.length) * GAS_PER_BLOB;
 }
 
 /** The sender's account without the most that the gas can cost, after making sure that cap and value are covered too. */
 function afterBuyingGas(message: TransactionMessage, { block, state, gasPool }: MessageEnvironment): Account {
   const { from, gasLimit, gasPrice, maxFeePerGas, value, maxFeePerBlobGas = 0n } = message;
-  const blobGas = blobGasOf(message);
+  const blobGas = messageBlobGas(message, block);
   assertGasLeft(gasPool, gasLimit, blobGas);
   const required = gasLimit * maxFeePerGas + value + blobGas * maxFeePerBlobGas;
   const account = state.account(from) ?? EMPTY_ACCOUNT;

@@ -38,6 +38,8 @@ export type CallModules = { readonly config: ChainConfig; readonly evm: Evm };
 export type CallOptions = Pick<ExecuteOptions, "tracer" | "memoryBytesMax"> & {
   readonly stateOverrides?: StateOverrides;
   readonly blockOverrides?: BlockOverrides;
+  /** See `overrideBlock`. */
+  readonly showsBlock?: boolean;
   /** 0: no limit */
   readonly gasCap?: bigint;
   /** Milliseconds after which the call is aborted. */
@@ -109,7 +111,7 @@ export function prepareCall(
 ): PreparedCall {
   const { stateOverrides, blockOverrides, gasCap = CALL_GAS_CAP } = options;
   const real = target.context ?? blockContextOf(target.header, config, target.blockHash);
-  const block = blockOverrides ? overriddenBlock(real, blockOverrides, config) : real;
+  const block = blockOverrides ? overriddenBlock(real, blockOverrides, config, options.showsBlock) : real;
   const ownPrecompiles = precompilesAt(block.hardfork);
   let precompiles = ownPrecompiles;
   let { state } = target;
@@ -154,9 +156,14 @@ export function prepareCall(
   };
 }
 
-function overriddenBlock(real: BlockContext, overrides: BlockOverrides, config: ChainConfig): BlockContext {
+function overriddenBlock(
+  real: BlockContext,
+  overrides: BlockOverrides,
+  config: ChainConfig,
+  showsBlock?: boolean,
+): BlockContext {
   assertCallOverrides(overrides);
-  return overrideBlock(real, overrides, config);
+  return overrideBlock(real, overrides, config, showsBlock);
 }
 
 /** Runs the call; a broken rule for messages becomes the error a caller of eth_call sees. */

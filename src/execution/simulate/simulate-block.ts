@@ -194,12 +194,14 @@ function completeCall(
   }
   const capped = budget.cap(gas);
   const complete = { ...args, nonce, gas: capped };
-  // Without a base fee there is only the old price.
-  const needsPrice = !isAtLeast(context.hardfork, "london") && args.maxFeePerGas === undefined;
-  return {
-    args: needsPrice ? { ...complete, gasPrice: args.gasPrice ?? 0n } : complete,
-    isCapped: capped < gas,
-  };
+  const needsPrice = !isAtLeast(context.hardfork, "london") && args.gasPrice === undefined;
+  return { args: needsPrice ? withoutFeeCaps(complete) : complete, isCapped: capped < gas };
+}
+
+/** Before London there is only the old price, and the caps of EIP-1559 say nothing of it: it is 0, as in geth. */
+function withoutFeeCaps<Args extends CallArguments>(args: Args) {
+  const { maxFeePerGas: _cap, maxPriorityFeePerGas: _tip, ...rest } = args;
+  return { ...rest, gasPrice: 0n };
 }
 
 /** The transaction that stands for the call in the block: nobody has signed it. */

@@ -85,6 +85,9 @@ export function createTraceMethods(
     const { executed, state } = resolveState(reader, at);
     const { stateOverrides, blockOverrides, txIndex, ...rest } = request;
     const { transactions } = executed.block;
+    if (txIndex !== undefined && executed.block.header.number === 0) {
+      throw new NotTraceableError("no transaction in genesis");
+    }
     // Before the first transaction of an empty block is a place too.
     if (txIndex !== undefined && txIndex > 0 && txIndex >= transactions.length) {
       throw new NotTraceableError(`transaction index ${txIndex} out of range for block ${executed.block.hash}`);

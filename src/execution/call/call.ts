@@ -53,13 +53,11 @@ export type SingleCallOptions = CallOptions & {
 
 /**
  * What overrides of precompiles do, as geth has it for each method: they count; they are checked but the call runs with the
- * fork's own (eth_estimateGas); there are none to move (eth_createAccessList).
+ * fork's own (eth_estimateGas).
  */
-type PrecompileOverrides = "apply" | "check" | "none";
+type PrecompileOverrides = "apply" | "check";
 
 const CALL_CHECKS = { skipNonce: true, skipTransactionChecks: true, noBaseFee: true };
-
-const NO_PRECOMPILES: ReadonlyMap<Address, Precompile> = new Map();
 
 /** A call ready to be run, any number of times, each from the same state. */
 export type PreparedCall = {
@@ -117,8 +115,7 @@ export function prepareCall(
   let { state } = target;
   if (stateOverrides) {
     const base = createWorldState(state);
-    const movable = precompileOverrides === "none" ? NO_PRECOMPILES : ownPrecompiles;
-    const moved = applyStateOverrides(stateOverrides, base, movable);
+    const moved = applyStateOverrides(stateOverrides, base, ownPrecompiles);
     if (precompileOverrides === "apply") precompiles = moved;
     state = base.asReader();
   }

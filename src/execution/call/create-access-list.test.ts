@@ -60,6 +60,10 @@ test("createAccessList moves no precompiles", () => {
   assert.throws(() => create("0x", {}, { stateOverrides }), {
     message: `account ${identity} is not a precompile`,
   });
+  // State comes before prices, as in geth.
+  assert.throws(() => create("0x", { gasPrice: 0n }, { stateOverrides }), {
+    code: "CALL_INVALID_STATE_OVERRIDES",
+  });
 });
 
 test("createAccessList lists what a failing opcode names, and no target of a delegation", () => {

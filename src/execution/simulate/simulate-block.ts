@@ -21,7 +21,7 @@ import { sealBlock } from "../block/build-block.ts";
 import type { GasBudget } from "../call/call.ts";
 import { type CallArguments, messageFromCall, transactionFieldsOf } from "../call/call-arguments.ts";
 import { revertText, timeoutText } from "../call/call-errors.ts";
-import { applyStateOverrides } from "../call/overrides.ts";
+import { applyStateOverrides, InvalidBlockOverridesError } from "../call/overrides.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import type { ApplyMessageOptions, MessageResult } from "../transaction/apply-message.ts";
 import { type PlannedBlock, refusedCall, SimulationError } from "./simulate-plan.ts";
@@ -103,6 +103,11 @@ export function simulateBlock(
     return result;
   });
   const isShanghai = isAtLeast(context.hardfork, "shanghai");
+  if (!isShanghai && blockOverrides.withdrawals && blockOverrides.withdrawals.length > 0) {
+    throw new InvalidBlockOverridesError(
+      header.difficulty === 0n ? "withdrawals set before Shanghai activation" : "ethash does not support withdrawals",
+    );
+  }
   const withdrawals = isShanghai ? (blockOverrides.withdrawals ?? []) : undefined;
   const outcome = execution.finish(withdrawals ? { withdrawals } : {});
   const content = {

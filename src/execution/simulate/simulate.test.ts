@@ -69,6 +69,18 @@ test("simulate makes a call with the caps of EIP-1559 a legacy transaction of pr
   });
 });
 
+test("simulate rejects withdrawals before Shanghai", () => {
+  const withdrawals = [{ index: 1n, validatorIndex: 1n, address: bob, amount: 5n }];
+  const { shanghaiTime: _, cancunTime: __, pragueTime: ___, osakaTime: ____, ...paris } = config;
+  for (const old of [paris, { ...paris, londonBlock: 1_000 }]) {
+    assert.throws(() => run([{ calls: [], blockOverrides: { withdrawals } }], {}, "0x", old), {
+      code: "CALL_INVALID_BLOCK_OVERRIDES",
+      message: "withdrawals set before Shanghai activation",
+    });
+    assert.equal(run([{ calls: [], blockOverrides: { withdrawals: [] } }], {}, "0x", old).length, 1);
+  }
+});
+
 test("simulate gives a call the gas that is left, and no more than the budget", () => {
   const gasAtStart: Hex = "0x5a5f5260205ff3";
   const [simulated] = run([block({ to: contract }, { to: contract })], { gasCap: 100_000n }, gasAtStart);

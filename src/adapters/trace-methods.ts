@@ -71,7 +71,8 @@ export function createTraceMethods(
   /** Of a block that is there. */
   function stateBefore(at: BlockSelector, txIndex: number, budget: TraceBudget): StateReader {
     const executed = findBlock(reader, at)!;
-    const { hash, transactions } = executed.block;
+    const { hash, header, transactions } = executed.block;
+    if (header.number === 0) throw new NotTraceableError("no transaction in genesis");
     // Before the first transaction of an empty block is a place too.
     if (txIndex > 0 && txIndex >= transactions.length) {
       throw new NotTraceableError(`transaction index ${txIndex} out of range for block ${hash}`);

@@ -4,7 +4,7 @@ import { invariant, NodeError } from "../errors.ts";
 import type { BlockBuilder, PayloadAttributes } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import type { PeerSubmissions, RunAdd } from "../mempool/peer-submissions.ts";
-import { nextGasLimit } from "../params/fees.ts";
+import { gasLimitBase, nextGasLimit } from "../params/fees.ts";
 import type { ForkHashes } from "../params/fork-id.ts";
 import { type Address, addressToBytes } from "../primitives/address.ts";
 import { bigintToFixedBytes, concatBytes, EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
@@ -383,11 +383,12 @@ export class EvmApplication implements Application {
 
   #proposerData({ time }: Proposal): ProposerData {
     const { feeRecipient, extraData, gasLimitTarget, forks } = this.#options;
-    const { gasLimit } = this.#modules.chain.head().block.header;
+    const { chain } = this.#modules;
+    const { header } = chain.head().block;
     return {
       feeRecipient: feeRecipient(),
       extraData,
-      gasLimit: nextGasLimit(gasLimit, gasLimitTarget()),
+      gasLimit: nextGasLimit(gasLimitBase(header, chain.config), gasLimitTarget()),
       ...(forks.isScheduled && { forkHash: forks.at(time.seconds) }),
     };
   }

@@ -6,7 +6,7 @@ import { type BlockBuilder, createBlockBuilder, type PayloadAttributes } from ".
 import { InvalidBlockError } from "../execution/errors.ts";
 import type { RecordedExecutions } from "../execution/parallel/speculation.ts";
 import type { Mempool } from "../mempool/mempool.ts";
-import { nextGasLimit } from "../params/fees.ts";
+import { gasLimitBase, nextGasLimit } from "../params/fees.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -122,7 +122,7 @@ export class PendingBlocks {
       const attributes = {
         timestamp: nextTimestamp(),
         feeRecipient: ZERO_ADDRESS,
-        gasLimit: nextGasLimit(header.gasLimit, gasLimitTarget()),
+        gasLimit: nextGasLimit(gasLimitBase(header, chain.config), gasLimitTarget()),
       };
       const { sealed } = assembleBlock(
         () => beginBlock(attributes),

@@ -40,6 +40,17 @@ export function nextBaseFee(parent: BaseFeeParent, { zeroBaseFee }: Pick<ChainCo
   return baseFee - (baseFee * (target - gasUsed)) / target / BASE_FEE_CHANGE_DENOMINATOR;
 }
 
+/**
+ * The gas limit that the one of the block after `parent` moves from. At the first London block it doubles, so that the gas target stays
+ * where the limit was (EIP-1559).
+ */
+export function gasLimitBase(
+  parent: { readonly number: number; readonly gasLimit: bigint },
+  { londonBlock }: Pick<ChainConfig, "londonBlock">,
+): bigint {
+  return parent.number + 1 === londonBlock ? parent.gasLimit * ELASTICITY_MULTIPLIER : parent.gasLimit;
+}
+
 /** The gas limit of the block after one with `parentGasLimit`, as far towards `desired` as one block may go. */
 export function nextGasLimit(parentGasLimit: bigint, desired: bigint): bigint {
   const step = parentGasLimit / BLOCK_GAS_LIMIT_BOUND_DIVISOR - 1n;

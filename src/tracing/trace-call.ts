@@ -21,6 +21,7 @@ export function traceCall(
   const { tracer: _name, tracers: _tracers, budget, ...callOptions } = options;
   const prepared = prepareCall(args, target, modules, {
     ...callOptions,
+    showsBlock: true,
     timeoutMs: budget.timeoutMs,
   });
   const { message, block, precompiles, state } = prepared;
@@ -60,6 +61,7 @@ export function traceBundles(
       const prepared = prepareCall(args, before, modules, {
         ...callOptions,
         blockOverrides,
+        showsBlock: true,
         timeoutMs,
       });
       const { message, block, precompiles } = prepared;

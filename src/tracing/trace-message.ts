@@ -9,7 +9,7 @@ import { type TraceText, textLength } from "./json-writer.ts";
 import type { TracerLookup } from "./native-tracers.ts";
 import { createStructLogger, type StructLogConfig } from "./struct-logger.ts";
 import type { TraceBudget } from "./trace-budget.ts";
-import { ScriptFailedError, TracingTimeoutError } from "./trace-budget.ts";
+import { ScriptFailedError, TracingFailedError, TracingTimeoutError } from "./trace-budget.ts";
 import type { TracedTransaction, TracerConfig, TracerFactory, TransactionTracer } from "./tracer-config.ts";
 
 /** How a caller wants a transaction traced. */
@@ -54,8 +54,7 @@ export function traceMessage(
     const needsChanges = !(tracer instanceof ScriptFailedError) && tracer.needsChanges === true;
     const isApplied = world !== undefined && !needsChanges;
     const state = isApplied ? world : createWorldState(traced.state);
-    // A script that cannot begin leaves the transaction as it is.
-    const result = run(tracer instanceof ScriptFailedError ? {} : tracer.hooks, state);
+    const result = tracer instanceof ScriptFailedError ? runWithout(tracer, run, state) : run(tracer.hooks, state);
     if (result.halt?.kind === "timeout") throw new TracingTimeoutError(budget.timeoutMs);
     // Made only for those that look: an account whose storage was replaced lists every slot it had.
     let known: StateChanges | undefined;
@@ -77,6 +76,15 @@ export function traceMessage(
     return { text, result, isApplied, changes };
   } finally {
     if (!(tracer instanceof ScriptFailedError)) tracer.dispose?.();
+  }
+}
+
+/** A script that cannot begin leaves the transaction as it is; of one that cannot begin either, the script's fault comes first. */
+function runWithout(fault: ScriptFailedError, run: RunTraced, state: WorldState): MessageResult {
+  try {
+    return run({}, state);
+  } catch (error) {
+    throw error instanceof TracingFailedError ? fault : error;
   }
 }
 

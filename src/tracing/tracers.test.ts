@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEvm } from "../evm/engine.ts";
+import type { CallOptions } from "../execution/call/call.ts";
 import type { CallArguments } from "../execution/call/call-arguments.ts";
 import { account, alice, allocWith, bob, contract, testChain } from "../execution/testing/factories.ts";
 import type { Address } from "../primitives/address.ts";
@@ -21,19 +22,25 @@ const slot = hashFromBigint(1n);
 const CALLS_CONTRACT: Hex = `0x5f5f60045f600173${contract.slice(2)}61ffff f15f55`.replace(" ", "") as Hex;
 
 /** @param code of `contract`, whose slot 1 holds 42 */
+function chainWith(code: Hex) {
+  const stored = { ...account({ nonce: 1n, code }), storage: new Map([[slot, 42n]]) };
+  const calling = account({ nonce: 1n, balance: 9n, code: CALLS_CONTRACT });
+  return testChain(
+    allocWith("0x", [
+      [contract, stored],
+      [caller, calling],
+    ]),
+  );
+}
+
+/** @param code see `chainWith` */
 function trace(
   code: Hex,
-  options: Partial<Omit<TraceOptions, "budget" | "tracers">> = {},
+  options: Partial<Omit<TraceOptions, "budget" | "tracers">> & Pick<CallOptions, "blockOverrides"> = {},
   args: CallArguments = {},
   limits: { readonly timeoutMs?: number; readonly charsMax?: number } = {},
 ) {
-  const stored = { ...account({ nonce: 1n, code }), storage: new Map([[slot, 42n]]) };
-  const { genesis, modules } = testChain(
-    allocWith("0x", [
-      [contract, stored],
-      [caller, account({ nonce: 1n, balance: 9n, code: CALLS_CONTRACT })],
-    ]),
-  );
+  const { genesis, modules } = chainWith(code);
   const { header, state, blockHash } = genesis;
   const text = traceCall(
     { from: alice, to: contract, ...args },
@@ -62,6 +69,16 @@ test("the struct logger shows stack, memory and every slot seen so far", () => {
     [slot]: hashFromBigint(42n),
     [hashFromBigint(2n)]: hashFromBigint(7n),
   });
+});
+
+test("BLOCKHASH gives the traced block where the number is overridden with the next one", () => {
+  const hashOfGenesis: Hex = "0x5f405f5260205ff3";
+  const { hash } = chainWith(hashOfGenesis).genesis;
+  const unknown = hashFromBigint(0n);
+  const outputs = [0n, 1n, 2n].map(
+    (number) => trace(hashOfGenesis, { tracer: "callTracer", blockOverrides: { number } }).output,
+  );
+  assert.deepEqual(outputs, [unknown, hash, unknown]);
 });
 
 test("the struct logger keeps as many steps as it is told", () => {

@@ -91,6 +91,15 @@ test("eth_simulateV1 and debug_traceCall run on the pending and the latest block
   assert.equal(frame.value, "0x5");
 });
 
+test("debug_traceCall before a transaction of genesis is an error, at every index", async () => {
+  for (const txIndex of ["0x0", "0x5"]) {
+    const params = [{ from: alice, to: bob }, "0x0", { txIndex }];
+    const { error } = await callHttp(node.url, "debug_traceCall", params);
+    assert.deepEqual(error, { code: -32000, message: "no transaction in genesis" });
+  }
+  assert.equal((await ask("debug_traceCall", { from: alice, to: bob }, "0x0")).failed, false);
+});
+
 test("eth_callMany lets a call see the one before", async () => {
   const broke = `0x${"ab".repeat(20)}`;
   const give = { from: alice, to: broke, value: "0x5" };

@@ -4,6 +4,7 @@ import { blsWorkspace } from "../bls12-381/bls12-381.ts";
 import { G1_SIZE } from "../mcl.ts";
 import { blobChallenge, blobPolynomial } from "./blob.ts";
 import { borrowPoints, linearCombination, readCompressed, writeCompressed } from "./g1.ts";
+import { KZG_FAULT_TEXTS } from "./opening.ts";
 import { decodeScalars, SCALAR_ORDER } from "./scalar.ts";
 import { readTrustedSetup, type TrustedSetup } from "./trusted-setup-file.ts";
 
@@ -11,7 +12,7 @@ import { readTrustedSetup, type TrustedSetup } from "./trusted-setup-file.ts";
 export class InvalidBlobError extends NodeError {
   readonly code = "INVALID_BLOB";
   constructor() {
-    super("blob holds a field element that is not canonical");
+    super(KZG_FAULT_TEXTS.scalar);
   }
 }
 

@@ -15,6 +15,13 @@ export type KzgFault =
   /** all well formed, but not the opening it claims to be */
   | "proof";
 
+/** geth's texts, which are those of its default library for KZG. */
+export const KZG_FAULT_TEXTS: Readonly<Record<KzgFault, string>> = {
+  scalar: "scalar is not canonical when interpreted as a big integer in big-endian",
+  point: "invalid point: subgroup check failed",
+  proof: "can't verify opening proof",
+};
+
 /**
  * Affine coordinates of the generators of G1 and G2 and of the ceremony's [τ] and [τ⁶⁴] in G2 (c0 before c1). All that a check
  * of proofs needs of the trusted setup, so that the point evaluation precompile has no file to read.

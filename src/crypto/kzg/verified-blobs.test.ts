@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BLOB_LENGTH } from "./blob.ts";
 import { blobCommitment, blobProof } from "./commit.ts";
+import { KZG_FAULT_TEXTS } from "./opening.ts";
 import { packSidecar, type Sidecar, unpackSidecar } from "./sidecar.ts";
 import { VerifiedBlobs } from "./verified-blobs.ts";
 
@@ -35,9 +36,9 @@ test("other bytes under the commitment of a verified blob are wrong without a ve
   const verified = new VerifiedBlobs();
   verified.faultOf(sidecarOf(0));
   const right = sidecarOf(0);
-  assert.equal(verified.faultOf({ ...right, proofs: [proofs[1]!] }), "proof");
-  assert.equal(verified.faultOf({ ...right, blobs: [blobs[1]!] }), "proof");
-  assert.equal(verified.faultOf({ ...right, proofs: [] }), "proof");
+  assert.equal(verified.faultOf({ ...right, proofs: [proofs[1]!] }), KZG_FAULT_TEXTS.proof);
+  assert.equal(verified.faultOf({ ...right, blobs: [blobs[1]!] }), KZG_FAULT_TEXTS.proof);
+  assert.equal(verified.faultOf({ ...right, proofs: [] }), KZG_FAULT_TEXTS.proof);
   assert.equal(verified.verifications, 1);
   assert.equal(verified.faultOf(right), undefined);
 });
@@ -45,7 +46,7 @@ test("other bytes under the commitment of a verified blob are wrong without a ve
 test("a wrong sidecar teaches nothing: the right one is accepted later", () => {
   const verified = new VerifiedBlobs();
   const right = sidecarOf(0, 1);
-  assert.equal(verified.faultOf({ ...right, proofs: [proofs[0]!, proofs[0]!] }), "proof");
+  assert.equal(verified.faultOf({ ...right, proofs: [proofs[0]!, proofs[0]!] }), KZG_FAULT_TEXTS.proof);
   assert.equal(verified.faultOf(right), undefined);
 });
 

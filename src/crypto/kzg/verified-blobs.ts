@@ -3,6 +3,7 @@ import { bytesToHex } from "../../primitives/hex.ts";
 import { sha256 } from "../hashes.ts";
 import { blobVersionedHash } from "./blob.ts";
 import { CELLS_PER_BLOB } from "./cells.ts";
+import { KZG_FAULT_TEXTS } from "./opening.ts";
 import { type Sidecar, sidecarFault } from "./sidecar.ts";
 
 /** Some hours of blobs at six a block; an entry takes some 300 bytes. */
@@ -31,14 +32,14 @@ export class VerifiedBlobs {
     for (const [i, hash] of hashes.entries()) {
       const digest = this.#digests.get(keyOf(wrapperVersion, hash));
       if (digest === undefined) unknown.push(i);
-      else if (digest !== digestOf(sidecar, i)) return "proof";
+      else if (digest !== digestOf(sidecar, i)) return KZG_FAULT_TEXTS.proof;
     }
     // The whole one says which lengths are wrong.
     const isWhole = unknown.length === hashes.length;
     const part = isWhole ? sidecar : partOf(sidecar, unknown);
     this.verifications += unknown.length;
     const fault = sidecarFault(isWhole ? hashes : unknown.map((i) => hashes[i]!), part);
-    if (fault) return fault.kind === "kzg" ? fault.fault : `wrong ${fault.kind}`;
+    if (fault) return fault.kind === "kzg" ? KZG_FAULT_TEXTS[fault.fault] : `wrong ${fault.kind}`;
     for (const i of unknown) this.#add(keyOf(wrapperVersion, hashes[i]!), digestOf(sidecar, i));
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { blobVersionedHash } from "../../crypto/kzg/blob.ts";
-import { type KzgFault, openingFault } from "../../crypto/kzg/opening.ts";
+import { KZG_FAULT_TEXTS, openingFault } from "../../crypto/kzg/opening.ts";
 import { KZG_POINT_EVALUATION_GAS } from "../../params/gas.ts";
 import { hashFromBytes } from "../../primitives/hash.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
@@ -11,13 +11,6 @@ const INPUT_LENGTH = 192;
 const OUTPUT = hexToBytes(
   "0x000000000000000000000000000000000000000000000000000000000000100073eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001",
 );
-
-/** geth's texts, which are those of its default library for KZG. */
-const DETAILS: Readonly<Record<KzgFault, string>> = {
-  scalar: "scalar is not canonical when interpreted as a big integer in big-endian",
-  point: "invalid point: subgroup check failed",
-  proof: "can't verify opening proof",
-};
 
 /**
  * Checks that the blob of a versioned hash takes the value y at z: EIP-4844.
@@ -36,7 +29,7 @@ export const kzgPointEvaluation: Precompile = {
     const z = input.subarray(32, 64);
     const y = input.subarray(64, 96);
     const fault = openingFault(commitment, z, y, input.subarray(144));
-    if (fault) return { reason: `error verifying kzg proof: ${DETAILS[fault]}` };
+    if (fault) return { reason: `error verifying kzg proof: ${KZG_FAULT_TEXTS[fault]}` };
     return new Uint8Array(OUTPUT);
   },
 };

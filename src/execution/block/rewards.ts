@@ -6,9 +6,12 @@ import type { Header } from "../../types/header.ts";
 
 const ETHER = 10n ** 18n;
 
-/** Wei for a proof-of-work block (Yellow Paper 11.3; EIP-649, EIP-1234); 0 from the merge on (EIP-3675). */
-export function blockReward(hardfork: Hardfork): bigint {
-  if (isAtLeast(hardfork, "paris")) return 0n;
+/**
+ * Wei for a proof-of-work block (Yellow Paper 11.3; EIP-649, EIP-1234); 0 from the merge on (EIP-3675), which a difficulty of 0 says
+ * even where the block's number is before London: the rules are old then, but nobody has mined.
+ */
+export function blockReward(hardfork: Hardfork, difficulty: bigint): bigint {
+  if (difficulty === 0n || isAtLeast(hardfork, "paris")) return 0n;
   if (isAtLeast(hardfork, "constantinople")) return 2n * ETHER;
   if (isAtLeast(hardfork, "byzantium")) return 3n * ETHER;
   return 5n * ETHER;
@@ -16,12 +19,12 @@ export function blockReward(hardfork: Hardfork): bigint {
 
 /** Pays the miners of a proof-of-work block and of its uncles. */
 export function applyRewards(
-  header: Pick<Header, "number" | "coinbase">,
+  header: Pick<Header, "number" | "coinbase" | "difficulty">,
   uncles: readonly Pick<Header, "number" | "coinbase">[],
   hardfork: Hardfork,
   state: WorldState,
 ): void {
-  const reward = blockReward(hardfork);
+  const reward = blockReward(hardfork, header.difficulty);
   if (reward === 0n) return;
   const credit = (coinbase: Header["coinbase"], amount: bigint) => {
     const account = state.account(coinbase) ?? EMPTY_ACCOUNT;

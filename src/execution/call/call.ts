@@ -38,6 +38,8 @@ export type CallModules = { readonly config: ChainConfig; readonly evm: Evm };
 export type CallOptions = Pick<ExecuteOptions, "tracer" | "memoryBytesMax"> & {
   readonly stateOverrides?: StateOverrides;
   readonly blockOverrides?: BlockOverrides;
+  /** See `overrideBlock`. */
+  readonly showsBlock?: boolean;
   /** 0: no limit */
   readonly gasCap?: bigint;
   /** Milliseconds after which the call is aborted. */
@@ -51,13 +53,11 @@ export type SingleCallOptions = CallOptions & {
 
 /**
  * What overrides of precompiles do, as geth has it for each method: they count; they are checked but the call runs with the
- * fork's own (eth_estimateGas); there are none to move (eth_createAccessList).
+ * fork's own (eth_estimateGas).
  */
-type PrecompileOverrides = "apply" | "check" | "none";
+type PrecompileOverrides = "apply" | "check";
 
 const CALL_CHECKS = { skipNonce: true, skipTransactionChecks: true, noBaseFee: true };
-
-const NO_PRECOMPILES: ReadonlyMap<Address, Precompile> = new Map();
 
 /** A call ready to be run, any number of times, each from the same state. */
 export type PreparedCall = {
@@ -111,14 +111,13 @@ export function prepareCall(
 ): PreparedCall {
   const { stateOverrides, blockOverrides, gasCap = CALL_GAS_CAP } = options;
   const real = target.context ?? blockContextOf(target.header, config, target.blockHash);
-  const block = blockOverrides ? overriddenBlock(real, blockOverrides, config) : real;
+  const block = blockOverrides ? overriddenBlock(real, blockOverrides, config, options.showsBlock) : real;
   const ownPrecompiles = precompilesAt(block.hardfork);
   let precompiles = ownPrecompiles;
   let { state } = target;
   if (stateOverrides) {
     const base = createWorldState(state);
-    const movable = precompileOverrides === "none" ? NO_PRECOMPILES : ownPrecompiles;
-    const moved = applyStateOverrides(stateOverrides, base, movable);
+    const moved = applyStateOverrides(stateOverrides, base, ownPrecompiles);
     if (precompileOverrides === "apply") precompiles = moved;
     state = base.asReader();
   }
@@ -157,9 +156,14 @@ export function prepareCall(
   };
 }
 
-function overriddenBlock(real: BlockContext, overrides: BlockOverrides, config: ChainConfig): BlockContext {
+function overriddenBlock(
+  real: BlockContext,
+  overrides: BlockOverrides,
+  config: ChainConfig,
+  showsBlock?: boolean,
+): BlockContext {
   assertCallOverrides(overrides);
-  return overrideBlock(real, overrides, config);
+  return overrideBlock(real, overrides, config, showsBlock);
 }
 
 /** Runs the call; a broken rule for messages becomes the error a caller of eth_call sees. */

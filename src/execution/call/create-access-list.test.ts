@@ -55,7 +55,8 @@ test("createAccessList charges the prices a wallet would offer", () => {
   });
 });
 
-test("createAccessList is aborted after its time while it recovers authorities", () => {
+test("createAccessList is aborted after its time, between runs and while it recovers authorities", () => {
+  assert.throws(() => create("0x600154", {}, { timeoutMs: 0 }), { code: "EXECUTION_TIMEOUT" });
   const authorization = { chainId: 1n, address: bob, nonce: 0n, yParity: 0n, r: 1n, s: 1n };
   const authorizationList = Array.from({ length: 100 }, () => ({ ...authorization }));
   assert.throws(() => create("0x", { authorizationList }, { timeoutMs: 0 }), { code: "EXECUTION_TIMEOUT" });
@@ -66,6 +67,10 @@ test("createAccessList moves no precompiles", () => {
   const stateOverrides = new Map([[identity, { movePrecompileToAddress: bob, balance: ETHER }]]);
   assert.throws(() => create("0x", {}, { stateOverrides }), {
     message: `account ${identity} is not a precompile`,
+  });
+  // State comes before prices, as in geth.
+  assert.throws(() => create("0x", { gasPrice: 0n }, { stateOverrides }), {
+    code: "CALL_INVALID_STATE_OVERRIDES",
   });
 });
 

@@ -5,6 +5,8 @@ import { AUTHORIZATION_GAS } from "../../params/gas.ts";
 import { type Address, addressFromWord } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
+import type { StateReader } from "../../state/reader.ts";
+import { createWorldState } from "../../state/world-state.ts";
 import { buildTransaction } from "../../types/transaction/encode.ts";
 import type { AccessList } from "../../types/transaction/transaction.ts";
 import { InvalidTransactionError } from "../errors.ts";
@@ -18,6 +20,7 @@ import {
   withFeeDefaults,
 } from "./call-arguments.ts";
 import { CallRefusedError, ExecutionTimeoutError } from "./call-errors.ts";
+import { applyStateOverrides, type StateOverrides } from "./overrides.ts";
 
 export type AccessListOptions = Omit<CallOptions, "tracer" | "blockOverrides"> & {
   /** The tip for a call that names none, in wei. */
@@ -47,7 +50,8 @@ export function createAccessList(
   modules: CallModules,
   options: AccessListOptions,
 ): CreatedAccessList {
-  const { suggestTip, ...callOptions } = options;
+  const { suggestTip, stateOverrides, ...callOptions } = options;
+  const on = stateOverrides ? { ...target, state: overriddenState(target.state, stateOverrides) } : target;
   const priced = withFeeDefaults(args, target.header, modules.config, suggestTip);
   let accesses: Accesses = new Map();
   let excluded: ReadonlySet<Address> = new Set();
@@ -58,7 +62,7 @@ export function createAccessList(
       if (access) record(accesses, access.address, access.slot, excluded);
     },
   };
-  const prepared = prepareCall(priced, target, modules, { ...callOptions, tracer }, "none");
+  const prepared = prepareCall(priced, on, modules, { ...callOptions, tracer });
   const { message, state } = prepared;
   const nonce = priced.nonce ?? (state.account(message.from) ?? EMPTY_ACCOUNT).nonce;
   const complete = { ...priced, nonce, gas: message.gasLimit };
@@ -72,6 +76,13 @@ export function createAccessList(
     if (isSameList(next, accessList)) return withError(accessList, result, options.timeoutMs);
     accessList = next;
   }
+}
+
+/** @throws InvalidStateOverridesError, for moves of precompiles too: geth knows none of them here */
+function overriddenState(state: StateReader, overrides: StateOverrides): StateReader {
+  const world = createWorldState(state);
+  applyStateOverrides(overrides, world, new Map());
+  return world.asReader();
 }
 
 function runWithList(prepared: PreparedCall, args: CallArguments): MessageResult {

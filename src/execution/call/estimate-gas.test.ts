@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Evm } from "../../evm/evm.ts";
+import type { Hash } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
-import { alice, allocWith, bob, contract, ETHER, GWEI, testChain } from "../testing/factories.ts";
+import { alice, allocWith, bob, config, contract, ETHER, GWEI, testChain } from "../testing/factories.ts";
 import type { CallOptions } from "./call.ts";
 import type { CallArguments } from "./call-arguments.ts";
 import { estimateGas } from "./estimate-gas.ts";
@@ -46,6 +47,21 @@ test("estimateGas tells why the call fails at any gas", () => {
 
 test("estimateGas ignores gas below 21000", () => {
   assert.equal(estimate("0x", { gas: 5n }), 21_000n);
+});
+
+test("estimateGas counts the price of blobs from Cancun on alone", () => {
+  const blobVersionedHashes = [`0x01${"11".repeat(31)}` as Hash];
+  const args = { from: alice, to: bob, gasPrice: 2n * GWEI, blobVersionedHashes, maxFeePerBlobGas: ETHER };
+  const { cancunTime: _, pragueTime: __, osakaTime: ___, ...shanghai } = config;
+  for (const [chainConfig, result] of [
+    [shanghai, 21_000n],
+    [config, "ESTIMATE_INSUFFICIENT_FUNDS"],
+  ] as const) {
+    const { genesis, modules } = testChain(allocWith(), chainConfig);
+    const run = () => estimateGas(args, genesis, modules);
+    if (typeof result === "bigint") assert.equal(run(), result);
+    else assert.throws(run, { code: result });
+  }
 });
 
 test("estimateGas stays within what the sender can pay", () => {

@@ -1,9 +1,9 @@
 import { isOutOfGas } from "../../evm/halts.ts";
 import { txGasLimitMaxOf } from "../../params/execution-limits.ts";
-import { CALL_STIPEND, GAS_PER_BLOB, TX_BASE_GAS } from "../../params/gas.ts";
+import { CALL_STIPEND, TX_BASE_GAS } from "../../params/gas.ts";
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from "../../state/account.ts";
 import { InvalidTransactionError } from "../errors.ts";
-import type { MessageResult } from "../transaction/apply-message.ts";
+import { type MessageResult, messageBlobGas } from "../transaction/apply-message.ts";
 import {
   CALL_GAS_CAP,
   type CallModules,
@@ -69,10 +69,10 @@ function allowanceOf(
     if (value >= balance) {
       throw new InsufficientFundsError("insufficient funds for transfer", { from, balance, value });
     }
-    const { blobVersionedHashes = [], maxFeePerBlobGas = 0n } = message;
     const available = balance - value;
-    const blobCost = GAS_PER_BLOB * BigInt(blobVersionedHashes.length) * maxFeePerBlobGas;
-    if (blobVersionedHashes.length > 0 && blobCost >= available) {
+    const blobGas = messageBlobGas(message, block);
+    const blobCost = blobGas * (message.maxFeePerBlobGas ?? 0n);
+    if (blobGas > 0n && blobCost >= available) {
       const required = blobCost + value;
       throw new InsufficientFundsError("insufficient funds for gas * price + value", { from, balance, required });
     }

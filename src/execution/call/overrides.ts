@@ -30,10 +30,21 @@ export class InvalidBlockOverridesError extends NodeError {
   readonly code = "CALL_INVALID_BLOCK_OVERRIDES";
 }
 
-/** `block` with what the caller pretends; the fork follows number and time. BLOCKHASH keeps to the real chain before `block`. */
-export function overrideBlock(block: BlockContext, overrides: BlockOverrides, config: ChainConfig): BlockContext {
+/**
+ * `block` with what the caller pretends; the fork follows number and time. BLOCKHASH keeps to the real chain before `block`.
+ *
+ * @param showsBlock BLOCKHASH also gives the hash of `block` where the overridden number is the next one: by a zero there, a
+ *   contract could tell that it is simulated (go-ethereum #32175)
+ */
+export function overrideBlock(
+  block: BlockContext,
+  overrides: BlockOverrides,
+  config: ChainConfig,
+  showsBlock = false,
+): BlockContext {
   const number = overrides.number === undefined ? block.number : safeNumber(overrides.number);
   const timestamp = overrides.time === undefined ? block.timestamp : safeNumber(overrides.time);
+  const hashesBefore = showsBlock && number === block.number + 1 ? number : block.number;
   return {
     ...(overrides.number !== undefined && { numberWord: overrides.number }),
     ...(overrides.time !== undefined && { timestampWord: overrides.time }),
@@ -47,7 +58,7 @@ export function overrideBlock(block: BlockContext, overrides: BlockOverrides, co
     prevRandao: overrides.prevRandao ?? block.prevRandao,
     baseFeePerGas: overrides.baseFeePerGas ?? block.baseFeePerGas,
     blobBaseFee: overrides.blobBaseFee ?? block.blobBaseFee,
-    blockHash: (wanted) => (wanted < block.number ? block.blockHash(wanted) : undefined),
+    blockHash: (wanted) => (wanted < hashesBefore ? block.blockHash(wanted) : undefined),
   };
 }
 

@@ -21,7 +21,7 @@ import { sealBlock } from "../block/build-block.ts";
 import type { GasBudget } from "../call/call.ts";
 import { type CallArguments, messageFromCall, transactionFieldsOf } from "../call/call-arguments.ts";
 import { revertText, timeoutText } from "../call/call-errors.ts";
-import { applyStateOverrides } from "../call/overrides.ts";
+import { applyStateOverrides, InvalidBlockOverridesError } from "../call/overrides.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import type { ApplyMessageOptions, MessageResult } from "../transaction/apply-message.ts";
 import { type PlannedBlock, refusedCall, SimulationError } from "./simulate-plan.ts";
@@ -103,6 +103,11 @@ export function simulateBlock(
     return result;
   });
   const isShanghai = isAtLeast(context.hardfork, "shanghai");
+  if (!isShanghai && blockOverrides.withdrawals && blockOverrides.withdrawals.length > 0) {
+    throw new InvalidBlockOverridesError(
+      header.difficulty === 0n ? "withdrawals set before Shanghai activation" : "ethash does not support withdrawals",
+    );
+  }
   const withdrawals = isShanghai ? (blockOverrides.withdrawals ?? []) : undefined;
   const outcome = execution.finish(withdrawals ? { withdrawals } : {});
   const content = {
@@ -194,12 +199,14 @@ function completeCall(
   }
   const capped = budget.cap(gas);
   const complete = { ...args, nonce, gas: capped };
-  // Without a base fee there is only the old price.
-  const needsPrice = !isAtLeast(context.hardfork, "london") && args.maxFeePerGas === undefined;
-  return {
-    args: needsPrice ? { ...complete, gasPrice: args.gasPrice ?? 0n } : complete,
-    isCapped: capped < gas,
-  };
+  const needsPrice = !isAtLeast(context.hardfork, "london") && args.gasPrice === undefined;
+  return { args: needsPrice ? withoutFeeCaps(complete) : complete, isCapped: capped < gas };
+}
+
+/** Before London there is only the old price, and the caps of EIP-1559 say nothing of it: it is 0, as in geth. */
+function withoutFeeCaps<Args extends CallArguments>(args: Args) {
+  const { maxFeePerGas: _cap, maxPriorityFeePerGas: _tip, ...rest } = args;
+  return { ...rest, gasPrice: 0n };
 }
 
 /** The transaction that stands for the call in the block: nobody has signed it. */

@@ -6,7 +6,7 @@ import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
 import type { CallArguments } from "../call/call-arguments.ts";
 import type { StateOverrides } from "../call/overrides.ts";
-import { account, alice, allocWith, bob, contract, countingReads, testChain } from "../testing/factories.ts";
+import { account, alice, allocWith, bob, config, contract, countingReads, testChain } from "../testing/factories.ts";
 import { simulate } from "./simulate.ts";
 import type { SimulationOptions } from "./simulate-block.ts";
 import type { BlockRequest } from "./simulate-plan.ts";
@@ -17,8 +17,13 @@ const identity = `0x${"04".padStart(40, "0")}` as Address;
 /** Emits a log with no topics, then does what its calldata's length says: 0 bytes stop, else revert. */
 const LOGS_AND_MAY_REVERT: Hex = "0x60006000a036600a57005b5f5ffd";
 
-function run(requests: readonly BlockRequest[], options: Partial<SimulationOptions> = {}, code: Hex = "0x") {
-  const { genesis, modules } = testChain(allocWith("0x", [[contract, account({ code })]]));
+function run(
+  requests: readonly BlockRequest[],
+  options: Partial<SimulationOptions> = {},
+  code: Hex = "0x",
+  chainConfig = config,
+) {
+  const { genesis, modules } = testChain(allocWith("0x", [[contract, account({ code })]]), chainConfig);
   const { hash, header, state, blockHash } = genesis;
   return simulate(requests, { hash, header, state, stateRoot: header.stateRoot, blockHash }, modules, {
     validation: false,
@@ -48,6 +53,32 @@ test("simulate refuses the whole request for a call that may not begin", () => {
     code: "SIMULATE_NONCE_TOO_HIGH",
   });
   assert.throws(() => validated({ from: alice, to: bob }), { code: "SIMULATE_BASE_FEE_TOO_LOW" });
+});
+
+test("simulate makes a call with the caps of EIP-1559 a legacy transaction of price 0 before London", () => {
+  const old = { ...config, londonBlock: 1_000 };
+  const capped = { from: alice, to: bob, maxFeePerGas: 9n, maxPriorityFeePerGas: 2n };
+  const [simulated] = run([block(capped)], {}, "0x", old);
+  const { type, ...tx } = simulated!.executed.block.transactions[0]!;
+  assert.equal(type, 0);
+  assert.equal("gasPrice" in tx && tx.gasPrice, 0n);
+  const [now] = run([block({ ...capped, maxFeePerGas: 10n ** 10n })]);
+  assert.equal(now!.executed.block.transactions[0]!.type, 2);
+  assert.throws(() => run([block({ ...capped, gasPrice: 1n })], {}, "0x", old), {
+    message: "both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified",
+  });
+});
+
+test("simulate rejects withdrawals before Shanghai", () => {
+  const withdrawals = [{ index: 1n, validatorIndex: 1n, address: bob, amount: 5n }];
+  const { shanghaiTime: _, cancunTime: __, pragueTime: ___, osakaTime: ____, ...paris } = config;
+  for (const old of [paris, { ...paris, londonBlock: 1_000 }]) {
+    assert.throws(() => run([{ calls: [], blockOverrides: { withdrawals } }], {}, "0x", old), {
+      code: "CALL_INVALID_BLOCK_OVERRIDES",
+      message: "withdrawals set before Shanghai activation",
+    });
+    assert.equal(run([{ calls: [], blockOverrides: { withdrawals: [] } }], {}, "0x", old).length, 1);
+  }
 });
 
 test("simulate gives a call the gas that is left, and no more than the budget", () => {

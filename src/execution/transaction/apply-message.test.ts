@@ -105,6 +105,14 @@ test("applyMessage rejects init code beyond EIP-3860's limit, after the gas it t
   });
 });
 
+test("applyMessage charges nothing for blobs that a call names before Cancun", () => {
+  const { state, gasPool, apply } = setup(undefined, { hardfork: "shanghai", blobBaseFee: 2n });
+  const blobVersionedHashes = [`0x01${"00".repeat(31)}`, `0x01${"11".repeat(31)}`] as never;
+  apply({ to: bob, blobVersionedHashes, maxFeePerBlobGas: ETHER });
+  assert.equal(state.account(alice)?.balance, 10n * ETHER - 21_000n * 10n);
+  assert.equal(gasPool.blobGas, 131_072n);
+});
+
 test("applyMessage charges and burns blob gas (EIP-4844)", () => {
   const { state, gasPool, apply } = setup(undefined, { blobBaseFee: 2n });
   const blobVersionedHashes = [`0x01${"00".repeat(31)}`] as never;

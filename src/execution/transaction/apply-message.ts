@@ -12,7 +12,7 @@ import type { WorldState } from "../../state/world-state.ts";
 import { assertGasLeft, type GasPool } from "../block/block-context.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import { checkInitCodeSize, type MessageChecks, validateMessage } from "../validation/validate-message.ts";
-import { type AppliedAuthorizations, applyAuthorizations, delegationTarget } from "./authorizations.ts";
+import { type AppliedAuthorizations, applyAuthorizations, delegationTarget, isOver } from "./authorizations.ts";
 import type { TransactionMessage } from "./message.ts";
 import { intrinsicGas } from "./message.ts";
 
@@ -71,13 +71,7 @@ export function applyMessage(
     checkValue(message, payer);
     checkInitCodeSize(message, block);
     const created = raiseNonce(message, payer, state);
-    const authorizations = message.authorizationList
-      ? applyAuthorizations(
-          message.authorizationList,
-          { chainId: block.chainId, deadlineMs: options.deadlineMs },
-          state,
-        )
-      : NO_AUTHORIZATIONS;
+    const authorizations = authorize(message, environment, options.deadlineMs);
     const gasLeft = message.gasLimit - intrinsic;
     const result =
       authorizations === undefined
@@ -91,7 +85,7 @@ export function applyMessage(
       deleteEmptyTouched: isAtLeast(block.hardfork, "spuriousDragon"),
     });
     gasPool.gas -= gas.gasUsed;
-    gasPool.blobGas -= blobGasOf(message);
+    gasPool.blobGas -= messageBlobGas(message, block);
     const { gasUsed, maxUsedGas } = gas;
     const { outcome, halt, returnData, logs } = result;
     return { outcome, halt, returnData, logs, gasUsed, maxUsedGas, contractAddress: created };
@@ -101,15 +95,30 @@ export function applyMessage(
   }
 }
 
-/** Blob gas of a message: 0 unless it carries blobs (EIP-4844). */
-function blobGasOf({ blobVersionedHashes }: TransactionMessage): bigint {
-  return BigInt(blobVersionedHashes?.length ?? 0) * GAS_PER_BLOB;
+/** undefined when the deadline has passed: a caller may run a short message as often as it likes before code looks at the clock. */
+function authorize(
+  { authorizationList }: TransactionMessage,
+  { block, state }: MessageEnvironment,
+  deadlineMs: number | undefined,
+): AppliedAuthorizations | undefined {
+  if (isOver(deadlineMs)) return undefined;
+  if (authorizationList === undefined) return NO_AUTHORIZATIONS;
+  return applyAuthorizations(authorizationList, { chainId: block.chainId, deadlineMs }, state);
+}
+
+/** Blob gas of a message: 0 unless it has blobs (EIP-4844). A call may name some before Cancun, where they have no price. */
+export function messageBlobGas(
+  { blobVersionedHashes }: Pick<TransactionMessage, "blobVersionedHashes">,
+  { hardfork }: Pick<BlockContext, "hardfork">,
+): bigint {
+  if (blobVersionedHashes === undefined || !isAtLeast(hardfork, "cancun")) return 0n;
+  return BigInt(blobVersionedHashes.length) * GAS_PER_BLOB;
 }
 
 /** The sender's account without the most that the gas can cost, after making sure that cap and value are covered too. */
 function afterBuyingGas(message: TransactionMessage, { block, state, gasPool }: MessageEnvironment): Account {
   const { from, gasLimit, gasPrice, maxFeePerGas, value, maxFeePerBlobGas = 0n } = message;
-  const blobGas = blobGasOf(message);
+  const blobGas = messageBlobGas(message, block);
   assertGasLeft(gasPool, gasLimit, blobGas);
   const required = gasLimit * maxFeePerGas + value + blobGas * maxFeePerBlobGas;
   const account = state.account(from) ?? EMPTY_ACCOUNT;

@@ -90,8 +90,8 @@ export function authoritiesOf(
   return authorities;
 }
 
-/** A signature takes some 50 µs, and a call may have thousands. */
-function isOver(deadlineMs: number | undefined): boolean {
+/** To be asked before each signature, of some 50 µs: a call may have thousands. */
+export function isOver(deadlineMs: number | undefined): boolean {
   return deadlineMs !== undefined && performance.now() > deadlineMs;
 }
 

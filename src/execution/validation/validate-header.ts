@@ -1,6 +1,6 @@
 import { blobParamsAt } from "../../params/blob-schedule.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
-import { ELASTICITY_MULTIPLIER, nextBaseFee, nextExcessBlobGas, nextGasLimit } from "../../params/fees.ts";
+import { gasLimitBase, nextBaseFee, nextExcessBlobGas, nextGasLimit } from "../../params/fees.ts";
 import { BLOCK_GAS_LIMIT_BOUND_DIVISOR, BLOCK_GAS_LIMIT_MIN, GAS_PER_BLOB } from "../../params/gas.ts";
 import {
   type BlockForkField,
@@ -55,9 +55,7 @@ export function validateHeader(
   checkGas(header);
   if (header.number !== parent.number + 1) rejectBlock("BLOCK_INVALID_BLOCK_NUMBER", "invalid block number");
   const isLondon = isAtLeast(hardfork, "london");
-  const parentIsLondon = isAtLeast(hardforkAt(config, parent), "london");
-  // At the first London block the limit doubles, so that the target stays where the limit was.
-  const before = isLondon && !parentIsLondon ? parent.gasLimit * ELASTICITY_MULTIPLIER : parent.gasLimit;
+  const before = gasLimitBase(parent, config);
   if (!areFeesForced) {
     checkGasLimit(header.gasLimit, before);
     checkGasLimitTarget(header.gasLimit, before, config);

@@ -40,7 +40,7 @@ import { openHeader, type PayloadAttributes } from "../../execution/block/build-
 import { missingRequestContracts } from "../../execution/block/system-calls.ts";
 import type { CallModules } from "../../execution/call/call.ts";
 import type { Speculation } from "../../execution/parallel/speculation.ts";
-import { nextGasLimit } from "../../params/fees.ts";
+import { gasLimitBase, nextGasLimit } from "../../params/fees.ts";
 import { ForkHashes } from "../../params/fork-id.ts";
 import type { REQUEST_CONTRACTS } from "../../params/gas.ts";
 import { type ForkPoint, hardforkAt, isAtLeast } from "../../params/hardforks.ts";
@@ -206,7 +206,10 @@ export class ProductionRole implements ProductionParts {
     const attributes = override({
       timestamp: this.#nextTimestamp(),
       feeRecipient: this.feeRecipient.value,
-      gasLimit: nextGasLimit(block.header.gasLimit, chain.config.gasLimitTarget ?? this.#config.consensus.gasLimit),
+      gasLimit: nextGasLimit(
+        gasLimitBase(block.header, chain.config),
+        chain.config.gasLimitTarget ?? this.#config.consensus.gasLimit,
+      ),
     });
     const inBlock = this.#openAfter(block, attributes);
     const { baseFeePerGas } = inBlock;

@@ -87,6 +87,30 @@ test("data, addresses and hashes are refused in geth's words", () => {
   );
 });
 
+test("the length of a text that is no hex is that of its UTF-8, as in Go", () => {
+  // Two bytes, where JavaScript counts one.
+  assert.equal(
+    reasonOf(() => data.decode("0xé")),
+    into("invalid hex string", "hexutil.Bytes"),
+  );
+  assert.equal(
+    reasonOf(() => hash.decode("0xé")),
+    "hex string has length 2, want 64 for common.Hash",
+  );
+  assert.equal(
+    reasonOf(() => address.decode("0x\u{1f600}")),
+    "hex string has length 4, want 40 for common.Address",
+  );
+  assert.equal(
+    reasonOf(() => quantity64.decode(`0x${"é".repeat(8)}`)),
+    into("invalid hex string", "hexutil.Uint64"),
+  );
+  assert.equal(
+    reasonOf(() => quantity64.decode(`0x${"é".repeat(9)}`)),
+    into("hex number > 64 bits", "hexutil.Uint64"),
+  );
+});
+
 test("a key of an override that is no address or slot is rejected with its place", () => {
   const odd = "json: cannot unmarshal hex string of odd length into Go";
   for (const [value, field, reason] of [

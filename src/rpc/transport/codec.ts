@@ -324,11 +324,11 @@ export function jsonKind(value: unknown): string {
   return typeof value === "boolean" ? "bool" : typeof value;
 }
 
-/** Why `text` is not DATA. */
+/** Why `text` is not DATA. Lengths are those of its UTF-8, as Go has them. */
 export function dataFault(text: string): string {
   if (text === "") return "empty hex string";
   if (!/^0[xX]/.test(text)) return "hex string without 0x prefix";
-  if (text.length % 2 !== 0) return "hex string of odd length";
+  if (Buffer.byteLength(text) % 2 !== 0) return "hex string of odd length";
   return "invalid hex string";
 }
 
@@ -339,7 +339,10 @@ export function quantityFault(text: string, bits: number): string | undefined {
   if (text.length === 2) return 'hex string "0x"';
   if (text.length > 3 && text[2] === "0") return "hex number with leading zero digits";
   if (text.length - 2 > bits / 4) return `hex number > ${bits} bits`;
-  if (!QUANTITY.test(text)) return "invalid hex string";
+  if (!QUANTITY.test(text)) {
+    // Go's length of a text is that of its UTF-8.
+    return Buffer.byteLength(text) - 2 > bits / 4 ? `hex number > ${bits} bits` : "invalid hex string";
+  }
   return undefined;
 }
 
@@ -362,7 +365,7 @@ function decodeQuantity(value: unknown, bits: number, goType: string, field: str
 
 function fixedDataFault(value: unknown, digits: number, goType: string, field: string | undefined): InvalidValueError {
   if (typeof value !== "string") return typeFault("non-string", goType, field);
-  const length = Math.max(0, value.length - 2);
+  const length = Math.max(0, Buffer.byteLength(value) - 2);
   const fault = value === "" ? undefined : dataFault(value);
   if (fault !== undefined && (fault !== "invalid hex string" || length === digits)) {
     return typeFault(fault, goType, field);

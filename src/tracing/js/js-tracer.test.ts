@@ -54,6 +54,12 @@ const collect = (expression: string) =>
 /** A tracer whose result is `expression`, which may use ctx and db. */
 const result = (expression: string) => `{ fault() {}, result(ctx, db) { return ${expression} } }`;
 
+test("a script that cannot begin is what is wrong, also where the call cannot either", () => {
+  for (const args of [{}, { gas: 1n }])
+    assert.throws(() => trace("missing", "0x", { args }), { code: "TRACE_SCRIPT_FAILED" });
+  assert.throws(() => trace(result("1"), "0x", { args: { gas: 1n } }), { code: "TRACE_FAILED" });
+});
+
 test("step sees the opcode, its gas and the stack", () => {
   const shown = collect(
     "[log.getPC(), log.op.toString(), log.op.toNumber(), log.op.isPush(), log.getCost(), log.getDepth(), log.stack.length()]",

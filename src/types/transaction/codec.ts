@@ -96,6 +96,6 @@ export class SenderRecoveryError extends TransactionRejection {
 export class SidecarVersionError extends TransactionRejection {
   readonly code = "TX_SIDECAR_VERSION_NOT_SUPPORTED";
   constructor(version: bigint) {
-    super(`unsupported sidecar version ${version}`, { version });
+    super(`unsupported blob tx version ${version}`, { version });
   }
 }

@@ -226,7 +226,13 @@ export function* overrideCases({ sender, head }: ChainFacts): Generator<Differen
     },
   ];
   const blockFields: Readonly<Record<string, readonly unknown[]>> = {
-    number: [...QUANTITIES, `0x${head.toString(16)}`, `0x${(head + 3).toString(16)}`, "0x2"],
+    number: [
+      ...QUANTITIES,
+      `0x${head.toString(16)}`,
+      `0x${(head + 1).toString(16)}`,
+      `0x${(head + 3).toString(16)}`,
+      "0x2",
+    ],
     time: [...QUANTITIES, "0x65000000", "0x70000000", "0x1ff"],
     difficulty: QUANTITIES,
     gasLimit: [...QUANTITIES, "0x5208", "0x100000"],

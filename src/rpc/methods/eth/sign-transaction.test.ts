@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { BLOB_LENGTH } from "../../../crypto/kzg/blob.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../../../primitives/hex.ts";
 import { decodeTransaction } from "../../../types/transaction/decode.ts";
 import { recoverSender } from "../../../types/transaction/sender.ts";
@@ -49,4 +50,15 @@ test("eth_fillTransaction gives everything but the signature", async () => {
   assert.deepEqual([tx["v"], tx["r"], tx["s"]], ["0x0", "0x0", "0x0"]);
   const legacy = (await fillTransaction.call(modules, [{ to: BOB, gasPrice: "0x5" }])) as Signed;
   assert.ok(!("chainId" in legacy.tx));
+});
+
+test("eth_fillTransaction shows blobs of a blob transaction alone: with a gasPrice it is a legacy one", async () => {
+  const blobs = [`0x${"00".repeat(BLOB_LENGTH)}`];
+  const fees = { maxFeePerGas: "0x77359400", maxPriorityFeePerGas: "0x1", maxFeePerBlobGas: "0x1" };
+  const base = { from: ALICE, to: BOB, gas: "0x5208", blobs };
+  const { tx } = (await fillTransaction.call(modules, [{ ...base, ...fees }])) as Signed;
+  assert.deepEqual([tx["type"], tx["blobs"]], ["0x3", blobs]);
+  const old = (await fillTransaction.call(modules, [{ ...base, gasPrice: "0x77359400" }])) as Signed;
+  assert.equal(old.tx["type"], "0x0");
+  for (const part of ["blobs", "commitments", "proofs"]) assert.ok(!(part in old.tx), part);
 });

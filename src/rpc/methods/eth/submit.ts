@@ -168,8 +168,10 @@ export const fillTransaction = defineMethod({
     // A legacy transaction says its chain only in a signature's v (EIP-155), which it does not have yet.
     const unsigned = fields.type === 0 ? { ...fields, chainId: undefined } : fields;
     const tx = buildTransaction(unsigned, { v: 0n, r: 0n, s: 0n });
-    const raw = dataText(encodePooledTransaction(tx, sidecar));
-    return `{"raw":${raw},"tx":${signedTransactionText(tx, sidecar)}}`;
+    // With a gasPrice it is a legacy transaction, which has none.
+    const attached = fields.type === 3 ? sidecar : undefined;
+    const raw = dataText(encodePooledTransaction(tx, attached));
+    return `{"raw":${raw},"tx":${signedTransactionText(tx, attached)}}`;
   },
 });
 

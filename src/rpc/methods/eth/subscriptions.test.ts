@@ -5,6 +5,7 @@ import type { NodeInfo } from "../../ports/node.ts";
 import { CONTRACT, createTestModules, TOPIC } from "../../testing/test-chain.ts";
 import { TestConnection } from "../../testing/test-events.ts";
 import { inProcessContext } from "../../transport/dispatch/context.ts";
+import { NO_PARAMS } from "../../transport/dispatch/message.ts";
 import { blockText, headerText } from "../json/block-json.ts";
 import { receiptText } from "../json/receipt-json.ts";
 import { transactionText } from "../json/transaction-json.ts";
@@ -194,12 +195,18 @@ test("eth_subscribe names what it cannot do", async () => {
     [["logs", { address: 1 }], "RPC_INVALID_PARAMS", "invalid argument 1: invalid addresses in query"],
     [["logs", { toBlock: "0x1" }], "RPC_INVALID_PARAMS", "invalid block range params"],
     [["newHeads", {}, 1], "RPC_INVALID_PARAMS", "too many arguments, want at most 2"],
+    [
+      ["transactionReceipts", { transactionHashes: "x" }],
+      "RPC_INVALID_PARAMS",
+      "invalid argument 1: json: cannot unmarshal string into Go struct field input.transactionHashes of type []common.Hash",
+    ],
   ];
   for (const [params, code, message] of cases) {
     await assert.rejects(subscribe(...params), { code, message });
   }
   const noArray = ethSubscriptions[0]!.run;
   assert.throws(() => noArray(base, undefined, context), { message: "non-array args" });
+  assert.throws(() => noArray(base, NO_PARAMS, context), { message: "non-array args" });
   assert.throws(() => noArray(base, ["newHeads"], inProcessContext()), {
     code: "RPC_NOTIFICATIONS_UNSUPPORTED",
   });

@@ -54,7 +54,7 @@ const newPendingTransactions = defineSubscription({
 const transactionReceipts = defineSubscription({
   name: "transactionReceipts",
   params: {
-    query: optional(object("TransactionReceiptsQuery", { transactionHashes: array(hash, "[]common.Hash") })),
+    query: optional(object("input", { transactionHashes: array(hash, "[]common.Hash") }, "filters.input")),
   },
   start({ query }, { sessions }: SubscriptionModules, subscriber) {
     const hashes = query?.transactionHashes ?? [];

@@ -86,7 +86,7 @@ export function blockDetails(
 ): string {
   const { transactions: _, ...block } = blockObject(executed, false, sessions);
   const { header, uncles } = executed.block;
-  const reward = header.number === 0 ? 0n : blockReward(hardforkAt(config, header));
+  const reward = header.number === 0 ? 0n : blockReward(hardforkAt(config, header), header.difficulty);
   const inclusion = (reward / 32n) * BigInt(uncles.length);
   const uncleReward = uncles.reduce((sum, { number }) => sum + (reward * BigInt(number + 8 - header.number)) / 8n, 0n);
   const minerReward = reward + inclusion;

@@ -166,8 +166,9 @@ function decodeTopic(text: string): Hash {
   return text.toLowerCase() as Hash;
 }
 
-/** Why `text` is not DATA of `length` bytes. */
+/** Why `text` is not DATA of `length` bytes. A wrong digit comes before an odd number of them: geth decodes first here. */
 function fixedFault(text: string, length: number, what: string): string | undefined {
+  if (/^0[xX]/.test(text) && /[^0-9a-fA-F]/.test(text.slice(2))) return "invalid hex string";
   if (!/^0[xX](?:[0-9a-fA-F]{2})*$/.test(text)) return dataFault(text);
   const bytes = (text.length - 2) / 2;
   if (bytes === length) return undefined;

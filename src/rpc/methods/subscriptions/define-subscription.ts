@@ -1,6 +1,7 @@
 import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import { boolean, jsonKind, type ParamCodec, string, typeFault } from "../../transport/codec.ts";
 import type { CallContext } from "../../transport/dispatch/context.ts";
+import { NO_PARAMS } from "../../transport/dispatch/message.ts";
 import {
   decodeParams,
   defineMethod,
@@ -78,7 +79,7 @@ export function subscriptionMethods<Modules extends SubscribingModules>({
     rawParams: readonly unknown[] | undefined,
     context: CallContext,
   ): MaybePromise<string> {
-    if (rawParams === undefined) throw new InvalidParamsError("non-array args");
+    if (rawParams === undefined || rawParams === NO_PARAMS) throw new InvalidParamsError("non-array args");
     const [name] = rawParams;
     if (typeof name !== "string") {
       throw new InvalidParamsError("expected subscription name as first argument", "name");

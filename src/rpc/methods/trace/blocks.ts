@@ -33,7 +33,7 @@ export type Reward = { readonly author: string; readonly text: string };
 
 export function rewardTraces({ block }: ExecutedBlock, { config }: Pick<ChainConstants, "config">): Reward[] {
   const { header, hash, uncles } = block;
-  const reward = header.number === 0 ? 0n : blockReward(hardforkAt(config, header));
+  const reward = header.number === 0 ? 0n : blockReward(hardforkAt(config, header), header.difficulty);
   if (reward === 0n) return [];
   const trace = (author: string, rewardType: "block" | "uncle", value: bigint): Reward => ({
     author,

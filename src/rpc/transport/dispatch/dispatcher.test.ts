@@ -184,6 +184,9 @@ test("nothing is answered to an empty body, a notification or a response", async
   assert.equal(await answerJson({ jsonrpc: "2.0", method: "test_echo", params: [1] }), undefined);
   assert.equal(await answerJson({ jsonrpc: "2.0", method: "no_such" }), undefined);
   assert.equal(await answerJson({ jsonrpc: "2.0", id: 1, result: 5 }), undefined);
+  assert.equal(await answerJson({ jsonrpc: "2.0", id: 1, result: null }), undefined);
+  assert.equal(await answerJson({ jsonrpc: "2.0", id: 1, error: { code: 1, message: "" } }), undefined);
+  assert.equal(await codeOf('{"jsonrpc":"2.0","id":1,"error":null}'), -32600);
   assert.equal(await answerJson([{ jsonrpc: "2.0", method: "test_echo", params: [1] }]), undefined);
 });
 

@@ -14,7 +14,8 @@ export type Message =
 /** undefined: the `params` member is there but is no array */
 export type RawParams = readonly unknown[] | undefined;
 
-const NO_PARAMS: readonly unknown[] = [];
+/** The parameters of a message whose `params` are absent or null: for methods that tell them from an empty array. */
+export const NO_PARAMS: readonly unknown[] = [];
 /** Written as nearly everyone writes them. */
 const MEMBERS: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
 
@@ -55,8 +56,11 @@ export function readMessage(
         params = member;
         break;
       case "result":
-      case "error":
         answers = true;
+        break;
+      case "error":
+        // Go leaves a pointer nil where JSON has null.
+        if (member !== null) answers = true;
         break;
     }
   }

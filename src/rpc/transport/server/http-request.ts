@@ -154,7 +154,7 @@ function rejectionOfForm(
   }
   const length = Number(headers["content-length"] ?? 0);
   if (length > limits.bodyBytesMax) return bodyTooLarge(length, limits.bodyBytesMax);
-  if (!isJson(headers["content-type"]) || headers["content-encoding"] !== undefined) {
+  if (!isJson(headers["content-type"]) || isEncoded(headers["content-encoding"])) {
     return {
       status: 415,
       reason: "contentType",
@@ -170,6 +170,11 @@ function bodyTooLarge(length: number | "more", bytesMax: number): Rejection {
     reason: "body",
     message: `content length too large (${length}>${bytesMax})`,
   };
+}
+
+/** Whether a body is other than it stands there; `identity` says that it is not (RFC 9110, 8.4.1). */
+function isEncoded(contentEncoding: string | undefined): boolean {
+  return contentEncoding !== undefined && contentEncoding.toLowerCase() !== "identity";
 }
 
 export function isJson(contentType: string | undefined): boolean {

@@ -135,7 +135,12 @@ test("HTTP: only JSON content types are read", async () => {
     const { status, json } = await sendHttp(http, echo, { "content-type": type });
     assert.deepEqual([status, json.error.code], [415, -32600], type);
   }
-  assert.equal((await sendHttp(http, echo, { "content-encoding": "gzip" })).status, 415);
+  for (const encoding of ["gzip", "identity, gzip"]) {
+    assert.equal((await sendHttp(http, echo, { "content-encoding": encoding })).status, 415, encoding);
+  }
+  for (const encoding of ["identity", "Identity"]) {
+    assert.equal((await sendHttp(http, echo, { "content-encoding": encoding })).text, echoed, encoding);
+  }
 });
 
 test("HTTP: a body over the limit is 413, announced or chunked", async () => {

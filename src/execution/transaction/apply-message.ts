@@ -12,7 +12,7 @@ import type { WorldState } from "../../state/world-state.ts";
 import { assertGasLeft, type GasPool } from "../block/block-context.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import { checkInitCodeSize, type MessageChecks, validateMessage } from "../validation/validate-message.ts";
-import { type AppliedAuthorizations, applyAuthorizations, delegationTarget, isOver } from "./authorizations.ts";
+import { type AppliedAuthorizations, applyAuthorizations, delegationTarget } from "./authorizations.ts";
 import type { TransactionMessage } from "./message.ts";
 import { intrinsicGas } from "./message.ts";
 
@@ -71,7 +71,11 @@ export function applyMessage(
     checkValue(message, payer);
     checkInitCodeSize(message, block);
     const created = raiseNonce(message, payer, state);
-    const authorizations = authorize(message, environment, options.deadlineMs);
+    const { chainId } = block;
+    const { deadlineMs } = options;
+    const authorizations = message.authorizationList
+      ? applyAuthorizations(message.authorizationList, { chainId, deadlineMs }, state)
+      : NO_AUTHORIZATIONS;
     const gasLeft = message.gasLimit - intrinsic;
     const result =
       authorizations === undefined
@@ -93,17 +97,6 @@ export function applyMessage(
     state.revertTo(snapshot);
     throw error;
   }
-}
-
-/** undefined when the deadline has passed: a caller may run a short message as often as it likes before code looks at the clock. */
-function authorize(
-  { authorizationList }: TransactionMessage,
-  { block, state }: MessageEnvironment,
-  deadlineMs: number | undefined,
-): AppliedAuthorizations | undefined {
-  if (isOver(deadlineMs)) return undefined;
-  if (authorizationList === undefined) return NO_AUTHORIZATIONS;
-  return applyAuthorizations(authorizationList, { chainId: block.chainId, deadlineMs }, state);
 }
 
 /** Blob gas of a message: 0 unless it has blobs (EIP-4844). A call may name some before Cancun, where they have no price. */

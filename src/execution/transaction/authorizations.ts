@@ -91,7 +91,7 @@ export function authoritiesOf(
 }
 
 /** To be asked before each signature, of some 50 µs: a call may have thousands. */
-export function isOver(deadlineMs: number | undefined): boolean {
+function isOver(deadlineMs: number | undefined): boolean {
   return deadlineMs !== undefined && performance.now() > deadlineMs;
 }
 

@@ -57,28 +57,29 @@ test("there is no pending block, and one attempt to build it, where a system con
   assert.equal(built(), 1);
 });
 
-/** Looks at the pending block after each of so many transactions, 10 ms apart; how many of them it had. */
+/** Looks at the pending block after each of so many transactions, 25 ms apart; how many of them it had. */
 function seen({ pending, mempool, clock }: ReturnType<typeof pendingOn>, count: number): readonly number[] {
   return Array.from({ length: count }, (_, nonce) => {
     mempool.add({ tx: transactionOf({ nonce: BigInt(nonce) }), sender: alice });
-    clock.ms += 10;
+    clock.ms += 25;
     return pending()!.executed.block.transactions.length;
   });
 }
 
 test("blocks that are asked for again and again while the pool changes take a fifth of the time, and are two seconds old at most", () => {
   const chain = pendingOn(testChain());
-  const lengths = seen(chain, 300);
+  // Not so many that packing them could meet its limit of real time on a busy machine.
+  const lengths = seen(chain, 120);
   assert.deepEqual(lengths.slice(0, 3), [1, 2, 3], "the first ones are current");
   assert.ok(
     chain.built() * BUILD_MS <= 200 + 0.2 * chain.clock.ms + BUILD_MS,
     `${chain.built()} built in ${chain.clock.ms} ms`,
   );
   for (const [i, length] of lengths.entries()) {
-    assert.ok(i + 1 - length <= 200, `${length} of ${i + 1}`);
+    assert.ok(i + 1 - length <= 2_000 / 25, `${length} of ${i + 1}`);
   }
   chain.clock.ms += 2_000;
-  assert.equal(chain.pending()!.executed.block.transactions.length, 300);
+  assert.equal(chain.pending()!.executed.block.transactions.length, 120);
 });
 
 test("on a chain without strangers the pending block always has what was sent last", () => {

@@ -3,15 +3,17 @@ import { test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
 import {
   addressFromPrivateKey,
+  hasScalars,
   SECP256K1_HALF_ORDER,
   SECP256K1_ORDER,
   signatureBytes,
 } from "../../crypto/secp256k1.ts";
+import { NodeError } from "../../errors.ts";
 import { HARDFORKS, type Hardfork, isAtLeast } from "../../params/hardforks.ts";
 import { addressToBytes } from "../../primitives/address.ts";
 import { concatBytes } from "../../primitives/bytes.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
-import { transactionFields } from "../testing/arbitraries.ts";
+import { transactionFields, transactions } from "../testing/arbitraries.ts";
 import { decodeTransaction } from "./decode.ts";
 import { buildTransaction } from "./encode.ts";
 import { senderRecovery } from "./recover-senders.thread.ts";
@@ -79,6 +81,25 @@ test("readSignedDigest of a transaction of any size has the digest that was sign
   );
 });
 
+test("readSignedDigest of damaged bytes gives a signature in range, undefined or a typed error", () => {
+  fc.assert(
+    fc.property(transactions, fc.nat(), fc.nat(255), fc.nat(2), hardforks, ({ raw }, at, byte, cut, hardfork) => {
+      const bytes = raw.slice(0, raw.length - cut);
+      bytes[at % bytes.length] = byte;
+      try {
+        const signed = readSignedDigest(bytes, hardfork);
+        if (signed !== undefined) assert.ok(hasScalars(signed) && signed.digest.length === 32);
+      } catch (error) {
+        assert.ok(error instanceof NodeError, String(error));
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+  for (const bytes of [[], [2], [0xc0], [5, 0xc0], [0x80]]) {
+    assert.throws(() => readSignedDigest(Uint8Array.from(bytes), "osaka"), NodeError);
+  }
+});
+
 /** As the importer sends them to the thread. */
 function packed(transactions: readonly Transaction[]): Uint8Array {
   return concatBytes(...transactions.flatMap(({ raw }) => [new Uint8Array(Uint32Array.of(raw.length).buffer), raw]));
@@ -87,16 +108,16 @@ function packed(transactions: readonly Transaction[]): Uint8Array {
 test("the thread of an import recovers the senders that recoverSender gives, up to the first bad signature", () => {
   const keys = Array.from({ length: 200 }, (_, i) => new Uint8Array(32).fill(1 + i));
   const sampled = fc.sample(transactionFields, { numRuns: keys.length, seed: 7 });
-  const transactions = sampled.map((fields, i) => signTransaction(fields, keys[i]!));
-  const senders = transactions.map((tx) => recoverSender(tx));
+  const signed = sampled.map((fields, i) => signTransaction(fields, keys[i]!));
+  const senders = signed.map((tx) => recoverSender(tx));
   assert.deepEqual(senders, keys.map(addressFromPrivateKey));
-  assert.deepEqual(recoverSenders(transactions), senders);
+  assert.deepEqual(recoverSenders(signed), senders);
   const recover = (all: readonly Transaction[]) =>
     senderRecovery.recover({ transactions: packed(all), hardfork: "osaka" });
-  assert.deepEqual(recover(transactions), concatBytes(...senders.map(addressToBytes)));
+  assert.deepEqual(recover(signed), concatBytes(...senders.map(addressToBytes)));
   assert.deepEqual(recover([]), new Uint8Array(0));
   for (const at of [0, 63, 64, 130, 199]) {
-    const tx = transactions[at]!;
+    const tx = signed[at]!;
     const { v, r, s } = tx;
     for (const bad of [
       { v, r, s: SECP256K1_ORDER - s },
@@ -104,7 +125,7 @@ test("the thread of an import recovers the senders that recoverSender gives, up 
       // r on no point
       { v, r: 5n, s: 1n },
     ]) {
-      const damaged = transactions.with(at, buildTransaction(tx, bad));
+      const damaged = signed.with(at, buildTransaction(tx, bad));
       assert.deepEqual(recover(damaged), concatBytes(...senders.slice(0, at).map(addressToBytes)));
     }
   }

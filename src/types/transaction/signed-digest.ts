@@ -23,8 +23,8 @@ const EMPTY_STRINGS = [0x80, 0x80] as const;
 /**
  * What the sender of a transaction signed and the signature, read from its canonical form `raw` without decoding it: fields stay as they
  * are encoded, and r and s stay bytes. undefined where v, r or s is none by the rules of `hardfork`, see `recoverSender`.
- * @param raw as in a transaction, so valid apart from the signature
- * @throws TransactionTypeNotSupportedError
+ * @param raw where it has another fault than its signature, which decoding finds, the result means nothing
+ * @throws TransactionTypeNotSupportedError, InvalidRlpError
  */
 export function readSignedDigest(raw: Uint8Array, hardfork: Hardfork): SignedDigest | undefined {
   const type = (raw[0]! >= 0xc0 ? 0 : raw[0]!) as Transaction["type"];
@@ -41,9 +41,12 @@ export function readSignedDigest(raw: Uint8Array, hardfork: Hardfork): SignedDig
   if (yParity === undefined) return undefined;
 
   const sStart = rlpItemEnd(raw, rStart);
+  const r = raw.subarray(contentStart(raw, rStart), sStart);
+  const s = raw.subarray(contentStart(raw, sStart));
+  if (r.length > 32 || s.length > 32) return undefined;
   const signature = new Uint8Array(64);
-  signature.set(raw.subarray(contentStart(raw, rStart), sStart), 32 + contentStart(raw, rStart) - sStart);
-  signature.set(raw.subarray(contentStart(raw, sStart)), 64 + contentStart(raw, sStart) - raw.length);
+  signature.set(r, 32 - r.length);
+  signature.set(s, 64 - s.length);
   const signed = { digest: signedHash(type, raw.subarray(start, end), chainId), signature, yParity };
   const isInRange = hasScalars(signed) && (hasLowS(signed) || !isAtLeast(hardfork, "homestead"));
   return isInRange ? signed : undefined;

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Secp256k1Backend, SignedDigest } from "../../src/crypto/secp256k1-backend.ts";
 import { loadNativeBackend } from "../../src/crypto/secp256k1-native.ts";
 import { loadWasmBackend } from "../../src/crypto/secp256k1-wasm.ts";
+import { bigintToFixedBytes, concatBytes } from "../../src/primitives/bytes.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
 const SIGNATURES = 2048;
@@ -14,7 +15,9 @@ export async function run(): Promise<void> {
   const native = loadNativeBackend();
   const signed = Array.from({ length: SIGNATURES }, (): SignedDigest => {
     const digest = Uint8Array.from(randomBytes(32));
-    return { digest, ...(native ?? wasm).sign(digest, Uint8Array.from(randomBytes(32))) };
+    const { r, s, yParity } = (native ?? wasm).sign(digest, Uint8Array.from(randomBytes(32)));
+    const signature = concatBytes(bigintToFixedBytes(r, 32), bigintToFixedBytes(s, 32));
+    return { digest, signature, yParity };
   });
   const rows = [native, wasm].flatMap((backend) =>
     backend ? BATCHES.map((batch) => ({ backend, batch, best: Number.POSITIVE_INFINITY })) : [],

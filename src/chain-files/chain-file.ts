@@ -8,7 +8,7 @@ import type { Address } from "../primitives/address.ts";
 import { concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { decodeRlp, encodeRlp } from "../primitives/rlp.ts";
 import type { Block } from "../types/block.ts";
-import { decodeBlockAt, encodeBlock } from "../types/block-codec.ts";
+import { decodeBlock, encodeBlock, readBlockHeader } from "../types/block-codec.ts";
 import type { Header } from "../types/header.ts";
 import { openChainFile } from "./chain-file-io.ts";
 
@@ -31,15 +31,32 @@ export type FileBlock = {
   readonly block: Block;
   /** Empty where the file has none. */
   readonly consensusData: Uint8Array;
+};
+
+/** A block of which only the header is decoded. */
+export type EncodedBlock = Pick<Block, "hash" | "header"> & {
+  /** RLP of the block. */
+  readonly bytes: Uint8Array;
+};
+
+/**
+ * A block of a chain file that waits for its turn. Only its header is decoded: the objects of a block take several times the memory of
+ * its bytes, and live through collections while they wait.
+ */
+export type WaitingBlock = EncodedBlock & {
+  /** How many blocks of the file are before it. */
+  readonly ordinal: number;
+  /** Empty where the file has none. */
+  readonly consensusData: Uint8Array;
   /** Bytes of the file read so far, as stored, for showing progress. */
   readonly bytesRead: number;
 };
 
 /**
  * The blocks of the file at `path`, in order; holds one block and a little more in memory.
- * @throws InvalidChainFileError, and what decoding a block throws
+ * @throws InvalidChainFileError
  */
-export async function* readChainFile(path: string): AsyncGenerator<FileBlock> {
+export async function* readChainFile(path: string): AsyncGenerator<WaitingBlock> {
   const { chunks, bytesRead, close } = await openChainFile(path);
   try {
     yield* blocksIn(chunks, path, bytesRead);
@@ -52,7 +69,7 @@ async function* blocksIn(
   source: AsyncIterable<Uint8Array>,
   path: string,
   bytesRead: () => number,
-): AsyncGenerator<FileBlock> {
+): AsyncGenerator<WaitingBlock> {
   let pending: Uint8Array = EMPTY_BYTES;
   let consensusData: Uint8Array = EMPTY_BYTES;
   let ordinal = 0;
@@ -63,7 +80,8 @@ async function* blocksIn(
       const item = pending.subarray(offset, end);
       if (isString(item)) consensusData = contentOf(item);
       else {
-        yield { block: decode(item, ordinal), consensusData, bytesRead: bytesRead() };
+        const { hash, header } = readInFile(item, ordinal, readBlockHeader);
+        yield { hash, header, bytes: item, ordinal, consensusData, bytesRead: bytesRead() };
         consensusData = EMPTY_BYTES;
         ordinal++;
       }
@@ -84,9 +102,15 @@ function encodeFileBlock(block: Block, consensusData: Uint8Array): Uint8Array {
   return consensusData.length === 0 ? encoded : concatBytes(encodeRlp(consensusData), encoded);
 }
 
-function decode(bytes: Uint8Array, ordinal: number): Block {
+/** @throws InvalidChainFileError */
+export function decodeWaitingBlock({ bytes, ordinal, consensusData }: WaitingBlock): FileBlock {
+  return { block: readInFile(bytes, ordinal, decodeBlock), consensusData };
+}
+
+/** What `read` makes of block `ordinal` of the file. */
+function readInFile<T>(bytes: Uint8Array, ordinal: number, read: (bytes: Uint8Array) => T): T {
   try {
-    return decodeBlockAt(bytes, 0).block;
+    return read(bytes);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new InvalidChainFileError(`block ${ordinal} of the file: ${reason}`, { ordinal }, { cause });
@@ -127,11 +151,7 @@ function itemEnd(bytes: Uint8Array, offset: number): number {
  */
 export function importFileBlock(
   chain: Chain,
-  {
-    block,
-    consensusData,
-    senders,
-  }: Pick<FileBlock, "block" | "consensusData"> & { readonly senders?: readonly Address[] },
+  { block, consensusData, senders }: FileBlock & { readonly senders?: readonly Address[] },
   execution: ExecutionModules,
 ): void {
   importBlock(chain, block, execution, {

@@ -6,12 +6,13 @@ import { allForksAtGenesis } from "../params/blob-schedule.ts";
 import { parseGenesis } from "../params/genesis.ts";
 import { bigintToFixedBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
-import type { Block } from "../types/block.ts";
+import { encodeBlock } from "../types/block-codec.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { headerHash } from "../types/header-codec.ts";
 import { buildTransaction } from "../types/transaction/encode.ts";
 import { signTransaction } from "../types/transaction/sign.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
+import type { EncodedBlock } from "./chain-file.ts";
 import { createSenderRecovery, recoverAhead, type SenderRecovery } from "./recover-ahead.ts";
 
 const CHAIN_ID = 1337n;
@@ -42,10 +43,13 @@ function transfer(key: Uint8Array, nonce: number): Transaction {
   );
 }
 
-function blockOf(number: number, transactions: readonly Transaction[]): Block {
+function blockOf(number: number, transactions: readonly Transaction[]): EncodedBlock {
   const header = { ...genesisHeader(genesis, EMPTY_TRIE_ROOT), number };
-  return { hash: headerHash(header), header, transactions, uncles: [], withdrawals: [] };
+  const bytes = encodeBlock({ header, transactions, uncles: [], withdrawals: [] });
+  return { hash: headerHash(header), header, bytes };
 }
+
+type Options = Parameters<typeof recoverAhead<EncodedBlock>>[2];
 
 let recovery: SenderRecovery;
 before(() => {
@@ -53,11 +57,11 @@ before(() => {
 });
 after(() => recovery.close());
 
-async function* itemsOf(blocks: readonly Block[]) {
-  for (const block of blocks) yield { block };
+async function* itemsOf(blocks: readonly EncodedBlock[]) {
+  yield* blocks;
 }
 
-async function collect(blocks: readonly Block[], options: Parameters<typeof recoverAhead>[2], using = recovery) {
+async function collect(blocks: readonly EncodedBlock[], options: Options, using = recovery) {
   const found = [];
   for await (const item of recoverAhead(itemsOf(blocks), using, options)) found.push(item);
   return found;
@@ -73,7 +77,7 @@ test("recoverAhead gives every block its senders, in the order of the blocks", a
   for (const ahead of [0, 3, 100]) {
     const found = await collect(blocks, { ahead, isWanted: () => true });
     assert.deepEqual(
-      found.map(({ block }) => block.header.number),
+      found.map(({ header }) => header.number),
       blocks.map(({ header }) => header.number),
     );
     for (const [number, item] of found.entries()) {
@@ -90,8 +94,8 @@ test("recoverAhead gives every item before its source fails, and closes a source
   let isClosed = false;
   async function* failing() {
     try {
-      yield { block };
-      yield { block };
+      yield block;
+      yield block;
       throw new RangeError("cut off");
     } finally {
       isClosed = true;
@@ -118,7 +122,7 @@ test("recoverAhead recovers nothing of a block that is not wanted", async () => 
       keys.map((key) => transfer(key, number)),
     ),
   );
-  const isWanted = ({ header }: Block) => header.number === 2;
+  const isWanted = ({ header }: EncodedBlock) => header.number === 2;
   const found = await collect(blocks, { ahead: 1, isWanted });
   assert.deepEqual(
     found.map((item) => item.senders.length),

@@ -1,15 +1,17 @@
+import { NodeError } from "../errors.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import { hardforkAt } from "../params/hardforks.ts";
 import { ADDRESS_LENGTH, type Address, addressFromBytes } from "../primitives/address.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { Pool } from "../threads/pool.ts";
-import type { Block } from "../types/block.ts";
+import { readCanonicalTransactions } from "../types/block-codec.ts";
 import type { senderRecovery } from "../types/transaction/recover-senders.thread.ts";
+import type { EncodedBlock } from "./chain-file.ts";
 
 /** Recovers the senders of blocks in threads of its own. */
 export type SenderRecovery = {
   /** Senders of the first transactions of `block`; all of them unless a signature is invalid or the thread failed. */
-  recover(block: Block): Promise<readonly Address[]>;
+  recover(block: EncodedBlock): Promise<readonly Address[]>;
   close(): Promise<void>;
 };
 
@@ -38,7 +40,8 @@ export function createSenderRecovery(
     onLost: (error) => log.warn("sender recovery failed", { error }),
   });
   return {
-    async recover({ header, transactions }) {
+    async recover({ header, bytes }) {
+      const transactions = canonicalTransactions(bytes);
       if (transactions.length < TRANSACTIONS_MIN) return [];
       const hardfork = hardforkAt(config, header);
       const parts: Promise<Uint8Array>[] = [];
@@ -63,10 +66,10 @@ export function createSenderRecovery(
  * source fails, the items before come first.
  * @param isWanted false for a block whose senders nobody needs
  */
-export async function* recoverAhead<Item extends { readonly block: Block }>(
+export async function* recoverAhead<Item extends EncodedBlock>(
   source: AsyncIterable<Item>,
   recovery: SenderRecovery,
-  { ahead, isWanted }: { readonly ahead: number; readonly isWanted: (block: Block) => boolean },
+  { ahead, isWanted }: { readonly ahead: number; readonly isWanted: (block: Item) => boolean },
 ): AsyncGenerator<Item & { readonly senders: readonly Address[] }> {
   const items = source[Symbol.asyncIterator]();
   const queue: { readonly item: Item; readonly senders: Promise<readonly Address[]> }[] = [];
@@ -79,7 +82,7 @@ export async function* recoverAhead<Item extends { readonly block: Block }>(
           const { done, value: item } = await items.next();
           if (done) isAtEnd = true;
           else {
-            const senders = isWanted(item.block) ? recovery.recover(item.block) : NO_SENDERS;
+            const senders = isWanted(item) ? recovery.recover(item) : NO_SENDERS;
             queue.push({ item, senders });
           }
         } catch (error) {
@@ -99,13 +102,23 @@ export async function* recoverAhead<Item extends { readonly block: Block }>(
 
 const NO_SENDERS: Promise<readonly Address[]> = Promise.resolve([]);
 
+/** None of a block that is malformed: decoding it, when it is its turn, says what is wrong. */
+function canonicalTransactions(bytes: Uint8Array): readonly Uint8Array[] {
+  try {
+    return readCanonicalTransactions(bytes);
+  } catch (error) {
+    if (!(error instanceof NodeError)) throw error;
+    return [];
+  }
+}
+
 /** A copy, because a message to a thread takes the whole buffer that a view is part of. */
-function packed(transactions: Block["transactions"]): Uint8Array {
-  const length = transactions.reduce((sum, { raw }) => sum + 4 + raw.length, 0);
+function packed(transactions: readonly Uint8Array[]): Uint8Array {
+  const length = transactions.reduce((sum, raw) => sum + 4 + raw.length, 0);
   const bytes = new Uint8Array(length);
   const view = new DataView(bytes.buffer);
   let at = 0;
-  for (const { raw } of transactions) {
+  for (const raw of transactions) {
     view.setUint32(at, raw.length, true);
     bytes.set(raw, at + 4);
     at += 4 + raw.length;

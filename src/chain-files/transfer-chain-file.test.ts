@@ -7,7 +7,10 @@ import { loadConfig } from "../config/load.ts";
 import { createNode } from "../index.ts";
 import { openChain } from "../node/chain/open-chain.ts";
 import { nodeOperations } from "../node/operations.ts";
+import { encodeRlp, encodeRlpListOf } from "../primitives/rlp.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { encodeBlock } from "../types/block-codec.ts";
+import { encodeHeader } from "../types/header-codec.ts";
 import { setAsideBlocks } from "./transfer-chain-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-aside-"));
@@ -60,4 +63,34 @@ test("blocks that cannot be written are an error, and no file", async () => {
   await assert.rejects(setAsideBlocks(directory, broken, { first: 1, last: 1 }), Error);
   assert.deepEqual(readdirSync(directory), []);
   store.close();
+});
+
+test("a block whose transactions are malformed ends an import; the blocks before it are imported", async () => {
+  const home = join(folder, "malformed");
+  const node = await createNode({ home });
+  for (let number = 1; number <= 8; number++) await node.mine();
+  await node.stop();
+  const { config } = loadConfig({ home, dev: true, flags: {}, environment: {} });
+  const { chain, store } = openChain(config, SILENT_LOGGER);
+  const encoded = Array.from({ length: 8 }, (_, i) => encodeBlock(chain.block(i + 1)!.block));
+  const { header } = chain.block(3)!.block;
+  // Enough transactions for a thread of the recovery.
+  const malformed = Array.from({ length: 8 }, () => Uint8Array.of(2, 0xc0));
+  encoded[2] = encodeRlpListOf([encodeHeader(header), encodeRlp(malformed), encodeRlp([]), encodeRlp([])]);
+  chain.rollbackTo(0);
+  store.close();
+  const file = join(folder, "malformed.rlp");
+  writeFileSync(file, Buffer.concat(encoded));
+
+  const { signal } = new AbortController();
+  const options = { file, signal, onProgress() {} };
+  for (let run = 0; run < 2; run++) {
+    await assert.rejects(nodeOperations.importChain(config, SILENT_LOGGER, options), {
+      code: "INVALID_CHAIN_FILE",
+      details: { ordinal: 2 },
+    });
+    const reopened = openChain(config, SILENT_LOGGER);
+    assert.equal(reopened.chain.head().block.header.number, 2);
+    reopened.store.close();
+  }
 });

@@ -7,7 +7,7 @@ import { NodeError } from "../errors.ts";
 import type { Address } from "../primitives/address.ts";
 import { makeFolder, syncDirectory } from "../storage/make-folder.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { exportFileBlock, type FileBlock, readChainFile } from "./chain-file.ts";
+import { decodeWaitingBlock, exportFileBlock, type FileBlock, readChainFile } from "./chain-file.ts";
 import { writeChainFile } from "./chain-file-io.ts";
 import { createSenderRecovery, recoverAhead } from "./recover-ahead.ts";
 
@@ -36,8 +36,8 @@ export type ImportSteps = {
   readonly mayContinue: () => boolean;
   /** Executes a block after the head and makes it the head. @param senders as `SenderRecovery.recover` gives them */
   readonly importBlock: (fileBlock: FileBlock, senders: readonly Address[]) => void;
-  /** Called after each block. */
-  readonly onBlock?: (fileBlock: FileBlock) => void;
+  /** Called after each block. @param bytesRead of the file, as stored */
+  readonly onBlock?: (bytesRead: number) => void;
 };
 
 /**
@@ -59,19 +59,19 @@ export async function importChainFile(
       ahead: BLOCKS_AHEAD * threadCount,
       isWanted: ({ header }) => chain.blockHash(header.number) === undefined,
     });
-    for await (const { senders, ...fileBlock } of blocks) {
+    for await (const { senders, ...waiting } of blocks) {
       if (!mayContinue()) break;
-      const { header, hash } = fileBlock.block;
+      const { header, hash } = waiting;
       const known = chain.blockHash(header.number);
       if (known === undefined) {
-        importBlock(fileBlock, senders);
+        importBlock(decodeWaitingBlock(waiting), senders);
         imported++;
       } else if (known === hash) {
         skipped++;
       } else {
         throw new ForkedImportError({ number: header.number, ours: known, theirs: hash });
       }
-      onBlock?.(fileBlock);
+      onBlock?.(waiting.bytesRead);
       // Signals, threads and other calls have their turn between two blocks.
       await setImmediate();
     }

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { bigintToFixedBytes, bytesToBigint } from "../primitives/bytes.ts";
+import { bytesToBigint } from "../primitives/bytes.ts";
 import { nativeCall } from "../threads/native-calls.ts";
 import type { Secp256k1Backend, SignedDigest } from "./secp256k1-backend.ts";
 
@@ -21,10 +21,7 @@ export function loadNativeBackend(): Secp256k1Backend | undefined {
   } catch {
     return undefined;
   }
-  const recover = ({ digest, r, s, yParity }: SignedDigest): Uint8Array | undefined => {
-    const signature = new Uint8Array(64);
-    signature.set(bigintToFixedBytes(r, 32), 0);
-    signature.set(bigintToFixedBytes(s, 32), 32);
+  const recover = ({ digest, signature, yParity }: SignedDigest): Uint8Array | undefined => {
     try {
       return nativeCall(() => binding.ecdsaRecover(signature, yParity, digest, false)).subarray(1);
     } catch {

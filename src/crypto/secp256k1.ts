@@ -1,9 +1,9 @@
 import { NodeError } from "../errors.ts";
 import { type Address, addressFromBytes } from "../primitives/address.ts";
-import { bytesToBigint } from "../primitives/bytes.ts";
+import { bigintToFixedBytes, bytesToBigint } from "../primitives/bytes.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { ORDER } from "./secp256k1/scalars.ts";
-import type { Secp256k1Backend, SignedDigest } from "./secp256k1-backend.ts";
+import type { Secp256k1Backend, Signature, SignedDigest } from "./secp256k1-backend.ts";
 import { loadNativeBackend } from "./secp256k1-native.ts";
 import { loadWasmBackend } from "./secp256k1-wasm.ts";
 
@@ -11,9 +11,6 @@ import { loadWasmBackend } from "./secp256k1-wasm.ts";
 export const SECP256K1_ORDER = ORDER;
 /** The largest s that EIP-2 accepts. */
 export const SECP256K1_HALF_ORDER = SECP256K1_ORDER / 2n;
-
-/** An ECDSA signature in Ethereum's terms. */
-export type Signature = Omit<SignedDigest, "digest">;
 
 /** 32 bytes that are no private key: zero, or not below the order of the group. */
 export class InvalidPrivateKeyError extends NodeError {
@@ -52,13 +49,12 @@ export interface Secp256k1 {
 export function createSecp256k1(backend: Secp256k1Backend): Secp256k1 {
   function recoverPublicKey(digest: Uint8Array, r: bigint, s: bigint, yParity: 0 | 1) {
     if (!isScalar(r) || !isScalar(s)) return undefined;
-    return backend.recover([{ digest, r, s, yParity }])[0];
+    return backend.recover([{ digest, signature: signatureBytes(r, s), yParity }])[0];
   }
   return {
     backend: backend.name,
     recoverPublicKey,
     recoverPublicKeys(signed) {
-      const hasScalars = ({ r, s }: SignedDigest) => isScalar(r) && isScalar(s);
       if (signed.every(hasScalars)) return backend.recover(signed);
       const keys = backend.recover(signed.filter(hasScalars)).values();
       return signed.map((item) => (hasScalars(item) ? keys.next().value : undefined));
@@ -102,6 +98,36 @@ function assertPrivateKey(bytes: Uint8Array): void {
 
 function isScalar(value: bigint): boolean {
   return value > 0n && value < SECP256K1_ORDER;
+}
+
+/** r ‖ s, 32 bytes each. */
+export function signatureBytes(r: bigint, s: bigint): Uint8Array {
+  const signature = new Uint8Array(64);
+  signature.set(bigintToFixedBytes(r, 32));
+  signature.set(bigintToFixedBytes(s, 32), 32);
+  return signature;
+}
+
+const ORDER_BYTES = bigintToFixedBytes(SECP256K1_ORDER, 32);
+const HALF_ORDER_END_BYTES = bigintToFixedBytes(SECP256K1_HALF_ORDER + 1n, 32);
+
+/** True when r and s of `signed` lie in [1, n − 1]. */
+export function hasScalars({ signature }: SignedDigest): boolean {
+  return isScalarAt(signature, 0, ORDER_BYTES) && isScalarAt(signature, 32, ORDER_BYTES);
+}
+
+/** True when s of `signed` is at most half the order (EIP-2). */
+export function hasLowS({ signature }: SignedDigest): boolean {
+  return isScalarAt(signature, 32, HALF_ORDER_END_BYTES);
+}
+
+/** True when the 32 bytes from `start` on are a number above 0 and below `end`: the first byte decides nearly always. */
+function isScalarAt(bytes: Uint8Array, start: number, end: Uint8Array): boolean {
+  let at = 0;
+  while (at < 32 && bytes[start + at] === end[at]) at++;
+  if (at === 32 || bytes[start + at]! > end[at]!) return false;
+  for (let i = 0; i < 32; i++) if (bytes[start + i] !== 0) return true;
+  return false;
 }
 
 /** The native addon where it loads, else WebAssembly. */

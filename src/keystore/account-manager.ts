@@ -1,4 +1,5 @@
-import { type Signature, sign } from "../crypto/secp256k1.ts";
+import { sign } from "../crypto/secp256k1.ts";
+import type { Signature } from "../crypto/secp256k1-backend.ts";
 import type { Address } from "../primitives/address.ts";
 import type { AccountSigner, KeyObserver, WalletStatus } from "./accounts.ts";
 import {

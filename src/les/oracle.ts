@@ -1,4 +1,4 @@
-import type { Signature } from "../crypto/secp256k1.ts";
+import type { Signature } from "../crypto/secp256k1-backend.ts";
 import { type Address, addressToBytes } from "../primitives/address.ts";
 import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../primitives/hash.ts";

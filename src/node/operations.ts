@@ -56,7 +56,7 @@ export const nodeOperations: NodeOperations = {
           assertContinues(chain, fileBlock.block);
           importOrReject(chain, fileBlock, senders, execution);
         },
-        onBlock: ({ bytesRead }) => onProgress({ done: bytesRead, total, unit: "bytes" }),
+        onBlock: (bytesRead) => onProgress({ done: bytesRead, total, unit: "bytes" }),
       };
     };
     let opened = openChain(config, log, { isBulk: true });
@@ -245,7 +245,7 @@ async function fillBeforeBase(
 
 /** Number of the first block of the chain file; infinite where it has none. */
 async function firstNumberIn(file: string): Promise<number> {
-  for await (const { block } of readChainFile(file)) return block.header.number;
+  for await (const { header } of readChainFile(file)) return header.number;
   return Number.POSITIVE_INFINITY;
 }
 

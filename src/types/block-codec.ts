@@ -87,6 +87,28 @@ export function decodeBlockAt(bytes: Uint8Array, offset: number): { block: Block
   return { block: { ...block, withdrawals }, end };
 }
 
+/**
+ * Header and hash of the block whose RLP `bytes` are; the rest is not looked at.
+ * @throws InvalidRlpError, InvalidEncodingError
+ */
+export function readBlockHeader(bytes: Uint8Array): Pick<Block, "hash" | "header"> {
+  const { start, end } = rlpListBounds(bytes, 0);
+  const content = bytes.subarray(start, end);
+  const headerBytes = content.subarray(0, itemEnd(content, 0));
+  return { hash: keccak256Hash(headerBytes), header: decodeHeader(headerBytes) };
+}
+
+/**
+ * The transactions of the block whose RLP `bytes` are, each in canonical form, a view of `bytes` that is not decoded.
+ * @throws InvalidRlpError, InvalidEncodingError
+ */
+export function readCanonicalTransactions(bytes: Uint8Array): Uint8Array[] {
+  const { start, end } = rlpListBounds(bytes, 0);
+  const content = bytes.subarray(start, end);
+  const headerEnd = itemEnd(content, 0);
+  return Array.from(canonicalTransactions(content.subarray(headerEnd, itemEnd(content, headerEnd))));
+}
+
 function itemEnd(content: Uint8Array, offset: number): number {
   if (offset === content.length) {
     throw new InvalidEncodingError("RLP_TOO_FEW_ELEMENTS", "types.extblock", "");
@@ -94,10 +116,15 @@ function itemEnd(content: Uint8Array, offset: number): number {
   return rlpItemEnd(content, offset);
 }
 
-/** Walks the list without decoding it as a whole, so that a transaction's own bytes are at hand. */
 function readTransactions(list: Uint8Array): readonly Transaction[] {
-  const { start, end } = rlpListBounds(list, 0);
   const transactions: Transaction[] = [];
+  for (const raw of canonicalTransactions(list)) transactions.push(decodeTransaction(raw));
+  return transactions;
+}
+
+/** Walks the list without decoding it as a whole, so that a transaction's own bytes are at hand. */
+function* canonicalTransactions(list: Uint8Array): Generator<Uint8Array> {
+  const { start, end } = rlpListBounds(list, 0);
   for (let at = start; at < end; ) {
     const isLegacy = list[at]! >= 0xc0;
     const next = rlpItemEnd(list, at);
@@ -106,10 +133,9 @@ function readTransactions(list: Uint8Array): readonly Transaction[] {
       // A legacy transaction wrapped into a string is not its canonical form.
       throw new InvalidEncodingError("RLP_EXPECTED_LIST", "types.LegacyTx", "");
     }
-    transactions.push(decodeTransaction(raw));
+    yield raw;
     at = next;
   }
-  return transactions;
 }
 
 /** A legacy transaction's `raw` is RLP already, a typed one's becomes a string. */

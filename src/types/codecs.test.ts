@@ -8,7 +8,7 @@ import { hashToBytes } from "../primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import { encodeRlp } from "../primitives/rlp.ts";
-import { blockSize, decodeBlock, encodeBlock } from "./block-codec.ts";
+import { blockSize, decodeBlock, encodeBlock, readBlockHeader, readCanonicalTransactions } from "./block-codec.ts";
 import { addToBloom, BLOOM_LENGTH, bloomMayContain, logsBloom, mergeBloom, ReceiptBlooms } from "./bloom.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "./constants.ts";
 import { decodeHeader, encodeHeader, headerHash } from "./header-codec.ts";
@@ -43,6 +43,25 @@ test("decodeBlock inverts encodeBlock, and blockSize is its length", () => {
     }),
     { numRuns: 60 },
   );
+});
+
+test("readBlockHeader and readCanonicalTransactions find in a block what decodeBlock decodes", () => {
+  fc.assert(
+    fc.property(blocks, (parts) => {
+      const bytes = encodeBlock(parts);
+      const { hash, header, transactions } = decodeBlock(bytes);
+      assert.deepEqual(readBlockHeader(bytes), { hash, header });
+      assert.deepEqual(
+        readCanonicalTransactions(bytes),
+        transactions.map(({ raw }) => raw),
+      );
+    }),
+    { numRuns: 60 },
+  );
+  assert.throws(() => readBlockHeader(encodeRlp([])), { code: "RLP_TOO_FEW_ELEMENTS" });
+  // A legacy transaction in a string is not its canonical form.
+  const wrapped = encodeRlp([[], [Uint8Array.of(0xc1, 0x80)], []]);
+  assert.throws(() => readCanonicalTransactions(wrapped), { code: "RLP_EXPECTED_LIST" });
 });
 
 test("encodeReceipt is type ‖ rlp([status, cumulativeGasUsed, logsBloom, logs]), with logs and without", () => {

@@ -1,4 +1,4 @@
-import { bytesToBigint } from "../../primitives/bytes.ts";
+import { bytesToBigint, readBigint } from "../../primitives/bytes.ts";
 import { compileModule } from "../../wasm/compile.ts";
 import type { SignedDigest } from "../secp256k1-backend.ts";
 import { AFFINE_SIZE } from "./affine.ts";
@@ -55,7 +55,7 @@ export function createKeyRecovery(): KeyRecovery {
   const pointsOf = (index: number) => layout.points + index * layout.pointsSize;
 
   /** Finds R for r; false where no point has that x. */
-  function lift(index: number, { r, yParity }: SignedDigest): boolean {
+  function lift(index: number, r: bigint, yParity: 0 | 1): boolean {
     const point = multipleAt(layout, index, 1);
     encode(index, r);
     const isFound = wasm.lift(point, layout.encoded + 32 * index, yParity) === 1;
@@ -64,7 +64,8 @@ export function createKeyRecovery(): KeyRecovery {
     return isFound;
   }
 
-  function writeScalars(index: number, { digest, s }: SignedDigest, inverse: bigint): void {
+  function writeScalars(index: number, { digest, signature }: SignedDigest, inverse: bigint): void {
+    const s = readBigint(signature, 32, 64);
     const u1 = (bytesToBigint(digest) * (ORDER - inverse)) % ORDER;
     // An odd scalar is the sum of its bits as +1 and −1: those of (u + 2^256 − 1) / 2, so that no byte selects infinity.
     encode(index, ((u1 & 1n ? u1 : u1 - ORDER) + 2n ** 256n - 1n) >> 1n);
@@ -75,11 +76,12 @@ export function createKeyRecovery(): KeyRecovery {
 
   function recoverBatch(inputs: readonly SignedDigest[]): (Uint8Array | undefined)[] {
     const count = inputs.length;
-    const isFound = inputs.map((input, i) => lift(i, input));
+    const rs = inputs.map(({ signature }) => readBigint(signature, 0, 32));
+    const isFound = inputs.map(({ yParity }, i) => lift(i, rs[i]!, yParity));
     MULTIPLE_STEPS.forEach((sums, step) => {
       wasm.addAll(layout.multipleSums[step]!, count * sums.length);
     });
-    const inverses = invertScalars(inputs.map(({ r }) => r));
+    const inverses = invertScalars(rs);
     inputs.forEach((input, i) => {
       writeScalars(i, input, inverses[i]!);
       wasm.select(pointsOf(i), layout.encoded + 32 * i, layout.generatorTable);

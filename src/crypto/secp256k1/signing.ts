@@ -1,7 +1,7 @@
 import { createECDH, createHmac, randomBytes } from "node:crypto";
 import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../../primitives/bytes.ts";
 import { invertModulo } from "../modular.ts";
-import type { SignedDigest } from "../secp256k1-backend.ts";
+import type { Signature } from "../secp256k1-backend.ts";
 import { ORDER } from "./scalars.ts";
 
 /** The 64-byte public key x ‖ y, by OpenSSL: its multiplication takes the same time for every key. */
@@ -12,7 +12,7 @@ export function publicKeyOf(privateKey: Uint8Array): Uint8Array {
 }
 
 /** ECDSA with the nonce of RFC 6979 and low s. @param privateKey 32 bytes in [1, n − 1] */
-export function signDeterministically(digest: Uint8Array, privateKey: Uint8Array): Omit<SignedDigest, "digest"> {
+export function signDeterministically(digest: Uint8Array, privateKey: Uint8Array): Signature {
   const z = bytesToBigint(digest) % ORDER;
   const key = bytesToBigint(privateKey);
   for (const nonce of nonces(z, privateKey)) {

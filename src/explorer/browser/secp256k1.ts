@@ -15,10 +15,10 @@ const BACKEND: Secp256k1Backend = {
   },
 };
 
-function recover({ digest, r, s, yParity }: SignedDigest): Uint8Array | undefined {
+function recover({ digest, signature, yParity }: SignedDigest): Uint8Array | undefined {
   try {
-    const signature = new secp256k1.Signature(r, s, yParity);
-    return signature.recoverPublicKey(digest).toBytes(false).subarray(1);
+    const signed = secp256k1.Signature.fromBytes(signature).addRecoveryBit(yParity);
+    return signed.recoverPublicKey(digest).toBytes(false).subarray(1);
   } catch {
     // noble throws where r is no point of the curve.
     return undefined;

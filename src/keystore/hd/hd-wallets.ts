@@ -1,6 +1,7 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { HDKey } from "@scure/bip32";
-import { type Signature, sign } from "../../crypto/secp256k1.ts";
+import { sign } from "../../crypto/secp256k1.ts";
+import type { Signature } from "../../crypto/secp256k1-backend.ts";
 import type { Address } from "../../primitives/address.ts";
 import { bytesToHex, type Hex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";

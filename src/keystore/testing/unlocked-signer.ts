@@ -1,4 +1,5 @@
-import { addressFromPrivateKey, type Signature, sign } from "../../crypto/secp256k1.ts";
+import { addressFromPrivateKey, sign } from "../../crypto/secp256k1.ts";
+import type { Signature } from "../../crypto/secp256k1-backend.ts";
 import type { Address } from "../../primitives/address.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import type { AccountSigner } from "../accounts.ts";

@@ -107,7 +107,9 @@ export function openChain(
     throw new HomeNotInitialisedError({ home: config.home });
   }
   const alias = fork?.aliasRoot ?? ((trie: StateTrie) => trie);
-  const caches = divideCacheSize(config.cache.bytes);
+  const shares = divideCacheSize(config.cache.bytes);
+  // Each block is read once, and the newest one stays decoded whatever the limit.
+  const caches = isBulk ? { ...shares, blocks: 0 } : shares;
   const storeOptions = {
     caches,
     createTrie: (nodes: TrieNodeReader) => alias(createStateTrie(nodes)),

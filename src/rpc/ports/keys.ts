@@ -1,4 +1,4 @@
-import type { Signature } from "../../crypto/secp256k1.ts";
+import type { Signature } from "../../crypto/secp256k1-backend.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { MaybePromise } from "../../threads/maybe-promise.ts";
 

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";
+import { signatureBytes } from "../../crypto/secp256k1.ts";
 import { loadNativeBackend } from "../../crypto/secp256k1-native.ts";
 import { openLmdbFollower } from "../../storage/lmdb-kv.ts";
 import { nativeCall, threadData } from "../native-calls.ts";
@@ -8,7 +9,7 @@ import { type AddonThreadData, SHARED } from "./addon-thread-data.ts";
 const { directory, shared, calls } = threadData<AddonThreadData>();
 const secp256k1 = loadNativeBackend();
 /** No point has this r, so that the addon throws: most of what can go wrong in a thread that ends. */
-const SIGNED = { digest: new Uint8Array(32).fill(3), r: 5n, s: 1n, yParity: 0 } as const;
+const SIGNED = { digest: new Uint8Array(32).fill(3), signature: signatureBytes(5n, 1n), yParity: 0 } as const;
 
 function slow(): void {
   nativeCall(() => {

@@ -1,4 +1,4 @@
-import type { Signature } from "../../crypto/secp256k1.ts";
+import type { Signature } from "../../crypto/secp256k1-backend.ts";
 import { type Address, addressFromBytes } from "../../primitives/address.ts";
 import { bigintToFixedBytes } from "../../primitives/bytes.ts";
 import type { Transaction } from "./transaction.ts";

@@ -8,7 +8,7 @@ import { decodeAnyForm } from "./decode.ts";
 import { buildTransaction } from "./encode.ts";
 import { decodePlainForm } from "./plain-form.ts";
 import { recoverSender } from "./sender.ts";
-import { signedHash, signingHash, signTransaction } from "./sign.ts";
+import { signTransaction } from "./sign.ts";
 
 const key = hexToBytes(`0x${"11".repeat(32)}`);
 const word = fc.oneof(
@@ -82,30 +82,6 @@ test("decodePlainForm leaves other types, and access lists, to decodeAnyForm", (
 });
 
 const ALICE = `0x${"a1".repeat(20)}` as Address;
-
-test("signedHash of a transaction is the signingHash of its fields", () => {
-  const others: TransactionFields[] = [
-    { ...fc.sample(feeMarket, 1)[0]!, accessList: [{ address: ALICE, storageKeys: [] }] },
-    { ...fc.sample(feeMarket, 1)[0]!, type: 1, gasPrice: 7n },
-    {
-      ...fc.sample(feeMarket, 1)[0]!,
-      type: 3,
-      to: ALICE,
-      maxFeePerBlobGas: 1n,
-      blobVersionedHashes: [],
-    },
-    { ...fc.sample(feeMarket, 1)[0]!, type: 4, to: ALICE, authorizationList: [] },
-  ];
-  for (const fields of others) {
-    assert.deepEqual(signedHash(signTransaction(fields, key)), signingHash(fields));
-  }
-  fc.assert(
-    fc.property(fields, (fields) => {
-      assert.deepEqual(signedHash(signTransaction(fields, key)), signingHash(fields));
-    }),
-    { numRuns: 200 },
-  );
-});
 
 test("recoverSender gives the signer of a transaction of any size", () => {
   const signer = recoverSender(signTransaction(fc.sample(feeMarket, 1)[0]!, key));

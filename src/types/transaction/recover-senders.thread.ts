@@ -1,9 +1,8 @@
 import type { Hardfork } from "../../params/hardforks.ts";
-import { addressToBytes } from "../../primitives/address.ts";
+import { ADDRESS_LENGTH } from "../../primitives/address.ts";
+import { keccak256 } from "../../primitives/keccak.ts";
 import { serveThread } from "../../threads/serve-thread.ts";
-import { decodeTransaction } from "./decode.ts";
-import { recoverSenders } from "./sender.ts";
-import type { Transaction } from "./transaction.ts";
+import { recoverSenderKeys } from "./sender.ts";
 
 type RecoverInput = {
   /** Canonical transactions one after the other, each after its length as u32, little endian. */
@@ -19,26 +18,29 @@ serveThread(senderRecovery);
 
 /** Senders, 20 bytes each, of the transactions before the first that has none. */
 function recover({ transactions, hardfork }: RecoverInput): Uint8Array {
-  const parts: Uint8Array[] = [];
-  for (const batch of batchesIn(transactions)) {
-    const senders = recoverSenders(batch, hardfork);
-    for (const sender of senders) parts.push(addressToBytes(sender));
+  const all = unpacked(transactions);
+  const senders = new Uint8Array(ADDRESS_LENGTH * all.length);
+  let count = 0;
+  for (let at = 0; at < all.length; at += BATCH_LENGTH) {
+    const batch = all.slice(at, at + BATCH_LENGTH);
+    const keys = recoverSenderKeys(batch, hardfork);
+    for (const key of keys) {
+      senders.set(keccak256(key).subarray(-ADDRESS_LENGTH), ADDRESS_LENGTH * count);
+      count++;
+    }
     // The executor recovers this sender again and reports what is wrong with the signature.
-    if (senders.length < batch.length) break;
+    if (keys.length < batch.length) break;
   }
-  return Uint8Array.from(Buffer.concat(parts));
+  return senders.slice(0, ADDRESS_LENGTH * count);
 }
 
-/** Decoded as they are needed, so that they die young. */
-function* batchesIn(packed: Uint8Array): Generator<readonly Transaction[]> {
-  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
-  for (let at = 0; at < bytes.length; ) {
-    const batch: Transaction[] = [];
-    while (at < bytes.length && batch.length < BATCH_LENGTH) {
-      const end = at + 4 + bytes.readUInt32LE(at);
-      batch.push(decodeTransaction(bytes.subarray(at + 4, end)));
-      at = end;
-    }
-    yield batch;
+function unpacked(packed: Uint8Array): readonly Uint8Array[] {
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
+  const transactions: Uint8Array[] = [];
+  for (let at = 0; at < packed.length; ) {
+    const end = at + 4 + view.getUint32(at, true);
+    transactions.push(packed.subarray(at + 4, end));
+    at = end;
   }
+  return transactions;
 }

@@ -3,16 +3,16 @@ import {
   recoverAddress,
   recoverPublicKeys,
   SECP256K1_HALF_ORDER,
-  SECP256K1_ORDER,
 } from "../../crypto/secp256k1.ts";
 import type { SignedDigest } from "../../crypto/secp256k1-backend.ts";
 import { NodeError } from "../../errors.ts";
-import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
+import type { Hardfork } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
-import { InvalidSignatureError, SenderRecoveryError, TransactionTypeNotSupportedError } from "./codec.ts";
+import { InvalidSignatureError, SenderRecoveryError } from "./codec.ts";
 import { decodeTransaction } from "./decode.ts";
-import { authorizationHash, signedHash } from "./sign.ts";
-import { type Authorization, isTransactionTypeSupported, type Transaction } from "./transaction.ts";
+import { authorizationHash } from "./sign.ts";
+import { readSignedDigest } from "./signed-digest.ts";
+import type { Authorization, Transaction } from "./transaction.ts";
 
 /**
  * The account that signed `tx`, by the rules of `hardfork`. Whether `tx.chainId` is the chain's own is the caller's check.
@@ -28,39 +28,40 @@ export function recoverSender(tx: Transaction, hardfork: Hardfork = "osaka"): Ad
  * less time than its transactions one after the other.
  */
 export function recoverSenders(transactions: readonly Transaction[], hardfork: Hardfork = "osaka"): Address[] {
+  const keys = recoverSenderKeys(
+    transactions.map(({ raw }) => raw),
+    hardfork,
+  );
+  return keys.map(addressFromPublicKey);
+}
+
+/** As `recoverSenders`, of transactions in canonical form, which need not be decoded; gives public keys of 64 bytes. */
+export function recoverSenderKeys(transactions: readonly Uint8Array[], hardfork: Hardfork): Uint8Array[] {
   const signed: SignedDigest[] = [];
   try {
-    for (const tx of transactions) signed.push(signedDigest(tx, hardfork));
+    for (const raw of transactions) {
+      const each = readSignedDigest(raw, hardfork);
+      if (each === undefined) break;
+      signed.push(each);
+    }
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;
   }
-  const senders: Address[] = [];
-  for (const publicKey of recoverPublicKeys(signed)) {
-    if (publicKey === undefined) break;
-    senders.push(addressFromPublicKey(publicKey));
+  const keys: Uint8Array[] = [];
+  for (const key of recoverPublicKeys(signed)) {
+    if (key === undefined) break;
+    keys.push(key);
   }
-  return senders;
+  return keys;
 }
 
 /** The public key that signed `tx`, 64 bytes. @throws as `recoverSender` */
-export function recoverSenderKey(tx: Transaction, hardfork: Hardfork = "osaka"): Uint8Array {
-  const [publicKey] = recoverPublicKeys([signedDigest(tx, hardfork)]);
-  if (publicKey === undefined) throw new SenderRecoveryError();
-  return publicKey;
-}
-
-/** @throws as `recoverSender`, but SenderRecoveryError */
-function signedDigest(tx: Transaction, hardfork: Hardfork): SignedDigest {
-  if (!isTransactionTypeSupported(tx.type, hardfork)) {
-    throw new TransactionTypeNotSupportedError(tx.type);
-  }
-  const { v, r, s } = tx;
-  const yParity = yParityOf(tx, hardfork);
-  const sMax = isAtLeast(hardfork, "homestead") ? SECP256K1_HALF_ORDER : SECP256K1_ORDER - 1n;
-  if (yParity === undefined || r === 0n || r >= SECP256K1_ORDER || s === 0n || s > sMax) {
-    throw new InvalidSignatureError({ v, r, s });
-  }
-  return { digest: signedHash(tx), r, s, yParity };
+export function recoverSenderKey({ raw, v, r, s }: Transaction, hardfork: Hardfork = "osaka"): Uint8Array {
+  const signed = readSignedDigest(raw, hardfork);
+  if (signed === undefined) throw new InvalidSignatureError({ v, r, s });
+  const [key] = recoverPublicKeys([signed]);
+  if (key === undefined) throw new SenderRecoveryError();
+  return key;
 }
 
 /** Pool, execution and index ask for the same ones; null where there is none. */
@@ -94,17 +95,4 @@ function signerOf(authorization: Authorization): Address | undefined {
   const { yParity, r, s } = authorization;
   if (yParity > 1n || s > SECP256K1_HALF_ORDER) return undefined;
   return recoverAddress(authorizationHash(authorization), r, s, Number(yParity) as 0 | 1);
-}
-
-/** Parity of the signature's point, from whichever form of `v` the type has; undefined when `v` is none. */
-function yParityOf(tx: Transaction, hardfork: Hardfork): 0 | 1 | undefined {
-  if (tx.type !== 0) return asBit(tx.v);
-  if (tx.chainId === undefined) return asBit(tx.v - 27n);
-  if (!isAtLeast(hardfork, "spuriousDragon")) return undefined;
-  return asBit(tx.v - 35n - 2n * tx.chainId);
-}
-
-function asBit(value: bigint): 0 | 1 | undefined {
-  if (value === 0n) return 0;
-  return value === 1n ? 1 : undefined;
 }

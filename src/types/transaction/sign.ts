@@ -2,7 +2,7 @@ import { sign } from "../../crypto/secp256k1.ts";
 import { addressToBytes } from "../../primitives/address.ts";
 import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
-import { encodeRlp, encodeRlpListOf, rlpItemEnd, rlpListBounds } from "../../primitives/rlp.ts";
+import { encodeRlp } from "../../primitives/rlp.ts";
 import type { TransactionFields } from "./codec.ts";
 import { buildTransaction, encodeEnvelope, fieldItems } from "./encode.ts";
 import { legacyV } from "./legacy.ts";
@@ -44,32 +44,6 @@ export function signingHash(fields: TransactionFields): Uint8Array {
   }
   return keccak256(encodeEnvelope(fields.type, items));
 }
-
-/** Fields before the signature, by type. */
-const FIELD_COUNT: Readonly<Record<Transaction["type"], number>> = {
-  0: 6,
-  1: 8,
-  2: 9,
-  3: 11,
-  4: 10,
-};
-
-/**
- * The 32 bytes that the sender of `tx` signed. The fields are copied from `raw` as they are encoded there, which takes a third of
- * the time of `signingHash`.
- */
-export function signedHash({ type, chainId, raw }: Transaction): Uint8Array {
-  const start = rlpListBounds(raw, type === 0 ? 0 : 1).start;
-  let end = start;
-  for (let left = FIELD_COUNT[type]; left > 0; left--) end = rlpItemEnd(raw, end);
-  const fields = raw.subarray(start, end);
-  if (type !== 0) return keccak256(concatBytes(Uint8Array.of(type), encodeRlpListOf([fields])));
-  if (chainId === undefined) return keccak256(encodeRlpListOf([fields]));
-  return keccak256(encodeRlpListOf([fields, encodeRlp(bigintToBytes(chainId)), EMPTY_STRINGS]));
-}
-
-/** RLP of two empty strings. */
-const EMPTY_STRINGS = Uint8Array.of(0x80, 0x80);
 
 /** The 32 bytes an authority signs: keccak256(0x05 ‖ rlp([chainId, address, nonce])), EIP-7702. */
 export function authorizationHash(authorization: Pick<Authorization, "chainId" | "address" | "nonce">): Uint8Array {

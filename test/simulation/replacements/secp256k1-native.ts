@@ -8,8 +8,8 @@ export function loadNativeBackend(): Secp256k1Backend | undefined {
   if (backend === undefined) return undefined;
   const keys = new Memo<Uint8Array | undefined>();
   const recover = (signed: SignedDigest) => {
-    const { digest, r, s, yParity } = signed;
-    const text = `${textOf(digest)} ${r.toString(32)} ${s.toString(32)} ${yParity}`;
+    const { digest, signature, yParity } = signed;
+    const text = `${textOf(digest)} ${textOf(signature)} ${yParity}`;
     return keys.get(text, () => backend.recover([signed])[0])?.slice();
   };
   return { ...backend, recover: (signed) => signed.map(recover) };

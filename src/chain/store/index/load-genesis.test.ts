@@ -13,8 +13,11 @@ import { createMemoryKv } from "../../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../../storage/memory-log-directory.ts";
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
 import { genesisBlock, genesisState } from "../../genesis-block.ts";
+import { encodeChanges } from "../../records/changes-record.ts";
+import { StateEntries } from "../../records/state-entries.ts";
 import { type LogBlockStore, openLogBlockStore } from "../log-block-store.ts";
 import { StorePoisonedError } from "../store-errors.ts";
+import { HashedAddresses, writeHashedSlots } from "./load-genesis.ts";
 
 const addressOf = (n: number) => keccak256Hash(Buffer.from(`account ${n}`)).slice(0, 42);
 const slots = (count: number) =>
@@ -65,6 +68,37 @@ function withLmdb(use: (index: Kv) => void): void {
     rmSync(directory, { recursive: true });
   }
 }
+
+test("keys whose hashes have the same part in their rows are in the order of the keys", () => {
+  // No such hashes are known: these are made up, of equal parts but the first, descending where the keys ascend.
+  const numbers = [1, 2, 3, 4];
+  const alloc: Record<string, object> = Object.fromEntries(
+    numbers.map((n) => [`0x${`0${n}`.repeat(20)}`, { balance: "1" }]),
+  );
+  alloc[`0x${"05".repeat(20)}`] = { balance: "1", storage: { "0x1": "0x1", "0x2": "0x1", "0x3": "0x1", "0x4": "0x1" } };
+  const genesis = parseGenesis(JSON.stringify({ config: { chainId: 1 }, alloc, difficulty: "0x0", gasLimit: "0x1" }));
+  const entries = new StateEntries(encodeChanges(genesisState(genesis).changes()), 0);
+  const hashes = new Uint8Array(32 * 5);
+  for (const i of [0, 1, 2, 3, 4]) hashes.set(i === 0 ? [0] : [7], 32 * i);
+  for (const i of [1, 2, 3, 4]) hashes[32 * i + 31] = 100 - i;
+  const byHash = [0, 4, 3, 2, 1];
+
+  const rows: string[] = [];
+  const collect = { put: (key: Uint8Array) => void rows.push(bytesToHex(key)) };
+  const addresses = new HashedAddresses(collect, entries, hashes);
+  for (const index of byHash) addresses.add(index);
+  addresses.finish();
+  const part = (first: string) => first + "00".repeat(7);
+  assert.deepEqual(
+    rows.splice(0),
+    [1, 2, 3, 4, 5].map((n) => `0x12${part(n === 1 ? "00" : "07")}${`0${n}`.repeat(20)}`),
+  );
+
+  writeHashedSlots(collect, entries, { slots: hashes, slotOrder: () => [0, 3, 2, 1] }, [0, 1, 2, 3, 4]);
+  const slotRow = (n: number) =>
+    `0x13${"05".repeat(20)}${part(n === 1 ? "00" : "07")}${n.toString(16).padStart(64, "0")}`;
+  assert.deepEqual(rows, [1, 2, 3, 4].map(slotRow));
+});
 
 test("the rows of a genesis state are those that a block and its merge write", () => {
   for (const accounts of [0, 1, 2, 20, 1_500]) {

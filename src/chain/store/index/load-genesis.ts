@@ -53,25 +53,36 @@ function writeRows(
 ): void {
   const keys = stateKeys(entries);
   const nodes = new GenesisNodes(rows);
-  const root = buildStateTrie(entries, keys, (owner) => nodes.sinkOf(owner));
+  const hashedAddresses = new HashedAddresses(rows.run(), entries, keys.addresses);
+  const root = buildStateTrie(
+    entries,
+    keys,
+    (owner) => nodes.sinkOf(owner),
+    (index) => hashedAddresses.add(index),
+  );
   nodes.finish();
+  hashedAddresses.finish();
   onCommit();
   const { position, offset } = positionOf(root);
   const at = (entry: number) => LogReader.payloadPosition(position, offset + entry);
 
   const order = addressOrder(entries);
-  const latest = rows.run();
-  for (const i of order) accounts.putLatest(latest, 0, entries.address(i), entries.account(i));
-  forEachSlot(entries, order, (key, slot) => slots.putLatest(latest, 0, key, entries.slotValue(slot)));
-  onCommit();
   // Before the rows of history: that a key has one means to a later merge that it has its hashed key too.
-  writeHashedKeys(rows.run(), entries, keys, order);
+  writeHashedSlots(rows.run(), entries, keys, order);
   onCommit();
+  // Both rows of an account in one pass: accounts are in another order in the record, and each is a miss of the processor's cache.
+  const latest = rows.run();
   const history = rows.run();
   for (const i of order) {
-    accounts.putFirstVersion(history, 0, entries.address(i), at(entries.accountOffset(i)));
+    const address = entries.address(i);
+    accounts.putLatest(latest, 0, address, entries.account(i));
+    accounts.putFirstVersion(history, 0, address, at(entries.accountOffset(i)));
   }
-  forEachSlot(entries, order, (key, slot) => slots.putFirstVersion(history, 0, key, at(entries.slotOffset(slot))));
+  onCommit();
+  forEachSlot(entries, order, (key, slot) => {
+    slots.putLatest(latest, 0, key, entries.slotValue(slot));
+    slots.putFirstVersion(history, 0, key, at(entries.slotOffset(slot)));
+  });
   onCommit();
   writeCodes(rows.run(), entries);
 }
@@ -89,47 +100,65 @@ function addressOrder(entries: StateEntries): Uint32Array {
   return byKey(addresses, ADDRESS_LENGTH, 0, accountCount);
 }
 
-function writeHashedKeys(
+/** Writes the rows of addresses by their hashes. */
+export class HashedAddresses {
+  readonly #rows: SortedRows;
+  readonly #entries: StateEntries;
+  readonly #hashes: Uint8Array;
+  /** Accounts whose hashes have the same part in their rows, nearly always one: their rows are in the order of the addresses. */
+  #equal: number[] = [];
+
+  constructor(rows: SortedRows, entries: StateEntries, hashes: Uint8Array) {
+    this.#rows = rows;
+    this.#entries = entries;
+    this.#hashes = hashes;
+  }
+
+  /** Adds account number `index`, whose hash is above the last one. */
+  add(index: number): void {
+    if (this.#equal.length > 0 && !hasSamePart(this.#hashes, this.#equal[0]!, index)) this.finish();
+    this.#equal.push(index);
+  }
+
+  /** After the last account. */
+  finish(): void {
+    const entries = this.#entries;
+    if (this.#equal.length > 1) {
+      this.#equal.sort((a, b) => Buffer.compare(entries.address(a), entries.address(b)));
+    }
+    for (const i of this.#equal) writeHashedAddress(this.#rows, entries.address(i), hashAt(this.#hashes, i));
+    this.#equal.length = 0;
+  }
+}
+
+/** Writes the rows of slots by their hashes, of one address after the other. */
+export function writeHashedSlots(
   rows: SortedRows,
   entries: StateEntries,
-  { addresses, slots }: StateKeys,
+  { slots, slotOrder }: Pick<StateKeys, "slots" | "slotOrder">,
   byAddress: Iterable<number>,
 ): void {
-  const hashAt = (hashes: Uint8Array, index: number) =>
-    hashes.subarray(index * TRIE_KEY_LENGTH, (index + 1) * TRIE_KEY_LENGTH);
-  const { accountCount } = entries;
-  for (const i of hashedOrder(addresses, 0, accountCount, ADDRESS_LENGTH, (i) => entries.address(i))) {
-    writeHashedAddress(rows, entries.address(i), hashAt(addresses, i));
-  }
-  const slot = new Uint8Array(SLOT_LENGTH);
+  if (entries.slotCount === 0) return;
   for (const index of byAddress) {
-    const [first, end] = [entries.firstSlot(index), entries.firstSlot(index + 1)];
-    const order = hashedOrder(slots, first, end, SLOT_LENGTH, (each) => {
-      entries.writeSlot(each, slot, 0);
-      return slot;
-    });
-    for (const each of order) {
-      writeHashedSlot(rows, slotKey(entries, index, each), hashAt(slots, each));
+    if (entries.firstSlot(index) === entries.firstSlot(index + 1)) continue;
+    const order = Array.from(slotOrder(index), (slot) => ({ slot, key: slotKey(entries, index, slot) }));
+    for (let start = 0, end = 1; start < order.length; start = end++) {
+      while (end < order.length && hasSamePart(slots, order[start]!.slot, order[end]!.slot)) end++;
+      const equal = order.slice(start, end).sort((a, b) => Buffer.compare(a.key, b.key));
+      for (const { slot, key } of equal) writeHashedSlot(rows, key, hashAt(slots, slot));
     }
   }
 }
 
-/** The numbers from `first` to `end` in the order of the part of their hashes that is in a row, then of what was hashed. */
-function hashedOrder(
-  hashes: Uint8Array,
-  first: number,
-  end: number,
-  length: number,
-  keyOf: (index: number) => Uint8Array,
-): Uint32Array {
-  const rowLength = HASH_PART + length;
-  const rows = new Uint8Array((end - first) * rowLength);
-  for (let i = first, at = 0; i < end; i++, at += rowLength) {
-    const hash = i * TRIE_KEY_LENGTH;
-    for (let byte = 0; byte < HASH_PART; byte++) rows[at + byte] = hashes[hash + byte]!;
-    rows.set(keyOf(i), at + HASH_PART);
+function hashAt(hashes: Uint8Array, index: number): Uint8Array {
+  return hashes.subarray(index * TRIE_KEY_LENGTH, (index + 1) * TRIE_KEY_LENGTH);
+}
+
+function hasSamePart(hashes: Uint8Array, a: number, b: number): boolean {
+  for (let i = 0; i < HASH_PART; i++) {
+    if (hashes[a * TRIE_KEY_LENGTH + i] !== hashes[b * TRIE_KEY_LENGTH + i]) return false;
   }
-  return byKey(rows, rowLength, 0, end - first).map((i) => first + i);
+  return true;
 }
 
 /** Each slot with its key, address by address in the order of the slots. */

@@ -46,11 +46,13 @@ export function stateKeys(entries: StateEntries): StateKeys {
 /**
  * Root of the state with these accounts and slots.
  * @param sinkOf receives the nodes of the trie of `owner`, as in TrieNodeReader; those of the storage tries between those of the accounts
+ * @param onAccount called for each account in the order of the keys, while what is read of it is in the processor's cache
  */
 export function buildStateTrie(
   entries: StateEntries,
   keys: StateKeys,
   sinkOf: (owner: Uint8Array) => Pick<NodeSink, "add">,
+  onAccount?: (index: number) => void,
 ): Uint8Array {
   const slotValue = new Uint8Array(SLOT_VALUE_LENGTH_MAX);
   const accountValue = new Uint8Array(ACCOUNT_LENGTH_MAX);
@@ -74,6 +76,7 @@ export function buildStateTrie(
     const index = keys.order[i]!;
     const length = writeAccount(entries.account(index), storageRootOf(index), accountValue);
     trie.add(keys.addresses, index * TRIE_KEY_LENGTH, accountValue.subarray(0, length));
+    onAccount?.(index);
   }
   return trie.finish();
 }

@@ -1,4 +1,4 @@
-import type { Signature } from "../../../crypto/secp256k1.ts";
+import type { Signature } from "../../../crypto/secp256k1-backend.ts";
 import type { CallArguments } from "../../../execution/call/call-arguments.ts";
 import { assertSubmittable } from "../../../mempool/submission.ts";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";

@@ -1,4 +1,5 @@
-import { recoverAddress, type Signature } from "../../../crypto/secp256k1.ts";
+import { recoverAddress } from "../../../crypto/secp256k1.ts";
+import type { Signature } from "../../../crypto/secp256k1-backend.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { bytesToBigint } from "../../../primitives/bytes.ts";
 import type { MaybePromise } from "../../../threads/maybe-promise.ts";

@@ -1,0 +1,85 @@
+import { hasLowS, hasScalars } from "../../crypto/secp256k1.ts";
+import type { SignedDigest } from "../../crypto/secp256k1-backend.ts";
+import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
+import { bigintToBytes, readBigint } from "../../primitives/bytes.ts";
+import { keccak256 } from "../../primitives/keccak.ts";
+import { encodeRlp, rlpItemEnd, rlpListBounds, rlpListLength, writeRlpListPrefix } from "../../primitives/rlp.ts";
+import { TransactionTypeNotSupportedError } from "./codec.ts";
+import { chainIdFromV } from "./legacy.ts";
+import { isTransactionTypeSupported, type Transaction } from "./transaction.ts";
+
+/** Fields before the signature, by type. */
+const FIELD_COUNT: Readonly<Record<Transaction["type"], number>> = {
+  0: 6,
+  1: 8,
+  2: 9,
+  3: 11,
+  4: 10,
+};
+
+/** RLP of two empty strings. */
+const EMPTY_STRINGS = [0x80, 0x80] as const;
+
+/**
+ * What the sender of a transaction signed and the signature, read from its canonical form `raw` without decoding it: fields stay as they
+ * are encoded, and r and s stay bytes. undefined where v, r or s is none by the rules of `hardfork`, see `recoverSender`.
+ * @param raw where it has another fault than its signature, which decoding finds, the result means nothing
+ * @throws TransactionTypeNotSupportedError, InvalidRlpError
+ */
+export function readSignedDigest(raw: Uint8Array, hardfork: Hardfork): SignedDigest | undefined {
+  const type = (raw[0]! >= 0xc0 ? 0 : raw[0]!) as Transaction["type"];
+  if (!isTransactionTypeSupported(type, hardfork)) throw new TransactionTypeNotSupportedError(type);
+  const { start } = rlpListBounds(raw, type === 0 ? 0 : 1);
+  let end = start;
+  for (let left = FIELD_COUNT[type]; left > 0; left--) end = rlpItemEnd(raw, end);
+
+  const rStart = rlpItemEnd(raw, end);
+  const v = readBigint(raw, contentStart(raw, end), rStart);
+  const chainId = type === 0 ? chainIdFromV(v) : undefined;
+  if (chainId !== undefined && !isAtLeast(hardfork, "spuriousDragon")) return undefined;
+  const yParity = parityIn(type, v, chainId);
+  if (yParity === undefined) return undefined;
+
+  const sStart = rlpItemEnd(raw, rStart);
+  const r = raw.subarray(contentStart(raw, rStart), sStart);
+  const s = raw.subarray(contentStart(raw, sStart));
+  if (r.length > 32 || s.length > 32) return undefined;
+  const signature = new Uint8Array(64);
+  signature.set(r, 32 - r.length);
+  signature.set(s, 64 - s.length);
+  const signed = { digest: signedHash(type, raw.subarray(start, end), chainId), signature, yParity };
+  const isInRange = hasScalars(signed) && (hasLowS(signed) || !isAtLeast(hardfork, "homestead"));
+  return isInRange ? signed : undefined;
+}
+
+/** Where the content of the integer at `offset` begins. */
+function contentStart(raw: Uint8Array, offset: number): number {
+  return raw[offset]! < 0x80 ? offset : offset + 1;
+}
+
+/** Parity of the signature's point, from whichever form of `v` the type has; undefined when `v` is none. */
+function parityIn(type: Transaction["type"], v: bigint, chainId: bigint | undefined): 0 | 1 | undefined {
+  if (type !== 0) return asBit(v);
+  return asBit(chainId === undefined ? v - 27n : v - 35n - 2n * chainId);
+}
+
+function asBit(value: bigint): 0 | 1 | undefined {
+  if (value === 0n) return 0;
+  return value === 1n ? 1 : undefined;
+}
+
+/**
+ * The 32 bytes that a sender signs, of `fields` as they are encoded.
+ * @param chainId of a legacy transaction under EIP-155
+ */
+function signedHash(type: Transaction["type"], fields: Uint8Array, chainId: bigint | undefined): Uint8Array {
+  const protection = chainId === undefined ? [] : [...encodeRlp(bigintToBytes(chainId)), ...EMPTY_STRINGS];
+  const length = fields.length + protection.length;
+  const typeLength = type === 0 ? 0 : 1;
+  const message = new Uint8Array(typeLength + rlpListLength(length));
+  if (type !== 0) message[0] = type;
+  const start = writeRlpListPrefix(length, message, typeLength);
+  message.set(fields, start);
+  message.set(protection, start + fields.length);
+  return keccak256(message);
+}

@@ -3,7 +3,7 @@ import type { BlockSelector } from "../rpc/ports/block-selector.ts";
 import type { CallOverrides, TraceRequest, TransactionTrace } from "../rpc/ports/execution.ts";
 import { createTracers } from "../tracing/native-tracers.ts";
 import { traceCalls, traceRawTransaction } from "../tracing/parity/trace-calls.ts";
-import { type BlockToTrace, beginReplay, traceBlock } from "../tracing/trace-block.ts";
+import { BlockReplay, type BlockToTrace, traceBlock } from "../tracing/trace-block.ts";
 import { createTraceBudget, NotTraceableError, type TraceBudget } from "../tracing/trace-budget.ts";
 import { traceBundles, traceCall } from "../tracing/trace-call.ts";
 import type { TraceOptions } from "../tracing/trace-message.ts";
@@ -59,7 +59,7 @@ export function createTraceMethods(
 
   /** The block executed up to transaction `index`, which is not. */
   function replayTo({ block, senders }: ExecutedBlock, index: number, budget: TraceBudget) {
-    const replay = beginReplay(targetOf(block, senders), execution);
+    const replay = new BlockReplay(targetOf(block, senders), execution);
     for (let i = 0; i < index; i++) {
       budget.assertInTime();
       replay.skip();

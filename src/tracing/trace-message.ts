@@ -8,7 +8,7 @@ import { createWorldState, type WorldState } from "../state/world-state.ts";
 import { type TraceText, textLength } from "./json-writer.ts";
 import type { TracerLookup } from "./native-tracers.ts";
 import { createStructLogger, type StructLogConfig } from "./struct-logger.ts";
-import type { TraceBudget } from "./trace-budget.ts";
+import type { CountedBudget, TraceBudget } from "./trace-budget.ts";
 import { ScriptFailedError, TracingTimeoutError } from "./trace-budget.ts";
 import type { TracedTransaction, TracerConfig, TracerFactory, TransactionTracer } from "./tracer-config.ts";
 
@@ -40,16 +40,14 @@ type RunTraced = (tracer: Tracer, state: WorldState) => MessageResult;
  * @throws InvalidTracerError, TracingTimeoutError, TraceTooLargeError, and what `run` throws
  */
 export function traceMessage(
-  traced: Omit<TracedTransaction, "budget">,
+  traced: TracedTransaction & { readonly budget: CountedBudget },
   options: TraceOptions,
   run: RunTraced,
   world?: WorldState,
 ): TracedMessage {
   const { budget } = options;
   budget.assertInTime();
-  const counted = countedBudget(budget);
-  const seen = { ...traced, budget: counted };
-  const tracer = attempt(() => tracerOf(options, seen));
+  const tracer = attempt(() => tracerOf(options, traced));
   try {
     const needsChanges = !(tracer instanceof ScriptFailedError) && tracer.needsChanges === true;
     const isApplied = world !== undefined && !needsChanges;
@@ -68,7 +66,7 @@ export function traceMessage(
     const shown = tracer instanceof ScriptFailedError ? tracer : attempt(() => tracer.result(outcome));
     // What the tracer counted as it went along is part of the text.
     if (!(shown instanceof ScriptFailedError)) {
-      budget.take(Math.max(0, textLength(shown) - counted.taken()));
+      budget.take(Math.max(0, textLength(shown) - traced.budget.taken));
     }
     const text = () => {
       if (shown instanceof ScriptFailedError) throw shown;
@@ -105,17 +103,4 @@ function attempt<T>(run: () => T): T | ScriptFailedError {
     if (error instanceof ScriptFailedError) return error;
     throw error;
   }
-}
-
-/** `budget` that also knows what was taken through it. */
-function countedBudget(budget: TraceBudget): TracedTransaction["budget"] & { taken(): number } {
-  let taken = 0;
-  return {
-    take(chars) {
-      taken += chars;
-      budget.take(chars);
-    },
-    taken: () => taken,
-    assertInTime: () => budget.assertInTime(),
-  };
 }

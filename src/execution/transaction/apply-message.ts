@@ -62,7 +62,7 @@ export function applyMessage(
     const authorizations = message.authorizationList
       ? applyAuthorizations(message.authorizationList, block.chainId, state)
       : NO_AUTHORIZATIONS;
-    const frame = { gas: message.gasLimit - intrinsic, created, ...authorizations };
+    const frame = { gas: message.gasLimit - intrinsic, created, authorizations };
     const result = execute(message, frame, environment, options);
     const gas = settleGas(message, result, authorizations.refund, floor, block);
     returnGas(message, gas.gasUsed, state);
@@ -169,19 +169,17 @@ function withRefund(tracer: Tracer | undefined, refund: bigint): Tracer | undefi
 type TopFrame = {
   readonly gas: bigint;
   readonly created: Address | null;
-  readonly authorities: readonly Address[];
-  /** Of the authorizations. */
-  readonly refund: bigint;
+  readonly authorizations: AppliedAuthorizations;
 };
 
 function execute(
   message: TransactionMessage,
-  { gas, created, authorities, refund }: TopFrame,
+  { gas, created, authorizations }: TopFrame,
   { evm, block, state }: MessageEnvironment,
   options: ApplyMessageOptions,
 ): ExecutionResult {
   const { from, to, value, data, gasPrice, blobVersionedHashes = [] } = message;
-  const { warmAddresses, warmSlots } = warmSet(message, authorities, block, state);
+  const { warmAddresses, warmSlots } = warmSet(message, authorizations.authorities, block, state);
   const call = {
     to,
     caller: from,
@@ -195,8 +193,8 @@ function execute(
     warmSlots,
   };
   const top = created === null ? call : { ...call, createAddress: created };
-  const tracer = withRefund(options.tracer, refund);
-  return evm.execute(top, block, state, tracer ? { ...options, tracer } : options);
+  const tracer = withRefund(options.tracer, authorizations.refund);
+  return evm.execute(top, block, state, tracer === options.tracer ? options : { ...options, tracer });
 }
 
 /** What EIP-2930, 3651 and 7702 make warm besides what the EVM warms itself. */

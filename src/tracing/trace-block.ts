@@ -12,9 +12,9 @@ import { replayChanges } from "../state/state-changes.ts";
 import { createWorldState, type WorldState } from "../state/world-state.ts";
 import type { Block } from "../types/block.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
-import type { TraceText } from "./json-writer.ts";
+import type { JsonWriter, TraceText } from "./json-writer.ts";
 import { CountedBudget, orTracingFailed, ScriptFailedError } from "./trace-budget.ts";
-import { type TraceOptions, traceMessage } from "./trace-message.ts";
+import { type TraceOptions, type TraceSink, traceMessage } from "./trace-message.ts";
 
 type TracingModules = { readonly config: ChainConfig; readonly evm: Evm };
 
@@ -62,10 +62,10 @@ export class BlockReplay {
   }
 
   /**
-   * Runs the next transaction; JSON of its trace.
-   * @throws ScriptFailedError after the transaction was run: the one after it can be traced
+   * Runs the next transaction; JSON of its trace, empty where it is written to `sink`.
+   * @throws ScriptFailedError after the transaction was run: the one after it can be traced, and nothing was written
    */
-  trace(options: TraceOptions): TraceText {
+  trace(options: TraceOptions, sink?: TraceSink): TraceText {
     const { block } = this.#target;
     const { evm } = this.#modules;
     const { budget, memoryBytesMax } = options;
@@ -93,6 +93,7 @@ export class BlockReplay {
           ),
         ),
       this.state,
+      sink,
     );
     if (!run.isApplied) replayChanges(run.changes(), this.state);
     this.#logsBefore += run.result.logs.length;
@@ -124,14 +125,57 @@ export function traceBlock(
   modules: TracingModules,
 ): readonly BlockTraceItem[] {
   const replay = new BlockReplay(target, modules);
-  // Any other tracer fails the whole call, as in geth; muxTracer is one of those whatever it holds.
-  const isScript = options.tracer !== "muxTracer" && options.tracer !== "";
   return target.block.transactions.map(() => {
     try {
       return { result: replay.trace(options) };
     } catch (error) {
-      if (!(error instanceof ScriptFailedError) || !isScript) throw error;
-      return { error: error.message };
+      return { error: scriptErrorOf(error, options) };
     }
   });
+}
+
+/** Writes the list that debug_traceBlockByNumber answers: of each transaction its hash, and its trace or why a script could not make it. */
+export function writeBlockTraces(
+  target: BlockToTrace,
+  options: TraceOptions,
+  modules: TracingModules,
+  out: JsonWriter,
+): void {
+  const replay = new BlockReplay(target, modules);
+  const sink = { out, head: '"result":' };
+  out.text("[");
+  for (const [i, { hash }] of target.block.transactions.entries()) {
+    out.text(i === 0 ? '{"txHash":"' : ',{"txHash":"');
+    out.text(hash);
+    out.text('",');
+    try {
+      replay.trace(options, sink);
+    } catch (error) {
+      out.text(`"error":${JSON.stringify(scriptErrorOf(error, options))}`);
+    }
+    out.text("}");
+  }
+  out.text("]");
+}
+
+/** Writes one list of what the transactions of the block write under `options.factory`, which puts the commas between them too. */
+export function writeBlockFrames(
+  target: BlockToTrace,
+  options: TraceOptions,
+  modules: TracingModules,
+  out: JsonWriter,
+): void {
+  const replay = new BlockReplay(target, modules);
+  const sink = { out, head: "" };
+  out.text("[");
+  for (const _ of target.block.transactions) replay.trace(options, sink);
+  out.text("]");
+}
+
+/** Why the caller's script failed. @throws any other error: it fails the whole call, as in geth */
+function scriptErrorOf(error: unknown, { tracer }: TraceOptions): string {
+  // muxTracer is no script, whatever it holds.
+  const isScript = tracer !== "muxTracer" && tracer !== "";
+  if (!(error instanceof ScriptFailedError) || !isScript) throw error;
+  return error.message;
 }

@@ -65,6 +65,10 @@ export type Step = {
   readonly gas: bigint;
   /** Cost of this opcode with its dynamic part. */
   readonly gasCost: bigint;
+  /** `gas`, rounded from 2^53 on: a bigint for each of millions of steps is garbage. */
+  readonly gasNumber: number;
+  /** `gasCost` in the same way. */
+  readonly gasCostNumber: number;
   readonly depth: number;
   readonly address: Address;
   /** Words on the stack; `stackWord(0)` is the top. */

@@ -81,8 +81,14 @@ export class JsonWriter {
     let rest = Number(value);
     const digits = this.#digits;
     let first = DIGITS_MAX;
-    do {
+    // Numbers of 31 bits are divided as such.
+    while (rest > 0x7fff_ffff) {
       const quotient = Math.floor(rest / 10);
+      digits[--first] = ZERO + (rest - quotient * 10);
+      rest = quotient;
+    }
+    do {
+      const quotient = (rest / 10) | 0;
       digits[--first] = ZERO + (rest - quotient * 10);
       rest = quotient;
     } while (rest > 0);

@@ -87,10 +87,10 @@ function pricedAgain(session: Session, interpreter: Interpreter): bigint | undef
 export function notifyStep(session: Session, halt?: Halt): void {
   const { tracer } = session;
   if (!tracer) return;
-  const isAccess = ACCESS_OPCODES.has(opcodeOf(session));
-  if (!tracer.onStep && !(isAccess && tracer.onAccessStep)) return;
-  tracer.onStep?.(stepOf(session, halt));
-  if (isAccess) tracer.onAccessStep?.(new EngineAccessStep(session, halt));
+  tracer.onStep?.(new RunningStep(session, halt));
+  if (tracer.onAccessStep !== undefined && ACCESS_OPCODES.has(opcodeOf(session))) {
+    tracer.onAccessStep(new EngineAccessStep(session, halt));
+  }
 }
 
 /** Without closures: there is one for each access of a traced block. */
@@ -128,38 +128,48 @@ function opcodeOf({ memory }: Session): number {
 
 /**
  * The opcode at `frame.pc` as the step hook sees it: paid for, not yet run. Stack, memory, return data and state are read when
- * asked for: while the hook runs, or in `onExit` of the same frame.
+ * asked for: while the hook runs, or in `onExit` of the same frame. Fields are declared alone, for there is one of it for each
+ * of millions of steps: a field of a class is written as undefined first.
  */
-function stepOf(session: Session, halt?: Halt): Step {
-  return new RunningStep(session, halt);
-}
-
 class RunningStep implements Step {
-  readonly pc: number;
-  readonly opcode: number;
-  readonly gas: bigint;
-  readonly gasCost: bigint;
-  readonly depth: number;
-  readonly address: Address;
-  readonly refund: bigint;
+  declare readonly pc: number;
+  declare readonly opcode: number;
+  declare readonly gasNumber: number;
+  declare readonly gasCostNumber: number;
+  /** Beyond 2^53. */
+  declare readonly exactGas?: bigint;
+  declare readonly exactGasCost?: bigint;
+  declare readonly depth: number;
+  declare readonly address: Address;
+  declare readonly refund: bigint;
   declare readonly halt?: Halt;
   readonly #session: Session;
   /** An opcode that fails has already taken its operands from the stack. */
-  readonly stackTop: number;
+  declare readonly stackTop: number;
 
   constructor(session: Session, halt: Halt | undefined) {
     const { memory, records, depth } = session;
     const pc = memory.get32(frame.pc);
     this.pc = pc - memory.get32(frame.code);
     this.opcode = memory.bytes[pc]!;
-    this.gas = memory.get64(globals.stepGas);
-    this.gasCost = memory.get64(globals.stepCost);
+    this.gasNumber = memory.number64(globals.stepGas);
+    this.gasCostNumber = memory.number64(globals.stepCost);
+    if (this.gasNumber > Number.MAX_SAFE_INTEGER) this.exactGas = memory.get64(globals.stepGas);
+    if (this.gasCostNumber > Number.MAX_SAFE_INTEGER) this.exactGasCost = memory.get64(globals.stepCost);
     this.depth = depth;
     this.address = records.addressOf(memory.get32(frame.account));
-    this.refund = BigInt.asIntN(64, memory.get64(globals.refund));
+    this.refund = memory.isZero64(globals.refund) ? 0n : BigInt.asIntN(64, memory.get64(globals.refund));
     if (halt !== undefined) this.halt = halt;
     this.#session = session;
     this.stackTop = memory.get32(frame.sp);
+  }
+
+  get gas(): bigint {
+    return this.exactGas ?? BigInt(this.gasNumber);
+  }
+
+  get gasCost(): bigint {
+    return this.exactGasCost ?? BigInt(this.gasCostNumber);
   }
 
   get bytes(): Uint8Array {

@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { BlockContext, Precompile, State } from "./evm.ts";
 import type { Halt } from "./halts.ts";
+import type { RunningStep } from "./hooks/step.ts";
 import type { Code, CodeCache } from "./memory/code-cache.ts";
 import { ADDRESS_KEY, frame, globals, WORD } from "./memory/layout.ts";
 import type { LinearMemory } from "./memory/linear-memory.ts";
@@ -57,6 +58,8 @@ export type Session = {
   readonly gasAtEntry: bigint[];
   /** The RIPEMD-160 precompile was touched, which outlives reverts (Yellow Paper, appendix K). */
   touchedRipemd: boolean;
+  /** What step hooks see; made for the first step. */
+  step: RunningStep | undefined;
   /** A halted opcode runs once more to learn its cost; see `step-cost.ts`. */
   isPricing: boolean;
 };

@@ -18,7 +18,7 @@ export interface Tracer {
    * Repeats may be left out.
    */
   onAccess?(address: Address, slot: Hash | null): void;
-  /** Before each opcode. */
+  /** Before each opcode. The next one may have the same object. */
   onStep?(step: Step): void;
   /** Before each opcode of `ACCESS_OPCODES`: much cheaper than `onStep` for tracers that look at no other. */
   onAccessStep?(step: AccessStep): void;
@@ -92,7 +92,7 @@ export type Step = {
   /** An account as it is now; undefined where none exists. */
   account(address: Address): StepAccount | undefined;
   readonly refund: bigint;
-  readonly halt?: Halt;
+  readonly halt?: Halt | undefined;
 };
 
 /** Balance in wei. */

@@ -1,6 +1,6 @@
 import { WARM_ACCESS_GAS } from "../../params/gas.ts";
 import { isAtLeast } from "../../params/hardforks.ts";
-import type { Address } from "../../primitives/address.ts";
+import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Halt } from "../halts.ts";
 import { flag, frame, globals, record, TRACE_KEY, WORD } from "../memory/layout.ts";
@@ -87,7 +87,11 @@ function pricedAgain(session: Session, interpreter: Interpreter): bigint | undef
 export function notifyStep(session: Session, halt?: Halt): void {
   const { tracer } = session;
   if (!tracer) return;
-  tracer.onStep?.(new RunningStep(session, halt));
+  if (tracer.onStep !== undefined) {
+    session.step ??= new RunningStep(session);
+    session.step.begin(halt);
+    tracer.onStep(session.step);
+  }
   if (tracer.onAccessStep !== undefined && ACCESS_OPCODES.has(opcodeOf(session))) {
     tracer.onAccessStep(new EngineAccessStep(session, halt));
   }
@@ -128,48 +132,52 @@ function opcodeOf({ memory }: Session): number {
 
 /**
  * The opcode at `frame.pc` as the step hook sees it: paid for, not yet run. Stack, memory, return data and state are read when
- * asked for: while the hook runs, or in `onExit` of the same frame. Fields are declared alone, for there is one of it for each
- * of millions of steps: a field of a class is written as undefined first.
+ * asked for: while the hook runs, or in `onExit` of the same frame. One for an execution, because an object for each of millions of
+ * steps is garbage.
  */
-class RunningStep implements Step {
-  declare readonly pc: number;
-  declare readonly opcode: number;
-  declare readonly gasNumber: number;
-  declare readonly gasCostNumber: number;
-  /** Beyond 2^53. */
-  declare readonly exactGas?: bigint;
-  declare readonly exactGasCost?: bigint;
-  declare readonly depth: number;
-  declare readonly address: Address;
-  declare readonly refund: bigint;
-  declare readonly halt?: Halt;
-  readonly #session: Session;
+export class RunningStep implements Step {
+  pc = 0;
+  opcode = 0;
+  gasNumber = 0;
+  gasCostNumber = 0;
+  depth = 0;
+  address = ZERO_ADDRESS;
+  refund = 0n;
+  halt: Halt | undefined;
   /** An opcode that fails has already taken its operands from the stack. */
-  declare readonly stackTop: number;
+  stackTop = 0;
+  readonly #session: Session;
+  /** Beyond 2^53. */
+  #exactGas = 0n;
+  #exactGasCost = 0n;
 
-  constructor(session: Session, halt: Halt | undefined) {
-    const { memory, records, depth } = session;
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** The next step. */
+  begin(halt: Halt | undefined): void {
+    const { memory, records, depth } = this.#session;
     const pc = memory.get32(frame.pc);
     this.pc = pc - memory.get32(frame.code);
     this.opcode = memory.bytes[pc]!;
     this.gasNumber = memory.number64(globals.stepGas);
     this.gasCostNumber = memory.number64(globals.stepCost);
-    if (this.gasNumber > Number.MAX_SAFE_INTEGER) this.exactGas = memory.get64(globals.stepGas);
-    if (this.gasCostNumber > Number.MAX_SAFE_INTEGER) this.exactGasCost = memory.get64(globals.stepCost);
+    if (this.gasNumber > Number.MAX_SAFE_INTEGER) this.#exactGas = memory.get64(globals.stepGas);
+    if (this.gasCostNumber > Number.MAX_SAFE_INTEGER) this.#exactGasCost = memory.get64(globals.stepCost);
     this.depth = depth;
     this.address = records.addressOf(memory.get32(frame.account));
     this.refund = memory.isZero64(globals.refund) ? 0n : BigInt.asIntN(64, memory.get64(globals.refund));
-    if (halt !== undefined) this.halt = halt;
-    this.#session = session;
+    this.halt = halt;
     this.stackTop = memory.get32(frame.sp);
   }
 
   get gas(): bigint {
-    return this.exactGas ?? BigInt(this.gasNumber);
+    return this.gasNumber > Number.MAX_SAFE_INTEGER ? this.#exactGas : BigInt(this.gasNumber);
   }
 
   get gasCost(): bigint {
-    return this.exactGasCost ?? BigInt(this.gasCostNumber);
+    return this.gasCostNumber > Number.MAX_SAFE_INTEGER ? this.#exactGasCost : BigInt(this.gasCostNumber);
   }
 
   get bytes(): Uint8Array {

@@ -1,7 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import type { BlockContext, Precompile, State } from "./evm.ts";
 import type { Halt } from "./halts.ts";
-import type { RunningStep } from "./hooks/step.ts";
 import type { Code, CodeCache } from "./memory/code-cache.ts";
 import { ADDRESS_KEY, frame, globals, WORD } from "./memory/layout.ts";
 import type { LinearMemory } from "./memory/linear-memory.ts";
@@ -9,7 +8,7 @@ import type { Logs } from "./memory/logs.ts";
 import type { Records } from "./memory/records.ts";
 import type { Interpreter } from "./modules/interpreters.ts";
 import type { Rules } from "./rules.ts";
-import type { Tracer } from "./tracer.ts";
+import type { Step, Tracer } from "./tracer.ts";
 
 /** How a frame, or a call that never became one, ended. Its output is in linear memory. */
 export type FrameResult = {
@@ -59,7 +58,7 @@ export type Session = {
   /** The RIPEMD-160 precompile was touched, which outlives reverts (Yellow Paper, appendix K). */
   touchedRipemd: boolean;
   /** What step hooks see; made for the first step. */
-  step: RunningStep | undefined;
+  step: (Step & { begin(halt: Halt | undefined): void }) | undefined;
   /** A halted opcode runs once more to learn its cost; see `step-cost.ts`. */
   isPricing: boolean;
 };

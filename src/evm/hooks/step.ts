@@ -135,7 +135,7 @@ function opcodeOf({ memory }: Session): number {
  * asked for: while the hook runs, or in `onExit` of the same frame. One for an execution, because an object for each of millions of
  * steps is garbage.
  */
-export class RunningStep implements Step {
+class RunningStep implements Step {
   pc = 0;
   opcode = 0;
   gasNumber = 0;

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from "node:v8";
 import { createEvm } from "../../src/evm/engine.ts";
 import type { Tracer } from "../../src/evm/tracer.ts";
-import { createCallFrameRecorder, FrameTreeRecorder } from "../../src/tracing/call-frames.ts";
+import { FrameTables, FrameTreeRecorder } from "../../src/tracing/call-frames.ts";
 import { geometricMean, median } from "../support/load.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { timeOnEngine } from "./engines.ts";
@@ -18,21 +18,21 @@ export async function run(): Promise<void> {
   // On a busy machine the threads of a parallel collection wait for each other, and waiting counts as CPU time.
   setFlagsFromString("--no-parallel-scavenge");
   const evm = createEvm();
+  const tables = new FrameTables();
   const rows = PROGRAMS.map((program) => {
     let calls = 0;
     let logs = 0;
     const kinds: Readonly<Record<Kind, () => Tracer>> = {
       plain: () => ({}),
       "empty hooks": () => ({ onEnter: () => calls++, onExit: () => {} }),
-      callTracer: () => new FrameTreeRecorder(UNLIMITED).hooks,
+      callTracer: () => new FrameTreeRecorder(UNLIMITED, tables).hooks,
       "with logs": () => {
-        const recorder = createCallFrameRecorder(0, UNLIMITED);
-        const onLog: Tracer["onLog"] = (log) => {
+        const { frames, onLog: record } = new FrameTreeRecorder(UNLIMITED, tables, true).hooks;
+        const onLog: Tracer["onLog"] = (log, depth) => {
           logs++;
-          recorder.onLog(log);
+          record?.(log, depth);
         };
-        const { onEnter, onExit } = recorder;
-        return { onEnter, onExit, onLog };
+        return { ...(frames && { frames }), onLog };
       },
     };
     const times = { plain: [], "empty hooks": [], callTracer: [], "with logs": [] } as Record<Kind, number[]>;

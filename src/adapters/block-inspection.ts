@@ -10,7 +10,7 @@ import type { ExecutionPort, TraceRequest } from "../rpc/ports/execution.ts";
 import type { BlockInspection } from "../rpc/ports/inspection.ts";
 import { textString } from "../tracing/json-writer.ts";
 import { createJsonLogger } from "../tracing/struct-logger.ts";
-import { beginReplay } from "../tracing/trace-block.ts";
+import { BlockReplay } from "../tracing/trace-block.ts";
 import { createTraceBudget, NotTraceableError, TracingFailedError } from "../tracing/trace-budget.ts";
 import type { Block } from "../types/block.ts";
 import { encodeBlock } from "../types/block-codec.ts";
@@ -57,7 +57,7 @@ export function createBlockInspection(
       throw new NotTraceableError(`parent ${parentHash} not found`);
     }
     const target = { block, parentState: reader.stateAt(number - 1), blockHash };
-    return { replay: beginReplay(target, execution), parent };
+    return { replay: new BlockReplay(target, execution), parent };
   }
 
   return {

@@ -8,7 +8,7 @@ import { estimateGas } from "../execution/call/estimate-gas.ts";
 import { simulate } from "../execution/simulate/simulate.ts";
 import type { CallOverrides, ExecutionPort, InBlock } from "../rpc/ports/execution.ts";
 import type { StateReader } from "../state/reader.ts";
-import { beginReplay } from "../tracing/trace-block.ts";
+import { BlockReplay } from "../tracing/trace-block.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { ChainParts } from "./parts.ts";
 import { findBlock, type ResolvedState, resolveState } from "./resolve.ts";
@@ -71,7 +71,7 @@ export function createExecutionReads(
     const number = block.header.number;
     if (number === 0) return reader.stateAt(0);
     const parentState = reader.stateAt(number - 1);
-    const replay = beginReplay({ block, senders, parentState, blockHash }, execution);
+    const replay = new BlockReplay({ block, senders, parentState, blockHash }, execution);
     for (let i = 0; i < Math.min(index, block.transactions.length); i++) replay.skip();
     return replay.state.asReader();
   }

@@ -7,7 +7,7 @@ import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { InspectionPort } from "../rpc/ports/inspection.ts";
 import { UnknownBlockError } from "../rpc/transport/errors.ts";
 import type { StateReader } from "../state/reader.ts";
-import { beginReplay } from "../tracing/trace-block.ts";
+import { BlockReplay } from "../tracing/trace-block.ts";
 import { createTraceBudget, NotTraceableError, type TraceBudget } from "../tracing/trace-budget.ts";
 import { MissingTrieNodeError } from "../trie/node-store.ts";
 import type { ExecutedBlock } from "../types/block.ts";
@@ -53,7 +53,7 @@ export function createInspectionPort(
       throw new NotTraceableError(`transaction index ${index} out of range for block ${block.hash}`);
     }
     const blockHash = (wanted: number) => reader.blockHash(wanted);
-    const replay = beginReplay({ block, senders, parentState, blockHash }, execution);
+    const replay = new BlockReplay({ block, senders, parentState, blockHash }, execution);
     for (let i = 0; i < index; i++) {
       budget.assertInTime();
       replay.skip();

@@ -1,10 +1,20 @@
 import type { CallTarget } from "../execution/call/call.ts";
+import type { Hash } from "../primitives/hash.ts";
 import type { BlockSelector } from "../rpc/ports/block-selector.ts";
-import type { CallOverrides, TraceRequest, TransactionTrace } from "../rpc/ports/execution.ts";
+import type { CallOverrides, TraceRequest } from "../rpc/ports/execution.ts";
 import type { StateReader } from "../state/reader.ts";
+import { FrameTables } from "../tracing/call-frames.ts";
+import { JsonWriter, type TraceText } from "../tracing/json-writer.ts";
 import { createTracers } from "../tracing/native-tracers.ts";
+import { BlockFrames } from "../tracing/parity/parity-tracer.ts";
 import { traceCalls, traceRawTransaction } from "../tracing/parity/trace-calls.ts";
-import { type BlockToTrace, beginReplay, traceBlock } from "../tracing/trace-block.ts";
+import {
+  BlockReplay,
+  type BlockToTrace,
+  traceBlock,
+  writeBlockFrames,
+  writeBlockTraces,
+} from "../tracing/trace-block.ts";
 import { createTraceBudget, NotTraceableError, type TraceBudget } from "../tracing/trace-budget.ts";
 import { traceBundles, traceCall } from "../tracing/trace-call.ts";
 import type { TraceOptions } from "../tracing/trace-message.ts";
@@ -18,12 +28,17 @@ type TraceMethods = Pick<
   LimitedReads,
   | "traceTransaction"
   | "traceBlock"
+  | "traceBlockText"
+  | "traceBlockFrames"
   | "traceRawBlock"
   | "traceCall"
   | "traceBundles"
   | "traceCalls"
   | "traceRawTransaction"
 >;
+
+/** Texts of blocks up to this size become a string without a buffer of their own, which V8 would count as memory outside its heap. */
+const SCRATCH_BYTES = 1 << 20;
 
 /** The tracing part of `ExecutionPort`, on this thread. @param own limits of calls that are given none */
 export function createTraceMethods(
@@ -32,7 +47,8 @@ export function createTraceMethods(
 ): TraceMethods {
   const blockHash = (number: number) => reader.blockHash(number);
 
-  const tracers = createTracers({ scriptMemoryBytesMax: own.trace.scriptMemoryBytesMax });
+  const tables = new FrameTables();
+  const tracers = createTracers({ scriptMemoryBytesMax: own.trace.scriptMemoryBytesMax }, tables);
   /** With a budget of its own. */
   function optionsOf(request: TraceRequest, { memoryBytesMax, trace }: CallLimits): TraceOptions {
     const budget = createTraceBudget({
@@ -60,7 +76,7 @@ export function createTraceMethods(
 
   /** The block executed up to transaction `index`, which is not. */
   function replayTo({ block, senders }: ExecutedBlock, index: number, budget: TraceBudget) {
-    const replay = beginReplay(targetOf(block, senders), execution);
+    const replay = new BlockReplay(targetOf(block, senders), execution);
     for (let i = 0; i < index; i++) {
       budget.assertInTime();
       replay.skip();
@@ -80,9 +96,25 @@ export function createTraceMethods(
     return replayTo(executed, txIndex, budget).state.asReader();
   }
 
-  function tracesOf(target: BlockToTrace, request: TraceRequest, limits: CallLimits): TransactionTrace[] {
-    const results = traceBlock(target, optionsOf(request, limits), execution);
-    return target.block.transactions.map(({ hash }, i) => ({ txHash: hash, ...results[i]! }));
+  /** @throws NotTraceableError */
+  function targetOfChain(at: number | Hash): BlockToTrace {
+    const executed = reader.block(at);
+    if (!executed) {
+      throw new NotTraceableError(`block ${typeof at === "number" ? `#${at}` : at} not found`);
+    }
+    return targetOf(executed.block, executed.senders);
+  }
+
+  let scratch: Uint8Array | undefined;
+  function written(write: (out: JsonWriter) => void): TraceText {
+    scratch ??= new Uint8Array(SCRATCH_BYTES);
+    const out = new JsonWriter(scratch);
+    write(out);
+    return out.finishText();
+  }
+
+  function textOfBlock(target: BlockToTrace, request: TraceRequest, limits: CallLimits): TraceText {
+    return written((out) => writeBlockTraces(target, optionsOf(request, limits), execution, out));
   }
 
   /** What calls on the state of a block, or before its transaction `txIndex`, are traced with. */
@@ -122,11 +154,17 @@ export function createTraceMethods(
       return replayTo(executed, found.index, options.budget).trace(options);
     },
     traceBlock({ at, request }, limits = own) {
-      const executed = reader.block(at);
-      if (!executed) {
-        throw new NotTraceableError(`block ${typeof at === "number" ? `#${at}` : at} not found`);
-      }
-      return tracesOf(targetOf(executed.block, executed.senders), request, limits);
+      const target = targetOfChain(at);
+      const results = traceBlock(target, optionsOf(request, limits), execution);
+      return target.block.transactions.map(({ hash }, i) => ({ txHash: hash, ...results[i]! }));
+    },
+    traceBlockText: ({ at, request }, limits = own) => textOfBlock(targetOfChain(at), request, limits),
+    traceBlockFrames({ at }, limits = own) {
+      const frames = new BlockFrames(tables);
+      return written((out) => {
+        const options = { ...optionsOf({}, limits), factory: frames.factory };
+        writeBlockFrames(targetOfChain(at), options, execution, out);
+      });
     },
     traceRawBlock({ rlp, request }, limits = own) {
       const block = decode(rlp);
@@ -134,7 +172,7 @@ export function createTraceMethods(
       if (number > 0 && reader.numberOf(parentHash) === undefined) {
         throw new NotTraceableError(`parent ${parentHash} not found`);
       }
-      return tracesOf(targetOf(block), request, limits);
+      return textOfBlock(targetOf(block), request, limits);
     },
     traceCall({ args, at, request }, limits = own) {
       const { target, modules, options } = onState(at, request, limits);

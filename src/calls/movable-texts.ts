@@ -41,26 +41,38 @@ export function movableTexts(traces: Traces): {
   const copied = visit(collect);
   const chars = texts.reduce((sum, { length }) => sum + length, 0);
   if (chars < MOVED_CHARS_MIN) return { value: copied, buffers: [...buffers] };
-  const encode = createEncoder(texts);
-  return { value: visit((text) => [encode(text)]), buffers: [...buffers] };
+  const encoder = new ChunkEncoder(texts);
+  const value = visit((text) => [encoder.encode(text)]);
+  for (const buffer of encoder.buffers) buffers.add(buffer);
+  return { value, buffers: [...buffers] };
+}
 
-  /** Buffers are no larger than their texts: V8 collects all garbage on account of memory outside its heap. */
-  function createEncoder(all: readonly string[]): (text: string) => Uint8Array {
-    const encoder = new TextEncoder();
-    let left = all.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-    let chunk = new Uint8Array(0);
-    return (text) => {
-      const length = Buffer.byteLength(text);
-      if (chunk.length < length) {
-        chunk = new Uint8Array(Math.max(length, Math.min(left, CHUNK_BYTES)));
-        buffers.add(chunk.buffer);
-      }
-      encoder.encodeInto(text, chunk);
-      const bytes = chunk.subarray(0, length);
-      chunk = chunk.subarray(length);
-      left -= length;
-      return bytes;
-    };
+/** Encodes texts one after the other into buffers that are no larger than they are: V8 collects all garbage on account of memory outside its heap. */
+class ChunkEncoder {
+  readonly buffers: ArrayBuffer[] = [];
+  readonly #encoder = new TextEncoder();
+  /** Bytes of the texts that are not encoded yet. */
+  #left: number;
+  /** What is free of the last buffer. */
+  #chunk = new Uint8Array(0);
+
+  /** @param texts all that `encode` is going to get */
+  constructor(texts: readonly string[]) {
+    this.#left = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  }
+
+  encode(text: string): Uint8Array {
+    const length = Buffer.byteLength(text);
+    if (this.#chunk.length < length) {
+      const buffer = new ArrayBuffer(Math.max(length, Math.min(this.#left, CHUNK_BYTES)));
+      this.buffers.push(buffer);
+      this.#chunk = new Uint8Array(buffer);
+    }
+    this.#encoder.encodeInto(text, this.#chunk);
+    const bytes = this.#chunk.subarray(0, length);
+    this.#chunk = this.#chunk.subarray(length);
+    this.#left -= length;
+    return bytes;
   }
 }
 

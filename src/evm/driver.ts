@@ -153,6 +153,7 @@ export class Driver {
       codeAt: [],
       gasAtEntry: [],
       touchedRipemd: false,
+      step: undefined,
       isPricing: false,
     };
     codes.tidy();

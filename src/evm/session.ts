@@ -8,7 +8,7 @@ import type { Logs } from "./memory/logs.ts";
 import type { Records } from "./memory/records.ts";
 import type { Interpreter } from "./modules/interpreters.ts";
 import type { Rules } from "./rules.ts";
-import type { Tracer } from "./tracer.ts";
+import type { Step, Tracer } from "./tracer.ts";
 
 /** How a frame, or a call that never became one, ended. Its output is in linear memory. */
 export type FrameResult = {
@@ -57,6 +57,8 @@ export type Session = {
   readonly gasAtEntry: bigint[];
   /** The RIPEMD-160 precompile was touched, which outlives reverts (Yellow Paper, appendix K). */
   touchedRipemd: boolean;
+  /** What step hooks see; made for the first step. */
+  step: (Step & { begin(halt: Halt | undefined): void }) | undefined;
   /** A halted opcode runs once more to learn its cost; see `step-cost.ts`. */
   isPricing: boolean;
 };

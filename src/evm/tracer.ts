@@ -18,7 +18,7 @@ export interface Tracer {
    * Repeats may be left out.
    */
   onAccess?(address: Address, slot: Hash | null): void;
-  /** Before each opcode. */
+  /** Before each opcode. The next one may have the same object. */
   onStep?(step: Step): void;
   /** Before each opcode of `ACCESS_OPCODES`: much cheaper than `onStep` for tracers that look at no other. */
   onAccessStep?(step: AccessStep): void;
@@ -65,6 +65,10 @@ export type Step = {
   readonly gas: bigint;
   /** Cost of this opcode with its dynamic part. */
   readonly gasCost: bigint;
+  /** `gas`, rounded from 2^53 on: a bigint for each of millions of steps is garbage. */
+  readonly gasNumber: number;
+  /** `gasCost` in the same way. */
+  readonly gasCostNumber: number;
   readonly depth: number;
   readonly address: Address;
   /** Words on the stack; `stackWord(0)` is the top. */
@@ -88,7 +92,7 @@ export type Step = {
   /** An account as it is now; undefined where none exists. */
   account(address: Address): StepAccount | undefined;
   readonly refund: bigint;
-  readonly halt?: Halt;
+  readonly halt?: Halt | undefined;
 };
 
 /** Balance in wei. */

@@ -21,7 +21,7 @@ test("createBlobWorkers verifies in order, says what is wrong, and bounds what w
   const running = [workers.verify(valid), workers.verify(wrong), workers.verify(valid)];
   assert.equal(workers.waiting().verifications, 3);
   await assert.rejects(workers.verify(valid), { code: "POOL_BLOB_QUEUE_FULL" });
-  assert.deepEqual(await Promise.all(running), [undefined, "proof", undefined]);
+  assert.deepEqual(await Promise.all(running), [undefined, "can't verify opening proof", undefined]);
   assert.equal(workers.waiting().verifications, 0);
   assert.equal(await workers.verify(valid), undefined);
 });

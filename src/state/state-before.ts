@@ -15,17 +15,25 @@ export type StateBeforeModules = Pick<StateReader, "code"> & {
 
 type Deletion = Extract<Undo, { kind: "deletion" }>;
 
-/** The state before a transaction: what the first entry of the journal for each value restores, and what is there now for the rest. */
+/** What the first entry of the journal for each value restores. */
+type Restored = {
+  readonly accounts: Map<AccountOverlay, Account | undefined>;
+  readonly slots: Map<AccountOverlay, Map<Hash, bigint | undefined>>;
+  readonly deletions: Map<AccountOverlay, Deletion>;
+};
+
+/**
+ * The state before a transaction: what the first entry of the journal for each value restores, and what is there now for the rest. Made for every
+ * transaction of a traced block, and read by few tracers: nothing is done before the first read.
+ */
 export class StateBefore implements StateReader {
   readonly #modules: StateBeforeModules;
-  readonly #accounts = new Map<AccountOverlay, Account | undefined>();
-  readonly #slots = new Map<AccountOverlay, Map<Hash, bigint | undefined>>();
-  readonly #deletions = new Map<AccountOverlay, Deletion>();
+  #restored: Restored | undefined;
   /** Entries of the journal. */
   readonly #start: number;
   #end: number;
   #revertsSeen: number;
-  #isComplete = false;
+  #revertsAtEnd: number | undefined;
 
   constructor(modules: StateBeforeModules) {
     this.#modules = modules;
@@ -34,10 +42,9 @@ export class StateBefore implements StateReader {
     this.#revertsSeen = modules.reverts();
   }
 
-  /** The transaction has made all its changes: the journal ends here. */
+  /** The transaction has made all its changes: the journal stays as it is from now on, and later reverts are of another one. */
   complete(): void {
-    this.#refresh();
-    this.#isComplete = true;
+    this.#revertsAtEnd = this.#modules.reverts();
   }
 
   code(codeHash: Hash): Uint8Array {
@@ -45,8 +52,9 @@ export class StateBefore implements StateReader {
   }
 
   account(address: Address): Account | undefined {
-    const { of } = this.#before(address);
-    return this.#accounts.has(of) ? this.#accounts.get(of) : of.account;
+    const { accounts } = this.#refreshed();
+    const of = this.#modules.overlayOf(address);
+    return accounts.has(of) ? accounts.get(of) : of.account;
   }
 
   storage(address: Address, slot: Hash): bigint {
@@ -74,42 +82,43 @@ export class StateBefore implements StateReader {
 
   /** @property own slots that were written since, which `written` has not as they were */
   #before(address: Address) {
-    this.#refresh();
+    const { deletions, slots } = this.#refreshed();
     const of = this.#modules.overlayOf(address);
-    const { written, cleared } = this.#deletions.get(of) ?? of;
-    return { of, written, cleared, own: this.#slots.get(of) };
+    const { written, cleared } = deletions.get(of) ?? of;
+    return { of, written, cleared, own: slots.get(of) };
   }
 
-  /** Takes in what was changed since the last read. */
-  #refresh(): void {
-    if (this.#isComplete) return;
-    const { journal, reverts } = this.#modules;
-    if (reverts() !== this.#revertsSeen) {
-      this.#revertsSeen = reverts();
+  /** With what was changed since the last read. */
+  #refreshed(): Restored {
+    const { journal } = this.#modules;
+    const reverts = this.#revertsAtEnd ?? this.#modules.reverts();
+    if (this.#restored === undefined || reverts !== this.#revertsSeen) {
+      this.#restored = { accounts: new Map(), slots: new Map(), deletions: new Map() };
+      this.#revertsSeen = reverts;
       this.#end = this.#start;
-      for (const map of [this.#accounts, this.#slots, this.#deletions]) map.clear();
     }
-    for (; this.#end < journal.length; this.#end++) this.#add(journal[this.#end]!);
+    for (; this.#end < journal.length; this.#end++) addTo(this.#restored, journal[this.#end]!);
+    return this.#restored;
   }
+}
 
-  #add(step: Undo): void {
-    if (step.kind === "touch" || step.kind === "code") return;
-    const { of } = step;
-    if (step.kind === "slot") {
-      // What was written before a deletion is in the map that the deletion took away.
-      if (!this.#deletions.has(of)) this.#addSlot(of, step.slot, step.value);
-      return;
-    }
-    if (!this.#accounts.has(of)) this.#accounts.set(of, step.account);
-    if (step.kind === "deletion" && !this.#deletions.has(of)) this.#deletions.set(of, step);
+function addTo({ accounts, slots, deletions }: Restored, step: Undo): void {
+  if (step.kind === "touch" || step.kind === "code") return;
+  const { of } = step;
+  if (step.kind === "slot") {
+    // What was written before a deletion is in the map that the deletion took away.
+    if (!deletions.has(of)) addSlot(slots, step);
+    return;
   }
+  if (!accounts.has(of)) accounts.set(of, step.account);
+  if (step.kind === "deletion" && !deletions.has(of)) deletions.set(of, step);
+}
 
-  #addSlot(of: AccountOverlay, slot: Hash, value: bigint | undefined): void {
-    let own = this.#slots.get(of);
-    if (own === undefined) {
-      own = new Map();
-      this.#slots.set(of, own);
-    }
-    if (!own.has(slot)) own.set(slot, value);
+function addSlot(slots: Restored["slots"], { of, slot, value }: Extract<Undo, { kind: "slot" }>): void {
+  let own = slots.get(of);
+  if (own === undefined) {
+    own = new Map();
+    slots.set(of, own);
   }
+  if (!own.has(slot)) own.set(slot, value);
 }

@@ -75,7 +75,7 @@ class OverlaidState implements WorldState {
   readonly #listsClearedSlots: boolean;
   readonly #overlays = new Map<Address, AccountOverlay>();
   readonly #codes = new Map<Hash, Uint8Array>();
-  readonly #journal: Undo[] = [];
+  #journal: Undo[] = [];
   readonly #touched = new Set<Address>();
   #reader: StateReader | undefined;
   #before: StateBefore | undefined;
@@ -162,10 +162,14 @@ class OverlaidState implements WorldState {
         if (account !== undefined && isEmptyAccount(account)) this.#delete(address);
       }
     }
-    this.#before?.complete();
-    this.#before = undefined;
     this.#touched.clear();
-    this.#journal.length = 0;
+    if (this.#before === undefined) {
+      this.#journal.length = 0;
+      return;
+    }
+    this.#before.complete();
+    this.#before = undefined;
+    this.#journal = [];
   }
 
   changes(): StateChanges {

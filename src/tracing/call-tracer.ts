@@ -1,53 +1,67 @@
 import { haltText } from "../evm/halts.ts";
 import type { FrameStart, Tracer } from "../evm/tracer.ts";
 import { revertReason } from "../execution/call/call-errors.ts";
-import { bytesToHex } from "../primitives/hex.ts";
-import { type CallFrame, type CallFrameRecorder, createCallFrameRecorder, FrameTreeRecorder } from "./call-frames.ts";
+import {
+  type CallFrame,
+  type CallFrameRecorder,
+  createCallFrameRecorder,
+  type FrameTables,
+  FrameTreeRecorder,
+} from "./call-frames.ts";
+import type { JsonWriter } from "./json-writer.ts";
 import type { TracerFactory } from "./tracer-config.ts";
 import { readSwitches } from "./tracer-config.ts";
 
 /** `callTracer`: the tree of calls with what each was given, used and gave. */
-export const callTracer: TracerFactory = (config, { message, logsBefore, budget }) => {
-  const switches = readSwitches("callTracer", config, ["onlyTopCall", "withLog"]);
-  const { onlyTopCall: isTopOnly, withLog: withLogs } = switches;
-  const recorder =
-    isTopOnly || withLogs
-      ? recorderWith({ isTopOnly, withLogs }, createCallFrameRecorder(logsBefore, budget))
-      : new FrameTreeRecorder(budget);
-  return {
-    hooks: recorder.hooks,
-    result({ result }) {
-      const top = recorder.top();
-      if (!top) return "{}";
-      // The outermost frame stands for the whole transaction, with the gas before and after its code.
-      const whole = { gas: message.gasLimit, gasUsed: result.gasUsed };
-      return frameText(top, { withLogs, whole, hasValue: ({ type }) => type !== "STATICCALL" });
-    },
+export function createCallTracer(tables: FrameTables): TracerFactory {
+  return (config, { message, logsBefore, budget }) => {
+    const switches = readSwitches("callTracer", config, ["onlyTopCall", "withLog"]);
+    const { onlyTopCall: isTopOnly, withLog: withLogs } = switches;
+    const recorder = isTopOnly
+      ? topRecorder(withLogs, createCallFrameRecorder(logsBefore, budget))
+      : new FrameTreeRecorder(budget, tables, withLogs);
+    return {
+      hooks: recorder.hooks,
+      dispose: () => recorder.dispose?.(),
+      write({ result }, out) {
+        const top = recorder.top(logsBefore);
+        if (!top) {
+          out.text("{}");
+          return;
+        }
+        // The outermost frame stands for the whole transaction, with the gas before and after its code.
+        const whole = { gas: message.gasLimit, gasUsed: result.gasUsed };
+        writeFrame(top, { withLogs, whole, hasValue: ({ type }) => type !== "STATICCALL" }, out);
+      },
+    };
   };
-};
+}
 
-function recorderWith(
-  { isTopOnly, withLogs }: { readonly isTopOnly: boolean; readonly withLogs: boolean },
-  recorder: CallFrameRecorder,
-): { readonly hooks: Tracer; top(): CallFrame | undefined } {
-  const isRecorded = (depth: number) => depth === 0 || !isTopOnly;
+/** Records the outermost frame alone, with its logs numbered as if there were no others. */
+function topRecorder(withLogs: boolean, recorder: CallFrameRecorder): FrameRecorder {
   return {
     hooks: {
       onEnter(start, depth) {
-        if (isRecorded(depth)) recorder.onEnter(start);
+        if (depth === 0) recorder.onEnter(start);
       },
       onExit(end, depth) {
-        if (isRecorded(depth)) recorder.onExit(end);
+        if (depth === 0) recorder.onExit(end);
       },
       ...(withLogs && {
         onLog(log, depth) {
-          if (isRecorded(depth)) recorder.onLog(log);
+          if (depth === 0) recorder.onLog(log);
         },
       }),
     },
     top: recorder.top,
   };
 }
+
+type FrameRecorder = {
+  readonly hooks: Tracer;
+  top(logsBefore: number): CallFrame | undefined;
+  dispose?(): void;
+};
 
 /** How a tree of frames is written. */
 type FrameStyle = {
@@ -62,39 +76,53 @@ type FrameStyle = {
 
 type FrameGas = { readonly gas: bigint; readonly gasUsed: bigint };
 
-/** JSON text of a frame and those below it. */
-export function frameText(top: CallFrame, style: FrameStyle): string {
-  return textOf(top, style, false, style.whole);
+/** Writes JSON of a frame and those below it. Text in pieces: to join them and read the whole again takes longer than the tree. */
+export function writeFrame(top: CallFrame, style: FrameStyle, out: JsonWriter): void {
+  writeTree(top, style, false, style.whole, out);
 }
 
-function textOf(frame: CallFrame, style: FrameStyle, isInsideFailed: boolean, gas: FrameGas): string {
+function writeTree(frame: CallFrame, style: FrameStyle, isInsideFailed: boolean, gas: FrameGas, out: JsonWriter): void {
   const { start, end, calls, logs } = frame;
   const { type, from, to, input, value } = start;
   const hasFailed = end.outcome !== "success";
   const isCreation = type === "CREATE" || type === "CREATE2";
-  let text =
-    `{"type":"${type}","from":"${from}","gas":"0x${gas.gas.toString(16)}"` +
-    `,"gasUsed":"0x${gas.gasUsed.toString(16)}"`;
-  if (!(hasFailed && isCreation)) text += `,"to":"${to}"`;
-  text += `,"input":"${bytesToHex(input)}"`;
-  const keepsOutput = end.outcome !== "halt" && end.output.length > 0;
-  if (keepsOutput) text += `,"output":"${bytesToHex(end.output)}"`;
-  text += failureText(end);
+  out.text('{"type":"');
+  out.text(type);
+  out.text('","from":"');
+  out.text(from);
+  out.text('","gas":');
+  out.quantityOf(gas.gas);
+  out.text(',"gasUsed":');
+  out.quantityOf(gas.gasUsed);
+  if (!(hasFailed && isCreation)) {
+    out.text(',"to":"');
+    out.text(to);
+    out.text('"');
+  }
+  out.text(',"input":');
+  out.data(input);
+  if (end.outcome !== "halt" && end.output.length > 0) {
+    out.text(',"output":');
+    out.data(end.output);
+  }
+  out.text(failureText(end));
   if (calls.length > 0) {
-    const texts = calls.map((call) =>
-      textOf(call, style, hasFailed || isInsideFailed, {
-        gas: call.start.gas,
-        gasUsed: call.end.gasUsed,
-      }),
-    );
-    text += `,"calls":[${texts.join(",")}]`;
+    out.text(',"calls":');
+    for (const [i, call] of calls.entries()) {
+      out.text(i === 0 ? "[" : ",");
+      const own = { gas: call.start.gas, gasUsed: call.end.gasUsed };
+      writeTree(call, style, hasFailed || isInsideFailed, own, out);
+    }
+    out.text("]");
   }
   // What a failed frame logged never happened, nor what was logged below it.
-  if (style.withLogs && logs.length > 0 && !hasFailed && !isInsideFailed) {
-    text += `,"logs":[${logs.map(logText).join(",")}]`;
+  if (style.withLogs && logs.length > 0 && !hasFailed && !isInsideFailed) writeLogs(logs, out);
+  if (style.hasValue(start)) {
+    out.text(',"value":');
+    out.quantityOf(value);
   }
-  if (style.hasValue(start)) text += `,"value":"0x${value.toString(16)}"`;
-  return `${text}${style.moreOf?.(frame) ?? ""}}`;
+  if (style.moreOf !== undefined) out.text(style.moreOf(frame));
+  out.text("}");
 }
 
 function failureText({ outcome, halt, output }: CallFrame["end"]): string {
@@ -104,10 +132,24 @@ function failureText({ outcome, halt, output }: CallFrame["end"]): string {
   return `,"error":"execution reverted"${!reason ? "" : `,"revertReason":${JSON.stringify(reason)}`}`;
 }
 
-function logText({ log, index, position }: CallFrame["logs"][number]): string {
-  const topics = log.topics.map((topic) => `"${topic}"`).join(",");
-  return (
-    `{"address":"${log.address}","topics":[${topics}],"data":"${bytesToHex(log.data)}"` +
-    `,"index":"0x${index.toString(16)}","position":"0x${position.toString(16)}"}`
-  );
+function writeLogs(logs: CallFrame["logs"], out: JsonWriter): void {
+  out.text(',"logs":');
+  for (const [i, { log, index, position }] of logs.entries()) {
+    out.text(i === 0 ? '[{"address":"' : ',{"address":"');
+    out.text(log.address);
+    out.text('","topics":[');
+    for (const [n, topic] of log.topics.entries()) {
+      out.text(n === 0 ? '"' : ',"');
+      out.text(topic);
+      out.text('"');
+    }
+    out.text('],"data":');
+    out.data(log.data);
+    out.text(',"index":');
+    out.quantityOf(BigInt(index));
+    out.text(',"position":');
+    out.quantityOf(BigInt(position));
+    out.text("}");
+  }
+  out.text("]");
 }

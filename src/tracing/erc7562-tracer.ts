@@ -4,7 +4,7 @@ import { type Address, addressFromWord } from "../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { type CallFrame, createCallFrameRecorder } from "./call-frames.ts";
-import { frameText } from "./call-tracer.ts";
+import { writeFrame } from "./call-tracer.ts";
 import { InvalidTracerError } from "./trace-budget.ts";
 import { kindOf, readSwitches, type TracerConfig, type TracerFactory } from "./tracer-config.ts";
 
@@ -143,19 +143,18 @@ export const erc7562Tracer: TracerFactory = (config, { message, logsBefore, budg
         last = { opcode, top: step.stackLength() > 0 ? step.stackWord(0) : undefined };
       },
     },
-    result({ result }) {
+    write({ result }, out) {
       const top = recorder.top();
-      if (!top) return "{}";
+      if (!top) {
+        out.text("{}");
+        return;
+      }
       const whole = { gas: message.gasLimit, gasUsed: result.gasUsed };
       const keccak = [...preimages].sort();
-      return frameText(top, {
-        withLogs: withLog,
-        whole,
-        hasValue: ({ type }) => type !== "STATICCALL",
-        moreOf: (frame) =>
-          useText(useOf.get(frame)!, frame !== top && isOutOfGas(frame.end.halt)) +
-          (frame === top && keccak.length > 0 ? `,"keccak":["${keccak.join('","')}"]` : ""),
-      });
+      const moreOf = (frame: CallFrame) =>
+        useText(useOf.get(frame)!, frame !== top && isOutOfGas(frame.end.halt)) +
+        (frame === top && keccak.length > 0 ? `,"keccak":["${keccak.join('","')}"]` : "");
+      writeFrame(top, { withLogs: withLog, whole, hasValue: ({ type }) => type !== "STATICCALL", moreOf }, out);
     },
   };
 

@@ -1,6 +1,7 @@
 import { haltText } from "../evm/halts.ts";
-import { bytesToHex } from "../primitives/hex.ts";
-import { type CallFrame, FrameTreeRecorder } from "./call-frames.ts";
+import type { FrameEnd, FrameStart } from "../evm/tracer.ts";
+import { type CallFrame, type FrameTables, FrameTreeRecorder } from "./call-frames.ts";
+import type { JsonWriter } from "./json-writer.ts";
 import type { TracedTransaction, TracerFactory } from "./tracer-config.ts";
 import { readSwitches } from "./tracer-config.ts";
 
@@ -30,51 +31,68 @@ export type FlatStyle = {
   readonly isParityTrace: boolean;
   /** A frame that is not shown hides those below it. */
   readonly isShown: (frame: CallFrame) => boolean;
+  /** A shown frame that is not listed is left out alone; absent: all are. */
+  readonly isListed?: (frame: CallFrame) => boolean;
   /** Members that say where the transaction is, each after a comma; empty for a call. */
   readonly location: string;
 };
 
 type FrameGas = { readonly gas: bigint; readonly gasUsed: bigint };
 
-/** One frame of the flat list, JSON text, with the frame it shows. */
-type FlatTrace = { readonly frame: CallFrame; readonly text: string };
-
 /** `flatCallTracer`: the tree of calls as Parity's flat list, each with its address in the tree. */
-export const flatCallTracer: TracerFactory = (config, traced) => {
-  const recorder = new FrameTreeRecorder(traced.budget);
-  const names = ["convertParityErrors", "includePrecompiles"] as const;
-  const switches = readSwitches("flatCallTracer", config, names);
-  const style: FlatStyle = {
-    isParity: switches.convertParityErrors,
-    isParityTrace: false,
-    isShown: ({ start: { type, to } }) =>
-      switches.includePrecompiles || !(type === "CALL" || type === "STATICCALL") || !traced.precompiles.has(to),
-    location: locationMembers(traced),
+export function createFlatCallTracer(tables: FrameTables): TracerFactory {
+  return (config, traced) => {
+    const names = ["convertParityErrors", "includePrecompiles"] as const;
+    const switches = readSwitches("flatCallTracer", config, names);
+    const recorder = new FrameTreeRecorder(traced.budget, tables);
+    const style: FlatStyle = {
+      isParity: switches.convertParityErrors,
+      isParityTrace: false,
+      isShown: ({ start: { type, to } }) =>
+        switches.includePrecompiles || !(type === "CALL" || type === "STATICCALL") || !traced.precompiles.has(to),
+      location: locationMembers(traced),
+    };
+    return {
+      hooks: recorder.hooks,
+      dispose: () => recorder.dispose(),
+      write({ result: { gasUsed } }, out) {
+        writeFlatTraces(recorder.top(), { gas: traced.message.gasLimit, gasUsed }, style, out);
+      },
+    };
   };
-  return {
-    hooks: recorder.hooks,
-    result({ result: { gasUsed } }) {
-      const top = recorder.top();
-      if (!top) return "[]";
-      const whole = { gas: traced.message.gasLimit, gasUsed };
-      return `[${[...flatTraces(top, whole, style)].map(({ text }) => text).join(",")}]`;
-    },
-  };
-};
+}
 
-/** `frame` and every frame below it, in the order they began. */
-export function* flatTraces(
+/** Writes the list of `top` and every frame below it, in the order they began; an empty list where there is none. */
+export function writeFlatTraces(top: CallFrame | undefined, gas: FrameGas, style: FlatStyle, out: JsonWriter): void {
+  out.text("[");
+  if (top !== undefined) writeTraces(top, gas, style, [], out, true);
+  out.text("]");
+}
+
+/**
+ * Writes `frame` and every frame below it as members of a list.
+ * @param isFirst nothing is in the list yet; the same of what comes next is returned
+ */
+export function writeTraces(
   frame: CallFrame,
   gas: FrameGas,
   style: FlatStyle,
-  address: readonly number[] = [],
-): Generator<FlatTrace> {
+  address: readonly number[],
+  out: JsonWriter,
+  isFirst: boolean,
+): boolean {
   const calls = frame.calls.filter(style.isShown);
-  yield { frame, text: flatText(frame, gas, address, calls.length, style) };
+  let isEmpty = isFirst;
+  if (style.isListed === undefined || style.isListed(frame)) {
+    if (!isEmpty) out.text(",");
+    isEmpty = false;
+    writeTrace(frame, gas, address, calls.length, style, out);
+  }
   for (const [i, call] of calls.entries()) {
     const own = { gas: call.start.gas, gasUsed: call.end.gasUsed };
-    yield* flatTraces(call, own, style, [...address, i]);
+    isEmpty = writeTraces(call, own, style, [...address, i], out, isEmpty);
   }
+  return isEmpty;
 }
 
 /** Where the transaction is in the chain, as members each after a comma; geth's zero values for a call. */
@@ -86,43 +104,125 @@ export function locationMembers({ place, block }: TracedTransaction): string {
   );
 }
 
-function flatText(
+function writeTrace(
   { start, end }: CallFrame,
   gas: FrameGas,
   traceAddress: readonly number[],
   subtraces: number,
-  { isParity, isParityTrace, location }: FlatStyle,
-): string {
-  const { type, from, to, input, value } = start;
-  const wei = `"0x${value.toString(16)}"`;
-  const gasText = `"0x${gas.gas.toString(16)}"`;
-  const usedText = `"0x${gas.gasUsed.toString(16)}"`;
-  const output = bytesToHex(end.output);
-  const tail = `,"subtraces":${subtraces},"traceAddress":[${traceAddress}]${location}`;
-  const failure = errorOf(end, isParity, isParityTrace);
-  const error = failure === undefined ? "" : `,"error":${JSON.stringify(failure)}`;
-  const hasResult = end.outcome !== "halt";
-  const noResult = isParityTrace ? ',"result":null' : "";
-  if (type === "SELFDESTRUCT") {
-    const action = `{"address":"${from}","balance":${wei},"refundAddress":"${to}"}`;
-    return `{"action":${action}${error}${noResult}${tail},"type":"suicide"}`;
+  style: FlatStyle,
+  out: JsonWriter,
+): void {
+  const { isParityTrace, location } = style;
+  switch (start.type) {
+    case "SELFDESTRUCT":
+      writeSelfDestructAction(start, out);
+      writeError(end, style, out);
+      if (isParityTrace) out.text(',"result":null');
+      break;
+    case "CREATE":
+    case "CREATE2":
+      writeCreationAction(start, gas, out);
+      writeError(end, style, out);
+      if (end.outcome === "halt") {
+        if (isParityTrace) out.text(',"result":null');
+        break;
+      }
+      out.text(',"result":{');
+      if (isParityTrace || end.outcome === "success") {
+        out.text('"address":"');
+        out.text(start.to);
+        out.text('",');
+      }
+      out.text('"code":');
+      out.data(end.output);
+      out.text(',"gasUsed":');
+      out.quantityOf(gas.gasUsed);
+      out.text("}");
+      break;
+    default:
+      writeCallAction(start, gas, out);
+      writeError(end, style, out);
+      if (end.outcome === "halt") {
+        if (isParityTrace) out.text(',"result":null');
+        break;
+      }
+      out.text(',"result":{"gasUsed":');
+      out.quantityOf(gas.gasUsed);
+      out.text(',"output":');
+      out.data(end.output);
+      out.text("}");
   }
-  if (type === "CREATE" || type === "CREATE2") {
-    const action =
-      `{"creationMethod":"${type.toLowerCase()}","from":"${from}","gas":${gasText}` +
-      `,"init":"${bytesToHex(input)}","value":${wei}}`;
-    const address = isParityTrace || end.outcome === "success" ? `"address":"${to}",` : "";
-    const result = hasResult ? `,"result":{${address}"code":"${output}","gasUsed":${usedText}}` : noResult;
-    return `{"action":${action}${error}${result}${tail},"type":"create"}`;
+  out.text(',"subtraces":');
+  out.decimal(subtraces);
+  out.text(',"traceAddress":[');
+  for (const [i, index] of traceAddress.entries()) {
+    if (i > 0) out.text(",");
+    out.decimal(index);
   }
-  const action =
-    `{"callType":"${type.toLowerCase()}","from":"${from}","gas":${gasText}` +
-    `,"input":"${bytesToHex(input)}","to":"${to}","value":${wei}}`;
-  const result = hasResult ? `,"result":{"gasUsed":${usedText},"output":"${output}"}` : noResult;
-  return `{"action":${action}${error}${result}${tail},"type":"call"}`;
+  out.text("]");
+  out.text(location);
+  out.text(FLAT_TYPES[start.type]);
 }
 
-function errorOf({ outcome, halt }: CallFrame["end"], isParity: boolean, isParityTrace: boolean): string | undefined {
+const CALL_END = ',"type":"call"}';
+const CREATE_END = ',"type":"create"}';
+
+const FLAT_TYPES: Readonly<Record<FrameStart["type"], string>> = {
+  CALL: CALL_END,
+  CALLCODE: CALL_END,
+  DELEGATECALL: CALL_END,
+  STATICCALL: CALL_END,
+  CREATE: CREATE_END,
+  CREATE2: CREATE_END,
+  SELFDESTRUCT: ',"type":"suicide"}',
+};
+
+function writeSelfDestructAction({ from, to, value }: FrameStart, out: JsonWriter): void {
+  out.text('{"action":{"address":"');
+  out.text(from);
+  out.text('","balance":');
+  out.quantityOf(value);
+  out.text(',"refundAddress":"');
+  out.text(to);
+  out.text('"}');
+}
+
+function writeCreationAction({ type, from, input, value }: FrameStart, { gas }: FrameGas, out: JsonWriter): void {
+  out.text('{"action":{"creationMethod":"');
+  out.text(type.toLowerCase());
+  out.text('","from":"');
+  out.text(from);
+  out.text('","gas":');
+  out.quantityOf(gas);
+  out.text(',"init":');
+  out.data(input);
+  out.text(',"value":');
+  out.quantityOf(value);
+  out.text("}");
+}
+
+function writeCallAction({ type, from, to, input, value }: FrameStart, { gas }: FrameGas, out: JsonWriter): void {
+  out.text('{"action":{"callType":"');
+  out.text(type.toLowerCase());
+  out.text('","from":"');
+  out.text(from);
+  out.text('","gas":');
+  out.quantityOf(gas);
+  out.text(',"input":');
+  out.data(input);
+  out.text(',"to":"');
+  out.text(to);
+  out.text('","value":');
+  out.quantityOf(value);
+  out.text("}");
+}
+
+function writeError(end: FrameEnd, { isParity, isParityTrace }: FlatStyle, out: JsonWriter): void {
+  const failure = errorOf(end, isParity, isParityTrace);
+  if (failure !== undefined) out.text(`,"error":${JSON.stringify(failure)}`);
+}
+
+function errorOf({ outcome, halt }: FrameEnd, isParity: boolean, isParityTrace: boolean): string | undefined {
   if (outcome === "success") return undefined;
   const text = halt ? haltText(halt) : "execution reverted";
   if (!isParity) return text;

@@ -16,12 +16,17 @@ export function textString(text: TraceText): string {
 const PIECE_BYTES_MIN = 4 << 10;
 const PIECE_BYTES_MAX = 1 << 20;
 
+/** Longer texts are copied by the engine: a call into it takes as long as a loop over so many characters. */
+const LOOP_CHARS_MAX = 128;
+
 const ZERO = 0x30;
 const QUOTE = 0x22;
 const LETTER_X = 0x78;
 const ASCII_END = 0x80;
 const WORD_BYTES = 32;
 const DIGITS_MAX = 20;
+
+const ENCODER = new TextEncoder();
 
 const HEX_DIGITS = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
 
@@ -32,9 +37,16 @@ const HEX_DIGITS = Uint8Array.from("0123456789abcdef", (digit) => digit.charCode
 export class JsonWriter {
   readonly #pieces: Uint8Array[] = [];
   readonly #digits = new Uint8Array(DIGITS_MAX);
-  #piece = new Uint8Array(PIECE_BYTES_MIN);
+  readonly #scratch: Uint8Array | undefined;
+  #piece: Uint8Array;
   #at = 0;
   #bytesBefore = 0;
+
+  /** @param scratch of the caller, for the first piece: of use for `finishText` alone, which leaves nothing in it */
+  constructor(scratch?: Uint8Array) {
+    this.#scratch = scratch;
+    this.#piece = scratch ?? new Uint8Array(PIECE_BYTES_MIN);
+  }
 
   /** Bytes written so far. */
   get length(): number {
@@ -42,6 +54,10 @@ export class JsonWriter {
   }
 
   text(text: string): void {
+    if (text.length > LOOP_CHARS_MAX) {
+      this.#longText(text);
+      return;
+    }
     this.#reserve(text.length);
     const piece = this.#piece;
     let at = this.#at;
@@ -65,8 +81,14 @@ export class JsonWriter {
     let rest = Number(value);
     const digits = this.#digits;
     let first = DIGITS_MAX;
-    do {
+    // Numbers of 31 bits are divided as such.
+    while (rest > 0x7fff_ffff) {
       const quotient = Math.floor(rest / 10);
+      digits[--first] = ZERO + (rest - quotient * 10);
+      rest = quotient;
+    }
+    do {
+      const quotient = (rest / 10) | 0;
       digits[--first] = ZERO + (rest - quotient * 10);
       rest = quotient;
     } while (rest > 0);
@@ -103,12 +125,57 @@ export class JsonWriter {
     }
   }
 
+  /** A QUANTITY in quotes. */
+  quantityOf(value: bigint): void {
+    this.text('"0x');
+    if (value > 0xffff_ffffn) {
+      this.text(value.toString(16));
+    } else {
+      const low = Number(value);
+      this.#reserve(8);
+      for (let shift = low === 0 ? 0 : (31 - Math.clz32(low)) & ~3; shift >= 0; shift -= 4) {
+        this.#piece[this.#at++] = HEX_DIGITS[(low >>> shift) & 15]!;
+      }
+    }
+    this.text('"');
+  }
+
+  /** DATA in quotes. */
+  data(bytes: Uint8Array): void {
+    this.text('"0x');
+    this.hex(bytes, 0, bytes.length);
+    this.text('"');
+  }
+
+  /** A text that another wrote. */
+  append(text: TraceText): void {
+    if (typeof text === "string") this.text(text);
+    else for (const piece of text) this.#bytes(piece);
+  }
+
+  /** The text: a string if the first piece has all of it; nothing can be written after. */
+  finishText(): TraceText {
+    if (this.#pieces.length === 0) {
+      const { buffer, byteOffset } = this.#piece;
+      return Buffer.from(buffer, byteOffset, this.#at).toString();
+    }
+    if (this.#scratch !== undefined) this.#pieces[0] = this.#pieces[0]!.slice();
+    return this.finish();
+  }
+
   /** The pieces, each in a buffer of its own; nothing can be written after. */
   finish(): readonly Uint8Array[] {
     // A small part of a buffer would hold all of its memory.
     const isMostlyEmpty = 2 * this.#at < this.#piece.length;
     this.#pieces.push(isMostlyEmpty ? this.#piece.slice(0, this.#at) : this.#piece.subarray(0, this.#at));
     return this.#pieces;
+  }
+
+  #longText(text: string): void {
+    this.#reserve(text.length);
+    const { read, written } = ENCODER.encodeInto(text, this.#piece.subarray(this.#at));
+    this.#at += written;
+    if (read < text.length) this.#bytes(Buffer.from(text.slice(read)));
   }
 
   #shortHex(bytes: Uint8Array, start: number, end: number): void {

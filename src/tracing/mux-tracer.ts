@@ -1,7 +1,7 @@
 import type { FrameTracer, Tracer } from "../evm/tracer.ts";
 import { textString } from "./json-writer.ts";
 import type { TracerFactory, TransactionTracer } from "./tracer-config.ts";
-import { tracerConfigOf } from "./tracer-config.ts";
+import { textOf, tracerConfigOf } from "./tracer-config.ts";
 
 /**
  * `muxTracer`: several tracers at once; its configuration holds theirs by name.
@@ -27,7 +27,7 @@ export function createMuxTracer(tracerOf: (name: string) => TracerFactory): Trac
       hooks: allHooks(children.map(([, { hooks }]) => hooks)),
       result(outcome) {
         const members = children.map(
-          ([name, tracer]) => `${JSON.stringify(name)}:${textString(tracer.result(outcome))}`,
+          ([name, tracer]) => `${JSON.stringify(name)}:${textString(textOf(tracer, outcome))}`,
         );
         return `{${members.join(",")}}`;
       },

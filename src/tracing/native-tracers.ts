@@ -1,13 +1,14 @@
 import { bytesToHex } from "../primitives/hex.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
-import { callTracer } from "./call-tracer.ts";
+import { FrameTables } from "./call-frames.ts";
+import { createCallTracer } from "./call-tracer.ts";
 import { erc7562Tracer } from "./erc7562-tracer.ts";
-import { flatCallTracer } from "./flat-call-tracer.ts";
+import { createFlatCallTracer } from "./flat-call-tracer.ts";
 import { createJsTracer } from "./js/js-tracer.ts";
 import { NAMED_SCRIPTS } from "./js/named-tracers.ts";
 import { ScriptEngines } from "./js/quickjs.ts";
 import { createMuxTracer } from "./mux-tracer.ts";
-import { parityTracer } from "./parity/parity-tracer.ts";
+import { createParityTracer } from "./parity/parity-tracer.ts";
 import { prestateTracer } from "./prestate-tracer.ts";
 import type { TracerFactory } from "./tracer-config.ts";
 
@@ -18,16 +19,19 @@ export type TracerLookup = (tracer: string) => TracerFactory;
  * The tracers of one thread: native ones and those in JavaScript by name; any other text is itself a tracer in JavaScript, as
  * in geth. Making them costs nothing: the JavaScript engine is loaded by the first script.
  */
-export function createTracers(options: { readonly scriptMemoryBytesMax: number }): TracerLookup {
+export function createTracers(
+  options: { readonly scriptMemoryBytesMax: number },
+  tables = new FrameTables(),
+): TracerLookup {
   const engines = new ScriptEngines(options.scriptMemoryBytesMax);
   const native: Readonly<Record<string, TracerFactory>> = {
-    callTracer,
+    callTracer: createCallTracer(tables),
     erc7562Tracer,
-    flatCallTracer,
+    flatCallTracer: createFlatCallTracer(tables),
     prestateTracer,
     "4byteTracer": fourByteTracer,
     noopTracer,
-    parityTracer,
+    parityTracer: createParityTracer(tables),
     keccak256PreimageTracer: keccakPreimageTracer,
     muxTracer: createMuxTracer(lookup),
   };

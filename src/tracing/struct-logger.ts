@@ -64,9 +64,9 @@ function writeStep(step: Step, storage: string | undefined, config: StructLogCon
   out.text('{"pc":');
   out.decimal(step.pc);
   out.text(OPCODE_MEMBERS[step.opcode]!);
-  out.decimal(step.gas);
+  writeGas(step.gasNumber, step, "gas", out);
   out.text(',"gasCost":');
-  out.decimal(step.gasCost);
+  writeGas(step.gasCostNumber, step, "gasCost", out);
   out.text(',"depth":');
   out.decimal(step.depth + 1);
   if (step.halt) out.text(`,"error":${JSON.stringify(haltText(step.halt))}`);
@@ -94,6 +94,10 @@ function writeStep(step: Step, storage: string | undefined, config: StructLogCon
   }
   if (step.refund !== 0n) out.text(`,"refund":${step.refund}`);
   out.text("}");
+}
+
+function writeGas(rounded: number, step: Step, exact: "gas" | "gasCost", out: JsonWriter): void {
+  out.decimal(rounded <= Number.MAX_SAFE_INTEGER ? rounded : step[exact]);
 }
 
 /** For SLOAD and SSTORE: every slot of the contract seen so far, this one among them. */

@@ -63,6 +63,29 @@ export type TraceBudget = {
   assertInTime(): void;
 };
 
+/** A budget of a request that also knows what was taken through it, by one trace. */
+export class CountedBudget implements Pick<TraceBudget, "take" | "assertInTime"> {
+  readonly #budget: TraceBudget;
+  #taken = 0;
+
+  constructor(budget: TraceBudget) {
+    this.#budget = budget;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  take(chars: number): void {
+    this.#taken += chars;
+    this.#budget.take(chars);
+  }
+
+  assertInTime(): void {
+    this.#budget.assertInTime();
+  }
+}
+
 /** Text written between two readings of the clock: some 100 µs. A step that shows a megabyte of memory takes as long as many steps. */
 const CHARS_PER_CHECK = 64 << 10;
 

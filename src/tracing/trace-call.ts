@@ -5,7 +5,7 @@ import { applyStateOverrides, type BlockOverrides } from "../execution/call/over
 import { replayChanges } from "../state/state-changes.ts";
 import { createWorldState } from "../state/world-state.ts";
 import type { TraceText } from "./json-writer.ts";
-import { orTracingFailed } from "./trace-budget.ts";
+import { CountedBudget, orTracingFailed } from "./trace-budget.ts";
 import { type TraceOptions, traceMessage } from "./trace-message.ts";
 
 /**
@@ -25,7 +25,7 @@ export function traceCall(
     timeoutMs: budget.timeoutMs,
   });
   const { message, block, precompiles, state } = prepared;
-  const traced = { message, block, precompiles, state, logsBefore: 0 };
+  const traced = { message, block, precompiles, state, logsBefore: 0, budget: new CountedBudget(budget) };
   return traceMessage(traced, options, (tracer, own) =>
     orTracingFailed(() => prepared.run(message, { tracer, state: own })),
   ).text();
@@ -65,7 +65,14 @@ export function traceBundles(
         timeoutMs,
       });
       const { message, block, precompiles } = prepared;
-      const traced = { message, block, precompiles, state: before.state, logsBefore: 0 };
+      const traced = {
+        message,
+        block,
+        precompiles,
+        state: before.state,
+        logsBefore: 0,
+        budget: new CountedBudget(budget),
+      };
       const run = traceMessage(traced, options, (tracer, child) =>
         orTracingFailed(() => prepared.run(message, { tracer, state: child })),
       );

@@ -5,12 +5,19 @@ import type { ChainConfig } from "../params/chain-config.ts";
 import type { BlockForkField, TimeForkField } from "../params/hardforks.ts";
 import type { StateChanges } from "../state/reader.ts";
 import { createWorldState, type WorldState } from "../state/world-state.ts";
-import { type TraceText, textLength } from "./json-writer.ts";
+import { type JsonWriter, type TraceText, textLength } from "./json-writer.ts";
 import type { TracerLookup } from "./native-tracers.ts";
 import { createStructLogger, type StructLogConfig } from "./struct-logger.ts";
-import type { TraceBudget } from "./trace-budget.ts";
+import type { CountedBudget, TraceBudget } from "./trace-budget.ts";
 import { ScriptFailedError, TracingFailedError, TracingTimeoutError } from "./trace-budget.ts";
-import type { TracedTransaction, TracerConfig, TracerFactory, TransactionTracer } from "./tracer-config.ts";
+import type {
+  TracedOutcome,
+  TracedTransaction,
+  TracerConfig,
+  TracerFactory,
+  TransactionTracer,
+} from "./tracer-config.ts";
+import { textOf } from "./tracer-config.ts";
 
 /** How a caller wants a transaction traced. */
 export type TraceOptions = StructLogConfig & {
@@ -33,23 +40,26 @@ export type ConfigOverrides = Partial<Pick<ChainConfig, BlockForkField | TimeFor
 /** Runs the message on a state of its own, watched by `tracer`. */
 type RunTraced = (tracer: Tracer, state: WorldState) => MessageResult;
 
+/** Where the text of a trace is written, and what it comes after. */
+export type TraceSink = { readonly out: JsonWriter; readonly head: string };
+
 /**
  * Runs one transaction or call under the tracer that `options` name.
  * @param world the state it comes next on, where there is one: it is changed unless the tracer needs the changes
+ * @param sink absent: the text is in the result
  * @returns the trace, and result and changes of the transaction
  * @throws InvalidTracerError, TracingTimeoutError, TraceTooLargeError, and what `run` throws
  */
 export function traceMessage(
-  traced: Omit<TracedTransaction, "budget">,
+  traced: TracedTransaction & { readonly budget: CountedBudget },
   options: TraceOptions,
   run: RunTraced,
   world?: WorldState,
+  sink?: TraceSink,
 ): TracedMessage {
   const { budget } = options;
   budget.assertInTime();
-  const counted = countedBudget(budget);
-  const seen = { ...traced, budget: counted };
-  const tracer = attempt(() => tracerOf(options, seen));
+  const tracer = attempt(() => tracerOf(options, traced));
   try {
     const needsChanges = !(tracer instanceof ScriptFailedError) && tracer.needsChanges === true;
     const isApplied = world !== undefined && !needsChanges;
@@ -64,14 +74,15 @@ export function traceMessage(
       return known;
     };
     const outcome = { result, after: state.asReader(), changes };
-    const shown = tracer instanceof ScriptFailedError ? tracer : attempt(() => tracer.result(outcome));
+    const shown = tracer instanceof ScriptFailedError ? tracer : attempt(() => show(tracer, outcome, sink));
     // What the tracer counted as it went along is part of the text.
     if (!(shown instanceof ScriptFailedError)) {
-      budget.take(Math.max(0, textLength(shown) - counted.taken()));
+      const chars = typeof shown === "number" ? shown : textLength(shown);
+      budget.take(Math.max(0, chars - traced.budget.taken));
     }
     const text = () => {
       if (shown instanceof ScriptFailedError) throw shown;
-      return shown;
+      return typeof shown === "number" ? "" : shown;
     };
     return { text, result, isApplied, changes };
   } finally {
@@ -90,7 +101,10 @@ function runWithout(fault: ScriptFailedError, run: RunTraced, state: WorldState)
 
 /** A message that was run under a tracer. */
 type TracedMessage = {
-  /** JSON. @throws ScriptFailedError when the caller's script could not make it; the transaction ran all the same */
+  /**
+   * JSON; empty where it was written to a sink.
+   * @throws ScriptFailedError when the caller's script could not make it; the transaction ran all the same
+   */
   text(): TraceText;
   readonly result: MessageResult;
   /** The changes are in `world` already; `changes` must not be called. */
@@ -106,6 +120,18 @@ function tracerOf(options: TraceOptions, traced: TracedTransaction): Transaction
   return tracers(tracer)(tracerConfig, traced);
 }
 
+/** The text, or the bytes that were written to `sink`. @throws ScriptFailedError; nothing was written then */
+function show(tracer: TransactionTracer, outcome: TracedOutcome, sink: TraceSink | undefined): TraceText | number {
+  if (sink === undefined) return textOf(tracer, outcome);
+  const { out, head } = sink;
+  const text = "result" in tracer ? tracer.result(outcome) : undefined;
+  out.text(head);
+  const begin = out.length;
+  if (text !== undefined) out.append(text);
+  else if ("write" in tracer) tracer.write(outcome, out);
+  return out.length - begin;
+}
+
 function attempt<T>(run: () => T): T | ScriptFailedError {
   try {
     return run();
@@ -113,17 +139,4 @@ function attempt<T>(run: () => T): T | ScriptFailedError {
     if (error instanceof ScriptFailedError) return error;
     throw error;
   }
-}
-
-/** `budget` that also knows what was taken through it. */
-function countedBudget(budget: TraceBudget): TracedTransaction["budget"] & { taken(): number } {
-  let taken = 0;
-  return {
-    take(chars) {
-      taken += chars;
-      budget.take(chars);
-    },
-    taken: () => taken,
-    assertInTime: () => budget.assertInTime(),
-  };
 }

@@ -5,7 +5,7 @@ import type { TransactionMessage } from "../execution/transaction/message.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../state/reader.ts";
-import type { TraceText } from "./json-writer.ts";
+import { JsonWriter, type TraceText } from "./json-writer.ts";
 import { InvalidTracerError, type TraceBudget } from "./trace-budget.ts";
 
 /** geth's types of the configurations, which its errors name; the other tracers take any and ignore it. */
@@ -85,13 +85,24 @@ export type TracedOutcome = {
 /** Watches one transaction. */
 export type TransactionTracer = {
   readonly hooks: Tracer;
-  /** `result` calls `changes`; others cost less. */
+  /** Its text needs `changes`; others cost less. */
   readonly needsChanges?: boolean;
-  /** JSON of what was seen; asked for once, when the transaction is over. */
-  result(outcome: TracedOutcome): TraceText;
   /** Gives back what the tracer holds; called once at the end, whatever happened. */
   dispose?(): void;
-};
+} & (MakesText | WritesText);
+
+/** JSON of what was seen; asked for once, when the transaction is over. */
+type MakesText = { result(outcome: TracedOutcome): TraceText };
+/** The same, written after what is there: a block has many short ones. It does not fail as a script may. */
+type WritesText = { write(outcome: TracedOutcome, out: JsonWriter): void };
+
+/** JSON of what `tracer` saw. @throws ScriptFailedError */
+export function textOf(tracer: TransactionTracer, outcome: TracedOutcome): TraceText {
+  if ("result" in tracer) return tracer.result(outcome);
+  const out = new JsonWriter();
+  tracer.write(outcome, out);
+  return out.finishText();
+}
 
 /** Makes a tracer of its `tracerConfig`. */
 export type TracerFactory = (config: TracerConfig, traced: TracedTransaction) => TransactionTracer;

@@ -53,7 +53,7 @@ const OUTCOMES: readonly FrameEnd["outcome"][] = ["success", "revert", "halt"];
  * costs a fifth of that (bench/evm/tracing.ts), and is decoded when it is read.
  */
 export class FrameTable implements FrameTracer {
-  readonly #onBytes: (count: number) => void;
+  #onBytes: (count: number) => void;
   readonly #chunks: Uint32Array[] = [];
   #length = 0;
   /** Inputs and outputs, each from the beginning of a word. */
@@ -72,6 +72,21 @@ export class FrameTable implements FrameTracer {
 
   get length(): number {
     return this.#length;
+  }
+
+  /** Of all rows and data that there is room for. */
+  get byteLength(): number {
+    return this.#chunks.reduce((bytes, { byteLength }) => bytes + byteLength, this.#data.byteLength);
+  }
+
+  /** Forgets everything, and begins with another execution. @param onBytes as of the constructor */
+  reset(onBytes: (count: number) => void): void {
+    this.#onBytes = onBytes;
+    this.#length = 0;
+    this.#dataWords = 0;
+    this.#open.length = 0;
+    if (this.#halts.size > 0) this.#halts.clear();
+    this.#addressOf = undefined;
   }
 
   enter(memory: LinearMemory, depth: number): void {
@@ -215,7 +230,9 @@ function uninitialized(words: number): Uint32Array {
 
 /** The number in `words` words, the lowest first. */
 function numberIn(rows: Uint32Array, at: number, words: number): bigint {
-  let value = 0n;
-  for (let i = words - 1; i >= 0; i--) value = (value << 32n) | BigInt(rows[at + i]!);
+  let top = words - 1;
+  while (top > 0 && rows[at + top] === 0) top--;
+  let value = BigInt(rows[at + top]!);
+  for (let i = top - 1; i >= 0; i--) value = (value << 32n) | BigInt(rows[at + i]!);
   return value;
 }

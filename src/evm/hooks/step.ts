@@ -1,6 +1,6 @@
 import { WARM_ACCESS_GAS } from "../../params/gas.ts";
 import { isAtLeast } from "../../params/hardforks.ts";
-import type { Address } from "../../primitives/address.ts";
+import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Halt } from "../halts.ts";
 import { flag, frame, globals, record, TRACE_KEY, WORD } from "../memory/layout.ts";
@@ -87,10 +87,14 @@ function pricedAgain(session: Session, interpreter: Interpreter): bigint | undef
 export function notifyStep(session: Session, halt?: Halt): void {
   const { tracer } = session;
   if (!tracer) return;
-  const isAccess = ACCESS_OPCODES.has(opcodeOf(session));
-  if (!tracer.onStep && !(isAccess && tracer.onAccessStep)) return;
-  tracer.onStep?.(stepOf(session, halt));
-  if (isAccess) tracer.onAccessStep?.(new EngineAccessStep(session, halt));
+  if (tracer.onStep !== undefined) {
+    session.step ??= new RunningStep(session);
+    session.step.begin(halt);
+    tracer.onStep(session.step);
+  }
+  if (tracer.onAccessStep !== undefined && ACCESS_OPCODES.has(opcodeOf(session))) {
+    tracer.onAccessStep(new EngineAccessStep(session, halt));
+  }
 }
 
 /** Without closures: there is one for each access of a traced block. */
@@ -128,38 +132,52 @@ function opcodeOf({ memory }: Session): number {
 
 /**
  * The opcode at `frame.pc` as the step hook sees it: paid for, not yet run. Stack, memory, return data and state are read when
- * asked for: while the hook runs, or in `onExit` of the same frame.
+ * asked for: while the hook runs, or in `onExit` of the same frame. One for an execution, because an object for each of millions of
+ * steps is garbage.
  */
-function stepOf(session: Session, halt?: Halt): Step {
-  return new RunningStep(session, halt);
-}
-
 class RunningStep implements Step {
-  readonly pc: number;
-  readonly opcode: number;
-  readonly gas: bigint;
-  readonly gasCost: bigint;
-  readonly depth: number;
-  readonly address: Address;
-  readonly refund: bigint;
-  declare readonly halt?: Halt;
-  readonly #session: Session;
+  pc = 0;
+  opcode = 0;
+  gasNumber = 0;
+  gasCostNumber = 0;
+  depth = 0;
+  address = ZERO_ADDRESS;
+  refund = 0n;
+  halt: Halt | undefined;
   /** An opcode that fails has already taken its operands from the stack. */
-  readonly stackTop: number;
+  stackTop = 0;
+  readonly #session: Session;
+  /** Beyond 2^53. */
+  #exactGas = 0n;
+  #exactGasCost = 0n;
 
-  constructor(session: Session, halt: Halt | undefined) {
-    const { memory, records, depth } = session;
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** The next step. */
+  begin(halt: Halt | undefined): void {
+    const { memory, records, depth } = this.#session;
     const pc = memory.get32(frame.pc);
     this.pc = pc - memory.get32(frame.code);
     this.opcode = memory.bytes[pc]!;
-    this.gas = memory.get64(globals.stepGas);
-    this.gasCost = memory.get64(globals.stepCost);
+    this.gasNumber = memory.number64(globals.stepGas);
+    this.gasCostNumber = memory.number64(globals.stepCost);
+    if (this.gasNumber > Number.MAX_SAFE_INTEGER) this.#exactGas = memory.get64(globals.stepGas);
+    if (this.gasCostNumber > Number.MAX_SAFE_INTEGER) this.#exactGasCost = memory.get64(globals.stepCost);
     this.depth = depth;
     this.address = records.addressOf(memory.get32(frame.account));
-    this.refund = BigInt.asIntN(64, memory.get64(globals.refund));
-    if (halt !== undefined) this.halt = halt;
-    this.#session = session;
+    this.refund = memory.isZero64(globals.refund) ? 0n : BigInt.asIntN(64, memory.get64(globals.refund));
+    this.halt = halt;
     this.stackTop = memory.get32(frame.sp);
+  }
+
+  get gas(): bigint {
+    return this.gasNumber > Number.MAX_SAFE_INTEGER ? this.#exactGas : BigInt(this.gasNumber);
+  }
+
+  get gasCost(): bigint {
+    return this.gasCostNumber > Number.MAX_SAFE_INTEGER ? this.#exactGasCost : BigInt(this.gasCostNumber);
   }
 
   get bytes(): Uint8Array {

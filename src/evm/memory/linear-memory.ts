@@ -88,6 +88,17 @@ export class LinearMemory {
     this.u64[address >>> 3] = value;
   }
 
+  /** The 64-bit number as a number, rounded from 2^53 on. */
+  number64(address: number): number {
+    const at = address >>> 2;
+    return this.u32[at + 1]! * 2 ** 32 + this.u32[at]!;
+  }
+
+  isZero64(address: number): boolean {
+    const at = address >>> 2;
+    return (this.u32[at]! | this.u32[at + 1]!) === 0;
+  }
+
   /** Copies a 64-bit number without making a bigint of it. */
   copy64(to: number, from: number): void {
     const { u32 } = this;

@@ -80,7 +80,7 @@ export function applyMessage(
     const result =
       authorizations === undefined
         ? OUT_OF_TIME
-        : execute(message, { gas: gasLeft, created, ...authorizations }, environment, options);
+        : execute(message, { gas: gasLeft, created, authorizations }, environment, options);
     const gas = settleGas(message, result, authorizations?.refund ?? 0n, floor, block);
     returnGas(message, gas.gasUsed, state);
     payCoinbase(message, gas.gasUsed, environment, options.checks);
@@ -190,19 +190,17 @@ function withRefund(tracer: Tracer | undefined, refund: bigint): Tracer | undefi
 type TopFrame = {
   readonly gas: bigint;
   readonly created: Address | null;
-  readonly authorities: readonly Address[];
-  /** Of the authorizations. */
-  readonly refund: bigint;
+  readonly authorizations: AppliedAuthorizations;
 };
 
 function execute(
   message: TransactionMessage,
-  { gas, created, authorities, refund }: TopFrame,
+  { gas, created, authorizations }: TopFrame,
   { evm, block, state }: MessageEnvironment,
   options: ApplyMessageOptions,
 ): ExecutionResult {
   const { from, to, value, data, gasPrice, blobVersionedHashes = [] } = message;
-  const { warmAddresses, warmSlots } = warmSet(message, authorities, block, state);
+  const { warmAddresses, warmSlots } = warmSet(message, authorizations.authorities, block, state);
   const call = {
     to,
     caller: from,
@@ -216,8 +214,8 @@ function execute(
     warmSlots,
   };
   const top = created === null ? call : { ...call, createAddress: created };
-  const tracer = withRefund(options.tracer, refund);
-  return evm.execute(top, block, state, tracer ? { ...options, tracer } : options);
+  const tracer = withRefund(options.tracer, authorizations.refund);
+  return evm.execute(top, block, state, tracer === options.tracer ? options : { ...options, tracer });
 }
 
 /** What EIP-2930, 3651 and 7702 make warm besides what the EVM warms itself. */

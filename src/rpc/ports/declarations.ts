@@ -81,6 +81,8 @@ export const PORT_METHODS = {
     simulate: { ...CALL, uninterrupted: "all" },
     traceTransaction: { ...TRACE, uninterrupted: "block" },
     traceBlock: { ...TRACE_AT, uninterrupted: "block" },
+    traceBlockText: { ...TRACE_AT, uninterrupted: "block" },
+    traceBlockFrames: { ...TRACE_AT, uninterrupted: "block" },
     traceRawBlock: { ...TRACE, uninterrupted: "all" },
     traceCall: { ...TRACE_AT, uninterrupted: "txIndex" },
     traceBundles: { ...TRACE_AT, uninterrupted: "txIndex" },

@@ -48,8 +48,12 @@ export interface ExecutionPort {
    * @throws NotTraceableError for genesis and for a block that is unknown
    */
   traceBlock(input: TraceInput & { readonly at: number | Hash }): MaybePromise<readonly TransactionTrace[]>;
-  /** As `traceBlock`, of a block given as RLP whose parent is in the chain. */
-  traceRawBlock(input: TraceInput & { readonly rlp: Uint8Array }): MaybePromise<readonly TransactionTrace[]>;
+  /** JSON of the list that `traceBlock` would give: one text costs a fraction of many. @throws as `traceBlock` */
+  traceBlockText(input: TraceInput & { readonly at: number | Hash }): MaybePromise<TraceText>;
+  /** JSON of the frames of all transactions of a block, as trace_block lists them. @throws as `traceBlock` */
+  traceBlockFrames(input: Cancellable & { readonly at: number | Hash }): MaybePromise<TraceText>;
+  /** As `traceBlockText`, of a block given as RLP whose parent is in the chain. */
+  traceRawBlock(input: TraceInput & { readonly rlp: Uint8Array }): MaybePromise<TraceText>;
   traceCall(input: StateTraceInput & { readonly args: CallArguments }): MaybePromise<TraceText>;
   /** Traces of the calls of each bundle; calls and bundles follow each other as in `callMany`. */
   traceBundles(

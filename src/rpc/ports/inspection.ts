@@ -4,9 +4,10 @@ import type { StateSize } from "../../chain/inspect/state-size.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { MaybePromise } from "../../threads/maybe-promise.ts";
+import type { TraceText } from "../../tracing/json-writer.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { BlockSelector } from "./block-selector.ts";
-import type { TraceRequest, TransactionTrace } from "./execution.ts";
+import type { TraceRequest } from "./execution.ts";
 
 export type DumpRequest = Omit<DumpOptions, "take" | "assertInTime">;
 
@@ -68,15 +69,9 @@ export interface BlockInspection {
   /** Rejected blocks with their senders, the highest first; receipts are empty. */
   badBlocks(): MaybePromise<readonly ExecutedBlock[]>;
   /** @throws NotTraceableError with geth's text */
-  traceBadBlock(input: {
-    readonly hash: Hash;
-    readonly request: TraceRequest;
-  }): MaybePromise<readonly TransactionTrace[]>;
+  traceBadBlock(input: { readonly hash: Hash; readonly request: TraceRequest }): MaybePromise<TraceText>;
   /** Traces a block whose RLP is in a file. @throws FileNameError, AdminError, and as `ExecutionPort.traceRawBlock` */
-  traceBlockFile(input: {
-    readonly file: string;
-    readonly request: TraceRequest;
-  }): MaybePromise<readonly TransactionTrace[]>;
+  traceBlockFile(input: { readonly file: string; readonly request: TraceRequest }): MaybePromise<TraceText>;
   /**
    * State root after each transaction of a block of the chain or of a rejected one; as far as they can be executed.
    * @throws NotTraceableError with geth's text

@@ -83,6 +83,8 @@ const INPUTS: {
     simulate: { request: { blocks: [], validation: true, traceTransfers: false }, at: "latest" },
     traceTransaction: { hash, request },
     traceBlock: { at: 1, request },
+    traceBlockText: { at: 1, request },
+    traceBlockFrames: { at: 1 },
     traceRawBlock: { rlp: bytes, request },
     traceCall: { ...trace, args },
     traceBundles: { ...trace, bundles: [{ calls: [args] }] },

@@ -22,7 +22,7 @@ export function createJsTracer(code: string, engines: ScriptEngines): TracerFact
     const { quickJs, guest } = engine;
     const host = new ScriptHost(engine, traced);
     let failure: ScriptFailedError | undefined;
-    quickJs.owner = { checkTime: traced.budget.assertInTime, onHostCall: () => host.onCall() };
+    quickJs.owner = { checkTime: () => traced.budget.assertInTime(), onHostCall: () => host.onCall() };
 
     /** Why the script failed, of an error it caused. @throws every other error */
     function reasonOf(error: unknown): string {

@@ -55,10 +55,10 @@ export class ScriptHost {
     this.#error = error ?? "";
     const shown = this.#cells();
     shown[cell.pc] = step.pc;
-    shown[cell.gas] = Number(step.gas);
-    shown[cell.cost] = Number(step.gasCost);
+    shown[cell.gas] = step.gasNumber;
+    shown[cell.cost] = step.gasCostNumber;
     shown[cell.depth] = step.depth + 1;
-    shown[cell.refund] = Number(step.refund);
+    shown[cell.refund] = step.refund === 0n ? 0 : Number(step.refund);
     shown[cell.opcode] = step.opcode;
     shown[cell.hasError] = error === undefined ? 0 : 1;
   }

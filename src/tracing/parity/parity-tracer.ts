@@ -1,10 +1,12 @@
 import type { Address } from "../../primitives/address.ts";
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import type { Account } from "../../state/account.ts";
 import type { AccountChange, StateChanges, StateReader } from "../../state/reader.ts";
-import { type CallFrame, FrameTreeRecorder } from "../call-frames.ts";
-import { type FlatStyle, flatTraces, locationMembers } from "../flat-call-tracer.ts";
+import { type CallFrame, type FrameTables, FrameTreeRecorder } from "../call-frames.ts";
+import { type FlatStyle, locationMembers, writeFlatTraces, writeTraces } from "../flat-call-tracer.ts";
+import type { JsonWriter } from "../json-writer.ts";
 import { InvalidTracerError } from "../trace-budget.ts";
 import type { TracedTransaction, TracerConfig, TracerFactory } from "../tracer-config.ts";
 import { createVmTraceRecorder } from "./vm-trace.ts";
@@ -27,43 +29,80 @@ type ParityTracerConfig = {
 };
 
 /** `parityTracer`: what the `trace_*` methods of OpenEthereum, Erigon and reth show of a transaction. */
-export const parityTracer: TracerFactory = (config, traced) => {
-  const { types, filter } = readConfig(config);
-  const frames = new FrameTreeRecorder(traced.budget);
-  const vm = types?.has("vmTrace") ? createVmTraceRecorder(traced) : undefined;
-  const style: FlatStyle = {
-    isParity: true,
-    isParityTrace: true,
-    isShown: (frame) => !isPlainPrecompileCall(frame, traced),
-    location: types ? "" : locationMembers(traced),
+export function createParityTracer(tables: FrameTables): TracerFactory {
+  return (config, traced) => {
+    const { types, filter } = readConfig(config);
+    const frames = new FrameTreeRecorder(traced.budget, tables);
+    const vm = types?.has("vmTrace") ? createVmTraceRecorder(traced) : undefined;
+    const style = {
+      ...parityStyle(traced, types ? "" : locationMembers(traced)),
+      ...(filter && { isListed: (frame: CallFrame) => matches(frame, filter) }),
+    };
+    const writeList = (out: JsonWriter) => {
+      const top = frames.top();
+      writeFlatTraces(top, gasOf(top), style, out);
+    };
+    return {
+      needsChanges: types?.has("stateDiff") || vm !== undefined,
+      hooks: {
+        ...frames.hooks,
+        ...(vm && { onEnter: vm.onEnter, onExit: vm.onExit, onStep: vm.onStep }),
+      },
+      dispose: () => frames.dispose(),
+      write(outcome, out) {
+        if (!types) {
+          writeList(out);
+          return;
+        }
+        out.text('{"output":');
+        out.data(outcome.result.outcome === "halt" ? EMPTY_BYTES : outcome.result.returnData);
+        out.text(',"stateDiff":');
+        out.text(types.has("stateDiff") ? stateDiffText(outcome.changes(), traced.state) : "null");
+        out.text(',"trace":');
+        if (types.has("trace")) writeList(out);
+        else out.text("[]");
+        out.text(',"vmTrace":');
+        out.text(vm ? vm.text(outcome) : "null");
+        out.text("}");
+      },
+    };
   };
-  const traces = (): string => {
-    const top = frames.top();
-    if (!top) return "[]";
-    const gas = { gas: top.start.gas, gasUsed: top.end.gasUsed };
-    const texts: string[] = [];
-    for (const { frame, text } of flatTraces(top, gas, style)) {
-      if (!filter || matches(frame, filter)) texts.push(text);
-    }
-    return `[${texts.join(",")}]`;
+}
+
+/** The tracer of a block whose transactions write their frames into one list. */
+export class BlockFrames {
+  readonly #tables: FrameTables;
+  #isEmpty = true;
+
+  constructor(tables: FrameTables) {
+    this.#tables = tables;
+  }
+
+  /** As `parityTracer` without configuration, but for the list around the frames. */
+  readonly factory: TracerFactory = (_config, traced) => {
+    const frames = new FrameTreeRecorder(traced.budget, this.#tables);
+    return {
+      hooks: frames.hooks,
+      dispose: () => frames.dispose(),
+      write: (_outcome, out) => {
+        const top = frames.top();
+        if (top === undefined) return;
+        const style = parityStyle(traced, locationMembers(traced));
+        this.#isEmpty = writeTraces(top, gasOf(top), style, [], out, this.#isEmpty);
+      },
+    };
   };
-  return {
-    needsChanges: types?.has("stateDiff") || vm !== undefined,
-    hooks: {
-      ...frames.hooks,
-      ...(vm && { onEnter: vm.onEnter, onExit: vm.onExit, onStep: vm.onStep }),
-    },
-    result(outcome) {
-      if (!types) return traces();
-      const output = outcome.result.outcome === "halt" ? "0x" : bytesToHex(outcome.result.returnData);
-      const diff = types.has("stateDiff") ? stateDiffText(outcome.changes(), traced.state) : "null";
-      return (
-        `{"output":"${output}","stateDiff":${diff},"trace":${types.has("trace") ? traces() : "[]"}` +
-        `,"vmTrace":${vm ? vm.text(outcome) : "null"}}`
-      );
-    },
-  };
-};
+}
+
+function parityStyle(traced: TracedTransaction, location: string): FlatStyle {
+  const isShown = (frame: CallFrame) => !isPlainPrecompileCall(frame, traced);
+  return { isParity: true, isParityTrace: true, isShown, location };
+}
+
+/** Of the code of the outermost frame, as these clients have it. */
+function gasOf(top: CallFrame | undefined) {
+  return { gas: top?.start.gas ?? 0n, gasUsed: top?.end.gasUsed ?? 0n };
+}
 
 /** A call of a precompile that moves no ether is no trace, as in the clients that have these methods. */
 function isPlainPrecompileCall(

@@ -9,7 +9,7 @@ import { createWorldState } from "../../state/world-state.ts";
 import { decodePooledTransaction } from "../../types/transaction/decode.ts";
 import { recoverSender } from "../../types/transaction/sender.ts";
 import type { TraceText } from "../json-writer.ts";
-import { orTracingFailed } from "../trace-budget.ts";
+import { CountedBudget, orTracingFailed } from "../trace-budget.ts";
 import { type TraceOptions, traceMessage } from "../trace-message.ts";
 import type { TracerConfig } from "../tracer-config.ts";
 
@@ -30,7 +30,14 @@ export function traceCalls(
     const before = { ...target, state: state.asReader() };
     const prepared = prepareCall(args, before, modules, { ...callOptions, timeoutMs });
     const { message, block, precompiles } = prepared;
-    const traced = { message, block, precompiles, state: before.state, logsBefore: 0 };
+    const traced = {
+      message,
+      block,
+      precompiles,
+      state: before.state,
+      logsBefore: 0,
+      budget: new CountedBudget(budget),
+    };
     const run = traceMessage(traced, { ...options, tracerConfig }, (tracer, own) =>
       orTracingFailed(() => prepared.run(message, { tracer, state: own })),
     );
@@ -60,6 +67,7 @@ export function traceRawTransaction(
     state,
     logsBefore: 0,
     precompiles: precompilesAt(block.hardfork),
+    budget: new CountedBudget(budget),
   };
   const gasPool = { gas: header.gasLimit, blobGas: 2n ** 64n };
   return traceMessage(traced, options, (tracer, own) =>

@@ -114,8 +114,9 @@ export function createVmTraceRecorder(traced: TracedTransaction): VmTraceRecorde
       if (!frame) return;
       close(frame, false, step);
       const stack = step.halt ? [] : step.stack();
+      const { pc, opcode, gas, gasCost } = step;
       frame.open = {
-        step,
+        step: { pc, opcode, gas, gasCost },
         pushes: opcodes[step.opcode]?.pushes ?? 0,
         memory: writtenBy(step.opcode, stack),
         store: step.opcode === SSTORE && !step.halt ? storeText(stack) : "null",

@@ -147,11 +147,14 @@ function slotOf({ opcode, stack, address }: InterpreterStep, state: State): Held
 }
 
 function stepOf(step: HeldStep, returnData: Uint8Array, halt: Step["halt"]): Step {
+  const gasCost = step.opcode.dynamicFee ?? BigInt(step.opcode.fee);
   return {
     pc: step.pc,
     opcode: step.opcode.code,
     gas: step.gasLeft,
-    gasCost: step.opcode.dynamicFee ?? BigInt(step.opcode.fee),
+    gasCost,
+    gasNumber: Number(step.gasLeft),
+    gasCostNumber: Number(gasCost),
     depth: step.depth,
     address: step.address.toString() as Address,
     stackLength: () => step.stack.length,

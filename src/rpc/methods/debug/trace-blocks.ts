@@ -1,5 +1,4 @@
 import { type Hash, ZERO_HASH } from "../../../primitives/hash.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
 import { NotTraceableError } from "../../../tracing/trace-budget.ts";
 import { blockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
@@ -9,7 +8,6 @@ import { array, data, hash, optional, type ParamCodec, rawJson, string } from ".
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { standardTraceConfig, traceConfig } from "./trace-config.ts";
-import { tracesText } from "./trace-transactions.ts";
 
 type GenesisModules = { readonly chain: Pick<ChainView, "genesisHash" | "isControlled"> };
 
@@ -33,7 +31,7 @@ export const traceBlock = defineMethod({
   result: rawJson,
   heavy: true,
   handle: ({ rlp, config }, { execution }: { execution: Pick<ExecutionPort, "traceRawBlock"> }, context) =>
-    andThen(execution.traceRawBlock({ rlp, request: config, cancel: context }), tracesText),
+    execution.traceRawBlock({ rlp, request: config, cancel: context }),
 });
 
 /**
@@ -56,7 +54,7 @@ export const traceBlockByNumber = defineMethod({
       execution,
     }: {
       chain: Pick<ChainView, "head" | "isControlled" | "oldest">;
-      execution: Pick<ExecutionPort, "traceBlock">;
+      execution: Pick<ExecutionPort, "traceBlockText">;
     },
     context,
   ) {
@@ -70,7 +68,7 @@ export const traceBlockByNumber = defineMethod({
           ? (await chain.oldest()).block
           : (await chain.head()).header.number;
     if (number === 0 && chain.isControlled) return NO_TRACES;
-    return tracesText(await execution.traceBlock({ at: number, request: config, cancel: context }));
+    return execution.traceBlockText({ at: number, request: config, cancel: context });
   },
 });
 
@@ -87,11 +85,11 @@ export const traceBlockByHash = defineMethod({
   heavy: true,
   handle(
     { blockHash, config },
-    modules: GenesisModules & { readonly execution: Pick<ExecutionPort, "traceBlock"> },
+    modules: GenesisModules & { readonly execution: Pick<ExecutionPort, "traceBlockText"> },
     context,
   ) {
     if (isEmptyGenesis(blockHash, modules)) return NO_TRACES;
-    return andThen(modules.execution.traceBlock({ at: blockHash, request: config, cancel: context }), tracesText);
+    return modules.execution.traceBlockText({ at: blockHash, request: config, cancel: context });
   },
 });
 
@@ -107,7 +105,7 @@ export const traceBlockFromFile = defineMethod({
   private: true,
   heavy: true,
   handle: ({ file, config }, { inspection }: { inspection: Pick<InspectionPort, "traceBlockFile"> }) =>
-    andThen(inspection.traceBlockFile({ file, request: config }), tracesText),
+    inspection.traceBlockFile({ file, request: config }),
 });
 
 /**
@@ -122,7 +120,7 @@ export const traceBadBlock = defineMethod({
   result: rawJson,
   heavy: true,
   handle: ({ blockHash, config }, { inspection }: { inspection: Pick<InspectionPort, "traceBadBlock"> }) =>
-    andThen(inspection.traceBadBlock({ hash: blockHash, request: config }), tracesText),
+    inspection.traceBadBlock({ hash: blockHash, request: config }),
 });
 
 type Modules = GenesisModules & { readonly inspection: Pick<InspectionPort, "writeStandardTraces"> };

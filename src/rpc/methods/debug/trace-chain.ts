@@ -1,20 +1,20 @@
 import { errorClassOf, NodeError } from "../../../errors.ts";
+import type { TraceText } from "../../../tracing/json-writer.ts";
 import { NotTraceableError } from "../../../tracing/trace-budget.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { type BlockNumberOrTag, blockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
-import type { ExecutionPort, TraceRequest, TransactionTrace } from "../../ports/execution.ts";
+import type { ExecutionPort, TraceRequest } from "../../ports/execution.ts";
 import { optional } from "../../transport/codec.ts";
 import { joinedJson, quantityText } from "../json/write.ts";
 import type { Sessions } from "../sessions.ts";
 import { defineSubscription, subscriptionMethods } from "../subscriptions/define-subscription.ts";
 import type { Subscriber } from "../subscriptions/subscriber.ts";
 import { traceConfig } from "./trace-config.ts";
-import { tracesText } from "./trace-transactions.ts";
 
 type TraceChainModules = {
   readonly chain: Pick<ChainView, "header" | "block">;
-  readonly execution: Pick<ExecutionPort, "traceBlock">;
+  readonly execution: Pick<ExecutionPort, "traceBlockText">;
   readonly sessions: Pick<Sessions, "subscriptions" | "traceChains">;
 };
 
@@ -105,23 +105,23 @@ async function traceBlocks(
     if (executed === undefined) return;
     const { hash, transactions } = executed.block;
     if (transactions.length === 0 && number < end) continue;
-    const traces = await tracesOf(executed, () => execution.traceBlock({ at: hash, request: config, cancel }));
+    const traces = await tracesOf(executed, () => execution.traceBlockText({ at: hash, request: config, cancel }));
     if (signal.aborted) return;
     const head = `{"block":${quantityText(number)},"hash":"${hash}","traces":`;
     // Where the connection is closed, nothing is delivered any more.
-    await Promise.race([subscriber.deliver(joinedJson(head, tracesText(traces), "}")), aborted]);
+    await Promise.race([subscriber.deliver(joinedJson(head, traces, "}")), aborted]);
   }
 }
 
-/** The traces of a block; where it cannot be traced, why, in the place of each. */
+/** JSON of the traces of a block; where it cannot be traced, why, in the place of each. */
 async function tracesOf(
   { block }: ExecutedBlock,
-  trace: () => ReturnType<ExecutionPort["traceBlock"]>,
-): Promise<readonly TransactionTrace[]> {
+  trace: () => ReturnType<ExecutionPort["traceBlockText"]>,
+): Promise<TraceText> {
   try {
     return await trace();
   } catch (error) {
     if (!(error instanceof NodeError) || errorClassOf(error) !== "caller") throw error;
-    return block.transactions.map(({ hash }) => ({ txHash: hash, error: error.message }));
+    return JSON.stringify(block.transactions.map(({ hash }) => ({ txHash: hash, error: error.message })));
   }
 }

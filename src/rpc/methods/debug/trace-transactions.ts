@@ -1,23 +1,13 @@
 import type { TraceText } from "../../../tracing/json-writer.ts";
 import { NotTraceableError } from "../../../tracing/trace-budget.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
-import type { ExecutionPort, TransactionTrace } from "../../ports/execution.ts";
+import type { ExecutionPort } from "../../ports/execution.ts";
 import { hash, type JsonText, optional, rawJson } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { joinedJson } from "../json/write.ts";
 import { callArguments, callBundles, stateContext } from "../params/call-arguments.ts";
 import { traceCallConfig, traceConfig } from "./trace-config.ts";
-
-/** JSON of the traces of a block. */
-export function tracesText(traces: readonly TransactionTrace[]): JsonText {
-  const parts = traces.flatMap((trace, i): readonly JsonText[] => {
-    const head = `${i === 0 ? "" : ","}{"txHash":"${trace.txHash}",`;
-    if ("error" in trace) return [`${head}"error":${JSON.stringify(trace.error)}}`];
-    return [`${head}"result":`, trace.result, "}"];
-  });
-  return joinedJson("[", ...parts, "]");
-}
 
 /**
  * `debug_traceTransaction`: a mined transaction executed again under the tracer in `config`.

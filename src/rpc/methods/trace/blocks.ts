@@ -9,7 +9,7 @@ import type { ExecutionPort, TraceRequest, TransactionTrace } from "../../ports/
 import { rawJson } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { quantityText } from "../json/write.ts";
-import { LOCALIZED, replayRequest, traceTypes } from "./transactions.ts";
+import { replayRequest, traceTypes } from "./transactions.ts";
 
 /** JSON texts of the traces of a block, without the brackets around all of them. Genesis has none. */
 export async function blockTraces(
@@ -69,14 +69,18 @@ export const traceBlock = defineMethod({
       execution,
     }: {
       chain: Pick<ChainView, "block" | "config" | "genesisHash">;
-      execution: Pick<ExecutionPort, "traceBlock">;
+      execution: Pick<ExecutionPort, "traceBlockFrames">;
     },
   ) {
     // The pending block is not stored, so its transactions cannot be executed again.
     const executed = await chain.block({ at: block === "pending" ? "latest" : block });
     if (!executed) return "null";
+    const { hash, transactions } = executed.block;
+    const frames = transactions.length === 0 ? "[]" : await execution.traceBlockFrames({ at: hash });
     const rewards = rewardTraces(executed, chain).map(({ text }) => text);
-    return `[${[...(await blockTraces(executed, execution, LOCALIZED)), ...rewards].join(",")}]`;
+    if (rewards.length === 0) return frames;
+    const ofTransactions = textString(frames).slice(1, -1);
+    return `[${[...(ofTransactions === "" ? [] : [ofTransactions]), ...rewards].join(",")}]`;
   },
 });
 

@@ -13,8 +13,8 @@ export const BLOB_MUTANTS: readonly Mutant[] = [
       },
       {
         file: "src/node/chain/pool-role.ts",
-        from: `    this.fromPeers = new PeerSubmissions({ pool, blobs, assertOpen`,
-        to: `    const verified = new VerifiedBlobs();\n    this.fromPeers = new PeerSubmissions({ pool, blobs: { verifyForPeer: async (sidecar) => verified.faultOf(sidecar) }, assertOpen`,
+        from: `    this.fromPeers = new PeerSubmissions({\n      pool,\n      blobs,`,
+        to: `    const verified = new VerifiedBlobs();\n    this.fromPeers = new PeerSubmissions({\n      pool,\n      blobs: { verifyForPeer: async (sidecar) => verified.faultOf(sidecar) },`,
       },
     ],
     plan: { engine: "cometbft" },
@@ -43,7 +43,7 @@ export const BLOB_MUTANTS: readonly Mutant[] = [
     patches: [
       {
         file: "src/crypto/kzg/verified-blobs.ts",
-        from: `      else if (digest !== digestOf(sidecar, i)) return "proof";`,
+        from: `      else if (digest !== digestOf(sidecar, i)) return KZG_FAULT_TEXTS.proof;`,
         to: ``,
       },
     ],

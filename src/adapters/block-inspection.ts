@@ -8,6 +8,8 @@ import type { Hash } from "../primitives/hash.ts";
 import { DebugError } from "../rpc/methods/debug/database.ts";
 import type { ExecutionPort, TraceRequest } from "../rpc/ports/execution.ts";
 import type { BlockInspection } from "../rpc/ports/inspection.ts";
+import { UnstoredTrie } from "../state/unstored-trie.ts";
+import { SharedSlices } from "../threads/shared-slices.ts";
 import { textString } from "../tracing/json-writer.ts";
 import { createJsonLogger } from "../tracing/struct-logger.ts";
 import { BlockReplay } from "../tracing/trace-block.ts";
@@ -35,6 +37,7 @@ export function createBlockInspection(
   { core: { reader, store, execution }, production: { badBlocks }, execution: port, files }: Modules,
 ): BlockInspection {
   const blockHash = (number: number) => reader.blockHash(number);
+  const slices = new SharedSlices();
 
   function badBlock(hash: Hash): Block {
     const block = badBlocks.get(hash);
@@ -76,26 +79,31 @@ export function createBlockInspection(
       }
       return port.traceRawBlock({ rlp: readFileSync(path), request });
     },
-    intermediateRoots({ hash }) {
+    async intermediateRoots({ hash }) {
       const block = reader.block(hash)?.block ?? badBlocks.get(hash);
       if (block === undefined) throw new NotTraceableError(`block ${hash} not found`);
       const { replay, parent } = replayOf(block);
       const budget = budgetOf({});
+      const trie = new UnstoredTrie(store.trieNodesAt(parent.number), parent.stateRoot);
       const roots: Hash[] = [];
+      await slices.enter();
+      trie.update(replay.state.changes());
       for (const _ of block.transactions) {
+        if (slices.isOver()) await slices.next();
         budget.assertInTime();
         try {
-          replay.skip();
+          roots.push(trie.update(replay.step()));
         } catch (error) {
           // Only a rejected block has such a transaction; the roots before it are what its reader looks for.
           if (error instanceof TracingFailedError) return roots;
           throw error;
         }
-        roots.push(execution.stateTrie.update(parent.stateRoot, replay.state.changes()).root);
       }
       return roots;
     },
-    executionWitness({ number }) {
+    async executionWitness({ number }) {
+      // It takes as long as the block did, in one piece: one in a turn.
+      await slices.enter();
       const executed = reader.block(number)!;
       // Hex digits of the answer, and not the milliseconds of a trace: a block has its own limit of gas.
       const { take } = budgetOf({});

@@ -12,7 +12,7 @@ import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { LogTextCache } from "../rpc/methods/json/log-text-cache.ts";
 import type { BlockReads, ChainEvents, ChainView, FeeReads, NextBlock, StateReads } from "../rpc/ports/chain-view.ts";
-import { minedReceipt, minedTransaction, minedTransactionOf } from "../rpc/ports/mined.ts";
+import { minedReceipt, minedTransaction } from "../rpc/ports/mined.ts";
 import { PendingProofError } from "../rpc/transport/errors.ts";
 import type { Account } from "../state/account.ts";
 import type { StateReader } from "../state/reader.ts";
@@ -121,11 +121,13 @@ export function createStoredReads(reader: ChainReader, slices: SharedSlices): Bl
     transactionBySender({ sender, nonce }) {
       const number = blockThatUsed(sender, nonce, reader);
       if (number === undefined) return { isUsed: false };
-      const executed = reader.block(number)!;
-      const index = executed.block.transactions.findIndex(
-        (tx, i) => tx.nonce === nonce && executed.senders[i] === sender,
-      );
-      return index === -1 ? { isUsed: true } : { isUsed: true, mined: minedTransactionOf(executed, index) };
+      // Of the sender's own alone, the whole transaction is read.
+      for (const [index, payment] of reader.gasPayments(number)!.entries()) {
+        const found = payment.sender === sender ? reader.transactionAt(number, index) : undefined;
+        if (found?.transaction.nonce === nonce)
+          return { isUsed: true, mined: minedTransaction(found, headerOf(found)) };
+      }
+      return { isUsed: true };
     },
     receipt({ hash }) {
       const found = reader.transaction(hash);

@@ -22,6 +22,7 @@ import { changesOfAlloc } from "./state-changes.ts";
 import { createStateTrie, type KnownState } from "./state-trie.ts";
 import { createMemoryState, type MemoryState } from "./testing/memory-state.ts";
 import { decodeTrieAccount } from "./trie-account.ts";
+import { UnstoredTrie } from "./unstored-trie.ts";
 import { createWorldState } from "./world-state.ts";
 
 const fixtures = process.env["EVMINT_FIXTURES"] ?? "../shared/fixtures";
@@ -73,6 +74,7 @@ test("update block by block gives the root of the whole state at once, and proof
       fc.array(fc.array(action, { maxLength: 60, size: "max" }), { minLength: 1, maxLength: 5 }),
       (blocks) => {
         const trie = keepingTrie();
+        const unstored = new UnstoredTrie(createMemoryNodes(), EMPTY_TRIE_ROOT);
         const state = createMemoryState();
         let root = EMPTY_TRIE_ROOT;
         const check: (() => void)[] = [];
@@ -89,6 +91,7 @@ test("update block by block gives the root of the whole state at once, and proof
           root = trie.update(root, changes, world.readOfBase());
           const whole = keepingTrie().update(EMPTY_TRIE_ROOT, everything(state));
           assert.equal(root, whole);
+          assert.equal(unstored.update(changes), whole);
           const checked = root;
           for (const address of addresses.slice(0, 6)) {
             const account = state.account(address);

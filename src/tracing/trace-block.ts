@@ -7,7 +7,7 @@ import { applyMessage } from "../execution/transaction/apply-message.ts";
 import { messageFromTransaction, type TransactionMessage } from "../execution/transaction/message.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { Address } from "../primitives/address.ts";
-import type { StateReader } from "../state/reader.ts";
+import type { StateChanges, StateReader } from "../state/reader.ts";
 import { replayChanges } from "../state/state-changes.ts";
 import { createWorldState, type WorldState } from "../state/world-state.ts";
 import type { Block } from "../types/block.ts";
@@ -59,6 +59,18 @@ export class BlockReplay {
     const environment = { evm: this.#modules.evm, block: this.#context, state, gasPool: this.#gasPool };
     this.#logsBefore += orTracingFailed(() => applyMessage(message, environment)).logs.length;
     this.#index++;
+  }
+
+  /** As `skip`; what the transaction changed. */
+  step(): StateChanges {
+    const message = this.#nextMessage();
+    const state = createWorldState(this.state.asReader());
+    const environment = { evm: this.#modules.evm, block: this.#context, state, gasPool: this.#gasPool };
+    this.#logsBefore += orTracingFailed(() => applyMessage(message, environment)).logs.length;
+    this.#index++;
+    const changes = state.changes();
+    replayChanges(changes, this.state);
+    return changes;
   }
 
   /**

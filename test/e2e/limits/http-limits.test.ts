@@ -48,9 +48,15 @@ test("headers that come a byte at a time end with 408, and others are served mea
       for (const { socket } of slow) socket.write(head[at] ?? "x");
       at++;
     }, 20);
-    await assertServes();
-    for (const { closed } of slow) assert.match(await closed, /^HTTP\/1.1 408 /);
-    clearInterval(drip);
+    try {
+      await assertServes();
+      const answers = await Promise.all(slow.map(({ closed }) => closed));
+      // One that sends its next byte before it has read the answer is reset, and does not see it.
+      for (const answer of answers) assert.match(answer, /^(?:HTTP\/1.1 408 |$)/);
+      assert.ok(answers.some((answer) => answer !== ""));
+    } finally {
+      clearInterval(drip);
+    }
   }));
 
 test("a connection that says nothing is closed", async () => {

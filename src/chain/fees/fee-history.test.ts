@@ -149,7 +149,14 @@ test("feeHistory follows the chain after blocks were replaced, and reads whole b
 });
 
 test("feeHistory is shorter where older blocks are pruned, and an error where all are", () => {
-  const pruned = { ...chain, oldest: () => ({ block: 1, state: 1, proof: 1 }) };
+  const pruned = {
+    ...chain,
+    oldest: () => ({ block: 1, state: 1, proof: 1 }),
+    blockHash(number: number) {
+      assert.ok(number >= 1, "a fork asks another chain for older ones");
+      return chain.blockHash(number);
+    },
+  };
   assert.equal(historiesOf(pruned)(3, 2, []).oldestBlock, 1);
   assert.throws(() => historiesOf(pruned)(1, 0, []), { code: "BLOCK_PRUNED" });
 });

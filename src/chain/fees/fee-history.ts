@@ -74,7 +74,9 @@ export class FeeHistories {
   /** @throws InvalidFeeHistoryRequestError, BlockPrunedError */
   history(request: FeeHistoryRequest): MaybePromise<FeeHistory> {
     const { blockCount, newest, percentiles } = request;
-    const hash = newest === "pending" ? undefined : this.#chain.blockHash(newest);
+    // Hashes of blocks before the oldest are not asked for: a fork would fetch them.
+    const isKnown = newest !== "pending" && newest >= this.#chain.oldest().block;
+    const hash = isKnown ? this.#chain.blockHash(newest) : undefined;
     const rowFees = FEES_OF_A_BLOCK + percentiles.length;
     const isStored = Math.min(blockCount, BLOCKS_MAX) * rowFees <= STORED_FEES_MAX;
     if (hash === undefined || !isStored) return this.#compute(request);

@@ -1,6 +1,5 @@
 import type { Hash } from "../../primitives/hash.ts";
 import type { ChainReader } from "../reader.ts";
-import { BlockPrunedError } from "../store/store-errors.ts";
 
 /** As in geth; prices in wei. */
 export type GasPriceOracleOptions = {
@@ -26,7 +25,7 @@ const GAS_PRICE_ORACLE_DEFAULTS: GasPriceOracleOptions = {
 /** The lowest tips of a block that count. */
 const SAMPLES_PER_BLOCK = 3;
 
-type OracleChain = Pick<ChainReader, "config" | "head" | "blockHash" | "header" | "gasPayments">;
+type OracleChain = Pick<ChainReader, "config" | "head" | "oldest" | "blockHash" | "header" | "gasPayments">;
 
 /** The lowest tips of a block, ascending; the hash says whether it is still canonical. */
 type Sample = { readonly hash: Hash | undefined; readonly tips: readonly bigint[] };
@@ -74,11 +73,11 @@ export class GasPriceOracle {
     let waiting = Math.min(blocks, head);
     /** Older blocks left beyond those that are sampled anyway. */
     let beyond = head - waiting;
-    for (let number = head; waiting > 0; number--) {
+    // A chain that began with a snapshot, or as a fork, has no older blocks: what there is has to do. A fork would fetch their hashes.
+    const oldest = this.#chain.oldest().block;
+    for (let number = head; waiting > 0 && number >= oldest; number--) {
       waiting--;
       const sample = this.#sampleOf(number);
-      // A chain that began with a snapshot, or as a fork, has no older blocks: what there is has to do.
-      if (sample === undefined) break;
       samples.set(number, sample);
       const values = sample.tips.length === 0 ? [this.#lastPrice] : sample.tips;
       if (values.length === 1 && tips.length + 1 + waiting < blocks * 2 && beyond > 0) {
@@ -91,16 +90,10 @@ export class GasPriceOracle {
     return tips;
   }
 
-  /** undefined where block `number` is not stored. */
-  #sampleOf(number: number): Sample | undefined {
-    try {
-      const hash = this.#chain.blockHash(number);
-      const known = this.#samples.get(number);
-      return known !== undefined && known.hash === hash ? known : { hash, tips: this.#lowestTips(number) };
-    } catch (error) {
-      if (error instanceof BlockPrunedError) return undefined;
-      throw error;
-    }
+  #sampleOf(number: number): Sample {
+    const hash = this.#chain.blockHash(number);
+    const known = this.#samples.get(number);
+    return known !== undefined && known.hash === hash ? known : { hash, tips: this.#lowestTips(number) };
   }
 
   #lowestTips(number: number): readonly bigint[] {

@@ -46,6 +46,11 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** What a table's figures depend on, by its title. */
 const CONDITIONS: Readonly<Record<string, string>> = {
+  "Beside hostile callers":
+    "What one honest client waits for `eth_blockNumber` while 16 connections run calls of 50 million gas and 4 trace a block of 200 transactions.",
+  Precompiles: "The inputs that take the most time for their gas, under the rules of Osaka.",
+  "A large state":
+    "Processor time of the state trie for each account that a block changes, on one thread. Predicted is one more step of the same size: each tenfold adds the same share of a level of the trie, and of reads that no cache answers.",
   Traces:
     "The client is on the same machine and asks for gzip: geth compresses every answer, ours those from 1 MiB on, which spares it 1 to 2.5 ms. To a client elsewhere both compress.",
 };
@@ -153,7 +158,62 @@ const TABLES: readonly Table[] = [
         }));
     },
   },
+  {
+    file: "neighbours",
+    title: "Beside hostile callers",
+    lines: (rows) =>
+      rows.map((row) => ({
+        what: `${row["processes"]} RPC processes`,
+        ours: `half within ${rounded(row["p50 ms"])} ms, 99 % within ${rounded(row["p99 ms"])} ms, a block at most ${rounded(row["latest block ms late"])} ms late`,
+      })),
+  },
+  {
+    file: "revert",
+    title: "Going back",
+    lines: (rows) =>
+      rows.map((row) => ({
+        what: `evm_revert of ${row["blocks"]} blocks of one transaction, ${row["store"]}`,
+        ours: `${rounded(row["cpu ms"])} ms CPU`,
+      })),
+  },
+  {
+    file: "micro-precompiles",
+    title: "Precompiles",
+    lines: (rows) =>
+      rows
+        .filter(({ fork }) => fork === "osaka")
+        .slice(0, DEAREST_PRECOMPILES)
+        .map((row) => ({ what: `${row["precompile"]}, ${row["input"]}`, ours: `${rounded(row["ns/gas"])} ns a gas` })),
+  },
+  { file: "state", title: "A large state", lines: stateLines },
 ];
+
+/** Inputs of precompiles that take the most time for their gas. */
+const DEAREST_PRECOMPILES = 16;
+
+/** Series of blocks by the size of the state; where a series was measured at two sizes, ten times the larger one is predicted. */
+function stateLines(rows: readonly Row[]): Line[] {
+  const micros = (row: Row) => Number(row["trie us an account"]);
+  const measured = rows.map((row) => ({
+    what: `${rounded(row["accounts"])} accounts, ${row["series"]}`,
+    ours: `${rounded(micros(row))} µs an account in the trie, append ${rounded(row["append p50 ms"])} ms, longest pause ${rounded(row["longest pause ms"])} ms`,
+  }));
+  const predicted = rows.flatMap((large) => {
+    const small = rows.find(
+      ({ series, accounts }) => series === large["series"] && Number(accounts) * 10 === Number(large["accounts"]),
+    );
+    if (small === undefined) return [];
+    const accounts = rounded(Number(large["accounts"]) * 10);
+    const expected = 2 * micros(large) - micros(small);
+    return [
+      {
+        what: `${accounts} accounts, ${large["series"]}: predicted`,
+        ours: `*${rounded(expected)} µs an account in the trie*`,
+      },
+    ];
+  });
+  return [...measured, ...predicted];
+}
 
 export async function run(): Promise<void> {
   const parts = TABLES.flatMap((table) => {
@@ -200,12 +260,12 @@ function section(
       if (line.anvil !== undefined) return `${line.ours}; ${ratio(line.anvil)}`;
       return line.geth === undefined ? line.ours : `${line.ours}; geth ${ratio(line.geth)}`;
     });
+  const peers = (["anvil", "geth"] as const).filter((peer) => all.some((line) => line[peer] !== undefined));
   const head = [
     "",
     "ours",
-    "against anvil",
-    "against geth",
-    ...columns.map(({ major }) => `Node.js ${major}; against anvil`),
+    ...peers.map((peer) => `against ${peer}`),
+    ...columns.map(({ major }) => `Node.js ${major}${peers.includes("anvil") ? "; against anvil" : ""}`),
   ];
   const measured = columns.map((column) => `; on Node.js ${column.major} commit ${column.commit}`).join("");
   return [
@@ -215,7 +275,9 @@ function section(
     "",
     tableRow(head),
     tableRow(head.map(() => "---")),
-    ...all.map(({ what, ours, anvil, geth }) => tableRow([what, ours, ratio(anvil), ratio(geth), ...others(what)])),
+    ...all.map((line) =>
+      tableRow([line.what, line.ours, ...peers.map((peer) => ratio(line[peer])), ...others(line.what)]),
+    ),
     "",
     ...(CONDITIONS[title] !== undefined ? [CONDITIONS[title], ""] : []),
     ...(behind && REASONS[title] !== undefined ? [`Below 1: ${REASONS[title]}`, ""] : []),

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { config, GWEI, headerOf, transactionOf } from "../../execution/testing/factories.ts";
+import { alice, config, GWEI, headerOf, transactionOf } from "../../execution/testing/factories.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
 import { SharedSlices } from "../../threads/shared-slices.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import type { Receipt } from "../../types/receipt.ts";
+import type { GasPayment } from "../records/receipt-record.ts";
 import { gasPaymentsOf } from "../store/block-store.ts";
 import { FeeHistories, type FeeHistory } from "./fee-history.ts";
 
@@ -220,14 +221,22 @@ test("feeHistory lets other work run between blocks that it has to read, and rea
 });
 
 test("feeHistory caches the tips of as many blocks as fit, those used last", () => {
-  const tips = Array.from({ length: 70_000 }, (_, i) => BigInt(i));
-  const blocks = linked([{}], [{}, tips], [{}, tips]);
+  const blocks = range(3);
+  const { baseFeePerGas } = blocks[0]!.block.header;
+  const payments = Array.from(
+    { length: 70_000 },
+    (_, tip): GasPayment => ({
+      sender: alice,
+      gasUsed: 21_000n,
+      effectiveGasPrice: baseFeePerGas! + BigInt(tip),
+    }),
+  );
   const read: number[] = [];
   const chain = {
     ...chainOf(blocks),
     gasPayments(number: number) {
       read.push(number);
-      return gasPaymentsOf(blocks[number]!);
+      return payments;
     },
   };
   const feeHistory = historiesOf(chain);

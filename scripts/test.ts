@@ -38,6 +38,8 @@ const LONG = [
   "test/explorer/screenshots.test.ts",
   "test/explorer/walk.test.ts",
   "test/explorer/wallet.test.ts",
+  "test/security/account-permissions.test.ts",
+  "test/security/poisoned-snapshots.test.ts",
   "test/simulation/cometbft/agreement.test.ts",
   "test/simulation/determinism.test.ts",
   "test/simulation/mutants/mutants.test.ts",

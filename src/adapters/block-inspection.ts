@@ -3,18 +3,21 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { executionWitness } from "../chain/inspect/execution-witness.ts";
 import { createEvm } from "../evm/engine.ts";
 import { InvalidBlockError } from "../execution/errors.ts";
+import type { ChainConfig } from "../params/chain-config.ts";
 import { hardforkAt } from "../params/hardforks.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { DebugError } from "../rpc/methods/debug/database.ts";
 import type { ExecutionPort, TraceRequest } from "../rpc/ports/execution.ts";
 import type { BlockInspection } from "../rpc/ports/inspection.ts";
 import { UnstoredTrie } from "../state/unstored-trie.ts";
+import { inSlices } from "../threads/in-slices.ts";
 import { SharedSlices } from "../threads/shared-slices.ts";
 import { textString } from "../tracing/json-writer.ts";
 import { createJsonLogger } from "../tracing/struct-logger.ts";
 import { BlockReplay } from "../tracing/trace-block.ts";
 import { createTraceBudget, NotTraceableError, TracingFailedError } from "../tracing/trace-budget.ts";
-import type { Block } from "../types/block.ts";
+import type { Block, ExecutedBlock } from "../types/block.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
 import type { CallerFiles } from "./caller-files.ts";
@@ -64,12 +67,7 @@ export function createBlockInspection(
   }
 
   return {
-    badBlocks: () =>
-      badBlocks.all().map((block) => {
-        const fork = hardforkAt(execution.config, block.header);
-        const senders = block.transactions.map((tx) => recoverSender(tx, fork));
-        return { block, senders, receipts: [] };
-      }),
+    badBlocks: () => inSlices(withSenders(badBlocks.all(), execution.config), slices),
     traceBadBlock: ({ hash, request }) => port.traceRawBlock({ rlp: encodeBlock(badBlock(hash)), request }),
     traceBlockFile({ file, request }) {
       const path = files.forReading(file);
@@ -152,6 +150,21 @@ export function createBlockInspection(
       return paths;
     },
   };
+}
+
+/** A sender a step. */
+function* withSenders(blocks: readonly Block[], config: ChainConfig): Generator<undefined, ExecutedBlock[]> {
+  const executed: ExecutedBlock[] = [];
+  for (const block of blocks) {
+    const fork = hardforkAt(config, block.header);
+    const senders: Address[] = [];
+    for (const tx of block.transactions) {
+      senders.push(recoverSender(tx, fork));
+      yield;
+    }
+    executed.push({ block, senders, receipts: [] });
+  }
+  return executed;
 }
 
 /** geth's name of such a file, in a folder of its own. */

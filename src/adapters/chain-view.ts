@@ -23,7 +23,7 @@ import type { Header } from "../types/header.ts";
 import { findLogs } from "./log-search.ts";
 import type { ChainParts, PoolParts, ProductionParts } from "./parts.ts";
 import { proveInSlices } from "./prove-in-slices.ts";
-import { findBlock, findHeader, resolveState, sealedHeader } from "./resolve.ts";
+import { findBlock, findBlockInSlices, findHeader, resolveState, sealedHeader } from "./resolve.ts";
 
 export type LocalChainModules = FeeReads &
   ChainEvents & {
@@ -97,7 +97,12 @@ export function createStoredReads(reader: ChainReader, slices: SharedSlices): Bl
     head: () => sealedHeader(reader.head()),
     oldest: () => reader.oldest(),
     header: ({ at }) => findHeader(reader, at),
-    block: ({ at }) => findBlock(reader, at),
+    block: ({ at }) => findBlockInSlices(reader, at, slices),
+    transactionCount({ at }) {
+      if (at === "pending") return findBlock(reader, at)!.block.transactions.length;
+      const sealed = findHeader(reader, at);
+      return sealed && reader.transactionCount(sealed.header.number);
+    },
     blockHashes({ first, countMax }) {
       const end = Math.min(reader.head().block.header.number + 1, first + countMax);
       const hashes: Hash[] = [];

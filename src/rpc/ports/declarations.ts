@@ -50,6 +50,7 @@ export const PORT_METHODS = {
     oldest: READ,
     header: READ_AT,
     block: READ_AT,
+    transactionCount: READ_AT,
     blockHashes: READ,
     transaction: READ,
     transactionAt: READ_AT,

@@ -53,6 +53,7 @@ const INPUTS: {
     oldest: undefined,
     header: { at },
     block: { at: 1 },
+    transactionCount: { at: 1 },
     blockHashes: { first: 0, countMax: 2 },
     transaction: { hash },
     transactionAt: { at: 1, index: 3 },

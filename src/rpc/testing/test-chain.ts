@@ -352,8 +352,10 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     head: () => blocks.at(-1)!,
     oldest: () => ({ block: 0, state: 0, proof: 0 }),
     block: (at) => (typeof at === "number" ? blocks[at] : byHash(at)),
+    blockInSlices: (number) => blocks[number],
     header: (number) => blocks[number]?.block.header,
     blockHash: (number) => blocks[number]?.block.hash,
+    transactionCount: (number) => blocks[number]?.block.transactions.length,
     gasPayments: (number) => blocks[number] && gasPaymentsOf(blocks[number]),
     transactionAt(number, index) {
       const executed = blocks[number];

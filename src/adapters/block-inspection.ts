@@ -1,8 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { executionWitness } from "../chain/inspect/execution-witness.ts";
-import { createEvm } from "../evm/engine.ts";
-import { InvalidBlockError } from "../execution/errors.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import { hardforkAt } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
@@ -98,28 +95,6 @@ export function createBlockInspection(
         }
       }
       return roots;
-    },
-    async executionWitness({ number }) {
-      // It takes as long as the block did, in one piece: one in a turn.
-      await slices.enter();
-      const executed = reader.block(number)!;
-      // Hex digits of the answer, and not the milliseconds of a trace: a block has its own limit of gas.
-      const { take } = budgetOf({});
-      const evm = createEvm();
-      try {
-        return executionWitness(executed, { reader, store, execution: { config: execution.config, evm } }, (bytes) =>
-          take(2 * bytes),
-        );
-      } catch (error) {
-        if (!(error instanceof InvalidBlockError)) throw error;
-        throw new DebugError(
-          "the block's state was also set by other means than its body",
-          {},
-          {
-            cause: error,
-          },
-        );
-      }
     },
     writeStandardTraces({ hash, which, request: { txHash, ...request } }) {
       const block = which === "bad" ? badBlock(hash) : reader.block(hash)?.block;

@@ -100,7 +100,7 @@ export class FollowingExecution {
     };
     const oracle = new GasPriceOracle(startPrice === undefined ? {} : { startPrice }, reader);
     const execution = { config, stateTrie, evm: createEvm(compiles ? hotTier(compiler) : {}) };
-    this.#reads = createExecutionReads(limits, { reader, execution }, () => oracle.suggestTip());
+    this.#reads = createExecutionReads(limits, { reader, execution, store: this.#store }, () => oracle.suggestTip());
   }
 
   /** Runs on every block that was committed before the request was sent. What it throws is in its outcome. */

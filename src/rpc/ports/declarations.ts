@@ -89,6 +89,7 @@ export const PORT_METHODS = {
     traceBundles: { ...TRACE_AT, uninterrupted: "txIndex" },
     traceCalls: TRACE_AT,
     traceRawTransaction: TRACE_AT,
+    executionWitness: { ...TRACE, uninterrupted: "all" },
     buildBlock: STAYS,
     commitBlock: STAYS,
   },
@@ -106,7 +107,6 @@ export const PORT_METHODS = {
     traceBadBlock: STAYS,
     traceBlockFile: STAYS,
     intermediateRoots: STAYS,
-    executionWitness: STAYS,
     writeStandardTraces: STAYS,
   },
   keys: {

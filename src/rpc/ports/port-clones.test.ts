@@ -91,6 +91,7 @@ const INPUTS: {
     traceBundles: { ...trace, bundles: [{ calls: [args] }] },
     traceCalls: { ...trace, calls: [{ args, tracerConfig: {} }] },
     traceRawTransaction: { ...trace, raw: bytes },
+    executionWitness: { number: 1 },
     buildBlock: attributes,
     commitBlock: attributes,
   },
@@ -108,7 +109,6 @@ const INPUTS: {
     traceBadBlock: { hash, request },
     traceBlockFile: { file: "block", request },
     intermediateRoots: { hash },
-    executionWitness: { number: 1 },
     writeStandardTraces: { hash, which: "chain", request },
   },
   keys: {

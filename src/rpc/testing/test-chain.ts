@@ -313,7 +313,6 @@ const TEST_INSPECTION: InspectionPort = {
   traceBadBlock: () => "[]",
   traceBlockFile: () => "[]",
   intermediateRoots: () => [],
-  executionWitness: () => ({ headers: [], codes: [], nodes: [] }),
   writeStandardTraces: () => [],
 };
 
@@ -336,6 +335,7 @@ function executionOf(executed: ExecutedBlock): ExecutionPort {
     traceBundles: ({ bundles }) => bundles.map(({ calls }) => calls.map(() => "{}")),
     traceCalls: ({ calls }) => calls.map(() => "{}"),
     traceRawTransaction: () => "{}",
+    executionWitness: () => "{}",
     buildBlock() {
       throw new PayloadAttributesError("parentHash is not current head");
     },

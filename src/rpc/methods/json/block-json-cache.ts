@@ -28,20 +28,20 @@ export class BlockJsonCache {
     const key = executed.block.hash + form;
     const known = this.#known(key);
     if (known !== undefined) return known;
-    return andThen(inSlices(this.#textInSteps(executed, form), jsonSlices), (text) => this.#add(key, text));
+    return andThen(inSlices(this.#bytesInSteps(executed, form), jsonSlices), (bytes) => this.#add(key, bytes));
   }
 
   /** As `get`, in one piece: for the newest block, which many wait for. */
   getAtOnce(executed: ExecutedBlock, form: BlockForm): Uint8Array {
     if (form === "header") return this.header(executed.block);
     const key = executed.block.hash + form;
-    return this.#known(key) ?? this.#add(key, allAtOnce(this.#textInSteps(executed, form)));
+    return this.#known(key) ?? this.#add(key, allAtOnce(this.#bytesInSteps(executed, form)));
   }
 
   /** As `get` with the form `header`. */
   header(sealed: SealedHeader): Uint8Array {
     const key = `${sealed.hash}header`;
-    return this.#known(key) ?? this.#add(key, headerText(sealed, this.#style));
+    return this.#known(key) ?? this.#add(key, latin1(headerText(sealed, this.#style)));
   }
 
   /** JSON text of a block that is not sealed: never cached. */
@@ -71,13 +71,20 @@ export class BlockJsonCache {
     return known;
   }
 
+  *#bytesInSteps(executed: ExecutedBlock, form: Exclude<BlockForm, "header">): Generator<unknown, Uint8Array> {
+    const steps = this.#textInSteps(executed, form);
+    for (let step = steps.next(); ; step = steps.next()) {
+      yield;
+      if (step.done) return latin1(step.value);
+    }
+  }
+
   #textInSteps(executed: ExecutedBlock, form: Exclude<BlockForm, "header">): Steps<string> {
     if (form === "receipts") return receiptsTextInSteps(executed);
     return blockTextInSteps(executed, form === "full", this.#style);
   }
 
-  #add(key: string, text: string): Uint8Array {
-    const bytes = Buffer.from(text, "latin1");
+  #add(key: string, bytes: Uint8Array): Uint8Array {
     // Another caller may have written it in the meantime.
     this.#remove(key);
     this.#entries.set(key, bytes);
@@ -93,4 +100,8 @@ export class BlockJsonCache {
     this.#bytes -= this.#entries.get(key)?.length ?? 0;
     this.#entries.delete(key);
   }
+}
+
+function latin1(text: string): Uint8Array {
+  return Buffer.from(text, "latin1");
 }

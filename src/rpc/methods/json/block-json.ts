@@ -35,7 +35,9 @@ export function* blockTextInSteps(
     transactions.push(textOf(hash, index));
     if (index % TRANSACTIONS_A_STEP === TRANSACTIONS_A_STEP - 1) yield;
   }
-  return blockTextWith(executed, transactions.join(","), style);
+  const joined = transactions.join(",");
+  yield;
+  return blockTextWith(executed, joined, style);
 }
 
 /** @param transactions JSON texts, separated by commas */

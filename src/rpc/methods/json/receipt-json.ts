@@ -41,6 +41,7 @@ export function* receiptsTextInSteps(executed: ExecutedBlock): Generator<undefin
     texts.push(receiptText(mined));
     if (texts.length % TRANSACTIONS_A_STEP === 0) yield;
   }
+  yield;
   return `[${texts.join(",")}]`;
 }
 

@@ -28,7 +28,10 @@ export const sha3 = defineMethod({
   example: ["0x68656c6c6f"],
   result: hash,
   handle: ({ input }) =>
-    input.length <= SHORT_BYTES ? keccak256Hash(input) : inSlices(keccak256HashInSteps(input), hashSlices),
+    input.length <= SHORT_BYTES
+      ? keccak256Hash(input)
+      : // To decode it took a slice already.
+        hashSlices.next().then(() => inSlices(keccak256HashInSteps(input), hashSlices)),
 });
 
 export const WEB3_METHODS: readonly Method<ServingPorts>[] = [clientVersion, sha3];

@@ -52,14 +52,15 @@ export function createBlockInspection(
     });
   }
 
-  function replayOf(block: Block) {
+  /** @param senders recovered if not given */
+  function replayOf(block: Block, senders?: readonly Address[]) {
     const { number, parentHash } = block.header;
     if (number === 0) throw new NotTraceableError("genesis is not traceable");
     const parent = reader.header(number - 1);
     if (parent === undefined || reader.blockHash(number - 1) !== parentHash) {
       throw new NotTraceableError(`parent ${parentHash} not found`);
     }
-    const target = { block, parentState: reader.stateAt(number - 1), blockHash };
+    const target = { block, ...(senders && { senders }), parentState: reader.stateAt(number - 1), blockHash };
     return { replay: new BlockReplay(target, execution), parent };
   }
 
@@ -75,9 +76,11 @@ export function createBlockInspection(
       return port.traceRawBlock({ rlp: readFileSync(path), request });
     },
     async intermediateRoots({ hash }) {
-      const block = reader.block(hash)?.block ?? badBlocks.get(hash);
+      const number = reader.numberOf(hash);
+      const executed = number === undefined ? undefined : await reader.blockInSlices(number, slices);
+      const block = executed?.block ?? badBlocks.get(hash);
       if (block === undefined) throw new NotTraceableError(`block ${hash} not found`);
-      const { replay, parent } = replayOf(block);
+      const { replay, parent } = replayOf(block, executed?.senders);
       const budget = budgetOf({});
       const trie = new UnstoredTrie(store.trieNodesAt(parent.number), parent.stateRoot);
       const roots: Hash[] = [];

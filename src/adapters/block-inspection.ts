@@ -1,20 +1,20 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { executionWitness } from "../chain/inspect/execution-witness.ts";
-import { createEvm } from "../evm/engine.ts";
-import { InvalidBlockError } from "../execution/errors.ts";
+import type { ChainConfig } from "../params/chain-config.ts";
 import { hardforkAt } from "../params/hardforks.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { DebugError } from "../rpc/methods/debug/database.ts";
 import type { ExecutionPort, TraceRequest } from "../rpc/ports/execution.ts";
 import type { BlockInspection } from "../rpc/ports/inspection.ts";
 import { UnstoredTrie } from "../state/unstored-trie.ts";
+import { inSlices } from "../threads/in-slices.ts";
 import { SharedSlices } from "../threads/shared-slices.ts";
 import { textString } from "../tracing/json-writer.ts";
 import { createJsonLogger } from "../tracing/struct-logger.ts";
 import { BlockReplay } from "../tracing/trace-block.ts";
 import { createTraceBudget, NotTraceableError, TracingFailedError } from "../tracing/trace-budget.ts";
-import type { Block } from "../types/block.ts";
+import type { Block, ExecutedBlock } from "../types/block.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
 import type { CallerFiles } from "./caller-files.ts";
@@ -52,24 +52,20 @@ export function createBlockInspection(
     });
   }
 
-  function replayOf(block: Block) {
+  /** @param senders recovered if not given */
+  function replayOf(block: Block, senders?: readonly Address[]) {
     const { number, parentHash } = block.header;
     if (number === 0) throw new NotTraceableError("genesis is not traceable");
     const parent = reader.header(number - 1);
     if (parent === undefined || reader.blockHash(number - 1) !== parentHash) {
       throw new NotTraceableError(`parent ${parentHash} not found`);
     }
-    const target = { block, parentState: reader.stateAt(number - 1), blockHash };
+    const target = { block, ...(senders && { senders }), parentState: reader.stateAt(number - 1), blockHash };
     return { replay: new BlockReplay(target, execution), parent };
   }
 
   return {
-    badBlocks: () =>
-      badBlocks.all().map((block) => {
-        const fork = hardforkAt(execution.config, block.header);
-        const senders = block.transactions.map((tx) => recoverSender(tx, fork));
-        return { block, senders, receipts: [] };
-      }),
+    badBlocks: () => inSlices(withSenders(badBlocks.all(), execution.config), slices),
     traceBadBlock: ({ hash, request }) => port.traceRawBlock({ rlp: encodeBlock(badBlock(hash)), request }),
     traceBlockFile({ file, request }) {
       const path = files.forReading(file);
@@ -80,9 +76,11 @@ export function createBlockInspection(
       return port.traceRawBlock({ rlp: readFileSync(path), request });
     },
     async intermediateRoots({ hash }) {
-      const block = reader.block(hash)?.block ?? badBlocks.get(hash);
+      const number = reader.numberOf(hash);
+      const executed = number === undefined ? undefined : await reader.blockInSlices(number, slices);
+      const block = executed?.block ?? badBlocks.get(hash);
       if (block === undefined) throw new NotTraceableError(`block ${hash} not found`);
-      const { replay, parent } = replayOf(block);
+      const { replay, parent } = replayOf(block, executed?.senders);
       const budget = budgetOf({});
       const trie = new UnstoredTrie(store.trieNodesAt(parent.number), parent.stateRoot);
       const roots: Hash[] = [];
@@ -100,28 +98,6 @@ export function createBlockInspection(
         }
       }
       return roots;
-    },
-    async executionWitness({ number }) {
-      // It takes as long as the block did, in one piece: one in a turn.
-      await slices.enter();
-      const executed = reader.block(number)!;
-      // Hex digits of the answer, and not the milliseconds of a trace: a block has its own limit of gas.
-      const { take } = budgetOf({});
-      const evm = createEvm();
-      try {
-        return executionWitness(executed, { reader, store, execution: { config: execution.config, evm } }, (bytes) =>
-          take(2 * bytes),
-        );
-      } catch (error) {
-        if (!(error instanceof InvalidBlockError)) throw error;
-        throw new DebugError(
-          "the block's state was also set by other means than its body",
-          {},
-          {
-            cause: error,
-          },
-        );
-      }
     },
     writeStandardTraces({ hash, which, request: { txHash, ...request } }) {
       const block = which === "bad" ? badBlock(hash) : reader.block(hash)?.block;
@@ -152,6 +128,21 @@ export function createBlockInspection(
       return paths;
     },
   };
+}
+
+/** A sender a step. */
+function* withSenders(blocks: readonly Block[], config: ChainConfig): Generator<undefined, ExecutedBlock[]> {
+  const executed: ExecutedBlock[] = [];
+  for (const block of blocks) {
+    const fork = hardforkAt(config, block.header);
+    const senders: Address[] = [];
+    for (const tx of block.transactions) {
+      senders.push(recoverSender(tx, fork));
+      yield;
+    }
+    executed.push({ block, senders, receipts: [] });
+  }
+  return executed;
 }
 
 /** geth's name of such a file, in a folder of its own. */

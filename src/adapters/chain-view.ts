@@ -13,17 +13,18 @@ import type { Hash } from "../primitives/hash.ts";
 import type { LogTextCache } from "../rpc/methods/json/log-text-cache.ts";
 import type { BlockReads, ChainEvents, ChainView, FeeReads, NextBlock, StateReads } from "../rpc/ports/chain-view.ts";
 import { minedReceipt, minedTransaction } from "../rpc/ports/mined.ts";
-import { PendingProofError } from "../rpc/transport/errors.ts";
+import { PendingProofError, UnknownBlockError } from "../rpc/transport/errors.ts";
 import type { Account } from "../state/account.ts";
 import type { StateReader } from "../state/reader.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { inSlices } from "../threads/in-slices.ts";
 import { andThen, type MaybePromise } from "../threads/maybe-promise.ts";
 import { SharedSlices } from "../threads/shared-slices.ts";
 import type { Header } from "../types/header.ts";
 import { findLogs } from "./log-search.ts";
 import type { ChainParts, PoolParts, ProductionParts } from "./parts.ts";
 import { proveInSlices } from "./prove-in-slices.ts";
-import { findBlock, findHeader, resolveState, sealedHeader } from "./resolve.ts";
+import { findBlock, findBlockInSlices, findHeader, resolveState, sealedHeader } from "./resolve.ts";
 
 export type LocalChainModules = FeeReads &
   ChainEvents & {
@@ -97,7 +98,12 @@ export function createStoredReads(reader: ChainReader, slices: SharedSlices): Bl
     head: () => sealedHeader(reader.head()),
     oldest: () => reader.oldest(),
     header: ({ at }) => findHeader(reader, at),
-    block: ({ at }) => findBlock(reader, at),
+    block: ({ at }) => findBlockInSlices(reader, at, slices),
+    transactionCount({ at }) {
+      if (at === "pending") return findBlock(reader, at)!.block.transactions.length;
+      const sealed = findHeader(reader, at);
+      return sealed && reader.transactionCount(sealed.header.number);
+    },
     blockHashes({ first, countMax }) {
       const end = Math.min(reader.head().block.header.number + 1, first + countMax);
       const hashes: Hash[] = [];
@@ -146,8 +152,9 @@ export function createStoredReads(reader: ChainReader, slices: SharedSlices): Bl
     },
     storage: ({ address, slot, at }) => resolveState(reader, at).state.storage(address, slot),
     storageValues({ slots, at }) {
-      const { state } = resolveState(reader, at);
-      return slots.map(([address, keys]) => keys.map((key) => state.storage(address, key)));
+      const found = resolveState(reader, at);
+      const isThere = () => at === "pending" || reader.blockHash(found.header.number) === found.hash;
+      return inSlices(storageInSteps(found.state, slots, isThere), slices);
     },
     proof({ address, slots, at }) {
       if (at === "pending") throw new PendingProofError();
@@ -157,6 +164,30 @@ export function createStoredReads(reader: ChainReader, slices: SharedSlices): Bl
       return andThen(proof, (proof) => ({ account, proof }));
     },
   };
+}
+
+/** Slots read before the clock is looked at: some 0.2 ms. */
+const SLOTS_PER_STEP = 32;
+
+/** @throws UnknownBlockError when the block is rolled back meanwhile */
+function* storageInSteps(
+  state: StateReader,
+  slots: Parameters<StateReads["storageValues"]>[0]["slots"],
+  isThere: () => boolean,
+): Generator<undefined, bigint[][]> {
+  let count = 0;
+  const lists: bigint[][] = [];
+  for (const [address, keys] of slots) {
+    const values: bigint[] = [];
+    for (const key of keys) {
+      values.push(state.storage(address, key));
+      if (++count % SLOTS_PER_STEP !== 0) continue;
+      yield;
+      if (!isThere()) throw new UnknownBlockError("header not found");
+    }
+    lists.push(values);
+  }
+  return lists;
 }
 
 function codeOf(state: StateReader, account: Account | undefined): Uint8Array {

@@ -1,3 +1,4 @@
+import type { WitnessModules } from "../chain/inspect/execution-witness.ts";
 import type { BlockTester } from "../consensus/block-tester.ts";
 import type { BlockContext } from "../evm/evm.ts";
 import { blockContextOf, type ContextHeader } from "../execution/block/block-context.ts";
@@ -10,6 +11,7 @@ import type { CallOverrides, ExecutionPort, InBlock } from "../rpc/ports/executi
 import type { StateReader } from "../state/reader.ts";
 import { BlockReplay } from "../tracing/trace-block.ts";
 import type { ExecutedBlock } from "../types/block.ts";
+import { blockWitness } from "./block-witness.ts";
 import type { ChainParts } from "./parts.ts";
 import { findBlock, type ResolvedState, resolveState } from "./resolve.ts";
 import type { CallLimits, LimitedReads } from "./rpc-settings.ts";
@@ -35,12 +37,12 @@ export function createExecutionPort(
 }
 
 /** What executions run on and with. */
-export type ExecutionCore = Pick<ChainParts, "reader" | "execution">;
+export type ExecutionCore = Pick<ChainParts, "reader" | "execution"> & Pick<WitnessModules, "store">;
 
 /** All that needs no writer of the chain, on this thread. @param own limits of calls that are given none */
 export function createExecutionReads(
   own: CallLimits,
-  { reader, execution }: ExecutionCore,
+  { reader, execution, store }: ExecutionCore,
   suggestTip: () => bigint,
 ): LimitedReads {
   const blockHash = (number: number) => reader.blockHash(number);
@@ -113,6 +115,7 @@ export function createExecutionReads(
         ...(timeoutMs > 0 && { timeoutMs }),
       });
     },
+    executionWitness: ({ number }, limits = own) => blockWitness(number, { reader, store, execution }, limits.trace),
     ...createTraceMethods(own, { reader, execution }),
   };
 }

@@ -10,8 +10,8 @@ import { SharedSlices } from "../threads/shared-slices.ts";
 
 /** Each window is twice as long as the one before: a search may end after a few candidates. */
 const FIRST_WINDOW_BLOCKS = 4_096;
-/** Blocks and index rows looked at before the clock is. */
-const STEPS = 16;
+/** Work before the clock is looked at: sixteen blocks with few logs, or one of a thousand. */
+const WORK_PER_STEP = 16;
 /** Logs that count as much work as reading a block. */
 const LOGS_PER_WORK = 64;
 
@@ -120,8 +120,12 @@ class LogSearch {
 
   /** undefined: the slice is over and there is more to search */
   run(slices: SharedSlices): FoundLogs | undefined {
-    for (let steps = 1; ; steps++) {
-      if (steps % STEPS === 0 && slices.isOver()) return undefined;
+    let stepEnd = this.#work + WORK_PER_STEP;
+    for (;;) {
+      if (this.#work >= stepEnd) {
+        if (slices.isOver()) return undefined;
+        stepEnd = this.#work + WORK_PER_STEP;
+      }
       const number = this.#candidates[this.#nextCandidate];
       if (number === undefined) {
         if (this.#nextWindowStart > this.#range.to) return this.#found(this.#range.to + 1);

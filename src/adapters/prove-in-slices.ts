@@ -6,8 +6,8 @@ import type { AccountProof } from "../state/state-trie.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
 import type { SharedSlices } from "../threads/shared-slices.ts";
 
-/** Slots proved before the clock is looked at: a millisecond or two. The account is proved again for each group. */
-const SLOTS_PER_STEP = 32;
+/** Slots proved before the clock is looked at: a millisecond at most. The account is proved again for each group. */
+const SLOTS_PER_STEP = 16;
 
 /**
  * The proof of an account and its slots after a block; at once for a few slots, else in slices between which other work runs.

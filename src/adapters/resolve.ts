@@ -3,6 +3,8 @@ import type { BlockNumberOrTag, BlockSelector } from "../rpc/ports/block-selecto
 import type { SealedHeader } from "../rpc/ports/chain-view.ts";
 import { BlockNotCanonicalError, PendingUnavailableError, UnknownBlockError } from "../rpc/transport/errors.ts";
 import type { StateChanges, StateReader } from "../state/reader.ts";
+import type { MaybePromise } from "../threads/maybe-promise.ts";
+import type { SharedSlices } from "../threads/shared-slices.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 
 /** The header of a block and the state after it. It never leaves the chain's thread. */
@@ -40,6 +42,21 @@ export function findBlock(chain: ChainReader, selector: BlockSelector): Executed
 }
 
 /**
+ * As `findBlock`, decoded in slices where it is large.
+ * @throws BlockNotCanonicalError, PendingUnavailableError
+ */
+export function findBlockInSlices(
+  chain: ChainReader,
+  selector: BlockSelector,
+  slices: SharedSlices,
+): MaybePromise<ExecutedBlock | undefined> {
+  const number = numberOf(chain, selector);
+  if (number === undefined) return typeof selector === "object" ? undefined : findByNumber(chain, selector);
+  if (typeof selector === "object") assertCanonical(chain, selector, number);
+  return chain.blockInSlices(number, slices);
+}
+
+/**
  * As `findBlock`, without reading what follows the header.
  * @throws BlockNotCanonicalError, PendingUnavailableError
  */
@@ -47,12 +64,19 @@ export function findHeader(chain: ChainReader, selector: BlockSelector): SealedH
   if (selector === "pending") return sealedHeader(findByNumber(chain, selector)!);
   const number = numberOf(chain, selector);
   if (number === undefined) return typeof selector === "object" ? undefined : sealedHeader(chain.head());
+  if (typeof selector === "object") assertCanonical(chain, selector, number);
   const header = chain.header(number);
   const hash = chain.blockHash(number);
-  if (typeof selector === "object" && selector.requireCanonical && hash !== selector.blockHash) {
-    throw new BlockNotCanonicalError();
-  }
   return header && hash && { hash, header };
+}
+
+/** @throws BlockNotCanonicalError */
+function assertCanonical(
+  chain: ChainReader,
+  { blockHash, requireCanonical }: Extract<BlockSelector, object>,
+  number: number,
+): void {
+  if (requireCanonical && chain.blockHash(number) !== blockHash) throw new BlockNotCanonicalError();
 }
 
 /** The block's number where the selector is enough to know it. */

@@ -30,7 +30,11 @@ function execution(isReady: boolean) {
       scriptMemoryBytesMax: 1 << 20,
     },
   };
-  const core: ExecutionCore = { reader, execution: {} as ExecutionCore["execution"] };
+  const core: ExecutionCore = {
+    reader,
+    execution: {} as ExecutionCore["execution"],
+    store: {} as ExecutionCore["store"],
+  };
   const modules = { suggestTip: () => 0n, threads, isLocal: () => false };
   return admittedExecution(limits, core, modules);
 }

@@ -1,5 +1,6 @@
 import { createExecutionReads, type ExecutionCore } from "../adapters/execution-port.ts";
 import type { CallLimits, LimitedReads } from "../adapters/rpc-settings.ts";
+import type { CallArguments } from "../execution/call/call-arguments.ts";
 import { ExecutionTimeoutError } from "../execution/call/call-errors.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { type AnyMethod, methodsOf, type PortMethod } from "../rpc/ports/declarations.ts";
@@ -9,6 +10,7 @@ import { plainData } from "../threads/plain-data.ts";
 import { TraceTooLargeError, TracingTimeoutError } from "../tracing/trace-budget.ts";
 import type { ExecutionThreads } from "./execution-threads.ts";
 import type { PendingBlockData } from "./following-execution.ts";
+import { LongCalls } from "./long-calls.ts";
 
 /**
  * A call runs so long on the chain's thread before it moves to another. Nearly all calls of wallets end within a tenth of it
@@ -16,7 +18,7 @@ import type { PendingBlockData } from "./following-execution.ts";
  */
 const FIRST_TRY_MS = 2;
 /** The same while every other thread has a call: a short one should not wait for those that are cut after seconds. */
-const FIRST_TRY_BUSY_MS = 5;
+const FIRST_TRY_BUSY_MS = 3;
 /** The same while no other thread runs: one takes some 300 ms to start. */
 const FIRST_TRY_ALONE_MS = 50;
 /** Text of a trace that is tried here: what is larger is written again elsewhere, and would fill two threads' memory meanwhile. */
@@ -35,6 +37,7 @@ type ReadName = keyof ExecutionReads;
 type ExecutionInput = {
   readonly at?: unknown;
   readonly hash?: Hash;
+  readonly args?: CallArguments;
   readonly request?: TraceRequest & { readonly txIndex?: number };
   readonly cancel?: CancelToken | undefined;
 };
@@ -66,6 +69,7 @@ class Admission {
   readonly #tryLimits: CallLimits;
   readonly #tryBusyLimits: CallLimits;
   readonly #tryAloneLimits: CallLimits;
+  readonly #longCalls = new LongCalls(() => performance.now());
   /** In calls on this thread while no other runs. */
   #slowMs = 0;
 
@@ -87,7 +91,8 @@ class Admission {
     const isShort = timeoutMs > 0 && timeoutMs <= FIRST_TRY_ALONE_MS;
     // It is large: the thread that answers would only write it again.
     const showsMemory = threads.pool.isReady && input.request?.enableMemory === true;
-    if (isShort || showsMemory || !this.#isInterrupted(facts, input)) {
+    const isLong = threads.pool.isReady && this.#longCalls.has(name, input.args);
+    if (isShort || showsMemory || isLong || !this.#isInterrupted(facts, input)) {
       return this.#inThread(name, input, timeoutMs);
     }
     try {
@@ -126,9 +131,10 @@ class Admission {
 
   #inThread(method: ReadName, { cancel, ...input }: ExecutionInput, timeoutMs: number): unknown {
     const pending = input.at === "pending" ? this.#pendingData() : undefined;
+    const noteTime = (ms: number) => this.#longCalls.note(method, input.args, ms);
     return this.#modules.threads.run(
       { method, input: plainData(input), ...(pending && { pending }) },
-      { timeoutMs, cancel },
+      { timeoutMs, cancel, noteTime },
     );
   }
 

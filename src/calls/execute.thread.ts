@@ -13,10 +13,10 @@ import {
 } from "./following-execution.ts";
 
 /**
- * Half of the weight of a thread that serves connections or makes blocks, which so comes first when it wakes up; the compiler's comes after both. A processor
+ * A sixth of the weight of a thread that serves connections or makes blocks, which so comes first when it wakes up; the compiler's comes after both. A processor
  * that no other needs is this thread's own.
  */
-const NICE = 3;
+const NICE = 8;
 
 /** What the thread does for its starter. */
 export type ExecutionHandlers = {

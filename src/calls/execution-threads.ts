@@ -53,6 +53,8 @@ type ExecutionOptions = {
   /** Deadline that the execution itself keeps, in ms from its start; 0: none, and its thread is never ended for it. */
   readonly timeoutMs: number;
   readonly cancel: CancelToken | undefined;
+  /** Called with the milliseconds that it took in its thread. */
+  readonly noteTime?: (ms: number) => void;
 };
 
 /** Executes requests in threads that follow the store. */
@@ -84,7 +86,7 @@ export class ExecutionThreads {
    * The method's result; its input is copied to the thread.
    * @throws TooManyError, RequestTimeoutError, ExecutionTimeoutError, ExecutionAbortedError, and what the method throws
    */
-  async run(request: ExecutionRequest, { timeoutMs, cancel }: ExecutionOptions): Promise<unknown> {
+  async run(request: ExecutionRequest, { timeoutMs, cancel, noteTime }: ExecutionOptions): Promise<unknown> {
     if (this.pool.isFull()) throw new TooManyError("too many calls are waiting, try again later");
     let outcome: ExecutionOutcome;
     try {
@@ -100,6 +102,7 @@ export class ExecutionThreads {
       this.#noteDamage(error);
       throw rejectionOf(error, timeoutMs);
     }
+    noteTime?.(outcome.ms);
     if (!("error" in outcome)) return outcome.value;
     const error = errorFromData(outcome.error);
     this.#noteDamage(error);

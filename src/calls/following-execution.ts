@@ -52,10 +52,14 @@ export type ExecutionRequest = {
   readonly pending?: PendingBlockData;
 };
 
-/** @property epoch of the store, as it was when the thread read it: after a rollback the outcome is of a chain that is gone */
-export type ExecutionOutcome =
-  | { readonly epoch: number; readonly value: unknown }
-  | { readonly epoch: number; readonly error: ErrorData };
+/**
+ * @property epoch of the store, as it was when the thread read it: after a rollback the outcome is of a chain that is gone
+ * @property ms that it took
+ */
+export type ExecutionOutcome = { readonly epoch: number; readonly ms: number } & (
+  | { readonly value: unknown }
+  | { readonly error: ErrorData }
+);
 
 /** Trie nodes are read by eth_simulateV1 alone. */
 const TRIE_OPTIONS = { cacheBytes: 1 << 20 };
@@ -100,22 +104,24 @@ export class FollowingExecution {
     };
     const oracle = new GasPriceOracle(startPrice === undefined ? {} : { startPrice }, reader);
     const execution = { config, stateTrie, evm: createEvm(compiles ? hotTier(compiler) : {}) };
-    this.#reads = createExecutionReads(limits, { reader, execution }, () => oracle.suggestTip());
+    this.#reads = createExecutionReads(limits, { reader, execution, store: this.#store }, () => oracle.suggestTip());
   }
 
   /** Runs on every block that was committed before the request was sent. What it throws is in its outcome. */
   execute(request: ExecutionRequest): ExecutionOutcome | Moved<ExecutionOutcome> {
+    const startMs = performance.now();
     try {
       const result = plainData(this.#run(request));
+      const ms = performance.now() - startMs;
       const { epoch } = this.#store;
-      if (PORT_METHODS.execution[request.method].heavy !== "trace") return { epoch, value: result };
+      if (PORT_METHODS.execution[request.method].heavy !== "trace") return { epoch, ms, value: result };
       const { value, buffers } = movableTexts(result as Parameters<typeof movableTexts>[0]);
-      return new Moved({ epoch, value }, buffers);
+      return new Moved({ epoch, ms, value }, buffers);
     } catch (error) {
       const { epoch } = this.#store;
       // V8 would let the next trace write as much again before it frees this one, which nobody gets.
       if (error instanceof TraceTooLargeError) this.#collectGarbage();
-      return { epoch, error: errorDataOf(error) };
+      return { epoch, ms: performance.now() - startMs, error: errorDataOf(error) };
     }
   }
 

@@ -7,6 +7,8 @@ import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../state/reader.ts";
 import { patchedState, type StatePatch, statePatch } from "../state/state-changes.ts";
 import type { AccountProof, StateTrie } from "../state/state-trie.ts";
+import type { MaybePromise } from "../threads/maybe-promise.ts";
+import type { SharedSlices } from "../threads/shared-slices.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import type { GasPayment } from "./records/receipt-record.ts";
@@ -23,11 +25,15 @@ export interface ChainReader {
   head(): ExecutedBlock;
   oldest(): OldestBlocks;
   block(at: number | Hash): ExecutedBlock | undefined;
+  /** The same, decoded in slices where it is large. A rollback meanwhile does not change what was asked for. */
+  blockInSlices(number: number, slices: SharedSlices): MaybePromise<ExecutedBlock | undefined>;
   /** The header of a block without the rest of it, and its hash alone: some microseconds each. */
   header(number: number): Header | undefined;
   blockHash(number: number): Hash | undefined;
   /** One transaction of a block with its receipt, without decoding the others. */
   transactionAt(number: number, index: number): IncludedTransaction | undefined;
+  /** How many transactions a block has, without decoding it. */
+  transactionCount(number: number): number | undefined;
   /** What each transaction of a block paid for its gas, without decoding the block. */
   gasPayments(number: number): readonly GasPayment[] | undefined;
   /** Number of the block with this hash. */
@@ -155,9 +161,11 @@ export function createChainReader({
       const number = typeof at === "number" ? at : store.numberOf(at);
       return number === undefined ? undefined : store.block(number);
     },
+    blockInSlices: (number, slices) => store.blockInSlices(number, slices),
     header: (number) => store.header(number),
     blockHash: (number) => ancestorHash(number) ?? store.blockHash(number),
     transactionAt: (number, index) => store.transactionAt(number, index),
+    transactionCount: (number) => store.transactionCount(number),
     gasPayments: (number) => store.gasPayments(number),
     numberOf: (hash) => store.numberOf(hash),
     transactionPosition: (hash) => store.transactionPosition(hash),

@@ -26,8 +26,8 @@ export type CompileResult = {
   readonly fileError: string | undefined;
 };
 
-/** A thread that callers wait for gets three times as much of a processor as this one; a processor that no other needs is its own. */
-const NICE = 5;
+/** A thread that serves connections gets nine times as much of a processor as this one; a processor that no other needs is its own. */
+const NICE = 10;
 
 /** The emitter of a fork, and where it stores what it emits. */
 class ForkCompiler {

@@ -3,7 +3,14 @@ import { test } from "node:test";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import fc from "../../test/support/fast-check.ts";
 import { bytesToHex } from "./hex.ts";
-import { keccak256, keccak256Hash, keccak256Message, keccak256OfHex, keccakMessage } from "./keccak.ts";
+import {
+  keccak256,
+  keccak256Hash,
+  keccak256HashInSteps,
+  keccak256Message,
+  keccak256OfHex,
+  keccakMessage,
+} from "./keccak.ts";
 
 /** Bytes that follow from `seed`, and look like chance. */
 function noise(length: number, seed: number): Uint8Array {
@@ -17,6 +24,17 @@ function noise(length: number, seed: number): Uint8Array {
 }
 
 const assertSame = (data: Uint8Array) => assert.equal(bytesToHex(keccak256(data)), bytesToHex(keccak_256(data)));
+
+test("keccak256HashInSteps gives the same hash, whatever is hashed between its steps", () => {
+  const size = keccakMessage.length;
+  for (const length of [0, 1, size - 1, size, size + 1, 2 * size, 5 * size + 135]) {
+    const data = noise(length, length);
+    const steps = keccak256HashInSteps(data);
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) assertSame(noise(200, length));
+    assert.equal(step.value, bytesToHex(keccak_256(data)));
+  }
+});
 
 test("keccak256 gives the known hash of nothing", () => {
   const expected = "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470";

@@ -29,12 +29,11 @@ type KeccakModule = {
 };
 
 /** @param pages of 64 KiB that the memory has */
-function createKeccakModule(pages: number): KeccakModule {
+function createKeccakModule(module: WebAssembly.Module, pages: number): KeccakModule {
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const bytes = new Uint8Array(memory.buffer);
   bytes.set(roundConstants(), LAYOUT.constants);
   for (const lane of COMPLEMENTS) bytes.fill(0xff, 8 * lane, 8 * lane + 8);
-  const module = compileModule(moduleBytes());
   const { exports } = new WebAssembly.Instance(module, { host: { memory } });
   return { memory, ...(exports as Pick<KeccakModule, "absorb" | "finish">) };
 }
@@ -58,7 +57,9 @@ function moduleBytes(): Uint8Array<ArrayBuffer> {
   return module.bytes();
 }
 
-const { memory, absorb, finish } = createKeccakModule(2);
+const PAGES = 2;
+const module = compileModule(moduleBytes());
+const { memory, absorb, finish } = createKeccakModule(module, PAGES);
 const digestBytes = new Uint8Array(memory.buffer, DIGEST_OFFSET, DIGEST_LENGTH);
 const digestBuffer = Buffer.from(memory.buffer, DIGEST_OFFSET, DIGEST_LENGTH);
 
@@ -99,6 +100,21 @@ export function keccak256OfHex(text: Hex): Uint8Array {
   const length = messageBuffer.write(text.slice(2), "hex");
   finish(MESSAGE_OFFSET, length);
   return digestBytes.slice();
+}
+
+/** As `keccak256Hash`, in steps of 127 KiB, some 1 ms each, between which other messages can be hashed. */
+export function* keccak256HashInSteps(data: Uint8Array): Generator<undefined, Hash> {
+  const own = createKeccakModule(module, PAGES);
+  const message = new Uint8Array(own.memory.buffer, MESSAGE_OFFSET, BLOCKS_MAX * RATE);
+  let start = 0;
+  for (; data.length - start > message.length; start += message.length) {
+    message.set(data.subarray(start, start + message.length));
+    own.absorb(MESSAGE_OFFSET, BLOCKS_MAX);
+    yield;
+  }
+  message.set(data.subarray(start));
+  own.finish(MESSAGE_OFFSET, data.length - start);
+  return `0x${Buffer.from(own.memory.buffer, DIGEST_OFFSET, DIGEST_LENGTH).toString("hex")}` as Hash;
 }
 
 /** Leaves the digest in `digestBytes`. */

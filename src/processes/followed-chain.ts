@@ -104,6 +104,11 @@ export class FollowedChain {
     this.#agreed.follow(this.#store);
   }
 
+  /** For the trie nodes of its states. */
+  get followed(): Pick<StoreFollower, "trieNodes" | "trieNodesAt" | "numberOfState"> {
+    return this.#store;
+  }
+
   /** Of the store as it is now, which begins others with each rollback. */
   newestEpoch(): number {
     this.#catchUp();

@@ -1,7 +1,7 @@
 import { beginWait } from "./waits.ts";
 
 /** By default, long work of this many milliseconds is followed by one turn of everything else: timers, blocks, other requests. */
-const SLICE_MS = 10;
+const SLICE_MS = 3;
 
 type SharedSlicesOptions = {
   readonly sliceMs?: number;

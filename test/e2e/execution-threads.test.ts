@@ -103,6 +103,7 @@ describe("execution threads", () => {
           { at: head.hash, request: {} },
         ],
         traceCall: ats.map((at) => ({ args, at, request: {} })),
+        executionWitness: [{ number: 1 }, { number: head.header.number }],
       };
     };
     const outcomeOf = async (run: () => unknown): Promise<unknown> => {

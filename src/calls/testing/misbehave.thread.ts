@@ -27,9 +27,9 @@ const starter: Channel<{ compile(request: unknown): unknown }> = serveThread<{
     const { behaviour, detail } = input as { readonly behaviour: string; readonly detail: unknown };
     const epoch = detail instanceof Int32Array ? Atomics.load(detail, 0) : 0;
     try {
-      return { epoch, value: await BEHAVIOURS[behaviour]!(detail) };
+      return { epoch, ms: 1, value: await BEHAVIOURS[behaviour]!(detail) };
     } catch (error) {
-      return { epoch, error: errorDataOf(error) };
+      return { epoch, ms: 1, error: errorDataOf(error) };
     }
   },
   dropped: (key: string) => dropped.push(key),

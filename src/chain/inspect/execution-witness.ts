@@ -21,6 +21,12 @@ export type ExecutionWitness = {
   readonly nodes: readonly Uint8Array[];
 };
 
+export type WitnessModules = {
+  readonly reader: Pick<ChainReader, "stateAt" | "blockHash" | "header">;
+  readonly store: Pick<BlockStore, "trieNodes" | "trieNodesAt" | "numberOfState">;
+  readonly execution: Omit<ExecutionModules, "stateTrie">;
+};
+
 /** Memory of the recording trie, which is used once. */
 const CACHE_BYTES = 1 << 20;
 
@@ -34,11 +40,7 @@ const CACHE_BYTES = 1 << 20;
  */
 export function executionWitness(
   { block, senders }: Pick<ExecutedBlock, "block" | "senders">,
-  modules: {
-    readonly reader: Pick<ChainReader, "stateAt" | "blockHash" | "header">;
-    readonly store: Pick<BlockStore, "trieNodes" | "trieNodesAt" | "numberOfState">;
-    readonly execution: Omit<ExecutionModules, "stateTrie">;
-  },
+  modules: WitnessModules,
   take: (bytes: number) => void,
 ): ExecutionWitness {
   const { reader, store, execution } = modules;

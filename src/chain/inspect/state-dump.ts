@@ -44,8 +44,10 @@ export type DumpSource = {
   readonly storageRootOf: (address: Address) => Hash | undefined;
 };
 
-/** Addresses looked at before other work gets its turn: some 10 ms. */
-const SLICE = 1_000;
+/** Addresses looked at before other work gets its turn: some 2 ms. */
+const SLICE = 200;
+/** The same of accounts that are shown, whose storage roots are proven. */
+const ACCOUNTS_PER_SLICE = 16;
 /** Characters of JSON around the values of one account, and of one slot. */
 const ACCOUNT_CHARS = 500;
 const SLOT_CHARS = 140;
@@ -60,7 +62,9 @@ export async function dumpState(
     { state, keys },
     assertInTime,
   );
-  const accounts = found.slice(0, accountsMax).map(({ hash, address, account }) => {
+  const accounts: DumpedAccount[] = [];
+  for (const { hash, address, account } of found.slice(0, accountsMax)) {
+    if (accounts.length % ACCOUNTS_PER_SLICE === ACCOUNTS_PER_SLICE - 1) await setImmediate();
     take(ACCOUNT_CHARS);
     const code = withCode && account.codeHash !== EMPTY_CODE_HASH ? state.code(account.codeHash) : EMPTY_BYTES;
     take(2 * code.length);
@@ -71,15 +75,9 @@ export async function dumpState(
         storage.push(entry);
       }
     }
-    return {
-      ...account,
-      address,
-      hash,
-      code,
-      storage,
-      storageRoot: storageRootOf(address) ?? EMPTY_TRIE_ROOT,
-    };
-  });
+    const storageRoot = storageRootOf(address) ?? EMPTY_TRIE_ROOT;
+    accounts.push({ ...account, address, hash, code, storage, storageRoot });
+  }
   return { accounts, next: found[accountsMax]?.hash };
 }
 
@@ -191,8 +189,8 @@ export function storageRange(state: StateReader, address: Address, start: Uint8A
   return { slots: slots.slice(0, slotsMax), next: slots[slotsMax]?.hash, isEmpty };
 }
 
-/** Keys looked at before other work gets its turn: some 10 ms. */
-const KEYS_PER_SLICE = 1_000;
+/** Keys looked at before other work gets its turn: some 2 ms. */
+const KEYS_PER_SLICE = 200;
 const ADDRESS_LENGTH = 20;
 
 /**

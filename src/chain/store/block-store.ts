@@ -1,5 +1,7 @@
 import type { Hash } from "../../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
+import type { MaybePromise } from "../../threads/maybe-promise.ts";
+import type { SharedSlices } from "../../threads/shared-slices.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
@@ -51,11 +53,15 @@ export interface BlockStore {
    */
   appendGenesis(genesis: GenesisState): void;
   block(number: number): ExecutedBlock | undefined;
+  /** The same, decoded in slices where it is large. A rollback meanwhile does not change what was asked for. */
+  blockInSlices(number: number, slices: SharedSlices): MaybePromise<ExecutedBlock | undefined>;
   /** The header alone, without decoding the block; likewise its hash. */
   header(number: number): Header | undefined;
   blockHash(number: number): Hash | undefined;
   /** One transaction and its receipt, without decoding the others. */
   transactionAt(number: number, index: number): IncludedTransaction | undefined;
+  /** How many transactions a block has, without decoding it. */
+  transactionCount(number: number): number | undefined;
   /** What each transaction of a block paid for its gas, without decoding the block. */
   gasPayments(number: number): readonly GasPayment[] | undefined;
   numberOf(blockHash: Hash): number | undefined;

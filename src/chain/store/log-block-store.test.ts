@@ -14,6 +14,7 @@ import { SEGMENT_HEADER_LENGTH } from "../../storage/log-segment.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { META, TABLE, tableKey } from "../../storage/schema.ts";
 import { createFaultyDisk } from "../../storage/testing/faulty-disk.ts";
+import { SharedSlices } from "../../threads/shared-slices.ts";
 import { createMemoryNodes } from "../../trie/testing/memory-nodes.ts";
 import { createChainStateTrie } from "../chain-state-trie.ts";
 import { decodeChangeRows, encodeBlockRecord } from "../records/block-record.ts";
@@ -84,6 +85,39 @@ describe("LogBlockStore", () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  test("a block decoded in slices is the one that was asked for, also when it is rolled back meanwhile", async () => {
+    const disk = createMemoryDisk();
+    const chain = new RandomChain(5, { transactionsMax: 400 });
+    const blocks = Array.from({ length: 4 }, () => chain.next());
+    const written = disk.open();
+    for (const { record, nodes } of blocks) written.append(record, nodes);
+    const number = blocks.findLastIndex(({ record }) => record.block.transactions.length > 100);
+    const { changes: _changes, consensusData: _data, ...wanted } = blocks[number]!.record;
+
+    const store = disk.open();
+    const slices = new SharedSlices({ sliceMs: -1 });
+    const both = [store.blockInSlices(number, slices), store.blockInSlices(number, slices)];
+    assert.ok(both[0] instanceof Promise);
+    const [first, second] = await Promise.all(both);
+    assert.equal(first, second);
+    assert.equal(store.block(number), first);
+    const { block, senders, receipts } = first!;
+    assert.deepEqual(plain({ block, senders, receipts }), plain(wanted));
+    assert.equal(store.blockInSlices(4, slices), undefined);
+
+    const reopened = disk.open();
+    const removed = reopened.blockInSlices(number, slices);
+    reopened.rollbackTo(number - 1);
+    const others = RandomChain.from(
+      6,
+      blocks.slice(0, number).map(({ record }) => record),
+    );
+    const other = others.next();
+    reopened.append(other.record, other.nodes);
+    assert.equal((await removed)?.block.hash, wanted.block.hash);
+    assert.equal(reopened.block(number)?.block.hash, other.record.block.hash);
   });
 
   test("dying at any step of an append leaves the block whole or not there, and all before it", () => {

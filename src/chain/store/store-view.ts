@@ -3,6 +3,8 @@ import type { Hash } from "../../primitives/hash.ts";
 import type { StateReader } from "../../state/reader.ts";
 import type { LogReader } from "../../storage/log-reader.ts";
 import type { VersionedTable } from "../../storage/versioned-table.ts";
+import type { MaybePromise } from "../../threads/maybe-promise.ts";
+import type { SharedSlices } from "../../threads/shared-slices.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { Header } from "../../types/header.ts";
 import type { GasPayment } from "../records/receipt-record.ts";
@@ -108,6 +110,10 @@ export abstract class StoreView implements ReadableBlockStore {
     return this.isStored(number) ? this.blocks.block(number) : undefined;
   }
 
+  blockInSlices(number: number, slices: SharedSlices): MaybePromise<BlockRecord | undefined> {
+    return this.isStored(number) ? this.blocks.blockInSlices(number, slices) : undefined;
+  }
+
   header(number: number): Header | undefined {
     return this.isStored(number) ? this.blocks.header(number) : undefined;
   }
@@ -118,6 +124,10 @@ export abstract class StoreView implements ReadableBlockStore {
 
   transactionAt(number: number, index: number): IncludedTransaction | undefined {
     return this.isStored(number) ? this.blocks.transaction(number, index) : undefined;
+  }
+
+  transactionCount(number: number): number | undefined {
+    return this.isStored(number) ? this.blocks.transactionCount(number) : undefined;
   }
 
   gasPayments(number: number): readonly GasPayment[] | undefined {

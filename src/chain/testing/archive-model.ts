@@ -109,6 +109,7 @@ export class ArchiveModel {
       firstLogIndex += receipt.logs.length;
     }
     assert.equal(store.transactionAt(number, record.block.transactions.length), undefined);
+    assert.equal(store.transactionCount(number), record.block.transactions.length);
     assert.deepEqual(store.gasPayments(number), gasPaymentsOf(record));
     const { block, senders, receipts } = store.block(number)!;
     assert.deepEqual(plain({ block, senders, receipts }), plain(executed));

@@ -141,7 +141,7 @@ function createExecution(
   },
 ): ExecutionPort {
   const { chain, remote, data, metrics, compiler } = modules;
-  const { reader, execution, suggestTip } = chain;
+  const { reader, execution, followed, suggestTip } = chain;
   const store = {
     followable: data.store,
     get epoch() {
@@ -153,7 +153,7 @@ function createExecution(
   const identity = { genesisConfig: data.chainConfig, genesisHash: reader.genesisHash };
   const threads = createExecutionThreads(config, log, { chain: identity, store }, metrics, compiler);
   const limits = callLimitsOf(config);
-  const core = { reader, execution };
+  const core = { reader, execution, store: followed };
   const here: Followed<"execution"> =
     threads === undefined
       ? createExecutionReads(limits, core, suggestTip)

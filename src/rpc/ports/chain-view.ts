@@ -102,6 +102,7 @@ export interface BlockReads {
   oldest(): MaybePromise<OldestBlocks>;
   header(input: { readonly at: BlockSelector }): MaybePromise<SealedHeader | undefined>;
   block(input: { readonly at: BlockSelector }): MaybePromise<ExecutedBlock | undefined>;
+  transactionCount(input: { readonly at: BlockSelector }): MaybePromise<number | undefined>;
   /** Hashes of the canonical chain from block `first` to the head, at most `countMax`; empty when `first` is after the head. */
   blockHashes(input: { readonly first: number; readonly countMax: number }): MaybePromise<readonly Hash[]>;
   transaction(input: { readonly hash: Hash }): MaybePromise<MinedTransaction | undefined>;

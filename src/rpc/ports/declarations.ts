@@ -50,6 +50,7 @@ export const PORT_METHODS = {
     oldest: READ,
     header: READ_AT,
     block: READ_AT,
+    transactionCount: READ_AT,
     blockHashes: READ,
     transaction: READ,
     transactionAt: READ_AT,
@@ -88,6 +89,7 @@ export const PORT_METHODS = {
     traceBundles: { ...TRACE_AT, uninterrupted: "txIndex" },
     traceCalls: TRACE_AT,
     traceRawTransaction: TRACE_AT,
+    executionWitness: { ...TRACE, uninterrupted: "all" },
     buildBlock: STAYS,
     commitBlock: STAYS,
   },
@@ -105,7 +107,6 @@ export const PORT_METHODS = {
     traceBadBlock: STAYS,
     traceBlockFile: STAYS,
     intermediateRoots: STAYS,
-    executionWitness: STAYS,
     writeStandardTraces: STAYS,
   },
   keys: {

@@ -70,6 +70,11 @@ export interface ExecutionPort {
   traceRawTransaction(
     input: TraceInput & { readonly raw: Uint8Array; readonly at: BlockSelector },
   ): MaybePromise<TraceText>;
+  /**
+   * JSON of what executing a block of the chain without a state needs; the block has a parent.
+   * @throws DebugError where its state was also set by other means than its body, TraceTooLargeError, TracingTimeoutError
+   */
+  executionWitness(input: Cancellable & { readonly number: number }): MaybePromise<TraceText>;
   /** Builds a block on the head and stores nothing. @throws PayloadAttributesError, and the first invalid transaction's rejection */
   buildBlock(request: PayloadRequest): MaybePromise<BuiltPayload>;
   /** Builds a block and makes it the head; its hash. @throws as `buildBlock` */

@@ -1,4 +1,3 @@
-import type { ExecutionWitness } from "../../chain/inspect/execution-witness.ts";
 import type { DumpOptions, StateDump, StorageRange } from "../../chain/inspect/state-dump.ts";
 import type { StateSize } from "../../chain/inspect/state-size.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -77,11 +76,6 @@ export interface BlockInspection {
    * @throws NotTraceableError with geth's text
    */
   intermediateRoots(input: { readonly hash: Hash }): MaybePromise<readonly Hash[]>;
-  /**
-   * What executing block `number` of the chain again needs besides the block; not of block 0.
-   * @throws DebugError for a block whose state was also set by other means, TraceTooLargeError
-   */
-  executionWitness(input: { readonly number: number }): MaybePromise<ExecutionWitness>;
   /**
    * Writes the standard trace (EIP-3155) of each transaction, or of one, to a file of its own; their paths.
    * @throws NotTraceableError with geth's text

@@ -53,6 +53,7 @@ const INPUTS: {
     oldest: undefined,
     header: { at },
     block: { at: 1 },
+    transactionCount: { at: 1 },
     blockHashes: { first: 0, countMax: 2 },
     transaction: { hash },
     transactionAt: { at: 1, index: 3 },
@@ -90,6 +91,7 @@ const INPUTS: {
     traceBundles: { ...trace, bundles: [{ calls: [args] }] },
     traceCalls: { ...trace, calls: [{ args, tracerConfig: {} }] },
     traceRawTransaction: { ...trace, raw: bytes },
+    executionWitness: { number: 1 },
     buildBlock: attributes,
     commitBlock: attributes,
   },
@@ -107,7 +109,6 @@ const INPUTS: {
     traceBadBlock: { hash, request },
     traceBlockFile: { file: "block", request },
     intermediateRoots: { hash },
-    executionWitness: { number: 1 },
     writeStandardTraces: { hash, which: "chain", request },
   },
   keys: {

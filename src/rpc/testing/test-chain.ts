@@ -313,7 +313,6 @@ const TEST_INSPECTION: InspectionPort = {
   traceBadBlock: () => "[]",
   traceBlockFile: () => "[]",
   intermediateRoots: () => [],
-  executionWitness: () => ({ headers: [], codes: [], nodes: [] }),
   writeStandardTraces: () => [],
 };
 
@@ -336,6 +335,7 @@ function executionOf(executed: ExecutedBlock): ExecutionPort {
     traceBundles: ({ bundles }) => bundles.map(({ calls }) => calls.map(() => "{}")),
     traceCalls: ({ calls }) => calls.map(() => "{}"),
     traceRawTransaction: () => "{}",
+    executionWitness: () => "{}",
     buildBlock() {
       throw new PayloadAttributesError("parentHash is not current head");
     },
@@ -352,8 +352,10 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     head: () => blocks.at(-1)!,
     oldest: () => ({ block: 0, state: 0, proof: 0 }),
     block: (at) => (typeof at === "number" ? blocks[at] : byHash(at)),
+    blockInSlices: (number) => blocks[number],
     header: (number) => blocks[number]?.block.header,
     blockHash: (number) => blocks[number]?.block.hash,
+    transactionCount: (number) => blocks[number]?.block.transactions.length,
     gasPayments: (number) => blocks[number] && gasPaymentsOf(blocks[number]),
     transactionAt(number, index) {
       const executed = blocks[number];

@@ -5,6 +5,8 @@ import type { StateReader } from "../../../state/reader.ts";
 import { type KvFollower, openLmdbFollower } from "../../../storage/lmdb-kv.ts";
 import { openLogDirectoryReadOnly } from "../../../storage/log-file.ts";
 import { LogFollower } from "../../../storage/log-follower.ts";
+import type { MaybePromise } from "../../../threads/maybe-promise.ts";
+import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import type { Header } from "../../../types/header.ts";
@@ -138,6 +140,10 @@ export class StoreFollower implements ReadableBlockStore {
     return this.#view.block(number);
   }
 
+  blockInSlices(number: number, slices: SharedSlices): MaybePromise<ExecutedBlock | undefined> {
+    return this.#view.blockInSlices(number, slices);
+  }
+
   header(number: number): Header | undefined {
     return this.#view.header(number);
   }
@@ -148,6 +154,10 @@ export class StoreFollower implements ReadableBlockStore {
 
   transactionAt(number: number, index: number): IncludedTransaction | undefined {
     return this.#view.transactionAt(number, index);
+  }
+
+  transactionCount(number: number): number | undefined {
+    return this.#view.transactionCount(number);
   }
 
   gasPayments(number: number): readonly GasPayment[] | undefined {

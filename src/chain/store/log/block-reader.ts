@@ -3,6 +3,9 @@ import type { Hash } from "../../../primitives/hash.ts";
 import type { StateChanges } from "../../../state/reader.ts";
 import { MalformedBytesError } from "../../../storage/byte-io.ts";
 import { LogCorruptionError, LogReader } from "../../../storage/log-reader.ts";
+import { allAtOnce, inSlices, type Steps } from "../../../threads/in-slices.ts";
+import type { MaybePromise } from "../../../threads/maybe-promise.ts";
+import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { Block } from "../../../types/block.ts";
 import type { Header } from "../../../types/header.ts";
 import type { Receipt } from "../../../types/receipt.ts";
@@ -11,10 +14,10 @@ import {
   decodeAddressParts,
   decodeGasPayments,
   decodeHeaderSection,
+  decodeInSteps,
   decodeItem,
   decodePrefix,
   decodeStateChanges,
-  decodeWithoutChanges,
   itemOffsetsAt,
   PREFIX_LENGTH,
   type RecordPrefix,
@@ -35,6 +38,8 @@ export class BlockReader {
   readonly #log: LogReader;
   readonly #positionOf: (number: number) => number;
   readonly #decoded: DecodedBlocks;
+  /** Blocks that are being decoded in slices, by number: no more than there are calls. */
+  readonly #underWay = new Map<number, Promise<BlockRecord>>();
   /** What was read last of the numbers that are equal modulo CACHED_MAX. */
   readonly #hashes: (CachedHash | undefined)[] = [];
   readonly #headers: (Header | undefined)[] = [];
@@ -58,10 +63,36 @@ export class BlockReader {
   block(number: number): BlockRecord {
     const decoded = this.#decoded.get(number);
     if (decoded !== undefined) return decoded;
-    const { payload } = this.#log.record(this.#positionOf(number));
-    const record = DecodedRecord.decode(payload);
+    const record = allAtOnce(this.#decoding(number));
     this.#decoded.addOlder(number, record);
     return record;
+  }
+
+  /** The same in slices where it is not decoded yet: a full block takes some 10 ms. @throws LogCorruptionError */
+  blockInSlices(number: number, slices: SharedSlices): MaybePromise<BlockRecord> {
+    const known = this.#decoded.get(number) ?? this.#underWay.get(number);
+    if (known !== undefined) return known;
+    const record = inSlices(this.#decoding(number), slices);
+    if (!(record instanceof Promise)) {
+      this.#decoded.addOlder(number, record);
+      return record;
+    }
+    const underWay = record
+      .then((decoded) => {
+        // Not if the chain was rolled back meanwhile, or somebody could not wait for it.
+        const isWanted = this.#underWay.get(number) === underWay && this.#decoded.get(number) === undefined;
+        if (isWanted) this.#decoded.addOlder(number, decoded);
+        return decoded;
+      })
+      .finally(() => {
+        if (this.#underWay.get(number) === underWay) this.#underWay.delete(number);
+      });
+    this.#underWay.set(number, underWay);
+    return underWay;
+  }
+
+  #decoding(number: number): Steps<DecodedRecord> {
+    return DecodedRecord.decode(this.#log.record(this.#positionOf(number)).payload);
   }
 
   /** The same for the address index: what is not decoded yet is decoded as it is read, and not stored. @throws LogCorruptionError */
@@ -69,6 +100,13 @@ export class BlockReader {
     const decoded = this.#decoded.get(number);
     if (decoded !== undefined) return addressPartsOf(decoded);
     return decodeAddressParts(this.#log.record(this.#positionOf(number)).payload);
+  }
+
+  /** How many transactions a block has. @throws LogCorruptionError */
+  transactionCount(number: number): number {
+    const decoded = this.#decoded.get(number);
+    if (decoded !== undefined) return decoded.block.transactions.length;
+    return this.#prefix(number, this.#positionOf(number)).transactionCount;
   }
 
   /** What each transaction paid for its gas, without decoding the rest of a block that is not decoded yet. @throws LogCorruptionError */
@@ -130,6 +168,7 @@ export class BlockReader {
 
   forgetAfter(number: number): void {
     this.#decoded.forgetAfter(number);
+    for (const block of this.#underWay.keys()) if (block > number) this.#underWay.delete(block);
     this.#hashes.length = 0;
     this.#headers.length = 0;
   }
@@ -246,8 +285,8 @@ export class DecodedRecord implements BlockRecord {
   }
 
   /** @throws what `decodeBlockRecord` throws */
-  static decode(payload: Uint8Array): DecodedRecord {
-    return new DecodedRecord(decodeWithoutChanges(payload), payload);
+  static *decode(payload: Uint8Array): Generator<undefined, DecodedRecord> {
+    return new DecodedRecord(yield* decodeInSteps(payload), payload);
   }
 
   get changes(): StateChanges {

@@ -3,6 +3,7 @@ import { hashFromBytes, hashToBytes, ZERO_HASH } from "../../../primitives/hash.
 import { bytesToHex, type Hex, hexToBytes } from "../../../primitives/hex.ts";
 import { keccak256 } from "../../../primitives/keccak.ts";
 import { decodeRlp, encodeRlp } from "../../../primitives/rlp.ts";
+import { inSlices } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { encodeBlock } from "../../../types/block-codec.ts";
@@ -14,7 +15,8 @@ import type { InspectionPort } from "../../ports/inspection.ts";
 import { data, hash, json, jsonInteger, lenientInteger, rawJson, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
-import { blockText } from "../json/block-json.ts";
+import { blockTextInSteps, type HeaderStyle } from "../json/block-json.ts";
+import { jsonSlices } from "../json/json-slices.ts";
 import type { Sessions } from "../sessions.ts";
 
 /** @throws UnknownBlockError with geth's text when there is no such block */
@@ -189,15 +191,19 @@ export const getBadBlocks = defineMethod({
       sessions: { readonly blockJson: Pick<Sessions["blockJson"], "style"> };
     },
   ) =>
-    andThen(inspection.badBlocks(), (blocks) => {
-      const entries = blocks.map((executed) => {
-        const { block } = executed;
-        const text = blockText(executed, true, sessions.blockJson.style);
-        return `{"hash":"${block.hash}","block":${text},"rlp":"${bytesToHex(encodeBlock(block))}"}`;
-      });
-      return `[${entries.join(",")}]`;
-    }),
+    andThen(inspection.badBlocks(), (blocks) => inSlices(badBlocksText(blocks, sessions.blockJson.style), jsonSlices)),
 });
+
+function* badBlocksText(blocks: readonly ExecutedBlock[], style: HeaderStyle): Generator<undefined, string> {
+  const entries: string[] = [];
+  for (const executed of blocks) {
+    const { block } = executed;
+    const text = yield* blockTextInSteps(executed, true, style);
+    entries.push(`{"hash":"${block.hash}","block":${text},"rlp":"${bytesToHex(encodeBlock(block))}"}`);
+    yield;
+  }
+  return `[${entries.join(",")}]`;
+}
 
 /** A debug method cannot do that now, or not with these parameters. */
 export class DebugError extends NodeError {

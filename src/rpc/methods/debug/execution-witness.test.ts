@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createTestModules } from "../../testing/test-chain.ts";
 import { executionWitness, executionWitnessByHash, preimage } from "./state-changes.ts";
+import { witnessText } from "./witness-json.ts";
 
 const modules = createTestModules();
 const { header, hash } = modules.blocks[1]!.block;
 
 test("debug_executionWitness writes headers, codes and nodes as geth does", async () => {
   const witness = { headers: [header], codes: [Uint8Array.of(1, 2)], nodes: [Uint8Array.of(3)] };
-  const withWitness = createTestModules({ inspection: { executionWitness: () => witness } });
+  const withWitness = createTestModules({ execution: { executionWitness: () => witnessText(witness) } });
   for (const shown of [
     await executionWitness.call(withWitness, ["latest"]),
     await executionWitness.call(withWitness, ["pending"]),

@@ -2,16 +2,21 @@ import { inspect } from "node:util";
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import { hashToBytes } from "../../../primitives/hash.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
+import { inSlices } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
+import type { ExecutedBlock } from "../../../types/block.ts";
 import { encodeBlock } from "../../../types/block-codec.ts";
 import { encodeHeader } from "../../../types/header-codec.ts";
 import { encodeReceipt } from "../../../types/receipt-codec.ts";
 import { type BlockSelector, blockSelector, byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
-import { array, data, nullable, string } from "../../transport/codec.ts";
+import { array, data, nullable, rawJsonOf, string } from "../../transport/codec.ts";
 import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
 import { getRawTransactionByHash } from "../eth/transactions.ts";
+import { TRANSACTIONS_A_STEP } from "../json/block-json.ts";
+import { jsonSlices } from "../json/json-slices.ts";
+import { dataText } from "../json/write.ts";
 import { assertBlock } from "./database.ts";
 import { numberOrTag } from "./state.ts";
 
@@ -70,13 +75,22 @@ export const getRawReceipts = defineMethod({
   name: "debug_getRawReceipts",
   params: { block: blockSelector },
   example: ["latest"],
-  result: nullable(array(data)),
+  result: rawJsonOf(nullable(array(data)).schema!),
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
     andThen(chain.block({ at: rawSelector(block) }), (executed) => {
-      if (executed) return executed.receipts.map(encodeReceipt);
-      return typeof block === "object" ? [] : null;
+      if (executed) return inSlices(encodedReceipts(executed), jsonSlices);
+      return typeof block === "object" ? "[]" : "null";
     }),
 });
+
+function* encodedReceipts({ receipts }: ExecutedBlock): Generator<undefined, string> {
+  const texts: string[] = [];
+  for (const receipt of receipts) {
+    texts.push(dataText(encodeReceipt(receipt)));
+    if (texts.length % TRANSACTIONS_A_STEP === 0) yield;
+  }
+  return `[${texts.join(",")}]`;
+}
 
 /** `debug_getRawTransaction`: as `eth_getRawTransactionByHash`. */
 export const getRawTransaction = aliasMethod(getRawTransactionByHash, "debug_getRawTransaction");

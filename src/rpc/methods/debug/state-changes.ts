@@ -1,11 +1,11 @@
-import type { ExecutionWitness } from "../../../chain/inspect/execution-witness.ts";
 import type { SizeOfKind } from "../../../chain/inspect/state-size.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { andThen } from "../../../threads/maybe-promise.ts";
-import { headerHash } from "../../../types/header-codec.ts";
+import type { CancelToken } from "../../../threads/cancel-token.ts";
+import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import { blockSelector, byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
+import type { ExecutionPort } from "../../ports/execution.ts";
 import type { InspectionPort } from "../../ports/inspection.ts";
 import {
   address,
@@ -21,8 +21,6 @@ import {
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
-import { headerText } from "../json/block-json.ts";
-import { joinedJson } from "../json/write.ts";
 import { DebugError } from "./database.ts";
 import { numberOrTag } from "./state.ts";
 
@@ -135,7 +133,7 @@ function sizeOf(countName: string, bytesName: string, { count, bytes }: SizeOfKi
 
 type WitnessModules = {
   readonly chain: Pick<ChainView, "header">;
-  readonly inspection: Pick<InspectionPort, "executionWitness">;
+  readonly execution: Pick<ExecutionPort, "executionWitness">;
 };
 
 /**
@@ -150,10 +148,10 @@ export const executionWitness = defineMethod({
   example: ["0x1"],
   result: rawJson,
   heavy: true,
-  async handle({ block }, modules: WitnessModules) {
+  async handle({ block }, modules: WitnessModules, context) {
     const sealed = await modules.chain.header({ at: block === "pending" ? "latest" : block });
     if (sealed === undefined) throw new DebugError(`block number ${numberText(block)} not found`);
-    return witnessText(sealed.header.number, modules);
+    return witnessOf(sealed.header.number, modules, context);
   },
 });
 
@@ -164,33 +162,16 @@ export const executionWitnessByHash = defineMethod({
   example: [SAMPLE.hash],
   result: rawJson,
   heavy: true,
-  async handle({ blockHash }, modules: WitnessModules) {
+  async handle({ blockHash }, modules: WitnessModules, context) {
     const sealed = await modules.chain.header({ at: byHash(blockHash) });
     if (sealed === undefined) throw new DebugError(`block hash ${blockHash.slice(2)} not found`);
-    return witnessText(sealed.header.number, modules);
+    return witnessOf(sealed.header.number, modules, context);
   },
 });
 
-async function witnessText(number: number, { inspection }: WitnessModules): Promise<JsonText> {
+function witnessOf(number: number, { execution }: WitnessModules, cancel: CancelToken): MaybePromise<JsonText> {
   if (number === 0) throw new DebugError("block number 0x0 found, but parent missing");
-  return textOf(await inspection.executionWitness({ number }));
-}
-
-function textOf({ headers, codes, nodes }: ExecutionWitness): JsonText {
-  const style = { nullPowFields: false };
-  const shown = headers.map((header) => headerText({ hash: headerHash(header), header }, style));
-  return joinedJson(
-    `{"headers":[${shown.join(",")}],"codes":`,
-    ...bytesList(codes),
-    ',"state":',
-    ...bytesList(nodes),
-    ',"keys":null}',
-  );
-}
-
-function bytesList(items: readonly Uint8Array[]): readonly string[] {
-  const texts = items.map((item, i) => `${i === 0 ? "" : ","}"0x${Buffer.from(item).toString("hex")}"`);
-  return ["[", ...texts, "]"];
+  return execution.executionWitness({ number, cancel });
 }
 
 function numberText(block: number | string): string {

@@ -1,11 +1,12 @@
-import { andThen } from "../../../threads/maybe-promise.ts";
-import { blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
+import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import { EMPTY_UNCLES_HASH } from "../../../types/constants.ts";
+import type { Header } from "../../../types/header.ts";
+import { type BlockSelector, blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { boolean, hash, nullable, quantityNumber, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { uncleTextAt } from "../json/block-json.ts";
-import { receiptsText } from "../json/receipt-json.ts";
 import { BLOCK, HEADER, listOf, orNull, RECEIPT, UNCLE } from "../json/schemas.ts";
 import type { Sessions } from "../sessions.ts";
 
@@ -91,7 +92,7 @@ export const getBlockReceipts = defineMethod({
   handle: ({ block }, { chain, sessions: { blockJson } }: BlockModules) =>
     andThen(chain.block({ at: block }), (executed) => {
       if (!executed) return "null";
-      return block === "pending" ? receiptsText(executed) : blockJson.get(executed, "receipts");
+      return block === "pending" ? blockJson.pendingReceipts(executed) : blockJson.get(executed, "receipts");
     }),
 });
 
@@ -101,8 +102,8 @@ export const getBlockTransactionCountByNumber = defineMethod({
   params: { block: blockNumberOrTag },
   example: ["latest"],
   result: nullable(quantityNumber),
-  handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
-    andThen(chain.block({ at: block }), (executed) => executed?.block.transactions.length ?? null),
+  handle: ({ block }, { chain }: { chain: Pick<ChainView, "transactionCount"> }) =>
+    andThen(chain.transactionCount({ at: block }), (count) => count ?? null),
 });
 
 /** `eth_getBlockTransactionCountByHash`: how many transactions the block holds; null when unknown. */
@@ -111,9 +112,19 @@ export const getBlockTransactionCountByHash = defineMethod({
   params: { blockHash: hash },
   example: [SAMPLE.hash],
   result: nullable(quantityNumber),
-  handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "block"> }) =>
-    andThen(chain.block({ at: byHash(blockHash) }), (executed) => executed?.block.transactions.length ?? null),
+  handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "transactionCount"> }) =>
+    andThen(chain.transactionCount({ at: byHash(blockHash) }), (count) => count ?? null),
 });
+
+type UncleModules = { readonly chain: Pick<ChainView, "header" | "block"> };
+
+/** The uncles of a block, which is not read where its header says that there are none; undefined where there is no such block. */
+function unclesAt(at: BlockSelector, chain: UncleModules["chain"]): MaybePromise<readonly Header[] | undefined> {
+  return andThen(chain.header({ at }), (sealed) => {
+    if (sealed === undefined || sealed.header.sha3Uncles === EMPTY_UNCLES_HASH) return sealed && [];
+    return andThen(chain.block({ at }), (executed) => executed?.block.uncles);
+  });
+}
 
 /** `eth_getUncleCountByBlockHash`: number of uncles, which only imported proof-of-work blocks have; null for an unknown block. */
 export const getUncleCountByBlockHash = defineMethod({
@@ -121,8 +132,8 @@ export const getUncleCountByBlockHash = defineMethod({
   params: { blockHash: hash },
   example: [SAMPLE.hash],
   result: nullable(quantityNumber),
-  handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "block"> }) =>
-    andThen(chain.block({ at: byHash(blockHash) }), (executed) => executed?.block.uncles.length ?? null),
+  handle: ({ blockHash }, { chain }: UncleModules) =>
+    andThen(unclesAt(byHash(blockHash), chain), (uncles) => uncles?.length ?? null),
 });
 
 /** `eth_getUncleCountByBlockNumber`: number of uncles, which only imported proof-of-work blocks have; null for an unknown block. */
@@ -131,8 +142,7 @@ export const getUncleCountByBlockNumber = defineMethod({
   params: { block: blockNumberOrTag },
   example: ["latest"],
   result: nullable(quantityNumber),
-  handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
-    andThen(chain.block({ at: block }), (executed) => executed?.block.uncles.length ?? null),
+  handle: ({ block }, { chain }: UncleModules) => andThen(unclesAt(block, chain), (uncles) => uncles?.length ?? null),
 });
 
 /** `eth_getUncleByBlockHashAndIndex`: an uncle's header as a block without transactions; null where there is none. */
@@ -141,10 +151,8 @@ export const getUncleByBlockHashAndIndex = defineMethod({
   params: { blockHash: hash, index: quantityNumber },
   example: [SAMPLE.hash, "0x0"],
   result: rawJsonOf(orNull(UNCLE)),
-  handle: ({ blockHash, index }, { chain, sessions }: BlockModules) =>
-    andThen(chain.block({ at: byHash(blockHash) }), (executed) =>
-      uncleTextAt(executed, index, sessions.blockJson.style),
-    ),
+  handle: ({ blockHash, index }, { chain, sessions }: UncleModules & HeaderModules) =>
+    andThen(unclesAt(byHash(blockHash), chain), (uncles) => uncleTextAt(uncles, index, sessions.blockJson.style)),
 });
 
 /** `eth_getUncleByBlockNumberAndIndex`: an uncle's header as a block without transactions; null where there is none. */
@@ -153,6 +161,6 @@ export const getUncleByBlockNumberAndIndex = defineMethod({
   params: { block: blockNumberOrTag, index: quantityNumber },
   example: ["latest", "0x0"],
   result: rawJsonOf(orNull(UNCLE)),
-  handle: ({ block, index }, { chain, sessions }: BlockModules) =>
-    andThen(chain.block({ at: block }), (executed) => uncleTextAt(executed, index, sessions.blockJson.style)),
+  handle: ({ block, index }, { chain, sessions }: UncleModules & HeaderModules) =>
+    andThen(unclesAt(block, chain), (uncles) => uncleTextAt(uncles, index, sessions.blockJson.style)),
 });

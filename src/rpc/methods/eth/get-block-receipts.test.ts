@@ -63,7 +63,7 @@ test("a receipt from before Byzantium has its state root instead of a status", a
     ...rest,
     postState: ZERO_HASH,
   }));
-  const reader = { block: () => ({ ...first!, receipts }) };
+  const reader = { blockInSlices: () => ({ ...first!, receipts }) };
   const [receipt] = (await getBlockReceipts.call(createTestModules({ reader }), ["0x1"])) as [Json];
   assert.equal(receipt["root"], ZERO_HASH);
   assert.ok(!("status" in receipt));

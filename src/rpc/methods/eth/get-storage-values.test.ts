@@ -23,6 +23,15 @@ test("eth_getStorageValues wants at least one slot, and at most 1024 in all", as
   });
 });
 
+test("eth_getStorageValues of a block that is rolled back meanwhile gives no values of another", async () => {
+  const { blocks } = modules;
+  const slots = { [CONTRACT]: Array(64).fill(one) };
+  const rolledBack = createTestModules({ reader: { blockHash: () => blocks[0]!.block.hash } });
+  await assert.rejects(getStorageValues.call(rolledBack, [slots, "latest"]), { code: "RPC_UNKNOWN_BLOCK" });
+  const { [CONTRACT]: values } = (await getStorageValues.call(modules, [slots, "latest"])) as Record<string, unknown[]>;
+  assert.equal(values!.length, 64);
+});
+
 test("eth_getStorageValues takes slots of exactly 32 bytes", async () => {
   await assert.rejects(getStorageValues.call(modules, [{ [BOB]: ["0x1"] }]), {
     details: { param: "slots" },

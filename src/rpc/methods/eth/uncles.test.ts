@@ -23,11 +23,14 @@ test("a block of our own has no uncles; an unknown one has no count", async () =
 });
 
 test("an imported block's uncle is its header with the size of a block that holds nothing", async () => {
-  const executed = { ...first!, block: { ...first!.block, uncles: [genesis!.block.header] } };
-  const imported = createTestModules({ reader: { block: () => executed } });
+  const header = { ...first!.block.header, sha3Uncles: ZERO_HASH };
+  const executed = { ...first!, block: { ...first!.block, header, uncles: [genesis!.block.header] } };
+  const imported = createTestModules({ reader: { header: () => header, blockInSlices: () => executed } });
   const params = ["0x1", "0x0"];
   const uncle = (await getUncleByBlockNumberAndIndex.call(imported, params)) as Record<string, unknown>;
   assert.equal(uncle["hash"], genesis!.block.hash);
   assert.deepEqual(uncle["uncles"], []);
   assert.ok(!("transactions" in uncle) && "size" in uncle);
+  assert.equal(await getUncleCountByBlockNumber.call(imported, ["0x1"]), "0x1");
+  assert.equal(await getUncleByBlockNumberAndIndex.call(imported, ["0x1", "0x1"]), null);
 });

@@ -1,7 +1,10 @@
+import { allAtOnce, inSlices, type Steps } from "../../../threads/in-slices.ts";
+import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import type { SealedHeader } from "../../ports/chain-view.ts";
-import { blockText, headerText } from "./block-json.ts";
-import { receiptsText } from "./receipt-json.ts";
+import { blockTextInSteps, headerText } from "./block-json.ts";
+import { jsonSlices } from "./json-slices.ts";
+import { receiptsTextInSteps } from "./receipt-json.ts";
 
 /** The forms in which a whole block is served. */
 export type BlockForm = "header" | "hashes" | "full" | "receipts";
@@ -19,22 +22,36 @@ export class BlockJsonCache {
     this.#style = { nullPowFields: options.nullPowFields };
   }
 
-  /** The bytes of a sealed block; shared, not to be written to. */
-  get(executed: ExecutedBlock, form: BlockForm): Uint8Array {
+  /** The bytes of a sealed block, written in slices where it is large; shared, not to be written to. */
+  get(executed: ExecutedBlock, form: BlockForm): MaybePromise<Uint8Array> {
     if (form === "header") return this.header(executed.block);
     const key = executed.block.hash + form;
-    return this.#known(key) ?? this.#add(key, this.#text(executed, form));
+    const known = this.#known(key);
+    if (known !== undefined) return known;
+    return andThen(inSlices(this.#bytesInSteps(executed, form), jsonSlices), (bytes) => this.#add(key, bytes));
+  }
+
+  /** As `get`, in one piece: for the newest block, which many wait for. */
+  getAtOnce(executed: ExecutedBlock, form: BlockForm): Uint8Array {
+    if (form === "header") return this.header(executed.block);
+    const key = executed.block.hash + form;
+    return this.#known(key) ?? this.#add(key, allAtOnce(this.#bytesInSteps(executed, form)));
   }
 
   /** As `get` with the form `header`. */
   header(sealed: SealedHeader): Uint8Array {
     const key = `${sealed.hash}header`;
-    return this.#known(key) ?? this.#add(key, headerText(sealed, this.#style));
+    return this.#known(key) ?? this.#add(key, latin1(headerText(sealed, this.#style)));
   }
 
   /** JSON text of a block that is not sealed: never cached. */
-  pendingText(executed: ExecutedBlock, isFull: boolean): string {
-    return blockText(executed, isFull, { ...this.#style, isPending: true });
+  pendingText(executed: ExecutedBlock, isFull: boolean): MaybePromise<string> {
+    return inSlices(blockTextInSteps(executed, isFull, { ...this.#style, isPending: true }), jsonSlices);
+  }
+
+  /** Likewise of its receipts. */
+  pendingReceipts(executed: ExecutedBlock): MaybePromise<string> {
+    return inSlices(receiptsTextInSteps(executed), jsonSlices);
   }
 
   /** As above, the header alone. */
@@ -54,20 +71,37 @@ export class BlockJsonCache {
     return known;
   }
 
-  #text(executed: ExecutedBlock, form: Exclude<BlockForm, "header">): string {
-    if (form === "receipts") return receiptsText(executed);
-    return blockText(executed, form === "full", this.#style);
+  *#bytesInSteps(executed: ExecutedBlock, form: Exclude<BlockForm, "header">): Generator<unknown, Uint8Array> {
+    const steps = this.#textInSteps(executed, form);
+    for (let step = steps.next(); ; step = steps.next()) {
+      yield;
+      if (step.done) return latin1(step.value);
+    }
   }
 
-  #add(key: string, text: string): Uint8Array {
-    const bytes = Buffer.from(text, "latin1");
+  #textInSteps(executed: ExecutedBlock, form: Exclude<BlockForm, "header">): Steps<string> {
+    if (form === "receipts") return receiptsTextInSteps(executed);
+    return blockTextInSteps(executed, form === "full", this.#style);
+  }
+
+  #add(key: string, bytes: Uint8Array): Uint8Array {
+    // Another caller may have written it in the meantime.
+    this.#remove(key);
     this.#entries.set(key, bytes);
     this.#bytes += bytes.length;
-    for (const [oldest, { length }] of this.#entries) {
+    for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#bytesMax) break;
-      this.#entries.delete(oldest);
-      this.#bytes -= length;
+      this.#remove(oldest);
     }
     return bytes;
   }
+
+  #remove(key: string): void {
+    this.#bytes -= this.#entries.get(key)?.length ?? 0;
+    this.#entries.delete(key);
+  }
+}
+
+function latin1(text: string): Uint8Array {
+  return Buffer.from(text, "latin1");
 }

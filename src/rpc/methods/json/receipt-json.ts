@@ -1,8 +1,10 @@
 import type { Hash } from "../../../primitives/hash.ts";
+import { allAtOnce } from "../../../threads/in-slices.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import type { Log } from "../../../types/receipt.ts";
 import type { MinedReceipt } from "../../ports/chain-view.ts";
 import { minedReceipts } from "../../ports/mined.ts";
+import { TRANSACTIONS_A_STEP } from "./block-json.ts";
 import { dataText, plainListText, plainText, quantityText } from "./write.ts";
 
 /** Where a log is in the chain. */
@@ -29,7 +31,18 @@ export function logText(log: Log, position: LogPosition, removed = false): strin
 
 /** JSON text of all receipts of a block. */
 export function receiptsText(executed: ExecutedBlock): string {
-  return `[${minedReceipts(executed).map(receiptText).join(",")}]`;
+  return allAtOnce(receiptsTextInSteps(executed));
+}
+
+/** The same in steps of some receipts. */
+export function* receiptsTextInSteps(executed: ExecutedBlock): Generator<undefined, string> {
+  const texts: string[] = [];
+  for (const mined of minedReceipts(executed)) {
+    texts.push(receiptText(mined));
+    if (texts.length % TRANSACTIONS_A_STEP === 0) yield;
+  }
+  yield;
+  return `[${texts.join(",")}]`;
 }
 
 /** JSON text of a receipt. */

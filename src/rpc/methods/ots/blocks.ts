@@ -4,13 +4,12 @@ import { andThen } from "../../../threads/maybe-promise.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { type BlockNumberOrTag, blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
 import type { ChainConstants, ChainView } from "../../ports/chain-view.ts";
-import { minedReceipts } from "../../ports/mined.ts";
+import { minedReceipts, minedTransactionOf } from "../../ports/mined.ts";
 import {
   address,
   boolean,
   hash,
   jsonInteger,
-  jsonString,
   lenientInteger,
   optional,
   type ParamCodec,
@@ -19,7 +18,9 @@ import {
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
+import { blockTextWith } from "../json/block-json.ts";
 import { receiptText } from "../json/receipt-json.ts";
+import { minedTransactionText } from "../json/transaction-json.ts";
 import { quantityText } from "../json/write.ts";
 import type { RpcSettings } from "../rpc-ports.ts";
 import type { Sessions } from "../sessions.ts";
@@ -67,13 +68,16 @@ export function assertPageSize(size: number, { otsPageSizeMax }: Pick<RpcSetting
 
 type BlockObject = Record<string, unknown> & { readonly transactions: readonly unknown[] };
 
-/** The block as `eth_getBlockByNumber` shows it, with the number of its transactions and without its bloom filter. */
+/**
+ * The block as `eth_getBlockByNumber` shows it, with the number of its transactions and without its bloom filter.
+ * @param transactions texts of those to show
+ */
 export function blockObject(
   executed: ExecutedBlock,
-  isFull: boolean,
+  transactions: readonly string[],
   { blockJson }: Pick<Sessions, "blockJson">,
 ): BlockObject {
-  const object = JSON.parse(jsonString(blockJson.get(executed, isFull ? "full" : "hashes"))) as BlockObject;
+  const object = JSON.parse(blockTextWith(executed, transactions.join(","), blockJson.style)) as BlockObject;
   const transactionCount = executed.block.transactions.length;
   return { ...object, logsBloom: null, transactionCount };
 }
@@ -84,7 +88,7 @@ export function blockDetails(
   { config }: Pick<ChainConstants, "config">,
   sessions: Pick<Sessions, "blockJson">,
 ): string {
-  const { transactions: _, ...block } = blockObject(executed, false, sessions);
+  const { transactions: _, ...block } = blockObject(executed, [], sessions);
   const { header, uncles } = executed.block;
   const reward = header.number === 0 ? 0n : blockReward(hardforkAt(config, header), header.difficulty);
   const inclusion = (reward / 32n) * BigInt(uncles.length);
@@ -154,10 +158,12 @@ export const getBlockTransactions = defineMethod({
     assertPageSize(pageSize, settings);
     const executed = await chain.block({ at: block });
     if (!executed) return "null";
-    const { transactions, ...rest } = blockObject(executed, true, sessions);
-    const end = Math.max(0, transactions.length - pageNumber * pageSize);
+    const end = Math.max(0, executed.block.transactions.length - pageNumber * pageSize);
     const start = Math.max(0, end - pageSize);
-    const shown = (transactions as readonly { readonly input: string }[]).slice(start, end);
+    const page: string[] = [];
+    for (let index = start; index < end; index++) page.push(minedTransactionText(minedTransactionOf(executed, index)));
+    const { transactions, ...rest } = blockObject(executed, page, sessions);
+    const shown = transactions as readonly { readonly input: string }[];
     const cut = shown.map((tx) => ({ ...tx, input: tx.input.slice(0, SELECTOR_CHARS) }));
     const receipts = minedReceipts(executed)
       .slice(start, end)

@@ -108,13 +108,13 @@ export class EthFeeds {
     if (this.#syncing.size > 0) void this.#checkSync();
     if (this.#heads.header.size > 0) {
       const { header } = executed.block;
-      const text = latin1(this.#blockJson.get(executed, "header"));
+      const text = latin1(this.#blockJson.getAtOnce(executed, "header"));
       this.#notifier.publish(this.#heads.header, `${text.slice(0, -1)}${absentMembers(header)}}`);
     }
     for (const form of ["hashes", "full"] as const) {
       const audience = this.#heads[form];
       if (audience.size === 0) continue;
-      this.#notifier.publish(audience, latin1(this.#blockJson.get(executed, form)));
+      this.#notifier.publish(audience, latin1(this.#blockJson.getAtOnce(executed, form)));
     }
     this.logs.publish(executed);
     this.receipts.publish(executed);

@@ -46,7 +46,7 @@ export class ReceiptFeed {
     if (transactions.length === 0) return;
     if (this.#byHash.size > 0) this.#publishNamed(executed);
     if (this.#ofAll.size > 0) {
-      this.#notifier.publish(this.#ofAll, latin1(this.#blockJson.get(executed, "receipts")));
+      this.#notifier.publish(this.#ofAll, latin1(this.#blockJson.getAtOnce(executed, "receipts")));
     }
   }
 

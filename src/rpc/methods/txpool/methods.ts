@@ -1,13 +1,13 @@
 import type { PoolContent, PooledTransaction } from "../../../mempool/pool.ts";
 import { type Address, checksumAddress } from "../../../primitives/address.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
-import { SharedSlices } from "../../../threads/shared-slices.ts";
 import { maxFeePerGasOf } from "../../../types/transaction/fees.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { address, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
 import { LimitExceededError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
+import { jsonSlices } from "../json/json-slices.ts";
 import { mapOf, POOLED, QUANTITY, shape, TRANSACTION } from "../json/schemas.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { quantityText } from "../json/write.ts";
@@ -20,8 +20,6 @@ type PooledText = (pooled: PooledTransaction) => string;
 const CONTENT_CHARS_MAX = 64 << 20;
 /** Some 0.3 ms between two looks at the clock. */
 const TRANSACTIONS_A_STEP = 50;
-/** What all callers together write of pools in one turn of this thread. */
-const slices = new SharedSlices();
 
 /**
  * `{pending, queued}`, each by sender (EIP-55) and nonce (decimal), as it was when it was asked for.
@@ -29,7 +27,7 @@ const slices = new SharedSlices();
  * @throws LimitExceededError
  */
 async function contentText({ pending, queued }: PoolContent, text: PooledText): Promise<string> {
-  await slices.enter();
+  await jsonSlices.enter();
   const writer = new ContentWriter(text);
   return `{"pending":${await writer.write(pending)},"queued":${await writer.write(queued)}}`;
 }
@@ -49,7 +47,7 @@ class ContentWriter {
       if (pooled.length === 0) continue;
       const members: string[] = [];
       for (const entry of pooled) {
-        if (++this.#transactions % TRANSACTIONS_A_STEP === 0 && slices.isOver()) await slices.next();
+        if (++this.#transactions % TRANSACTIONS_A_STEP === 0 && jsonSlices.isOver()) await jsonSlices.next();
         members.push(this.#member(entry));
       }
       senders.push(`"${checksumAddress(sender)}":{${members.join(",")}}`);

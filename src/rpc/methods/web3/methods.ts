@@ -1,5 +1,7 @@
-import { keccak256Hash } from "../../../primitives/keccak.ts";
+import { keccak256Hash, keccak256HashInSteps } from "../../../primitives/keccak.ts";
+import { inSlices } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
+import { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { NodePort } from "../../ports/node.ts";
 import { data, hash, string } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
@@ -14,13 +16,22 @@ export const clientVersion = defineMethod({
     andThen(node.info(), ({ clientVersion }) => clientVersion),
 });
 
+/** Hashed in less than a millisecond. */
+const SHORT_BYTES = 64 << 10;
+/** What all callers together hash in one turn of this thread. */
+const hashSlices = new SharedSlices();
+
 /** `web3_sha3`: Keccak-256 of the bytes; despite the name not the standardised SHA3-256. */
 export const sha3 = defineMethod({
   name: "web3_sha3",
   params: { input: data },
   example: ["0x68656c6c6f"],
   result: hash,
-  handle: ({ input }) => keccak256Hash(input),
+  handle: ({ input }) =>
+    input.length <= SHORT_BYTES
+      ? keccak256Hash(input)
+      : // To decode it took a slice already.
+        hashSlices.next().then(() => inSlices(keccak256HashInSteps(input), hashSlices)),
 });
 
 export const WEB3_METHODS: readonly Method<ServingPorts>[] = [clientVersion, sha3];

@@ -1,4 +1,5 @@
 import { errorClassOf } from "../../../errors.ts";
+import { allAtOnce, inSlices } from "../../../threads/in-slices.ts";
 import { SharedSlices } from "../../../threads/shared-slices.ts";
 import { opens } from "../auth/credential.ts";
 import type { JsonPart, JsonText } from "../codec.ts";
@@ -41,11 +42,14 @@ export type Reply = {
 /** A message that runs a method. */
 type Runnable = Extract<Message, { readonly method: string }>;
 
+/** A body as JSON, and the ids of its messages as they were written. */
+type ReadBody = { readonly value: unknown; readonly ids: readonly (string | undefined)[] };
+
 /** Heap of one parsed value, on average: 16 MB of `{"a":1}` become 600 MB. */
 const VALUE_BYTES = 128;
 
 /**
- * Bodies from here on are parsed in turn. Hostile ones of 5 MB take up to 200 ms each (objects of many keys, numbers of many digits):
+ * Bodies from here on are parsed in turn, and in steps. Hostile ones of 5 MB take up to 200 ms each (objects of many keys, numbers of many digits):
  * twenty that arrived together held up everything else for seconds.
  */
 const LARGE_BODY_BYTES = 128 << 10;
@@ -67,6 +71,8 @@ export class Dispatcher<Modules> {
   readonly #plainMessages: PlainMessageReader;
   readonly #batchSlices = new SharedSlices();
   readonly #parseSlices = new SharedSlices();
+  /** Ends when the large body is read that arrived last. */
+  #reading: Promise<undefined> = Promise.resolve(undefined);
   readonly #beforeLongWork = new Set<() => void>();
   /** When the last call ended: a batch reads the clock once for each of its calls. */
   #endedMs = 0;
@@ -106,10 +112,19 @@ export class Dispatcher<Modules> {
    */
   dispatch(body: Buffer, context: RequestContext): Reply | undefined | Promise<Reply | undefined> {
     if (body.length < LARGE_BODY_BYTES) return this.#run(body, context);
-    const turn = this.#parseSlices.enter();
-    if (turn === undefined) return this.#run(body, context);
     context.inputBytes = body.length;
-    return turn.then(() => (context.isAborted ? undefined : this.#run(body, context)));
+    return this.#readLarge(body, context).then((read) =>
+      context.isAborted ? undefined : this.#answerBody(read, context),
+    );
+  }
+
+  /** One large body after the other, so that only one of them is text and value besides its bytes. */
+  #readLarge(body: Buffer, context: RequestContext): Promise<ReadBody | Reply | undefined> {
+    const read = this.#reading.then(() =>
+      context.isAborted ? undefined : inSlices(this.#readInSteps(body, context), this.#parseSlices),
+    );
+    this.#reading = read.then(() => undefined);
+    return read;
   }
 
   /** Has `task` called before this thread works on something that takes longer than a short call. @returns what ends that */
@@ -130,14 +145,21 @@ export class Dispatcher<Modules> {
         ? this.#dispatchBatch(plain.messages, context)
         : this.#dispatchSingle(plain.messages[0]!, context);
     }
+    return this.#answerBody(allAtOnce(this.#readInSteps(body, context)), context);
+  }
+
+  /** Reads a body that is not plain; a reply where it cannot be read. Of a large one each step takes some milliseconds, and so do its parameters after the last. */
+  *#readInSteps(body: Buffer, context: RequestContext): Generator<undefined, ReadBody | Reply | undefined> {
     if (skipBlanks(body, 0) === body.length) return undefined;
-    let value: unknown;
-    let ids: readonly (string | undefined)[];
     try {
-      const scan = scanJson(body, this.#limits);
-      ids = scan.ids;
-      context.inputBytes = body.length + VALUE_BYTES * scan.items;
-      value = JSON.parse(body.toString("utf8", 0, scan.end));
+      const { ids, items, end } = scanJson(body, this.#limits);
+      context.inputBytes = body.length + VALUE_BYTES * items;
+      yield;
+      const text = body.toString("utf8", 0, end);
+      yield;
+      const value: unknown = JSON.parse(text);
+      yield;
+      return { value, ids };
     } catch (error) {
       const isParseError = !(error instanceof InvalidRequestError);
       this.#observer.rejected(context.transport, isParseError ? "parse" : "json");
@@ -147,6 +169,11 @@ export class Dispatcher<Modules> {
       const answer = errorAnswer("null", isParseError ? new ParseError(text) : error);
       return { ...plainReply(answerParts(answer)), isParseError };
     }
+  }
+
+  #answerBody(read: ReadBody | Reply | undefined, context: RequestContext) {
+    if (read === undefined || "parts" in read) return read;
+    const { value, ids } = read;
     if (Array.isArray(value)) {
       const messages = value.map((message, index) => this.#read(message, ids[index], context));
       return this.#dispatchBatch(messages, context);

@@ -1,0 +1,28 @@
+import { executionWitness, type WitnessModules } from "../chain/inspect/execution-witness.ts";
+import type { ChainReader } from "../chain/reader.ts";
+import { createEvm } from "../evm/engine.ts";
+import { InvalidBlockError } from "../execution/errors.ts";
+import { DebugError } from "../rpc/methods/debug/database.ts";
+import { witnessText } from "../rpc/methods/debug/witness-json.ts";
+import type { TraceText } from "../tracing/json-writer.ts";
+import { createTraceBudget } from "../tracing/trace-budget.ts";
+import type { CallLimits } from "./rpc-settings.ts";
+
+/**
+ * JSON of the execution witness of a block of the chain that has a parent.
+ * @throws DebugError, TraceTooLargeError, TracingTimeoutError
+ */
+export function blockWitness(
+  number: number,
+  { reader, store, execution: { config } }: WitnessModules & { readonly reader: Pick<ChainReader, "block"> },
+  { timeoutMs, bytesMax: charsMax }: Pick<CallLimits["trace"], "timeoutMs" | "bytesMax">,
+): TraceText {
+  const { take } = createTraceBudget({ timeoutMs, charsMax });
+  const modules = { reader, store, execution: { config, evm: createEvm() } };
+  try {
+    return witnessText(executionWitness(reader.block(number)!, modules, (bytes) => take(2 * bytes)));
+  } catch (cause) {
+    if (!(cause instanceof InvalidBlockError)) throw cause;
+    throw new DebugError("the block's state was also set by other means than its body", {}, { cause });
+  }
+}

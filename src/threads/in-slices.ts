@@ -1,0 +1,38 @@
+import type { MaybePromise } from "./maybe-promise.ts";
+import type { SharedSlices } from "./shared-slices.ts";
+
+/** Work that pauses after each step of some tenths of a millisecond; its end has the result. */
+export type Steps<T> = Iterator<unknown, T>;
+
+/** The result of `steps`: at once where one slice is enough, else in slices between which other work runs. */
+export function inSlices<T>(steps: Steps<T>, slices: SharedSlices): MaybePromise<T> {
+  const turn = slices.enter();
+  if (turn !== undefined) return finish(steps, slices, turn);
+  const end = advance(steps, slices);
+  return end === undefined ? finish(steps, slices, slices.next()) : end.value;
+}
+
+/** The result of `steps` in one piece. */
+export function allAtOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+async function finish<T>(steps: Steps<T>, slices: SharedSlices, first: Promise<unknown>): Promise<T> {
+  for (let turn = first; ; turn = slices.next()) {
+    await turn;
+    const end = advance(steps, slices);
+    if (end !== undefined) return end.value;
+  }
+}
+
+/** undefined: the slice is over and there is more to do. */
+function advance<T>(steps: Steps<T>, slices: SharedSlices): { readonly value: T } | undefined {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step;
+    if (slices.isOver()) return undefined;
+  }
+}

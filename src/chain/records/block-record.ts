@@ -63,7 +63,7 @@ export type RecordPrefix = {
  * The record as bytes.
  * @param unchanged accounts that are in the changes for their slots alone
  */
-export function encodeBlockRecord(record: BlockRecord, unchanged: ReadonlySet<Address>): Buffer {
+export function encodeBlockRecord(record: BlockRecord, unchanged: ReadonlySet<Address>): Uint8Array {
   const writer = new ByteWriter(1024 + record.block.transactions.length * 384);
   writeBlock(writer, record);
   writeChanges(writer, record.changes, unchanged);
@@ -74,7 +74,7 @@ export function encodeBlockRecord(record: BlockRecord, unchanged: ReadonlySet<Ad
 export function joinBlockRecord(
   record: Omit<BlockRecord, "changes">,
   changes: Uint8Array,
-): { readonly payload: Buffer; readonly offset: number } {
+): { readonly payload: Uint8Array; readonly offset: number } {
   const writer = new ByteWriter(1024 + changes.length);
   writeBlock(writer, record);
   const offset = writer.length;
@@ -139,6 +139,11 @@ export function decodeHeader(payload: Uint8Array): Header {
 /** The changes in a record. */
 export function decodeStateChanges(payload: Uint8Array): StateChanges {
   return readChanges(new ByteReader(payload, decodePrefix(payload).changesOffset));
+}
+
+/** The accounts of the changes in a record, decoded as they are iterated over. */
+export function decodeChangedAddresses(payload: Uint8Array): Generator<Address> {
+  return readChangedAddresses(new ByteReader(payload, decodePrefix(payload).changesOffset));
 }
 
 /** As `decodeBlockRecord`, without the changes, which take as long as the rest. */

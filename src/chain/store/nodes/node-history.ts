@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, equalBytes } from "../../../primitives/bytes.ts";
+import { EMPTY_BYTES, equalBytes, latin1FromBytes } from "../../../primitives/bytes.ts";
 import { keccak256 } from "../../../primitives/keccak.ts";
 import { copyShared } from "../../../primitives/slab.ts";
 import type { Kv, KvWriter } from "../../../storage/kv.ts";
@@ -313,7 +313,7 @@ class PlaceTexts {
   of(owner: Uint8Array, path: Uint8Array): string {
     if (owner !== this.#owner) {
       this.#owner = owner;
-      this.#text = Buffer.from(owner.buffer, owner.byteOffset, owner.length).toString("latin1");
+      this.#text = latin1FromBytes(owner);
     }
     let text = this.#text;
     for (const nibble of path) text += NIBBLES[nibble];

@@ -125,6 +125,15 @@ export class NodeBatch implements Iterable<TrieNode> {
     return this.#columns[index * COLUMNS + PATH_LENGTH]!;
   }
 
+  /** A number of its own for each path of up to two nibbles. */
+  shortPath(index: number): number {
+    const chunk = this.#chunkOf(index);
+    const start = this.#start(index);
+    let number = 1;
+    for (let at = start; at < start + this.pathLength(index); at++) number = number * 16 + chunk[at]!;
+    return number;
+  }
+
   /** A view, as the two that follow. */
   path(index: number): Uint8Array {
     const start = this.#start(index);

@@ -44,6 +44,8 @@ const COUNTS_OFFSET = 48;
 
 const CHECKSUM_LENGTH = 4;
 const OFFSET_LENGTH = 4;
+/** The last of the counts and offsets. */
+const CHANGES_OFFSET_AT = COUNTS_OFFSET + 3 * OFFSET_LENGTH;
 
 const NO_WITHDRAWALS_FIELD = 0;
 
@@ -143,7 +145,14 @@ export function decodeStateChanges(payload: Uint8Array): StateChanges {
 
 /** The accounts of the changes in a record, decoded as they are iterated over. */
 export function decodeChangedAddresses(payload: Uint8Array): Generator<Address> {
-  return readChangedAddresses(new ByteReader(payload, decodePrefix(payload).changesOffset));
+  return readChangedAddresses(changesReader(payload));
+}
+
+/** At the changes of a record that was just written, or read whole: its prefix is not verified again. */
+function changesReader(payload: Uint8Array): ByteReader {
+  const reader = new ByteReader(payload, CHANGES_OFFSET_AT);
+  reader.offset = reader.u32();
+  return reader;
 }
 
 /** As `decodeBlockRecord`, without the changes, which take as long as the rest. */
@@ -277,8 +286,7 @@ export function decodeItem(item: Uint8Array): RecordItem {
 
 /** The changes in a record as rows of the index. */
 export function decodeChangeRows(payload: Uint8Array): ChangeRows {
-  const reader = new ByteReader(payload, decodePrefix(payload).changesOffset);
-  return readChangeRows(reader);
+  return readChangeRows(changesReader(payload));
 }
 
 /** The keys of all changes in a record, address or address ‖ slot, read as they are asked for. */

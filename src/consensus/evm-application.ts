@@ -356,8 +356,9 @@ export class EvmApplication implements Application {
   }
 
   #assertSameForks({ height, time }: Proposal, { forkHash }: ProposerData): void {
+    if (forkHash === undefined) return;
     const own = this.#options.forks.at(time.seconds);
-    if (forkHash === undefined || equalBytes(own, forkHash)) return;
+    if (equalBytes(own, forkHash)) return;
     throw new OtherForkScheduleError({ height, theirs: bytesToHex(forkHash), own: bytesToHex(own) });
   }
 

@@ -100,7 +100,7 @@ export class ForkHashes {
 
   #times(): readonly number[] {
     const { config, genesisTime } = this.#options;
-    return forkSchedule(config, genesisTime).times;
+    return schedule(config, TIME_FORK_FIELDS, genesisTime);
   }
 }
 
@@ -124,8 +124,12 @@ export function forkSchedule(
 
 /** The distinct values of `fields` after `start`, ascending. */
 function schedule(config: ChainConfig, fields: readonly (BlockForkField | TimeForkField)[], start: number): number[] {
-  const forks = fields.map((field) => config[field]).filter((at) => at !== undefined && at > start);
-  return [...new Set(forks as number[])].sort((a, b) => a - b);
+  const forks = new Set<number>();
+  for (const field of fields) {
+    const at = config[field];
+    if (at !== undefined && at > start) forks.add(at);
+  }
+  return Array.from(forks).sort((a, b) => a - b);
 }
 
 function uint64Bytes(value: number): Uint8Array {

@@ -8,7 +8,9 @@ import {
   concatBytes,
   EMPTY_BYTES,
   equalBytes,
+  latin1FromBytes,
   leftPad,
+  plainBytes,
   readBigint,
 } from "./bytes.ts";
 
@@ -74,4 +76,20 @@ test("equalBytes compares contents", () => {
 
 test("leftPad leaves what is long enough", () => {
   assert.deepEqual(leftPad(Uint8Array.of(1, 2, 3), 2), Uint8Array.of(1, 2, 3));
+});
+
+test("latin1FromBytes gives each byte its letter, however many there are", () => {
+  for (const length of [0, 1, 63, 64, 65, 300]) {
+    const bytes = Uint8Array.from({ length: length + 3 }, (_, i) => i).subarray(3);
+    assert.equal(latin1FromBytes(bytes), String.fromCharCode(...bytes));
+  }
+});
+
+test("plainBytes is a view of a Buffer, and any other array itself", () => {
+  const buffer = Buffer.from([1, 2, 3, 4]).subarray(1, 3);
+  const plain = plainBytes(buffer);
+  assert.deepEqual(plain, Uint8Array.of(2, 3));
+  buffer[0] = 9;
+  assert.equal(plain[0], 9);
+  assert.equal(plainBytes(plain), plain);
 });

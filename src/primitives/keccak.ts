@@ -2,7 +2,7 @@ import { i32, i64 } from "../wasm/code.ts";
 import { compileModule } from "../wasm/compile.ts";
 import { ModuleBuilder } from "../wasm/module.ts";
 import type { Hash } from "./hash.ts";
-import type { Hex } from "./hex.ts";
+import { type Hex, writeHex } from "./hex.ts";
 import { KeccakEmitter, RATE } from "./keccak-emitter.ts";
 import { COMPLEMENTS, roundConstants } from "./keccak-permutation.ts";
 
@@ -72,8 +72,6 @@ const BLOCKS_MAX = Math.floor((memory.buffer.byteLength - MESSAGE_OFFSET) / RATE
  */
 export const keccakMessage: Uint8Array = new Uint8Array(memory.buffer, MESSAGE_OFFSET, BLOCKS_MAX * RATE);
 
-const messageBuffer = Buffer.from(memory.buffer, MESSAGE_OFFSET, keccakMessage.length);
-
 /** Writes Keccak-256 of the first `length` bytes of `keccakMessage` to `out` from `offset` on. */
 export function keccak256Message(length: number, out: Uint8Array, offset: number): void {
   finish(MESSAGE_OFFSET, length);
@@ -97,8 +95,7 @@ export function keccak256Hash(data: Uint8Array): Hash {
  * Not cached: a hit in a Map of 100,000 saves 0.3 us of 0.65, and what fills it costs more than that.
  */
 export function keccak256OfHex(text: Hex): Uint8Array {
-  const length = messageBuffer.write(text.slice(2), "hex");
-  finish(MESSAGE_OFFSET, length);
+  finish(MESSAGE_OFFSET, writeHex(text, keccakMessage, 0));
   return digestBytes.slice();
 }
 

@@ -30,17 +30,26 @@ const DEPTH_MAX = 64;
 
 /** RLP of `item`. */
 export function encodeRlp(item: RlpItem): Uint8Array {
+  if (!(item instanceof Uint8Array)) return encodeList(item, 0);
   const bytes = new Uint8Array(encodedLength(item));
   writeRlp(item, bytes, 0);
   return bytes;
 }
 
 /** `type ‖ RLP(item)`, as EIP-2718 encodes transactions and receipts; the bare RLP for type 0. */
-export function encodeTypedRlp(type: number, item: RlpItem): Uint8Array {
+export function encodeTypedRlp(type: number, item: readonly RlpItem[]): Uint8Array {
   if (type === 0) return encodeRlp(item);
-  const bytes = new Uint8Array(1 + encodedLength(item));
+  const bytes = encodeList(item, 1);
   bytes[0] = type;
-  writeRlp(item, bytes, 1);
+  return bytes;
+}
+
+/** RLP of a list behind `offset` bytes. Its items are measured once, where `encodedLength` and `writeRlp` would each do that. */
+function encodeList(items: readonly RlpItem[], offset: number): Uint8Array {
+  const payload = payloadLength(items);
+  const bytes = new Uint8Array(offset + rlpListLength(payload));
+  let at = writePrefix(0xc0, payload, bytes, offset);
+  for (const item of items) at = writeRlp(item, bytes, at);
   return bytes;
 }
 

@@ -1,5 +1,6 @@
 import { bigintToBytes, bytesToBigint } from "../primitives/bytes.ts";
 import { hashFromBytes, hashToBytes } from "../primitives/hash.ts";
+import { writeHex } from "../primitives/hex.ts";
 import { decodeRlp, encodeRlp, InvalidRlpError } from "../primitives/rlp.ts";
 import { copyShared } from "../primitives/slab.ts";
 import { type Account, EMPTY_CODE_HASH } from "./account.ts";
@@ -11,7 +12,7 @@ const EMPTY_CODE_HASH_BYTES = hashToBytes(EMPTY_CODE_HASH);
 
 /** Longest: two bytes of prefix, 9 for the nonce, 33 each for balance and hashes. */
 const ENCODED_LENGTH_MAX = 2 + 9 + 33 + 33 + 33;
-const encoded = Buffer.alloc(ENCODED_LENGTH_MAX);
+const encoded = new Uint8Array(ENCODED_LENGTH_MAX);
 /** Four words of 64 bits: the integer that is being written. */
 const WORDS_LENGTH = 32;
 const integerBytes = new Uint8Array(WORDS_LENGTH);
@@ -27,7 +28,7 @@ export function encodeTrieAccount(account: Account, storageRoot: Uint8Array): Ui
   at += 32;
   encoded[at++] = 0xa0;
   if (account.codeHash === EMPTY_CODE_HASH) encoded.set(EMPTY_CODE_HASH_BYTES, at);
-  else encoded.write(account.codeHash.slice(2), at, "hex");
+  else writeHex(account.codeHash, encoded, at);
   at += 32;
   // The hashes alone take 66 bytes, so the length always needs a byte of its own.
   encoded[0] = 0xf8;

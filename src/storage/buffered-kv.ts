@@ -1,4 +1,5 @@
 import { invariant } from "../errors.ts";
+import { latin1FromBytes } from "../primitives/bytes.ts";
 import type { Kv, KvBuffer, KvRange, KvRow, KvUndo, KvWriter } from "./kv.ts";
 
 /** How many rows wait in memory. */
@@ -99,7 +100,7 @@ export class BufferedKv implements Kv, KvWriter {
 
   #waiting(key: Uint8Array): Write | undefined {
     const table = this.#tables.get(key[0]!);
-    return table === undefined ? undefined : table.get(toText(key));
+    return table === undefined ? undefined : table.get(latin1FromBytes(key));
   }
 
   *range(range: KvRange): Generator<KvRow> {
@@ -119,8 +120,8 @@ export class BufferedKv implements Kv, KvWriter {
   /** In the order of the range. */
   #waitingIn({ from, to, reverse = false }: KvRange): readonly (readonly [string, Write])[] {
     const [firstTable, lastTable] = [from?.[0] ?? 0, to?.[0] ?? 255];
-    const low = from === undefined ? "" : toText(from);
-    const high = to === undefined ? undefined : toText(to);
+    const low = from === undefined ? "" : latin1FromBytes(from);
+    const high = to === undefined ? undefined : latin1FromBytes(to);
     const found: (readonly [string, Write])[] = [];
     for (const [table, rows] of this.#tables) {
       if (table < firstTable || table > lastTable) continue;
@@ -168,7 +169,7 @@ export class BufferedKv implements Kv, KvWriter {
 
   #write(key: Uint8Array, value: Uint8Array | undefined): void {
     invariant(this.#writing, "writes must happen inside a transaction");
-    const text = toText(key);
+    const text = latin1FromBytes(key);
     const number = key[0]!;
     let table = this.#tables.get(number);
     if (table === undefined) {
@@ -270,7 +271,7 @@ function* merged(
 ): Generator<KvRow> {
   let at = 0;
   for (const row of stored) {
-    const key = toText(row[0]);
+    const key = latin1FromBytes(row[0]);
     let isReplaced = false;
     for (; at < waiting.length; at++) {
       const [text, { value }] = waiting[at]!;
@@ -288,10 +289,6 @@ function* merged(
 
 function bytesOf({ key, value }: Write): number {
   return key.length + (value?.length ?? 0);
-}
-
-function toText(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
 }
 
 function toBytes(key: string): Uint8Array {

@@ -1,8 +1,9 @@
 import { crc32 } from "node:zlib";
 import { NodeError } from "../errors.ts";
+import { bytesToBigint, plainBytes } from "../primitives/bytes.ts";
+import { bytesToHex, type Hex, writeHex } from "../primitives/hex.ts";
 
 const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
-const U64_MAX = 2n ** 64n - 1n;
 const U128_MAX = 2n ** 128n - 1n;
 
 /** Bytes that do not hold what their format says. */
@@ -11,15 +12,15 @@ export class MalformedBytesError extends NodeError {
 }
 
 /**
- * Builds a byte string front to back. Integers of unknown size are LEB128 varints: seven bits a
+ * Builds a byte string front to back, in a plain array: methods of a Buffer go through several functions of Node.js each. Integers of unknown size are LEB128 varints: seven bits a
  * byte, lowest first, the top bit set on all but the last.
  */
 export class ByteWriter {
-  #buffer: Buffer;
+  #bytes: Uint8Array;
   #length = 0;
 
   constructor(capacity = 256) {
-    this.#buffer = Buffer.allocUnsafe(capacity);
+    this.#bytes = new Uint8Array(capacity);
   }
 
   get length(): number {
@@ -28,33 +29,31 @@ export class ByteWriter {
 
   byte(value: number): void {
     this.#reserve(1);
-    this.#buffer[this.#length++] = value;
+    this.#bytes[this.#length++] = value;
   }
 
   /** @param value an integer from 0 to 2^53 − 1 */
   varint(value: number): void {
     this.#reserve(8);
-    this.#length = writeVarint(value, this.#buffer, this.#length);
+    this.#length = writeVarint(value, this.#bytes, this.#length);
   }
 
   u32(value: number): void {
     this.#reserve(4);
-    this.#buffer.writeUInt32LE(value, this.#length);
+    this.patchU32(this.#length, value);
     this.#length += 4;
   }
 
   bytes(value: Uint8Array): void {
     this.#reserve(value.length);
-    this.#buffer.set(value, this.#length);
+    this.#bytes.set(value, this.#length);
     this.#length += value.length;
   }
 
   /** The bytes after `0x`, whose number the reader must know. */
-  hex(value: string): void {
-    const length = (value.length - 2) / 2;
-    this.#reserve(length);
-    this.#buffer.write(value.slice(2), this.#length, "hex");
-    this.#length += length;
+  hex(value: Hex): void {
+    this.#reserve((value.length - 2) / 2);
+    this.#length = writeHex(value, this.#bytes, this.#length);
   }
 
   /** Length as varint, then the bytes. */
@@ -68,7 +67,7 @@ export class ByteWriter {
     this.#reserve(1);
     const start = this.#length++;
     this.unsizedBigint(value);
-    this.#buffer[start] = this.#length - start - 1;
+    this.#bytes[start] = this.#length - start - 1;
   }
 
   /** The same without its length. Small ones are several times as fast as large ones. */
@@ -77,10 +76,7 @@ export class ByteWriter {
     else if (value <= U128_MAX) this.#u128(value);
     else {
       const digits = value.toString(16);
-      const length = (digits.length + 1) >> 1;
-      this.#reserve(length);
-      this.#buffer.write(digits.padStart(length * 2, "0"), this.#length, "hex");
-      this.#length += length;
+      this.hex(digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`);
     }
   }
 
@@ -90,7 +86,7 @@ export class ByteWriter {
     this.#reserve(length);
     let rest = value;
     for (let at = this.#length + length - 1; at >= this.#length; at--) {
-      this.#buffer[at] = rest % 256;
+      this.#bytes[at] = rest % 256;
       rest = Math.floor(rest / 256);
     }
     this.#length += length;
@@ -99,56 +95,62 @@ export class ByteWriter {
   #u128(value: bigint): void {
     this.#reserve(16);
     const start = this.#length;
-    this.#buffer.writeBigUInt64BE(value >> 64n, start);
-    this.#buffer.writeBigUInt64BE(value & U64_MAX, start + 8);
+    const words = new DataView(this.#bytes.buffer);
+    words.setBigUint64(start, value >> 64n);
+    // Takes the low 64 bits.
+    words.setBigUint64(start + 8, value);
     let first = start;
-    while (this.#buffer[first] === 0) first++;
-    this.#buffer.copyWithin(start, first, start + 16);
+    while (this.#bytes[first] === 0) first++;
+    this.#bytes.copyWithin(start, first, start + 16);
     this.#length = start + 16 - (first - start);
   }
 
   /** Leaves `count` bytes zero, to be patched. */
   skip(count: number): void {
     this.#reserve(count);
-    for (let left = count; left > 0; left--) this.#buffer[this.#length++] = 0;
+    for (let left = count; left > 0; left--) this.#bytes[this.#length++] = 0;
   }
 
   /** Puts `value` over a byte written before. */
   patchByte(offset: number, value: number): void {
-    this.#buffer[offset] = value;
+    this.#bytes[offset] = value;
   }
 
   /** Puts `value` over four bytes written before. */
   patchU32(offset: number, value: number): void {
-    this.#buffer.writeUInt32LE(value, offset);
+    const bytes = this.#bytes;
+    bytes[offset] = value;
+    bytes[offset + 1] = value >>> 8;
+    bytes[offset + 2] = value >>> 16;
+    bytes[offset + 3] = value >>> 24;
   }
 
   /** The same with eight. @param value an integer from 0 to 2^53 − 1 */
   patchU64(offset: number, value: number): void {
-    this.#buffer.writeUInt32LE(value % 2 ** 32, offset);
-    this.#buffer.writeUInt32LE(Math.floor(value / 2 ** 32), offset + 4);
+    this.patchU32(offset, value % 2 ** 32);
+    this.patchU32(offset + 4, Math.floor(value / 2 ** 32));
   }
 
   /** The same with the bytes after `0x`. */
-  patchHex(offset: number, value: string): void {
-    this.#buffer.write(value.slice(2), offset, "hex");
+  patchHex(offset: number, value: Hex): void {
+    writeHex(value, this.#bytes, offset);
   }
 
   /** crc32 of the bytes written from offset `start` to `end`, after those whose crc32 is `seed`. */
   checksum(start: number, end: number, seed = 0): number {
-    return crc32(this.#buffer.subarray(start, end), seed);
+    return crc32(this.#bytes.subarray(start, end), seed);
   }
 
   /** What was written, as a view: the writer must not be used afterwards. */
-  finish(): Buffer {
-    return this.#buffer.subarray(0, this.#length);
+  finish(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
   }
 
   #reserve(count: number): void {
-    if (this.#length + count <= this.#buffer.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#length + count));
-    grown.set(this.#buffer.subarray(0, this.#length));
-    this.#buffer = grown;
+    if (this.#length + count <= this.#bytes.length) return;
+    const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + count));
+    grown.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = grown;
   }
 }
 
@@ -173,20 +175,20 @@ export function varintLength(value: number): number {
 
 /** Reads what ByteWriter wrote. Every method throws MalformedBytesError where the bytes end too early. */
 export class ByteReader {
-  readonly #buffer: Buffer;
+  readonly #bytes: Uint8Array;
   offset: number;
 
   constructor(bytes: Uint8Array, offset = 0) {
-    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#bytes = plainBytes(bytes);
     this.offset = offset;
   }
 
   get atEnd(): boolean {
-    return this.offset >= this.#buffer.length;
+    return this.offset >= this.#bytes.length;
   }
 
   byte(): number {
-    return this.#buffer[this.#take(1)]!;
+    return this.#bytes[this.#take(1)]!;
   }
 
   varint(): number {
@@ -203,7 +205,9 @@ export class ByteReader {
   }
 
   u32(): number {
-    return this.#buffer.readUInt32LE(this.#take(4));
+    const bytes = this.#bytes;
+    const at = this.#take(4);
+    return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
   }
 
   /** @throws MalformedBytesError above 2^53 − 1 */
@@ -216,31 +220,27 @@ export class ByteReader {
 
   /** crc32 of the bytes from offset `start` to `end`. */
   checksum(start: number, end: number): number {
-    return crc32(this.#buffer.subarray(start, end));
+    return crc32(this.#bytes.subarray(start, end));
   }
 
   /** A view of the next bytes. */
-  bytes(length: number): Buffer {
+  bytes(length: number): Uint8Array {
     const start = this.#take(length);
-    return this.#buffer.subarray(start, start + length);
+    return this.#bytes.subarray(start, start + length);
   }
 
   /** The next bytes as lower-case hex with prefix. */
-  hex(length: number): `0x${string}` {
-    const start = this.#take(length);
-    return `0x${this.#buffer.toString("hex", start, start + length)}`;
+  hex(length: number): Hex {
+    return bytesToHex(this.bytes(length));
   }
 
-  block(): Buffer {
+  block(): Uint8Array {
     return this.bytes(this.varint());
   }
 
   bigint(): bigint {
     const length = this.byte();
-    const start = this.#take(length);
-    if (length === 0) return 0n;
-    if (length <= 6) return BigInt(this.#buffer.readUIntBE(start, length));
-    return BigInt(`0x${this.#buffer.toString("hex", start, start + length)}`);
+    return length === 0 ? 0n : bytesToBigint(this.bytes(length));
   }
 
   /** Passes over what `bigint` reads. */
@@ -250,8 +250,8 @@ export class ByteReader {
 
   #take(count: number): number {
     const start = this.offset;
-    if (start + count > this.#buffer.length) {
-      throw new MalformedBytesError(`input ends ${start + count - this.#buffer.length} bytes early`);
+    if (start + count > this.#bytes.length) {
+      throw new MalformedBytesError(`input ends ${start + count - this.#bytes.length} bytes early`);
     }
     this.offset = start + count;
     return start;

@@ -18,7 +18,7 @@ export class LogCorruptionError extends NodeError {
 
 export type LogRecord = {
   readonly position: number;
-  readonly payload: Buffer;
+  readonly payload: Uint8Array;
   /** position after the record */
   readonly end: number;
 };

@@ -1,4 +1,4 @@
-import { NodeError } from "../errors.ts";
+import { invariant, NodeError } from "../errors.ts";
 
 /**
  * The on-disk format. A home's `data` holds two things: `log/`, the segment files of the block log
@@ -105,19 +105,23 @@ export function assertKnownFormat(what: string, found: number, known: number): v
   if (found !== known) throw new UnknownFormatError({ what, found, known });
 }
 
+const NUMBER_LENGTH = 6;
 /** Above every number in a key, and still six bytes when one is added. */
 export const NUMBER_MAX = 2 ** 48 - 2;
 
 /** `number` as a key holds it. */
 export function numberKey(number: number): Uint8Array {
-  const bytes = Buffer.allocUnsafe(6);
-  bytes.writeUIntBE(number, 0, 6);
+  invariant(number >= 0 && number <= NUMBER_MAX + 1, "a number in a key has 48 bits");
+  const bytes = new Uint8Array(NUMBER_LENGTH);
+  for (let at = NUMBER_LENGTH - 1, rest = number; rest > 0; at--, rest = Math.floor(rest / 256)) bytes[at] = rest % 256;
   return bytes;
 }
 
 /** The number at `offset` of a key. */
 export function numberFromKey(key: Uint8Array, offset: number): number {
-  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).readUIntBE(offset, 6);
+  let number = 0;
+  for (let at = offset; at < offset + NUMBER_LENGTH; at++) number = number * 256 + key[at]!;
+  return number;
 }
 
 /** Key of a row: the table's prefix, then the parts in order. */

@@ -1,4 +1,5 @@
 import { invariant } from "../errors.ts";
+import { latin1FromBytes } from "../primitives/bytes.ts";
 import { allocateShared } from "../primitives/slab.ts";
 import { ByteReader, varintLength, writeVarint } from "./byte-io.ts";
 import { type Kv, type KvReader, type KvWriter, type MissingRow, prefixRange } from "./kv.ts";
@@ -309,9 +310,9 @@ export class VersionedTable {
     const { historyTable, keyLength } = this.#options;
     const found = new Set<string>();
     for (const [row] of this.#kv.range(prefixRange(tableKey(historyTable, prefix)))) {
-      if (row.length === 1 + keyLength) found.add(keyText(row.subarray(1)));
+      if (row.length === 1 + keyLength) found.add(latin1FromBytes(row.subarray(1)));
     }
-    for (const key of this.#waitingKeysOf(prefix)) found.add(keyText(key));
+    for (const key of this.#waitingKeysOf(prefix)) found.add(latin1FromBytes(key));
     return Array.from(found, (text) => Buffer.from(text, "latin1"));
   }
 
@@ -437,8 +438,4 @@ function splitLatest(row: Uint8Array): { readonly number: number; readonly value
   const reader = new ByteReader(row);
   const number = reader.varint();
   return { number, value: row.subarray(reader.offset) };
-}
-
-function keyText(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
 }

@@ -8,7 +8,7 @@ const CHILDREN = 16;
 
 /**
  * A branch whose children are being changed. Children that have a hash before and after, which are nearly all, are replaced in place:
- * no item of the branch moves. There is one frame for each depth of a descent, used again by every branch there.
+ * no item of the branch moves. There is one frame for each depth of a descent, used again by every branch there, and by the next update.
  */
 export class BranchFrame {
   /** RLP of the node before the change, a view. */
@@ -47,6 +47,15 @@ export class BranchFrame {
     this.unhashed = 0;
     this.leaves = 0;
     this.subtrieBits = 0;
+    this.subtries = [];
+  }
+
+  /** Forgets the bytes of nodes and leaves that it refers to, and which children wait for a hash, for the next update. */
+  release(): void {
+    this.rlp = EMPTY_BYTES;
+    this.unhashed = 0;
+    this.leafKeys.fill(EMPTY_BYTES);
+    this.leafValues.fill(EMPTY_BYTES);
     this.subtries = [];
   }
 

@@ -27,8 +27,17 @@ const IN_PLACE: Subtrie = { kind: "extension", path: EMPTY_BYTES, payload: EMPTY
  * @throws MissingTrieNodeError
  */
 export function updateTrie(root: Uint8Array, modules: TrieUpdateModules): Uint8Array {
-  return withUnhashedNodes((nodes) => new InPlaceUpdate(modules, nodes).apply(root));
+  const frames = spareFrames.pop() ?? [];
+  try {
+    return withUnhashedNodes((nodes) => new InPlaceUpdate(modules, nodes, frames).apply(root));
+  } finally {
+    for (const frame of frames) frame.release();
+    spareFrames.push(frames);
+  }
 }
+
+/** Frames by depth, a list for each update that ran inside another of this thread: at most two, of as many frames as the tries are deep. */
+const spareFrames: BranchFrame[][] = [];
 
 /**
  * A `TrieUpdate` that rewrites a branch in place, in a copy of its RLP, where all children that change have a hash before and after.
@@ -38,10 +47,11 @@ class InPlaceUpdate extends TrieUpdate {
   readonly #unhashed: UnhashedNodes;
   readonly #firstUnhashed: number;
   /** By depth. */
-  readonly #frames: BranchFrame[] = [];
+  readonly #frames: BranchFrame[];
 
-  constructor(modules: TrieUpdateModules, unhashed: UnhashedNodes) {
+  constructor(modules: TrieUpdateModules, unhashed: UnhashedNodes, frames: BranchFrame[]) {
     super(modules);
+    this.#frames = frames;
     this.#unhashed = unhashed;
     this.#firstUnhashed = unhashed.count;
   }

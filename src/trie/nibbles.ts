@@ -15,7 +15,12 @@ export function nibbleAt(key: Uint8Array, index: number): number {
 /** Nibbles of `key` from `start` on. */
 export function nibblesOf(key: Uint8Array, start = 0): Uint8Array {
   const nibbles = new Uint8Array(key.length * 2 - start);
-  for (let i = 0; i < nibbles.length; i++) nibbles[i] = nibbleAt(key, start + i);
+  let to = 0;
+  if (start % 2 === 1) nibbles[to++] = key[start >> 1]! & 15;
+  for (let i = (start + 1) >> 1; i < key.length; i++) {
+    nibbles[to++] = key[i]! >> 4;
+    nibbles[to++] = key[i]! & 15;
+  }
   return nibbles;
 }
 

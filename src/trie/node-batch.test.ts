@@ -44,3 +44,12 @@ test("append shares entries without mixing them up", () => {
   assert.ok(!first.isSamePlace(0, 2));
   assert.ok(!first.isSamePlace(0, 1));
 });
+
+test("shortPath has a number of its own for each path of up to two nibbles", () => {
+  const nibbles = Array.from({ length: 16 }, (_, n) => n);
+  const paths = [[], ...nibbles.map((n) => [n]), ...nibbles.flatMap((a) => nibbles.map((b) => [a, b]))];
+  const batch = new NodeBatch();
+  for (const path of paths) batch.replace(owner, Uint8Array.from(path), path.length, keccak256(nodeOf(1)));
+  const numbers = new Set(paths.map((_, entry) => batch.shortPath(entry)));
+  assert.equal(numbers.size, paths.length);
+});

@@ -9,7 +9,7 @@ const CHUNK_MIN = 4_096;
 const CHUNK_MAX = 1 << 18;
 const ENTRIES_MIN = 16;
 
-/** Numbers of an entry: its owner comes first, then these. */
+/** Numbers of an entry: its owner comes first, then these. Methods that run for each node of each block read them without the help of others. */
 const CHUNK = 1;
 const START = 2;
 const PATH_LENGTH = 3;
@@ -114,7 +114,7 @@ export class NodeBatch implements Iterable<TrieNode> {
 
   /** True for a node that is replaced; false for one that is added. */
   isReplaced(index: number): boolean {
-    return this.#length(index) === 0;
+    return this.#columns[index * COLUMNS + LENGTH] === 0;
   }
 
   owner(index: number): Uint8Array {
@@ -125,6 +125,18 @@ export class NodeBatch implements Iterable<TrieNode> {
     return this.#columns[index * COLUMNS + PATH_LENGTH]!;
   }
 
+  /** A number of its own for each path of up to two nibbles. */
+  shortPath(index: number): number {
+    const columns = this.#columns;
+    const row = index * COLUMNS;
+    const chunk = this.#chunks[columns[row + CHUNK]!]!;
+    const start = columns[row + START]!;
+    const end = start + columns[row + PATH_LENGTH]!;
+    let number = 1;
+    for (let at = start; at < end; at++) number = number * 16 + chunk[at]!;
+    return number;
+  }
+
   /** A view, as the two that follow. */
   path(index: number): Uint8Array {
     const start = this.#start(index);
@@ -132,8 +144,10 @@ export class NodeBatch implements Iterable<TrieNode> {
   }
 
   hash(index: number): Uint8Array {
-    const start = this.#hashStart(index);
-    return this.#chunkOf(index).subarray(start, start + HASH_LENGTH);
+    const columns = this.#columns;
+    const row = index * COLUMNS;
+    const start = columns[row + START]! + columns[row + PATH_LENGTH]!;
+    return this.#chunks[columns[row + CHUNK]!]!.subarray(start, start + HASH_LENGTH);
   }
 
   rlp(index: number): Uint8Array {
@@ -153,30 +167,36 @@ export class NodeBatch implements Iterable<TrieNode> {
 
   /** True when the entry has this hash, without making a view. */
   hasHash(index: number, hash: Uint8Array): boolean {
-    const chunk = this.#chunkOf(index);
-    const start = this.#hashStart(index);
+    const columns = this.#columns;
+    const row = index * COLUMNS;
+    const chunk = this.#chunks[columns[row + CHUNK]!]!;
+    const start = columns[row + START]! + columns[row + PATH_LENGTH]!;
     for (let i = 0; i < HASH_LENGTH; i++) if (chunk[start + i] !== hash[i]) return false;
     return true;
   }
 
   /** The first four bytes of the entry's hash. */
   hashWord(index: number): number {
-    return word(this.#chunkOf(index), this.#hashStart(index));
+    const columns = this.#columns;
+    const row = index * COLUMNS;
+    return word(this.#chunks[columns[row + CHUNK]!]!, columns[row + START]! + columns[row + PATH_LENGTH]!);
   }
 
   /** True when both entries are at the same place of the same trie. */
   isSamePlace(a: number, b: number): boolean {
-    const length = this.pathLength(a);
-    if (length !== this.pathLength(b)) return false;
-    const left = this.#chunkOf(a);
-    const right = this.#chunkOf(b);
-    const leftStart = this.#start(a);
-    const rightStart = this.#start(b);
+    const columns = this.#columns;
+    const [rowA, rowB] = [a * COLUMNS, b * COLUMNS];
+    const length = columns[rowA + PATH_LENGTH]!;
+    if (length !== columns[rowB + PATH_LENGTH]) return false;
+    const left = this.#chunks[columns[rowA + CHUNK]!]!;
+    const right = this.#chunks[columns[rowB + CHUNK]!]!;
+    const leftStart = columns[rowA + START]!;
+    const rightStart = columns[rowB + START]!;
     for (let i = 0; i < length; i++) {
       if (left[leftStart + i] !== right[rightStart + i]) return false;
     }
-    const owner = this.owner(a);
-    const other = this.owner(b);
+    const owner = this.#owners[columns[rowA]!]!;
+    const other = this.#owners[columns[rowB]!]!;
     if (owner === other) return true;
     if (owner.length !== other.length) return false;
     for (let i = 0; i < owner.length; i++) if (owner[i] !== other[i]) return false;
@@ -185,10 +205,12 @@ export class NodeBatch implements Iterable<TrieNode> {
 
   /** The same number for all entries of one place, and hardly ever for two of different ones. */
   placeWord(index: number): number {
-    const owner = this.owner(index);
-    const chunk = this.#chunkOf(index);
-    const start = this.#start(index);
-    const length = this.pathLength(index);
+    const columns = this.#columns;
+    const row = index * COLUMNS;
+    const owner = this.#owners[columns[row]!]!;
+    const chunk = this.#chunks[columns[row + CHUNK]!]!;
+    const start = columns[row + START]!;
+    const length = columns[row + PATH_LENGTH]!;
     // FNV-1a.
     let mixed = owner.length === 0 ? 0x811c9dc5 : word(owner, 0);
     for (let i = 0; i < length; i++) {

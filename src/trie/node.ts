@@ -58,7 +58,10 @@ export function readItems(rlp: Uint8Array, offsets: Int32Array): number {
   let count = 0;
   for (; at < rlp.length && count < BRANCH_ITEMS; count++) {
     offsets[count] = at;
-    at = itemEnd(rlp, at);
+    // Nearly all items are those of branches: no child, or the hash of one.
+    const first = rlp[at];
+    if (first === NOTHING) at++;
+    else at = first === HASH_ITEM ? at + 1 + HASH_LENGTH : itemEnd(rlp, at);
   }
   offsets[count] = at;
   if (at !== rlp.length || itemEnd(rlp, 0) !== rlp.length) {

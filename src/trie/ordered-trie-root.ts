@@ -3,6 +3,7 @@ import { type Hash, hashFromBytes } from "../primitives/hash.ts";
 import { keccak256, keccak256Message, keccakMessage } from "../primitives/keccak.ts";
 import { encodeRlp, rlpListLength, writeRlpListPrefix } from "../primitives/rlp.ts";
 import { allocateShared } from "../primitives/slab.ts";
+import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { updateTrie } from "./in-place-update.ts";
 import { nibbleAt, nibblesOf } from "./nibbles.ts";
@@ -28,7 +29,8 @@ export const HASH_ONLY: NodeSink = {
  * (Yellow Paper 4.3.2, EIP-4895). None of the values is empty; no node is stored.
  */
 export function orderedTrieRoot(values: readonly Uint8Array[]): Hash {
-  const hasHashes = values.length > 0 && values.every(({ length }) => length >= HASH_LENGTH);
+  if (values.length === 0) return EMPTY_TRIE_ROOT;
+  const hasHashes = values.every(({ length }) => length >= HASH_LENGTH);
   if (hasHashes) {
     const root = withUnhashedNodes((nodes) => new IndexTrie(values, nodes).root());
     return hashFromBytes(root);
@@ -178,11 +180,11 @@ export class IndexTrie {
   }
 }
 
-/** The indices below `count` in the order of their RLP. */
+/** The indices below `count`, at least one, in the order of their RLP. */
 function ascendingIndices(count: number): readonly number[] {
   const order: number[] = [];
   for (let index = 1; index < Math.min(count, SINGLE_BYTE_END); index++) order.push(index);
-  if (count > 0) order.push(0);
+  order.push(0);
   for (let index = SINGLE_BYTE_END; index < count; index++) order.push(index);
   return order;
 }

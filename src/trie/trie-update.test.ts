@@ -104,3 +104,25 @@ function recordedUpdate() {
     new Map(Array.from(batch, ({ path, hash, rlp }) => [`${bytesToHex(path)} ${bytesToHex(hash)}`, bytesToHex(rlp)]));
   return { batch, sink, added, olds: [] as (string | undefined)[] };
 }
+
+test("an update that fails part way leaves nothing to the next one", () => {
+  const keys = Array.from({ length: 300 }, (_, i) => keccak256(Uint8Array.of(i >> 8, i & 255)));
+  const nodes = createMemoryNodes();
+  const trie = createTrie(nodes, NO_CACHE, EMPTY_BYTES);
+  const changesTo = (value: number, failsAt = -1) => ({
+    keys,
+    valueOf(index: number) {
+      if (index === failsAt) throw new RangeError("no value");
+      return new Uint8Array(60).fill(value + (index % 50));
+    },
+  });
+  const update = (root: Uint8Array, changes: ReturnType<typeof changesTo>) => {
+    const batch = new NodeBatch();
+    const next = trie.update(root, changes, batch).root;
+    nodes.keep(batch);
+    return next;
+  };
+  const first = update(EMPTY_TRIE_ROOT_BYTES, changesTo(1));
+  for (const failsAt of [0, 7, 150, 299]) assert.throws(() => update(first, changesTo(2, failsAt)), RangeError);
+  assert.deepEqual(update(first, changesTo(3)), update(EMPTY_TRIE_ROOT_BYTES, changesTo(3)));
+});

@@ -2,7 +2,7 @@ import { NodeError } from "../../errors.ts";
 import { type Address, addressToBytes } from "../../primitives/address.ts";
 import { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
 import type { Kv, KvWriter } from "../../storage/kv.ts";
-import { META, NUMBER_MAX, numberFromKey, TABLE, tableKey } from "../../storage/schema.ts";
+import { META, NUMBER_MAX, numberFromKey, numberKey, TABLE, tableKey } from "../../storage/schema.ts";
 import {
   type AddressEntry,
   type AddressParts,
@@ -282,12 +282,8 @@ function writeProgress(writer: KvWriter, blocks: number): void {
 }
 
 function rowKey(address: Address, number: number, index: number): Uint8Array {
-  const key = Buffer.allocUnsafe(KEY_LENGTH);
-  key[0] = TABLE.addressTransaction;
-  key.set(addressToBytes(address), 1);
-  key.writeUIntBE(number, NUMBER_OFFSET, 6);
-  key.writeUInt32BE(index, INDEX_OFFSET);
-  return key;
+  const indexBytes = Uint8Array.of(index >>> 24, index >>> 16, index >>> 8, index);
+  return tableKey(TABLE.addressTransaction, addressToBytes(address), numberKey(number), indexBytes);
 }
 
 /** Searches by address need an index that this node does not build. */

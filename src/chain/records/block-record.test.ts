@@ -6,6 +6,7 @@ import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
+import { ByteReader } from "../../storage/byte-io.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
@@ -19,6 +20,7 @@ import { RandomChain } from "../testing/random-chain.ts";
 import {
   decodeAddressParts,
   decodeBlockRecord,
+  decodeChangedAddresses,
   decodeChangeRows,
   decodeHeaderSection,
   decodeItem,
@@ -170,9 +172,9 @@ function headerSection(payload: Uint8Array): Uint8Array {
   return payload.subarray(PREFIX_LENGTH, decodePrefix(payload).offsetsOffset);
 }
 
-function itemOf(payload: Buffer, index: number): Uint8Array {
-  const at = itemOffsetsAt(decodePrefix(payload), index);
-  return payload.subarray(payload.readUInt32LE(at), payload.readUInt32LE(at + 4));
+function itemOf(payload: Uint8Array, index: number): Uint8Array {
+  const offsets = new ByteReader(payload, itemOffsetsAt(decodePrefix(payload), index));
+  return payload.subarray(offsets.u32(), offsets.u32());
 }
 
 describe("block record", () => {
@@ -213,6 +215,7 @@ describe("block record", () => {
         const payload = encodeBlockRecord(record, NONE);
         const parts = decodeAddressParts(payload);
         const decoded = addressPartsOf(decodeBlockRecord(payload));
+        assert.deepEqual(Array.from(decodeChangedAddresses(payload)), decoded.changed);
         const { header, uncles, withdrawals, transactionCount } = decoded;
         assert.deepEqual(plain(parts.header), plain(header));
         assert.deepEqual(

@@ -45,6 +45,8 @@ const COUNTS_OFFSET = 48;
 
 const CHECKSUM_LENGTH = 4;
 const OFFSET_LENGTH = 4;
+/** The last of the counts and offsets. */
+const CHANGES_OFFSET_AT = COUNTS_OFFSET + 3 * OFFSET_LENGTH;
 
 const NO_WITHDRAWALS_FIELD = 0;
 
@@ -67,7 +69,7 @@ export type RecordPrefix = {
  * The record as bytes.
  * @param unchanged accounts that are in the changes for their slots alone
  */
-export function encodeBlockRecord(record: BlockRecord, unchanged: ReadonlySet<Address>): Buffer {
+export function encodeBlockRecord(record: BlockRecord, unchanged: ReadonlySet<Address>): Uint8Array {
   const writer = new ByteWriter(1024 + record.block.transactions.length * 384);
   writeBlock(writer, record);
   writeChanges(writer, record.changes, unchanged);
@@ -78,7 +80,7 @@ export function encodeBlockRecord(record: BlockRecord, unchanged: ReadonlySet<Ad
 export function joinBlockRecord(
   record: Omit<BlockRecord, "changes">,
   changes: Uint8Array,
-): { readonly payload: Buffer; readonly offset: number } {
+): { readonly payload: Uint8Array; readonly offset: number } {
   const writer = new ByteWriter(1024 + changes.length);
   writeBlock(writer, record);
   const offset = writer.length;
@@ -143,6 +145,18 @@ export function decodeHeader(payload: Uint8Array): Header {
 /** The changes in a record. */
 export function decodeStateChanges(payload: Uint8Array): StateChanges {
   return readChanges(new ByteReader(payload, decodePrefix(payload).changesOffset));
+}
+
+/** The accounts of the changes in a record, decoded as they are iterated over. */
+export function decodeChangedAddresses(payload: Uint8Array): Generator<Address> {
+  return readChangedAddresses(changesReader(payload));
+}
+
+/** At the changes of a record that was just written, or read whole: its prefix is not verified again. */
+function changesReader(payload: Uint8Array): ByteReader {
+  const reader = new ByteReader(payload, CHANGES_OFFSET_AT);
+  reader.offset = reader.u32();
+  return reader;
 }
 
 /** As `decodeBlockRecord`, without the changes, which take as long as the rest. */
@@ -282,8 +296,7 @@ export function decodeItem(item: Uint8Array): RecordItem {
 
 /** The changes in a record as rows of the index. */
 export function decodeChangeRows(payload: Uint8Array): ChangeRows {
-  const reader = new ByteReader(payload, decodePrefix(payload).changesOffset);
-  return readChangeRows(reader);
+  return readChangeRows(changesReader(payload));
 }
 
 /** The keys of all changes in a record, address or address ‖ slot, read as they are asked for. */

@@ -1,9 +1,9 @@
 import { crc32 } from "node:zlib";
 import { invariant } from "../../errors.ts";
 import type { Address } from "../../primitives/address.ts";
-import { bigintToBytes, bytesToBigint, readBigint } from "../../primitives/bytes.ts";
+import { bytesToBigint, readBigint } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
-import { bytesToHex } from "../../primitives/hex.ts";
+import { bytesToHex, hexDigits } from "../../primitives/hex.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { AccountChange, StateChanges } from "../../state/reader.ts";
 import { type ByteReader, ByteWriter, MalformedBytesError } from "../../storage/byte-io.ts";
@@ -68,7 +68,7 @@ export function writeChanges(writer: ByteWriter, changes: StateChanges, unchange
 }
 
 /** Changes that make a state of nothing, as they are in a record. */
-export function encodeChanges(changes: StateChanges): Buffer {
+export function encodeChanges(changes: StateChanges): Uint8Array {
   const writer = new ByteWriter(1024 + changes.accounts.length * 64);
   writeChanges(writer, changes, NO_ADDRESSES);
   return writer.finish();
@@ -128,7 +128,7 @@ function readSlots(reader: ByteReader, address: Uint8Array, rows: RowLists | und
     const offset = reader.offset;
     const { slot, value } = readSlotEntry(reader);
     rows?.slots.push({ key: slotKey(address, slot), value: present(value), offset });
-    slots.set(`0x${slot.toString("hex").padStart(64, "0")}` as Hash, bytesToBigint(value));
+    slots.set(hashOfSlot(slot), bytesToBigint(value));
   }
   return slots;
 }
@@ -245,24 +245,23 @@ function writeAccountEntry(writer: ByteWriter, { address, account }: AccountChan
 }
 
 function writeSlotEntry(writer: ByteWriter, seed: number, slot: Hash, value: bigint): void {
-  const slotBytes = withoutLeadingZeros(Buffer.from(slot.slice(2), "hex"));
-  const valueBytes = bigintToBytes(value);
-  const entry = Buffer.allocUnsafe(6 + slotBytes.length + valueBytes.length);
-  entry[4] = slotBytes.length;
-  entry[5] = valueBytes.length;
-  entry.set(slotBytes, 6);
-  entry.set(valueBytes, 6 + slotBytes.length);
-  entry.writeUInt32LE(crc32(entry.subarray(4), seed));
-  writer.bytes(entry);
+  const start = writer.length;
+  writer.skip(6);
+  writer.bytes(withoutLeadingZeros(hashToBytes(slot)));
+  const valueStart = writer.length;
+  writer.unsizedBigint(value);
+  writer.patchByte(start + 4, valueStart - start - 6);
+  writer.patchByte(start + 5, writer.length - valueStart);
+  writer.patchU32(start, writer.checksum(start + 4, writer.length, seed));
 }
 
-function readAccountEntry(reader: ByteReader): { address: Buffer; value: Buffer } {
+function readAccountEntry(reader: ByteReader): { address: Uint8Array; value: Uint8Array } {
   reader.u32();
   const length = reader.byte();
   return { address: reader.bytes(ADDRESS_LENGTH), value: reader.bytes(length) };
 }
 
-function readSlotEntry(reader: ByteReader): { slot: Buffer; value: Buffer } {
+function readSlotEntry(reader: ByteReader): { slot: Uint8Array; value: Uint8Array } {
   reader.u32();
   const slotLength = reader.byte();
   const valueLength = reader.byte();
@@ -276,6 +275,11 @@ export function slotKey(address: Uint8Array, slot: Uint8Array): Uint8Array {
   key.set(address);
   key.set(slot, key.length - slot.length);
   return key;
+}
+
+/** @param slot without its leading zeros */
+function hashOfSlot(slot: Uint8Array): Hash {
+  return `0x${hexDigits(slot).padStart(64, "0")}` as Hash;
 }
 
 function withoutLeadingZeros(bytes: Uint8Array): Uint8Array {

@@ -7,7 +7,7 @@ import { writeReceipt } from "../records/receipt-record.ts";
 import type { BlockRecord } from "../store/block-store.ts";
 
 /** A record of log format 1, frozen: homes of that time are made with it (store/log/replace-log.ts). */
-export function encodeBlockRecordV1(record: BlockRecord, unchanged: ReadonlySet<Address>): Buffer {
+export function encodeBlockRecordV1(record: BlockRecord, unchanged: ReadonlySet<Address>): Uint8Array {
   const { block, senders, receipts, changes, consensusData } = record;
   const writer = new ByteWriter(512 + block.transactions.length * 320);
   writer.u32(0);

@@ -10,7 +10,7 @@ import { mergeChanges } from "../../state/state-changes.ts";
 import type { StateTrie, StateTrieUpdate } from "../../state/state-trie.ts";
 import { createWorldState, type WorldState } from "../../state/world-state.ts";
 import type { Withdrawal } from "../../types/block.ts";
-import { BLOOM_LENGTH, mergeBloom, ReceiptBlooms } from "../../types/bloom.ts";
+import { BLOOM_LENGTH, EMPTY_BLOOM, mergeBloom, ReceiptBlooms } from "../../types/bloom.ts";
 import { EMPTY_REQUESTS_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
@@ -121,7 +121,8 @@ export class BlockExecution {
   readonly #environment: MessageEnvironment;
   readonly #receipts: Receipt[] = [];
   readonly #senders: Address[] = [];
-  readonly #bloom = new Uint8Array(BLOOM_LENGTH);
+  /** That of no logs is shared, and known to be empty where it is stored. */
+  #bloom = EMPTY_BLOOM;
   readonly #blooms = new ReceiptBlooms();
   #prefetch: TriePrefetch | undefined;
 
@@ -176,7 +177,10 @@ export class BlockExecution {
     });
     this.#receipts.push(receipt);
     this.#senders.push(message.from);
-    if (receipt.logs.length > 0) mergeBloom(this.#bloom, receipt.logsBloom);
+    if (receipt.logs.length > 0) {
+      if (this.#bloom === EMPTY_BLOOM) this.#bloom = new Uint8Array(BLOOM_LENGTH);
+      mergeBloom(this.#bloom, receipt.logsBloom);
+    }
     return { receipt, result };
   }
 

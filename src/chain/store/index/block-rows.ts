@@ -21,6 +21,7 @@ export class BlockRows {
   readonly #kv: Kv;
   readonly #missingRow: MissingRow;
   readonly #unwritten: UnwrittenRows | undefined;
+  #isFormatWritten = false;
 
   /** @param unwritten of the newest blocks, for a reader beside the process that writes */
   constructor(kv: Kv, missingRow: MissingRow, unwritten?: UnwrittenRows) {
@@ -75,8 +76,15 @@ export class BlockRows {
     for (const index of byPrefix(hashes.length, (i) => keyPrefix(hashes[i]!))) {
       writer.put(transactionKey(hashes[index]!), varints(number, index));
     }
-    const format = metaKey(META.format);
-    if (readVarint(writer.get(format)) !== INDEX_FORMAT) writer.put(format, varints(INDEX_FORMAT));
+    this.#writeFormat(writer);
+  }
+
+  /** Writes the format of the index, unless an earlier transaction has written this one: no later one removes its row. */
+  #writeFormat(writer: KvWriter): void {
+    if (this.#isFormatWritten) return;
+    const key = metaKey(META.format);
+    if (readVarint(writer.get(key)) === INDEX_FORMAT) this.#isFormatWritten = true;
+    else writer.put(key, varints(INDEX_FORMAT));
   }
 
   /** Writes the row of a state root, unless an earlier block has the same. */

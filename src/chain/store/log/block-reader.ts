@@ -12,6 +12,7 @@ import type { Receipt } from "../../../types/receipt.ts";
 import { type AddressParts, addressPartsOf } from "../../addresses/block-addresses.ts";
 import {
   decodeAddressParts,
+  decodeChangedAddresses,
   decodeGasPayments,
   decodeHeaderSection,
   decodeInSteps,
@@ -98,7 +99,7 @@ export class BlockReader {
   /** The same for the address index: what is not decoded yet is decoded as it is read, and not stored. @throws LogCorruptionError */
   addressParts(number: number): AddressParts {
     const decoded = this.#decoded.get(number);
-    if (decoded !== undefined) return addressPartsOf(decoded);
+    if (decoded !== undefined) return addressPartsOf(decoded, decoded.changedAddresses);
     return decodeAddressParts(this.#log.record(this.#positionOf(number)).payload);
   }
 
@@ -291,6 +292,11 @@ export class DecodedRecord implements BlockRecord {
 
   get changes(): StateChanges {
     return decodeStateChanges(this.#payload);
+  }
+
+  /** Those of `changes`, without the rest. */
+  get changedAddresses(): Iterable<Address> {
+    return decodeChangedAddresses(this.#payload);
   }
 
   /** Of the record. */

@@ -172,7 +172,7 @@ export function removeLeftovers(directory: string): void {
  * The changes are the same in both formats and are copied.
  * @throws MalformedBytesError, and what `decodeTransaction` throws
  */
-export function upgradeRecordV1(payload: Uint8Array): Buffer {
+export function upgradeRecordV1(payload: Uint8Array): Uint8Array {
   const reader = new ByteReader(payload);
   const changesOffset = reader.u32();
   const hash = reader.hex(32) as Hash;

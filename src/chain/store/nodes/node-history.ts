@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, equalBytes } from "../../../primitives/bytes.ts";
+import { EMPTY_BYTES, equalBytes, latin1FromBytes } from "../../../primitives/bytes.ts";
 import { keccak256 } from "../../../primitives/keccak.ts";
 import { copyShared } from "../../../primitives/slab.ts";
 import type { Kv, KvWriter } from "../../../storage/kv.ts";
@@ -76,7 +76,7 @@ export class NodeHistory {
     const { size } = batch;
     for (let i = 0; i < size; i++) {
       if (batch.pathLength(i) > HISTORY_DEPTH) continue;
-      const place = places.of(batch.owner(i), batch.path(i));
+      const place = places.of(batch.owner(i), batch.shortPath(i));
       if (!batch.isReplaced(i)) added.set(place, i);
       else {
         added.delete(place);
@@ -310,15 +310,12 @@ class PlaceTexts {
   #owner = EMPTY_BYTES;
   #text = "";
 
-  of(owner: Uint8Array, path: Uint8Array): string {
+  /** @param path as `NodeBatch.shortPath` */
+  of(owner: Uint8Array, path: number): string {
     if (owner !== this.#owner) {
       this.#owner = owner;
-      this.#text = Buffer.from(owner.buffer, owner.byteOffset, owner.length).toString("latin1");
+      this.#text = latin1FromBytes(owner);
     }
-    let text = this.#text;
-    for (const nibble of path) text += NIBBLES[nibble];
-    return text;
+    return this.#text + String.fromCharCode(path);
   }
 }
-
-const NIBBLES = "0123456789abcdef";

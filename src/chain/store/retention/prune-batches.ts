@@ -40,7 +40,7 @@ export interface PruneBatch {
   /** Rows, about. */
   readonly size: number;
   /** Adds a block, with a pause after each key: a block can have all of a state. `remove` may run in any of them. */
-  add(number: number, payload: Buffer): Generator<PruneStep>;
+  add(number: number, payload: Uint8Array): Generator<PruneStep>;
   /** Removes the rows of all that was added, which is then forgotten. */
   remove(): Generator<PruneStep>;
 }
@@ -59,7 +59,7 @@ class StatesBatch implements PruneBatch {
     return this.#accounts.length + this.#slots.length;
   }
 
-  *add(number: number, payload: Buffer): Generator<PruneStep> {
+  *add(number: number, payload: Uint8Array): Generator<PruneStep> {
     for (const key of decodeChangedKeys(payload)) {
       (key.length === ADDRESS_LENGTH ? this.#accounts : this.#slots).push(key);
       yield NO_ROWS;
@@ -97,7 +97,7 @@ class ProofsBatch implements PruneBatch {
     return this.#places.size;
   }
 
-  *add(_number: number, payload: Buffer): Generator<PruneStep> {
+  *add(_number: number, payload: Uint8Array): Generator<PruneStep> {
     let address = EMPTY_BYTES;
     let owner: Uint8Array | undefined;
     for (const key of decodeChangedKeys(payload)) {
@@ -136,7 +136,7 @@ class BlocksBatch implements PruneBatch {
     return this.#transactions.length;
   }
 
-  *add(number: number, payload: Buffer): Generator<PruneStep> {
+  *add(number: number, payload: Uint8Array): Generator<PruneStep> {
     const { index, addresses } = this.#modules;
     const parts = yield* withoutRows(readHashesAndLogs(payload));
     for (const { hash } of parts.block.transactions) {

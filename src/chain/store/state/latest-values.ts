@@ -54,17 +54,23 @@ export class LatestValues implements Latest {
 
   /** A view that holds until the next call. */
   latest(key: Uint8Array): Uint8Array | undefined {
-    const at = this.#find(key, this.#hashOf(key));
+    const hash = this.#hashOf(key);
+    const at = this.#find(key, hash);
     if (at >= 0) return this.#valueAt(at);
     const value = this.#rows.latest(key);
-    this.set(key, value);
+    this.#put(key, value, hash, at);
     return value;
   }
 
   /** @param value undefined: there is none */
   set(key: Uint8Array, value: Uint8Array | undefined): void {
     const hash = this.#hashOf(key);
-    let at = this.#find(key, hash);
+    this.#put(key, value, hash, this.#find(key, hash));
+  }
+
+  /** @param place of the line that the key has, -1 where it has none */
+  #put(key: Uint8Array, value: Uint8Array | undefined, hash: number, place: number): void {
+    let at = place;
     const length = value?.length ?? 0;
     if (1 + this.#keyLength + length > this.#lineLength) {
       if (at >= 0) this.#lines[at] = FREE;

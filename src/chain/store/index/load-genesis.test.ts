@@ -12,8 +12,7 @@ import { openLmdbKv } from "../../../storage/lmdb-kv.ts";
 import { createMemoryKv } from "../../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../../storage/memory-log-directory.ts";
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
-import { genesisBlock, genesisState } from "../../genesis-block.ts";
-import { encodeChanges } from "../../records/changes-record.ts";
+import { genesisRecord, genesisState } from "../../genesis-block.ts";
 import { StateEntries } from "../../records/state-entries.ts";
 import { type LogBlockStore, openLogBlockStore } from "../log-block-store.ts";
 import { StorePoisonedError } from "../store-errors.ts";
@@ -77,7 +76,7 @@ test("keys whose hashes have the same part in their rows are in the order of the
   );
   alloc[`0x${"05".repeat(20)}`] = { balance: "1", storage: { "0x1": "0x1", "0x2": "0x1", "0x3": "0x1", "0x4": "0x1" } };
   const genesis = parseGenesis(JSON.stringify({ config: { chainId: 1 }, alloc, difficulty: "0x0", gasLimit: "0x1" }));
-  const entries = new StateEntries(encodeChanges(genesisState(genesis).changes()), 0);
+  const entries = new StateEntries(genesisState(genesis).state(), 0);
   const hashes = new Uint8Array(32 * 5);
   for (const i of [0, 1, 2, 3, 4]) hashes.set(i === 0 ? [0] : [7], 32 * i);
   for (const i of [1, 2, 3, 4]) hashes[32 * i + 31] = 100 - i;
@@ -103,7 +102,7 @@ test("keys whose hashes have the same part in their rows are in the order of the
 test("the rows of a genesis state are those that a block and its merge write", () => {
   for (const accounts of [0, 1, 2, 20, 1_500]) {
     const genesis = genesisWith(accounts);
-    const record = genesisBlock(genesis);
+    const record = genesisRecord(genesis);
     const loaded = open();
     loaded.store.appendGenesis(genesisState(genesis));
     assert.deepEqual(loaded.store.check().faults, []);

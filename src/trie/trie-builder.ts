@@ -28,8 +28,12 @@ export class TrieBuilder {
   /** From the root down. */
   readonly #open: OpenBranch[] = [];
 
-  constructor(sink: Pick<NodeSink, "add">) {
+  /** Depth of the branch that the trie is below, which all keys share one more nibble than; -1 for a whole trie. */
+  readonly #above: number;
+
+  constructor(sink: Pick<NodeSink, "add">, above = -1) {
     this.#writer = new NodeWriter(this.#path, sink);
+    this.#above = above;
   }
 
   /**
@@ -53,6 +57,11 @@ export class TrieBuilder {
     return this.#writer.root(this.#close(-1)!);
   }
 
+  /** How the branch above refers to the subtrie with these leaves, one or more; nothing may be added afterwards. */
+  finishSubtrie(): Uint8Array {
+    return this.#close(-1)!;
+  }
+
   #sharedNibbles(keys: Uint8Array, offset: number): number {
     let byte = 0;
     while (this.#key[byte] === keys[offset + byte]) byte++;
@@ -65,7 +74,7 @@ export class TrieBuilder {
    */
   #close(depth: number): Uint8Array | undefined {
     let parent = this.#parent(depth);
-    const start = (parent?.depth ?? -1) + 1;
+    const start = (parent?.depth ?? this.#above) + 1;
     let reference = this.#writer.reference(encodeLeaf(this.#key, start, this.#value!), start);
     while (parent !== undefined) {
       const nibble = this.#path[parent.depth]!;
@@ -74,7 +83,7 @@ export class TrieBuilder {
       if (parent.depth === depth) return undefined;
       const branch = this.#open.pop()!;
       parent = this.#parent(depth);
-      reference = this.#branch(branch, (parent?.depth ?? -1) + 1);
+      reference = this.#branch(branch, (parent?.depth ?? this.#above) + 1);
     }
     return reference;
   }
@@ -96,4 +105,13 @@ export class TrieBuilder {
     const path = this.#path.slice(start, depth);
     return this.#writer.reference(encodeShortNode({ kind: "extension", path, payload }), start);
   }
+}
+
+/** Root of the trie whose root is a branch above subtries, by nibble: two or more. */
+export function rootAbove(references: readonly (Uint8Array | undefined)[], sink: Pick<NodeSink, "add">): Uint8Array {
+  let changed = 0;
+  for (const [nibble, reference] of references.entries()) if (reference !== undefined) changed |= 1 << nibble;
+  const writer = new NodeWriter(new Uint8Array(0), sink);
+  const branch = encodeBranch({ old: undefined, changed, references, value: undefined });
+  return writer.root(writer.reference(branch, 0));
 }

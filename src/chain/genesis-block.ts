@@ -57,8 +57,9 @@ export function stateRootOf(changes: StateChanges): Uint8Array {
 
 /** @param state as `encodeChanges` has it */
 function rootOf(state: Uint8Array): Uint8Array {
-  const entries = new StateEntries(state, 0);
-  return buildStateTrie(entries, stateKeys(entries), () => HASH_ONLY);
+  const entries = new StateEntries(state);
+  const { order, ...keys } = stateKeys(entries);
+  return buildStateTrie(entries, keys, order, () => HASH_ONLY);
 }
 
 /** What geth takes for a gas limit of 0. */

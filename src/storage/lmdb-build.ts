@@ -151,6 +151,51 @@ export class LmdbPart implements KvLoad {
   }
 }
 
+/** Runs as few objects, for another thread. */
+export type PackedRuns = {
+  readonly runs: readonly (Pick<WrittenRun, "entries" | "overflows" | "lastKey"> & { readonly leafCount: number })[];
+  /** First keys of all leaves, where each ends, and their pages. */
+  readonly keys: Uint8Array;
+  readonly keyEnds: Uint32Array;
+  readonly pages: Uint32Array;
+};
+
+export function packRuns(runs: readonly WrittenRun[]): PackedRuns {
+  const leaves = runs.flatMap((run) => run.leaves);
+  const keyEnds = new Uint32Array(leaves.length);
+  let end = 0;
+  for (const [i, { key }] of leaves.entries()) {
+    end += key.length;
+    keyEnds[i] = end;
+  }
+  const keys = new Uint8Array(end);
+  for (const [i, { key }] of leaves.entries()) keys.set(key, keyEnds[i]! - key.length);
+  return {
+    // A view of a buffer that others share would take all of it along.
+    runs: runs.map(({ entries, overflows, leaves, lastKey }) => ({
+      entries,
+      overflows,
+      leafCount: leaves.length,
+      lastKey: Uint8Array.from(lastKey),
+    })),
+    keys,
+    keyEnds,
+    pages: Uint32Array.from(leaves, ({ page }) => page),
+  };
+}
+
+export function unpackRuns({ runs, keys, keyEnds, pages }: PackedRuns): WrittenRun[] {
+  let next = 0;
+  return runs.map(({ leafCount, ...run }) => {
+    const leaves = Array.from({ length: leafCount }, (_, i) => {
+      const leaf = next + i;
+      return { key: keys.subarray(leaf === 0 ? 0 : keyEnds[leaf - 1], keyEnds[leaf]), page: pages[leaf]! };
+    });
+    next += leafCount;
+    return { ...run, leaves };
+  });
+}
+
 /** A leaf by its first key; its number is known once it is in the file. */
 type LeafRef = { readonly key: Uint8Array; page: number };
 

@@ -17,6 +17,8 @@ const SLOT_EXTRA = 4 + 2;
 /** The same of a code: its hash in the account, and hash and length before it. */
 const CODE_EXTRA = 2 * HASH_LENGTH + COUNT_LENGTH_MAX;
 const HAS_CODE = 0x80;
+/** So many are in memory that threads share, which saves those that load a state a copy. */
+const SHARED_ACCOUNTS_MIN = 10_000;
 
 /** The changes that make the state of `alloc` of nothing, as `encodeChanges` has them. */
 export function encodeAlloc(alloc: GenesisAlloc): Uint8Array {
@@ -40,7 +42,8 @@ class AllocWriter {
       if (codeLength > 0) length += codeLength + CODE_EXTRA;
     }
     // Pages that are not written to take no memory.
-    this.#out = new Uint8Array(length);
+    const canShare = count >= SHARED_ACCOUNTS_MIN && typeof SharedArrayBuffer === "function";
+    this.#out = new Uint8Array(canShare ? new SharedArrayBuffer(length) : new ArrayBuffer(length));
   }
 
   write(): Uint8Array {

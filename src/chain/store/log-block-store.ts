@@ -249,7 +249,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
     // The rows come in many transactions: where one fails, the next start writes them from the log.
     this.#guard.orPoison(() =>
       this.index.writeGenesis(
-        new StateEntries(state, 0),
+        new StateEntries(state),
         (stateRoot) => {
           const executed = blockOf(stateRoot);
           const { payload, offset } = joinBlockRecord(executed, state);

@@ -1,0 +1,61 @@
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import type { PackedRuns } from "../../../storage/lmdb-build.ts";
+import { type NodeThread, startThread } from "../../../threads/start-thread.ts";
+import type { Row } from "./genesis-rows.ts";
+import { type GenesisJob, GenesisThreadError, STAGE, WORD, waitFor } from "./genesis-work.ts";
+
+/** What another thread has written. */
+export type GenesisShare = { readonly runs: PackedRuns; readonly early: readonly Row[] };
+
+/** A thread that takes a share of the work of loading a genesis state, while this one does nothing else: it gets no events. */
+export class GenesisThread {
+  readonly #worker: NodeThread;
+  readonly #port: MessagePort;
+  #job: GenesisJob | undefined;
+
+  constructor() {
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    this.#worker = startThread("chain/store/index/load-genesis.thread", { workerData: port2, transferList: [port2] });
+    this.#worker.unref();
+    port1.unref();
+    // Where it could not be started, this thread does all of the work; where it fails, it says so in words that are shared.
+    this.#worker.on("error", () => {});
+  }
+
+  begin(job: GenesisJob): void {
+    this.#job = job;
+    this.#port.postMessage(job);
+  }
+
+  /** Waits until it has written its share; undefined where it has not begun with any. @throws GenesisThreadError */
+  share(job: GenesisJob): GenesisShare | undefined {
+    if (!hasBegun(job)) return undefined;
+    waitFor(job, WORD.ended, 1);
+    const share = receiveMessageOnPort(this.#port)?.message as GenesisShare | string | undefined;
+    if (typeof share !== "object") throw new GenesisThreadError(share ?? "has sent nothing");
+    return share;
+  }
+
+  /** Ends it. Where it has begun, it has written for the last time when this returns. */
+  end(): void {
+    const job = this.#job;
+    if (job !== undefined) {
+      Atomics.store(job.words, WORD.stage, STAGE.stopped);
+      Atomics.notify(job.words, WORD.stage);
+      if (hasBegun(job) && Atomics.load(job.words, WORD.ended) === 0) waitFor(job, WORD.ended, 1);
+    }
+    this.#port.close();
+    void this.#worker.end();
+  }
+}
+
+/** Starts it; a page, which has no such threads, gets none. */
+export function startGenesisThread(): GenesisThread | undefined {
+  return new GenesisThread();
+}
+
+/** Whether the thread has begun; where it has not, it does not any more. */
+function hasBegun({ words }: GenesisJob): boolean {
+  return Atomics.compareExchange(words, WORD.begun, 0, 2) === 1;
+}

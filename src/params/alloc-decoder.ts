@@ -26,6 +26,9 @@ const SMALL_X = 0x78;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
+/** With the comma or the end after it. */
+const SHORTEST_ACCOUNT = `"${"0".repeat(ADDRESS_DIGITS)}":{"balance":0},`;
+
 /** The members of an account, as bits. */
 const PART = { balance: 1, nonce: 2, code: 4, storage: 8 } as const;
 const PARTS = Object.entries(PART).map(([key, bit]) => [`${key}"`, bit] as const);
@@ -62,9 +65,9 @@ export function decodeAlloc(
 class AllocDecoder {
   readonly #text: string;
   at: number;
-  #accounts = new Uint8Array(PACKED.accountLength * 64);
-  #codeStarts = new Uint32Array(65);
-  #slotStarts = new Uint32Array(65);
+  readonly #accounts: Uint8Array;
+  readonly #codeStarts: Uint32Array;
+  readonly #slotStarts: Uint32Array;
   #count = 0;
   #codes = new Uint8Array(1_024);
   #codesLength = 0;
@@ -75,11 +78,15 @@ class AllocDecoder {
   constructor(text: string, first: number) {
     this.#text = text;
     this.at = first;
+    // Pages that are not written to take no memory.
+    const countMax = Math.ceil((text.length - first) / SHORTEST_ACCOUNT.length);
+    this.#accounts = new Uint8Array(countMax * PACKED.accountLength);
+    this.#codeStarts = new Uint32Array(countMax + 1);
+    this.#slotStarts = new Uint32Array(countMax + 1);
   }
 
   accounts(): PackedAlloc {
     do {
-      if (this.#count + 1 === this.#codeStarts.length) this.#growAccounts();
       this.#account(this.#count * PACKED.accountLength);
       this.#count++;
       this.#codeStarts[this.#count] = this.#codesLength;
@@ -341,17 +348,6 @@ class AllocDecoder {
       const code = text.charCodeAt(this.at);
       if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
       this.at++;
-    }
-  }
-
-  #growAccounts(): void {
-    const capacity = this.#count * 2;
-    this.#accounts = grown(this.#accounts, capacity * PACKED.accountLength);
-    for (const name of ["codes", "slots"] as const) {
-      const starts = new Uint32Array(capacity + 1);
-      starts.set(name === "codes" ? this.#codeStarts : this.#slotStarts);
-      if (name === "codes") this.#codeStarts = starts;
-      else this.#slotStarts = starts;
     }
   }
 }

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { PackedRuns } from "../../../storage/lmdb-build.ts";
 import { type NodeThread, startThread } from "../../../threads/start-thread.ts";
@@ -50,9 +51,9 @@ export class GenesisThread {
   }
 }
 
-/** Starts it; a page, which has no such threads, gets none. */
+/** Starts it; undefined where there is no processor for it, and in a page. */
 export function startGenesisThread(): GenesisThread | undefined {
-  return new GenesisThread();
+  return availableParallelism() > 1 ? new GenesisThread() : undefined;
 }
 
 /** Whether the thread has begun; where it has not, it does not any more. */

@@ -28,7 +28,7 @@ type OpenBranch = {
 export class TrieBuilder {
   /** The nibbles of the last key. */
   readonly #path = new Uint8Array(NIBBLES);
-  readonly #writer: NodeWriter;
+  #writer: NodeWriter;
   readonly #key = new Uint8Array(TRIE_KEY_LENGTH);
   /** The value of the last key; undefined before the first. */
   #value: Uint8Array | undefined;
@@ -69,6 +69,11 @@ export class TrieBuilder {
     const reference = this.#close(-1)!;
     this.#value = undefined;
     return this.#writer.root(reference);
+  }
+
+  /** Gives the nodes of the next trie to another sink. */
+  restart(sink: Pick<NodeSink, "add">): void {
+    this.#writer = new NodeWriter(this.#path, sink);
   }
 
   /** The same of a subtrie, with one leaf or more: how the branch above refers to it. */

@@ -1,6 +1,5 @@
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import { keccak256, keccak256Message, keccakMessage } from "../../../primitives/keccak.ts";
-import { allocateShared } from "../../../primitives/slab.ts";
 import { Views } from "../../../primitives/views.ts";
 import { varintLength, writeVarint } from "../../../storage/byte-io.ts";
 import type { KvLoad, SortedRows } from "../../../storage/kv.ts";
@@ -12,9 +11,9 @@ import type { NodeSink } from "../../../trie/subtrie.ts";
 import { TRIE_KEY_LENGTH } from "../../../trie/trie-builder.ts";
 import type { StateEntries } from "../../records/state-entries.ts";
 import type { StateKeys } from "../nodes/build-state-trie.ts";
-import { HISTORY_DEPTH, wholeVersionRow } from "../nodes/node-history.ts";
+import { FirstVersionRow, HISTORY_DEPTH } from "../nodes/node-history.ts";
 import { FirstNodeRow } from "../nodes/trie-node-table.ts";
-import { HASH_PART, writeHashedSlot } from "../state/hashed-keys.ts";
+import { HASH_PART } from "../state/hashed-keys.ts";
 
 const ADDRESS_LENGTH = 20;
 /** Of an account entry, after its checksum and the length of its value. */
@@ -167,19 +166,27 @@ export function writeHashedSlots(
   byAddress: Iterable<number>,
 ): void {
   if (entries.slotCount === 0) return;
+  const key = tableKey(TABLE.hashedSlot, new Uint8Array(ADDRESS_LENGTH + HASH_PART + SLOT_LENGTH));
   for (const index of byAddress) {
     if (entries.firstSlot(index) === entries.firstSlot(index + 1)) continue;
-    const order = Array.from(slotOrder(index), (slot) => ({ slot, key: slotKey(entries, index, slot) }));
+    entries.copyAddress(index, key, 1);
+    const order = slotOrder(index);
     for (let start = 0, end = 1; start < order.length; start = end++) {
-      while (end < order.length && hasSamePart(slots, order[start]!.slot, order[end]!.slot)) end++;
-      const equal = order.slice(start, end).sort((a, b) => Buffer.compare(a.key, b.key));
-      for (const { slot, key } of equal) writeHashedSlot(rows, key, hashAt(slots, slot));
+      while (end < order.length && hasSamePart(slots, order[start]!, order[end]!)) end++;
+      const equal = end - start === 1 ? [order[start]!] : bySlot(entries, Array.from(order).slice(start, end));
+      for (const slot of equal) {
+        for (let i = 0; i < HASH_PART; i++) key[1 + ADDRESS_LENGTH + i] = slots[slot * TRIE_KEY_LENGTH + i]!;
+        entries.writeSlot(slot, key, 1 + ADDRESS_LENGTH + HASH_PART);
+        rows.put(key, EMPTY_BYTES);
+      }
     }
   }
 }
 
-function hashAt(hashes: Uint8Array, index: number): Uint8Array {
-  return hashes.subarray(index * TRIE_KEY_LENGTH, (index + 1) * TRIE_KEY_LENGTH);
+function bySlot(entries: StateEntries, slots: readonly number[]): readonly number[] {
+  const keys = new Uint8Array(slots.length * SLOT_LENGTH);
+  for (const [i, slot] of slots.entries()) entries.writeSlot(slot, keys, i * SLOT_LENGTH);
+  return Array.from(byKey(keys, SLOT_LENGTH, 0, slots.length), (i) => slots[i]!);
 }
 
 function hasSamePart(hashes: Uint8Array, a: number, b: number): boolean {
@@ -189,12 +196,13 @@ function hasSamePart(hashes: Uint8Array, a: number, b: number): boolean {
   return true;
 }
 
-/** Each slot with its key, address by address in the order of the slots. */
+/** Each slot with its key, address ‖ slot, address by address in the order of the slots. The key is overwritten by the next one. */
 function forEachSlot(
   entries: StateEntries,
   byAddress: Iterable<number>,
   visit: (key: Uint8Array, slot: number) => void,
 ): void {
+  const key = new Uint8Array(ADDRESS_LENGTH + SLOT_LENGTH);
   for (const index of byAddress) {
     const [first, end] = [entries.firstSlot(index), entries.firstSlot(index + 1)];
     if (first === end) continue;
@@ -202,18 +210,12 @@ function forEachSlot(
     for (let slot = first; slot < end; slot++) {
       entries.writeSlot(slot, slots, (slot - first) * SLOT_LENGTH);
     }
+    entries.copyAddress(index, key, 0);
     for (const i of byKey(slots, SLOT_LENGTH, 0, end - first)) {
-      visit(slotKey(entries, index, first + i), first + i);
+      entries.writeSlot(first + i, key, ADDRESS_LENGTH);
+      visit(key, first + i);
     }
   }
-}
-
-/** address ‖ slot */
-function slotKey(entries: StateEntries, index: number, slot: number): Uint8Array {
-  const key = allocateShared(ADDRESS_LENGTH + SLOT_LENGTH);
-  key.set(entries.address(index));
-  entries.writeSlot(slot, key, ADDRESS_LENGTH);
-  return key;
 }
 
 /** A path ends in this byte, and a shorter key may not be below a longer one (node-history.ts). */
@@ -228,6 +230,7 @@ export class GenesisNodes {
   readonly #storageNodes: SortedRows;
   readonly #versions: SortedRows;
   readonly #row = new FirstNodeRow();
+  readonly #version = new FirstVersionRow();
   /** Of the last node. */
   readonly #hash = new Uint8Array(HASH_LENGTH);
   /** Versions of the account trie are among those of the first storage tries, and come when all of those are there. */
@@ -250,9 +253,10 @@ export class GenesisNodes {
         else hash.set(keccak256(length === rlp.length ? rlp : rlp.subarray(0, length)));
         nodes.put(this.#row.key(owner, path, depth), this.#row.value(hash, rlp, length));
         if (depth <= HISTORY_DEPTH) {
-          const version = wholeVersionRow(owner, path.subarray(0, depth), 0, rlp.subarray(0, length));
-          if (isEarly) this.early.push(version);
-          else this.#versions.put(version.key, version.value);
+          const key = this.#version.key(owner, path, depth);
+          const value = this.#version.value(rlp, length);
+          if (isEarly) this.early.push({ key: key.slice(), value: value.slice() });
+          else this.#versions.put(key, value);
         }
         return hash;
       },

@@ -3,7 +3,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:wor
 import type { PackedRuns } from "../../../storage/lmdb-build.ts";
 import { type NodeThread, startThread } from "../../../threads/start-thread.ts";
 import type { Row } from "./genesis-rows.ts";
-import { type GenesisJob, GenesisThreadError, STAGE, WORD, waitFor } from "./genesis-work.ts";
+import { type GenesisJob, GenesisThreadError, SILENCE_MS_MAX, STAGE, WORD, waitFor } from "./genesis-work.ts";
 
 /** What another thread has written. */
 export type GenesisShare = { readonly runs: PackedRuns; readonly early: readonly Row[] };
@@ -32,7 +32,7 @@ export class GenesisThread {
   /** Waits until it has written its share; undefined where it has not begun with any. @throws GenesisThreadError */
   share(job: GenesisJob): GenesisShare | undefined {
     if (!hasBegun(job)) return undefined;
-    waitFor(job, WORD.ended, 1);
+    waitFor(job, WORD.ended, 1, SILENCE_MS_MAX);
     const share = receiveMessageOnPort(this.#port)?.message as GenesisShare | string | undefined;
     if (typeof share !== "object") throw new GenesisThreadError(share ?? "has sent nothing");
     return share;
@@ -40,20 +40,25 @@ export class GenesisThread {
 
   /** Ends it. Where it has begun, it has written for the last time when this returns. */
   end(): void {
-    const job = this.#job;
-    if (job !== undefined) {
-      Atomics.store(job.words, WORD.stage, STAGE.stopped);
-      Atomics.notify(job.words, WORD.stage);
-      if (hasBegun(job) && Atomics.load(job.words, WORD.ended) === 0) waitFor(job, WORD.ended, 1);
+    try {
+      if (this.#job !== undefined) stop(this.#job);
+    } finally {
+      this.#port.close();
+      void this.#worker.end();
     }
-    this.#port.close();
-    void this.#worker.end();
   }
 }
 
 /** Starts it; undefined where there is no processor for it, and in a page. */
 export function startGenesisThread(): GenesisThread | undefined {
   return availableParallelism() > 1 ? new GenesisThread() : undefined;
+}
+
+/** Waits until the thread has done what it was about to do. */
+function stop(job: GenesisJob): void {
+  Atomics.store(job.words, WORD.stage, STAGE.stopped);
+  Atomics.notify(job.words, WORD.stage);
+  if (hasBegun(job)) waitFor(job, WORD.ended, 1, SILENCE_MS_MAX);
 }
 
 /** Whether the thread has begun; where it has not, it does not any more. */

@@ -2,7 +2,7 @@ import { invariant, NodeError } from "../../../errors.ts";
 import type { KvLoad, LoadPlace } from "../../../storage/kv.ts";
 import { byKey, sortByKey } from "../../../storage/row-order.ts";
 import { TRIE_KEY_LENGTH } from "../../../trie/trie-builder.ts";
-import { StateEntries } from "../../records/state-entries.ts";
+import type { StateEntries } from "../../records/state-entries.ts";
 import { buildStateSubtrie, hashAddresses, hashSlots, keysOf, type StateKeys } from "../nodes/build-state-trie.ts";
 import { type RecordPlace, type Row, writeStateRows, writeTrieRows } from "./genesis-rows.ts";
 
@@ -14,7 +14,7 @@ const ADDRESS_LENGTH = 20;
 /** Length of a reference of a branch, then its bytes. */
 const REFERENCE_LENGTH = 1 + 32;
 /** A thread that has finished nothing for so long has ended: no part of a million accounts takes a twentieth of it. */
-const SILENCE_MS_MAX = 60_000;
+export const SILENCE_MS_MAX = 60_000;
 const LOOK_MS = 1_000;
 
 /** Words that the threads share. */
@@ -91,13 +91,16 @@ export class GenesisWork {
   readonly #rows: KvLoad;
   readonly #entries: StateEntries;
   readonly #keys: StateKeys;
+  readonly #silenceMsMax: number;
   /** For `writeEarlyVersions`. */
   readonly early: Row[] = [];
 
-  constructor(job: GenesisJob, rows: KvLoad, entries = new StateEntries(job.state)) {
+  /** @param silenceMsMax how long the other thread may do nothing while this one waits for it */
+  constructor(job: GenesisJob, rows: KvLoad, entries: StateEntries, silenceMsMax: number) {
     this.#job = job;
     this.#rows = rows;
     this.#entries = entries;
+    this.#silenceMsMax = silenceMsMax;
     this.#keys = keysOf(entries, job.addresses, job.slots);
   }
 
@@ -191,12 +194,12 @@ export class GenesisWork {
 
   /** Waits until a word is `value` or more. @throws GenesisThreadError */
   wait(word: number, value: number): void {
-    waitFor(this.#job, word, value);
+    waitFor(this.#job, word, value, this.#silenceMsMax);
   }
 }
 
 /** Waits until a word is `value` or more. @throws GenesisThreadError where another thread fails, or does nothing any more */
-export function waitFor({ words, load }: GenesisJob, word: number, value: number): void {
+export function waitFor({ words, load }: GenesisJob, word: number, value: number, silenceMsMax: number): void {
   const progress = () => words.reduce((sum, done) => sum + done, load.pages[0]!);
   let [known, since] = [progress(), performance.now()];
   for (;;) {
@@ -208,7 +211,7 @@ export function waitFor({ words, load }: GenesisJob, word: number, value: number
     }
     if (Atomics.wait(words, word, now, LOOK_MS) !== "timed-out") continue;
     if (progress() !== known) [known, since] = [progress(), performance.now()];
-    else if (performance.now() - since > SILENCE_MS_MAX) throw new GenesisThreadError("does nothing any more");
+    else if (performance.now() - since > silenceMsMax) throw new GenesisThreadError("does nothing any more");
   }
 }
 

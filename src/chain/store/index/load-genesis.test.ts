@@ -190,10 +190,11 @@ test("a thread that fails, or is stopped, is not waited for", () => {
   const load = { file: -1, pages: new Int32Array(new SharedArrayBuffer(4)) };
   const job = genesisJob(new StateEntries(genesisState(genesisWith(1)).state()), load);
   Atomics.store(job.words, WORD.ended, 2);
-  assert.throws(() => waitFor(job, WORD.tries, 1), GenesisThreadError);
+  assert.throws(() => waitFor(job, WORD.tries, 1, Infinity), GenesisThreadError);
   Atomics.store(job.words, WORD.ended, 0);
+  assert.throws(() => waitFor(job, WORD.tries, 1, 0), GenesisThreadError);
   Atomics.store(job.words, WORD.stage, STAGE.stopped);
-  assert.throws(() => waitFor(job, WORD.tries, 1), GenesisThreadError);
+  assert.throws(() => waitFor(job, WORD.tries, 1, Infinity), GenesisThreadError);
 });
 
 test("a process that dies while LMDB loads a genesis state has all of it after the next start", () => {

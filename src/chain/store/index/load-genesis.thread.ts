@@ -1,9 +1,10 @@
 import type { MessagePort } from "node:worker_threads";
 import { LmdbPart, packRuns } from "../../../storage/lmdb-build.ts";
 import { threadData } from "../../../threads/native-calls.ts";
+import { StateEntries } from "../../records/state-entries.ts";
 import type { Row } from "./genesis-rows.ts";
 import type { GenesisShare } from "./genesis-thread.ts";
-import { type GenesisJob, GenesisWork, STAGE, WORD, waitFor } from "./genesis-work.ts";
+import { type GenesisJob, GenesisWork, STAGE, WORD } from "./genesis-work.ts";
 
 const port = threadData<MessagePort>();
 
@@ -24,12 +25,13 @@ port.once("message", (job: GenesisJob) => {
 
 function workOn(job: GenesisJob): GenesisShare {
   const part = new LmdbPart(job.load);
-  const work = new GenesisWork(job, part);
+  // Where the main thread ends, so does this one; and it may wait for its disk as long as that takes.
+  const work = new GenesisWork(job, part, new StateEntries(job.state), Infinity);
   work.hashKeys();
-  waitFor(job, WORD.stage, STAGE.tries);
+  work.wait(WORD.stage, STAGE.tries);
   work.buildTries();
   work.sortAddresses();
-  waitFor(job, WORD.stage, STAGE.rows);
+  work.wait(WORD.stage, STAGE.rows);
   work.writeRows();
   return { runs: packRuns(part.finish()), early: work.early.map(copyOf) };
 }

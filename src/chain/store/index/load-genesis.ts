@@ -13,7 +13,7 @@ import {
   writeTrieRows,
 } from "./genesis-rows.ts";
 import { type GenesisThread, startGenesisThread } from "./genesis-thread.ts";
-import { GenesisWork, genesisJob, STAGE, sortByAddress, WORD, waitFor } from "./genesis-work.ts";
+import { GenesisWork, genesisJob, SILENCE_MS_MAX, STAGE, sortByAddress, WORD } from "./genesis-work.ts";
 
 /** So many accounts and slots take longer than a thread to start. */
 const THREAD_KEYS_MIN = 20_000;
@@ -84,14 +84,13 @@ function writeTogether(
   placeOf: PlaceOf,
 ): boolean {
   const job = genesisJob(entries, shared.place);
-  const waitForOther = (kind: number) => awaitsThread && waitFor(job, kind, 1);
   thread.begin(job);
-  const work = new GenesisWork(job, rows, entries);
-  waitForOther(WORD.keys);
+  const work = new GenesisWork(job, rows, entries, SILENCE_MS_MAX);
+  if (awaitsThread) work.wait(WORD.keys, 1);
   work.hashKeys();
   if (!work.divide()) return false;
   work.enter(STAGE.tries);
-  waitForOther(WORD.tries);
+  if (awaitsThread) work.wait(WORD.tries, 1);
   work.buildTries();
   const above = new GenesisNodes(rows);
   const root = rootAbove(work.references(), above.sinkOf(EMPTY_BYTES));
@@ -99,7 +98,7 @@ function writeTogether(
   const { position, offset } = placeOf(root);
   job.place.set([position, offset]);
   work.enter(STAGE.rows);
-  waitForOther(WORD.rows);
+  if (awaitsThread) work.wait(WORD.rows, 1);
   work.sortAddresses();
   work.writeRows();
   onCommit();

@@ -4,6 +4,7 @@ import { keccak256Message, keccakMessage } from "../../../primitives/keccak.ts";
 import { EMPTY_CODE_HASH } from "../../../state/account.ts";
 import { byKey } from "../../../storage/row-order.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
+import { HASH_ONLY } from "../../../trie/ordered-trie-root.ts";
 import type { NodeSink } from "../../../trie/subtrie.ts";
 import { TRIE_KEY_LENGTH, TrieBuilder } from "../../../trie/trie-builder.ts";
 import type { StateEntries } from "../../records/state-entries.ts";
@@ -104,10 +105,13 @@ function addAccounts(
   const slotValue = new Uint8Array(SLOT_VALUE_LENGTH_MAX);
   const accountValue = new Uint8Array(ACCOUNT_LENGTH_MAX);
 
+  // One for all: most of them are small.
+  const storage = new TrieBuilder(HASH_ONLY);
+
   const storageRootOf = (index: number): Uint8Array => {
     const start = index * TRIE_KEY_LENGTH;
     const owner = keys.addresses.slice(start, start + TRIE_KEY_LENGTH);
-    const storage = new TrieBuilder(sinkOf(owner));
+    storage.restart(sinkOf(owner));
     const slots = keys.slotOrder(index);
     for (let i = 0; i < slots.length; i++) {
       const slot = slots[i]!;

@@ -1,11 +1,12 @@
 import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import type { PackedRuns } from "../../../storage/lmdb-build.ts";
+import type { WrittenRun } from "../../../storage/kv.ts";
+import { type PackedRuns, unpackRuns } from "../../../storage/lmdb-build.ts";
 import { type NodeThread, startThread } from "../../../threads/start-thread.ts";
 import type { Row } from "./genesis-rows.ts";
 import { type GenesisJob, GenesisThreadError, SILENCE_MS_MAX, STAGE, WORD, waitFor } from "./genesis-work.ts";
 
-/** What another thread has written. */
+/** What another thread has written, as it sends it. */
 export type GenesisShare = { readonly runs: PackedRuns; readonly early: readonly Row[] };
 
 /** A thread that takes a share of the work of loading a genesis state, while this one does nothing else: it gets no events. */
@@ -30,12 +31,12 @@ export class GenesisThread {
   }
 
   /** Waits until it has written its share; undefined where it has not begun with any. @throws GenesisThreadError */
-  share(job: GenesisJob): GenesisShare | undefined {
+  share(job: GenesisJob): { readonly runs: readonly WrittenRun[]; readonly early: readonly Row[] } | undefined {
     if (!hasBegun(job)) return undefined;
     waitFor(job, WORD.ended, 1, SILENCE_MS_MAX);
     const share = receiveMessageOnPort(this.#port)?.message as GenesisShare | string | undefined;
     if (typeof share !== "object") throw new GenesisThreadError(share ?? "has sent nothing");
-    return share;
+    return { runs: unpackRuns(share.runs), early: share.early };
   }
 
   /** Ends it. Where it has begun, it has written for the last time when this returns. */

@@ -1,6 +1,5 @@
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import type { Kv, KvLoad, SharedKvLoad, SortedRows } from "../../../storage/kv.ts";
-import { unpackRuns } from "../../../storage/lmdb-build.ts";
 import { rootAbove } from "../../../trie/trie-builder.ts";
 import type { StateEntries } from "../../records/state-entries.ts";
 import { buildStateTrie, stateKeys } from "../nodes/build-state-trie.ts";
@@ -104,7 +103,7 @@ function writeTogether(
   onCommit();
   writeCodes(rows.run(), entries);
   const share = thread.share(job);
-  if (share !== undefined) shared.addRuns(unpackRuns(share.runs));
+  if (share !== undefined) shared.addRuns(share.runs);
   writeEarlyVersions(rows.run(), [...above.early, ...work.early, ...(share?.early ?? [])]);
   return true;
 }

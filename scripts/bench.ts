@@ -16,6 +16,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   checkpoints: () => import("../bench/les/checkpoints.ts"),
   evm: () => import("../bench/evm/evm.ts"),
   explorer: () => import("../bench/explorer/explorer.ts"),
+  genesis: () => import("../bench/store/genesis.ts"),
   fork: () => import("../bench/rpc/fork.ts"),
   "historic-reads": () => import("../bench/store/historic-reads.ts"),
   "light-serving": () => import("../bench/les/serving.ts"),

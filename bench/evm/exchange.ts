@@ -3,7 +3,7 @@ import { type Abi, decodeAbiParameters, encodeDeployData, encodeFunctionData } f
 import { createAddress } from "../../src/evm/contract-creation.ts";
 import { createEvm } from "../../src/evm/engine.ts";
 import { testBlock, testMessage } from "../../src/evm/testing/environment.ts";
-import type { GenesisAccount } from "../../src/params/genesis.ts";
+import type { GenesisAccount } from "../../src/params/genesis-account.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { createMemoryState } from "../../src/state/testing/memory-state.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Abi, encodeFunctionData } from "viem";
 import { opcodesOf } from "../../src/evm/opcodes.ts";
-import type { GenesisAccount } from "../../src/params/genesis.ts";
+import type { GenesisAccount } from "../../src/params/genesis-account.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";

@@ -1,3 +1,4 @@
+import { encodeChanges } from "../../src/chain/records/changes-record.ts";
 import type { BlockRecord, GenesisState } from "../../src/chain/store/block-store.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
@@ -184,10 +185,8 @@ export function createTransferChain(accountCount: number, trie: StateTrie, head?
     genesis: () => makeRecord(() => funded(0, accountCount), 0),
     /** The same for `appendGenesis`, with all holders. */
     genesisState: (): GenesisState => ({
-      changes: () => ({
-        accounts: holders(0, holderCount).concat(funded(0, accountCount)),
-        codes: new Map(),
-      }),
+      state: () =>
+        encodeChanges({ accounts: holders(0, holderCount).concat(funded(0, accountCount)), codes: new Map() }),
       blockOf: (root) =>
         makeRecord(
           () => [],

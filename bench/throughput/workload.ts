@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { SYSTEM_CONTRACTS } from "../../src/config/genesis/predeploys.ts";
 import { addressFromPrivateKey } from "../../src/crypto/secp256k1.ts";
 import { allForksAtGenesis } from "../../src/params/blob-schedule.ts";
-import type { GenesisAccount } from "../../src/params/genesis.ts";
+import type { GenesisAccount } from "../../src/params/genesis-account.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../../src/primitives/address.ts";
 import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { hashFromBigint } from "../../src/primitives/hash.ts";

@@ -10,22 +10,27 @@ import { BLOOM_LENGTH } from "../types/bloom.ts";
 import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH, EMPTY_WITHDRAWALS_ROOT } from "../types/constants.ts";
 import type { Header } from "../types/header.ts";
 import { headerHash } from "../types/header-codec.ts";
+import { encodeAlloc } from "./records/alloc-record.ts";
 import { encodeChanges } from "./records/changes-record.ts";
 import { StateEntries } from "./records/state-entries.ts";
 import type { BlockRecord, GenesisState } from "./store/block-store.ts";
 import { buildStateTrie, stateKeys } from "./store/nodes/build-state-trie.ts";
 
 /** Block 0 as geth makes it of the same genesis file. */
-export function genesisBlock(genesis: Genesis): BlockRecord {
-  const { changes: makeChanges, blockOf } = genesisState(genesis);
-  const changes = makeChanges();
-  return { ...blockOf(hashFromBytes(stateRootOf(changes))), changes };
+export function genesisBlock(genesis: Genesis): Omit<BlockRecord, "changes"> {
+  const { state, blockOf } = genesisState(genesis);
+  return blockOf(hashFromBytes(rootOf(state())));
+}
+
+/** The same with all of its state. */
+export function genesisRecord(genesis: Genesis): BlockRecord {
+  return { ...genesisBlock(genesis), changes: changesOfAlloc(genesis.alloc) };
 }
 
 /** The same for an empty store, which computes the root of the state as it writes it. */
 export function genesisState(genesis: Genesis): GenesisState {
   return {
-    changes: () => changesOfAlloc(genesis.alloc),
+    state: () => encodeAlloc(genesis.alloc),
     blockOf(stateRoot) {
       const header = genesisHeader(genesis, stateRoot);
       const isShanghai = header.withdrawalsRoot !== undefined;
@@ -47,8 +52,14 @@ export function genesisState(genesis: Genesis): GenesisState {
 
 /** Root of the state that consists of `changes`. */
 export function stateRootOf(changes: StateChanges): Uint8Array {
-  const entries = new StateEntries(encodeChanges(changes), 0);
-  return buildStateTrie(entries, stateKeys(entries), () => HASH_ONLY);
+  return rootOf(encodeChanges(changes));
+}
+
+/** @param state as `encodeChanges` has it */
+function rootOf(state: Uint8Array): Uint8Array {
+  const entries = new StateEntries(state);
+  const { order, ...keys } = stateKeys(entries);
+  return buildStateTrie(entries, keys, order, () => HASH_ONLY);
 }
 
 /** What geth takes for a gas limit of 0. */

@@ -2,8 +2,10 @@ import { type Address, checksumAddress, parseAddress, ZERO_ADDRESS } from "../pr
 import { bigintToFixedBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashFromBigint, parseHash, ZERO_HASH } from "../primitives/hash.ts";
 import { hexToBytes, InvalidHexError } from "../primitives/hex.ts";
+import { decodeAlloc } from "./alloc-decoder.ts";
 import type { ChainConfig } from "./chain-config.ts";
 import { REQUEST_CONTRACTS } from "./gas.ts";
+import type { GenesisAccount, GenesisAlloc } from "./genesis-account.ts";
 import { readChainConfig } from "./genesis-config.ts";
 import {
   fieldPath,
@@ -17,17 +19,6 @@ import {
   readText,
 } from "./genesis-json.ts";
 import { hardforkAt, isAtLeast } from "./hardforks.ts";
-
-/** An account that exists in block 0. Balance in wei; what is left out is 0 or empty. */
-export type GenesisAccount = {
-  readonly balance: bigint;
-  readonly nonce?: bigint;
-  readonly code?: Uint8Array;
-  readonly storage?: ReadonlyMap<Hash, bigint>;
-};
-
-/** The accounts that exist in block 0. */
-export type GenesisAlloc = ReadonlyMap<Address, GenesisAccount>;
 
 /** Block 0 and the rules of the chain on it, as a geth genesis file states them. */
 export type Genesis = {
@@ -73,9 +64,8 @@ const COSMOS_KEYS = ["app_state", "genesis_time", "consensus_params", "consensus
  * @throws InvalidGenesisError naming the field
  */
 export function parseGenesis(text: string): Genesis {
-  const alloc = new Map<Address, GenesisAccount>();
-  const file = takeAccounts(text, (key, account) => addAccount(alloc, key, account));
-  return file === undefined ? genesisFromJson(parseJsonKeepingIntegers(text)) : readGenesis(file, alloc);
+  const taken = takeAccounts(text);
+  return taken ? readGenesis(taken.file, taken.alloc) : genesisFromJson(parseJsonKeepingIntegers(text));
 }
 
 /**
@@ -216,49 +206,26 @@ function wrapHex<T>(field: string, read: () => T): T {
 }
 
 const ALLOC = /"alloc"\s*:\s*\{/;
-/** One account, and the comma or the end of `alloc` after it. Its object may hold objects, such as storage, but those none. Linear: no two repetitions take the same text. */
-const ACCOUNT = /\s*"([^"\\{}]*)"\s*:\s*(\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})\s*([,}])/y;
-const BALANCE_ALONE = /^\{\s*"balance"\s*:\s*"([^"\\]*)"\s*\}$/;
 
 /**
- * Takes the accounts out of the text of a genesis file one by one: parsed as a whole, a million of them take more memory than anything
- * that is made of them later.
- * @param visit may throw InvalidGenesisError
+ * Takes the accounts out of the text of a genesis file: parsed as a whole, a million of them take more memory than anything that is made
+ * of them later.
  * @returns the file with an empty `alloc`; undefined where the text is not plainly that of a valid genesis file, and has to be parsed as a
  * whole to say what is wrong
  */
-export function takeAccounts(text: string, visit: (key: string, account: unknown) => void): JsonObject | undefined {
+export function takeAccounts(text: string): { readonly file: JsonObject; readonly alloc: GenesisAlloc } | undefined {
   const start = ALLOC.exec(text);
   if (start === null) return undefined;
   const first = start.index + start[0].length;
+  const decoded = decodeAlloc(text, first);
+  if (decoded === undefined || text.includes('"alloc"', decoded.end)) return undefined;
+  const { alloc, end } = decoded;
   try {
-    const end = visitAccounts(text, first, visit);
-    if (end === undefined || text.includes('"alloc"', end)) return undefined;
-    const rest = parseJsonKeepingIntegers(`${text.slice(0, first)}}${text.slice(end)}`);
-    const { alloc } = rest as { readonly alloc?: object };
+    const file = parseJsonKeepingIntegers(`${text.slice(0, first)}}${text.slice(end)}`) as JsonObject;
     // Otherwise it was the `alloc` of something else.
-    const isTaken = alloc !== undefined && Object.keys(alloc).length === 0;
-    return isTaken ? (rest as JsonObject) : undefined;
+    return JSON.stringify(file.alloc) === "{}" ? { file, alloc } : undefined;
   } catch (error) {
     if (error instanceof InvalidGenesisError) return undefined;
     throw error;
-  }
-}
-
-/** Position after the end of `alloc`; undefined where something else than accounts is in it. */
-function visitAccounts(
-  text: string,
-  first: number,
-  visit: (key: string, account: unknown) => void,
-): number | undefined {
-  const pattern = new RegExp(ACCOUNT);
-  pattern.lastIndex = first;
-  for (;;) {
-    const match = pattern.exec(text);
-    if (match === null) return undefined;
-    const account = match[2]!;
-    const balance = BALANCE_ALONE.exec(account)?.[1];
-    visit(match[1]!, balance === undefined ? parseJsonKeepingIntegers(account) : { balance });
-    if (match[3] === "}") return pattern.lastIndex;
   }
 }

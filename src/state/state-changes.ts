@@ -1,5 +1,5 @@
 import { NodeError } from "../errors.ts";
-import type { GenesisAlloc } from "../params/genesis.ts";
+import type { GenesisAlloc } from "../params/genesis-account.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";

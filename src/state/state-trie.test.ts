@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
-import type { GenesisAccount, GenesisAlloc } from "../params/genesis.ts";
+import type { GenesisAccount, GenesisAlloc } from "../params/genesis-account.ts";
 import { type Address, parseAddress, ZERO_ADDRESS } from "../primitives/address.ts";
 import { bytesToBigint } from "../primitives/bytes.ts";
 import { type Hash, hashFromBigint, hashToBytes, parseHash, ZERO_HASH } from "../primitives/hash.ts";

@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { invariant } from "../errors.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { copyShared } from "../primitives/slab.ts";
-import type { KvLoad, SortedRows } from "./kv.ts";
+import type { KvLoad, LoadPlace, SharedKvLoad, SortedRows, WrittenRun } from "./kv.ts";
 import {
   BIG_DATA,
   BIG_DATA_LENGTH,
@@ -35,30 +35,28 @@ const FIRST_PAGE = 2;
  */
 export class LmdbBuild implements KvLoad {
   readonly #fd: number;
-  readonly #buffer = Buffer.alloc(BUFFER_PAGES * PAGE_SIZE);
-  readonly #runs: Run[] = [];
-  #buffered = 0;
-  #pages = FIRST_PAGE;
-  #overflows = 0;
+  readonly #pages: Int32Array<SharedArrayBuffer>;
+  readonly #part: LmdbPart;
+  readonly #runs: WrittenRun[] = [];
+  readonly shared: SharedKvLoad;
 
   /** @param path of the file, made or emptied */
   constructor(path: string) {
     this.#fd = openSync(path, "w", 0o600);
+    this.#pages = new Int32Array(new SharedArrayBuffer(4));
+    this.#pages[0] = FIRST_PAGE;
+    const place = { file: this.#fd, pages: this.#pages };
+    this.#part = new LmdbPart(place);
+    this.shared = { place, addRuns: (runs) => void this.#runs.push(...runs) };
   }
 
   run(): SortedRows {
-    const run = new Run({
-      addPage: (page) => this.#addPage(page),
-      addOverflow: (value, count) => this.#addOverflow(value, count),
-    });
-    this.#runs.push(run);
-    return run;
+    return this.#part.run();
   }
 
-  /** Writes what the leaves lack for a file that LMDB opens. */
+  /** Writes what the leaves lack for a file that LMDB opens. No other thread may write any more. */
   finish(): void {
-    const runs = this.#runs.filter((run) => run.entries > 0);
-    for (const run of runs) run.finish();
+    const runs = [...this.#part.finish(), ...this.#runs];
     runs.sort((a, b) => Buffer.compare(a.leaves[0]!.key, b.leaves[0]!.key));
     for (const [i, run] of runs.entries()) {
       const isAfter = i === 0 || Buffer.compare(runs[i - 1]!.lastKey, run.leaves[0]!.key) < 0;
@@ -69,16 +67,16 @@ export class LmdbBuild implements KvLoad {
     let depth = leaves === 0 ? 0 : 1;
     let branches = 0;
     for (; level.length > 1; depth++) {
-      level = branchPages(level, (page) => this.#addPage(page));
+      level = branchPages(level, (page) => this.#part.addLastPage(page));
       branches += level.length;
     }
-    const entries = runs.reduce((sum, run) => sum + run.entries, 0);
-    const tree = { depth, branches, leaves, overflows: this.#overflows, entries };
-    this.#flush();
+    this.#part.flush();
+    const sum = (count: "entries" | "overflows") => runs.reduce((all, run) => all + run[count], 0);
+    const tree = { depth, branches, leaves, overflows: sum("overflows"), entries: sum("entries") };
     const empty = metaPage({ number: 0, pages: FIRST_PAGE, tree: undefined });
     const filled = metaPage({
       number: 1,
-      pages: this.#pages,
+      pages: this.#pages[0]!,
       tree: leaves === 0 ? undefined : { ...tree, root: level[0]!.page },
     });
     writeFully(this.#fd, Buffer.concat([empty, filled]), 0);
@@ -88,46 +86,125 @@ export class LmdbBuild implements KvLoad {
   abort(): void {
     closeSync(this.#fd);
   }
+}
 
-  /** Adds a page but for its number; the number. */
-  #addPage(page: Uint8Array): number {
-    if (this.#buffered === BUFFER_PAGES) this.#flush();
-    const at = this.#buffered * PAGE_SIZE;
-    this.#buffer.set(page, at);
-    this.#buffer.writeUInt32LE(this.#pages, at);
-    this.#buffered++;
-    return this.#pages++;
+/** Runs that one thread writes to the file of a LmdbBuild. */
+export class LmdbPart implements KvLoad {
+  readonly #fd: number;
+  /** How many there are, of all threads: those of a buffer get their numbers when it is written. */
+  readonly #pages: Int32Array<SharedArrayBuffer>;
+  readonly #buffer = Buffer.alloc(BUFFER_PAGES * PAGE_SIZE);
+  /** Of the pages in the buffer. */
+  readonly #refs: (LeafRef | undefined)[] = [];
+  readonly #runs: Run[] = [];
+
+  constructor({ file, pages }: LoadPlace) {
+    this.#fd = file;
+    this.#pages = pages;
+  }
+
+  run(): SortedRows {
+    const run = new Run(this);
+    this.#runs.push(run);
+    return run;
+  }
+
+  /** Writes what is left of the runs, and forgets them. */
+  finish(): readonly WrittenRun[] {
+    const runs = this.#runs.splice(0).filter((run) => run.entries > 0);
+    for (const run of runs) run.finish();
+    this.flush();
+    return runs.map(({ entries, overflows, leaves, lastKey }) => ({ entries, overflows, leaves, lastKey }));
+  }
+
+  /** Adds a page but for its number, which `ref` gets. */
+  addPage(page: Uint8Array, ref?: LeafRef): void {
+    if (this.#refs.length === BUFFER_PAGES) this.flush();
+    this.#buffer.set(page, this.#refs.length * PAGE_SIZE);
+    this.#refs.push(ref);
+  }
+
+  /** The same while no other thread adds any: its number. */
+  addLastPage(page: Uint8Array): number {
+    this.addPage(page);
+    return this.#pages[0]! + this.#refs.length - 1;
   }
 
   /** Adds `count` pages that begin with a header; the number of the first. */
-  #addOverflow(value: Buffer, count: number): number {
-    this.#flush();
-    const first = this.#pages;
+  addOverflow(value: Buffer, count: number): number {
+    this.flush();
+    const first = Atomics.add(this.#pages, 0, count);
     value.writeUInt32LE(first, 0);
     writeFully(this.#fd, value, first * PAGE_SIZE);
-    this.#pages += count;
-    this.#overflows += count;
     return first;
   }
 
-  #flush(): void {
-    const length = this.#buffered * PAGE_SIZE;
-    const first = this.#pages - this.#buffered;
-    writeFully(this.#fd, this.#buffer.subarray(0, length), first * PAGE_SIZE);
-    this.#buffered = 0;
+  flush(): void {
+    const refs = this.#refs;
+    const first = Atomics.add(this.#pages, 0, refs.length);
+    for (const [i, ref] of refs.entries()) {
+      this.#buffer.writeUInt32LE(first + i, i * PAGE_SIZE);
+      if (ref !== undefined) ref.page = first + i;
+    }
+    writeFully(this.#fd, this.#buffer.subarray(0, refs.length * PAGE_SIZE), first * PAGE_SIZE);
+    refs.length = 0;
   }
 }
 
-type PageSink = {
-  addPage(page: Uint8Array): number;
-  addOverflow(pages: Buffer, count: number): number;
+/** Runs as few objects, for another thread. */
+export type PackedRuns = {
+  readonly runs: readonly (Pick<WrittenRun, "entries" | "overflows" | "lastKey"> & { readonly leafCount: number })[];
+  /** First keys of all leaves, where each ends, and their pages. */
+  readonly keys: Uint8Array;
+  readonly keyEnds: Uint32Array;
+  readonly pages: Uint32Array;
 };
+
+export function packRuns(runs: readonly WrittenRun[]): PackedRuns {
+  const leaves = runs.flatMap((run) => run.leaves);
+  const keyEnds = new Uint32Array(leaves.length);
+  let end = 0;
+  for (const [i, { key }] of leaves.entries()) {
+    end += key.length;
+    keyEnds[i] = end;
+  }
+  const keys = new Uint8Array(end);
+  for (const [i, { key }] of leaves.entries()) keys.set(key, keyEnds[i]! - key.length);
+  return {
+    // A view of a buffer that others share would take all of it along.
+    runs: runs.map(({ entries, overflows, leaves, lastKey }) => ({
+      entries,
+      overflows,
+      leafCount: leaves.length,
+      lastKey: Uint8Array.from(lastKey),
+    })),
+    keys,
+    keyEnds,
+    pages: Uint32Array.from(leaves, ({ page }) => page),
+  };
+}
+
+export function unpackRuns({ runs, keys, keyEnds, pages }: PackedRuns): WrittenRun[] {
+  let next = 0;
+  return runs.map(({ leafCount, ...run }) => {
+    const leaves = Array.from({ length: leafCount }, (_, i) => {
+      const leaf = next + i;
+      return { key: keys.subarray(leaf === 0 ? 0 : keyEnds[leaf - 1], keyEnds[leaf]), page: pages[leaf]! };
+    });
+    next += leafCount;
+    return { ...run, leaves };
+  });
+}
+
+/** A leaf by its first key; its number is known once it is in the file. */
+type LeafRef = { readonly key: Uint8Array; page: number };
 
 /** The leaves of rows that come in ascending order. */
 class Run implements SortedRows {
-  readonly #sink: PageSink;
-  readonly leaves: PageRef[] = [];
+  readonly #part: LmdbPart;
+  readonly leaves: LeafRef[] = [];
   entries = 0;
+  overflows = 0;
   readonly #page = Buffer.alloc(PAGE_SIZE);
   /** Of the page: bytes of offsets, and where its nodes begin. */
   #lower = 0;
@@ -136,8 +213,8 @@ class Run implements SortedRows {
   #lastLength = 0;
   #firstKey: Uint8Array = EMPTY_BYTES;
 
-  constructor(sink: PageSink) {
-    this.#sink = sink;
+  constructor(part: LmdbPart) {
+    this.#part = part;
   }
 
   get lastKey(): Uint8Array {
@@ -185,7 +262,9 @@ class Run implements SortedRows {
     const page = this.#page;
     putPageHeader(page, "leaf", this.#lower, this.#upper);
     page.fill(0, PAGE_HEADER + this.#lower, PAGE_HEADER + this.#upper);
-    this.leaves.push({ key: this.#firstKey, page: this.#sink.addPage(page) });
+    const ref = { key: this.#firstKey, page: 0 };
+    this.leaves.push(ref);
+    this.#part.addPage(page, ref);
     this.#lower = 0;
     this.#upper = PAGE_SPACE;
   }
@@ -196,7 +275,8 @@ class Run implements SortedRows {
     putPageHeader(pages, "overflow", count & 0xffff, count >>> 16);
     pages.set(value, PAGE_HEADER);
     writeChecksum(key, value, pages, PAGE_HEADER + value.length);
-    const first = this.#sink.addOverflow(pages, count);
+    const first = this.#part.addOverflow(pages, count);
+    this.overflows += count;
     const page = this.#page;
     page.fill(0, start, start + BIG_DATA_LENGTH);
     page.writeUInt32LE(first, start);

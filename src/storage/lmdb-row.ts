@@ -1,4 +1,4 @@
-import { crc32 } from "node:zlib";
+import { crc32Of, extendCrc32 } from "./crc32.ts";
 
 const NO_VALUE = new Uint8Array(0);
 
@@ -37,19 +37,8 @@ export function verifiedValue(key: Uint8Array, stored: Uint8Array): Uint8Array |
   return checksum(key, value) === checksumAt(stored, length) ? value : undefined;
 }
 
-/** The call into the runtime costs more than the bytes of a key, or of a short value. */
-const SHORT = 48;
-
 function checksum(key: Uint8Array, value: Uint8Array): number {
-  let sum = value.length > SHORT ? ~crc32(value) : extended(-1, value);
-  sum = extended(sum, key);
-  return ~sum >>> 0;
-}
-
-function extended(start: number, bytes: Uint8Array): number {
-  let sum = start;
-  for (let i = 0; i < bytes.length; i++) sum = CRC_TABLE[(sum ^ bytes[i]!) & 255]! ^ (sum >>> 8);
-  return sum;
+  return extendCrc32(crc32Of(value, 0, value.length), key, 0, key.length);
 }
 
 function checksumAt(stored: Uint8Array, offset: number): number {
@@ -57,10 +46,3 @@ function checksumAt(stored: Uint8Array, offset: number): number {
     (stored[offset]! | (stored[offset + 1]! << 8) | (stored[offset + 2]! << 16) | (stored[offset + 3]! << 24)) >>> 0
   );
 }
-
-/** By byte, the polynomial of zlib's crc32 reversed. */
-const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
-  let sum = byte;
-  for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0);
-  return sum;
-});

@@ -163,17 +163,12 @@ export class VersionedTable {
   #writeLatest(writer: KvWriter, number: number, key: Uint8Array, value: Uint8Array | undefined): void {
     if (this.base > 0) this.#saveBaseValue(writer, key);
     if (value === undefined) writer.remove(this.#latestKey(key));
-    else this.putLatest(writer, number, key, value);
+    else this.#putLatest(writer, number, key, value);
   }
 
-  /** Writes the latest value of a key that has none, which block `number` gave it. */
-  putLatest(writer: Pick<KvWriter, "put">, number: number, key: Uint8Array, value: Uint8Array): void {
+  /** Writes the latest value of a key, which block `number` gave it. */
+  #putLatest(writer: KvWriter, number: number, key: Uint8Array, value: Uint8Array): void {
     writer.put(this.#latestKey(key), joinLatest(number, value));
-  }
-
-  /** Writes what a merge writes of the first version of a key, but for what `onFirstVersion` does. */
-  putFirstVersion(writer: Pick<KvWriter, "put">, number: number, key: Uint8Array, position: number): void {
-    writer.put(this.#historyKey(key), encodePostingList([number, position]));
   }
 
   /** Before the latest value of `key` is replaced: where it is also the oldest, no version in the log says so. */
@@ -186,7 +181,7 @@ export class VersionedTable {
 
   /** Writes the value of a key after block `number`, the oldest of the table. */
   writeOldest(writer: KvWriter, number: number, key: Uint8Array, value: Uint8Array): void {
-    this.putLatest(writer, number, key, value);
+    this.#putLatest(writer, number, key, value);
     writer.put(this.#historyKey(key), NO_VERSIONS);
     this.#options.onFirstVersion?.(writer, key);
   }

@@ -1,17 +1,24 @@
-import { copyShared } from "../primitives/slab.ts";
+import { Views } from "../primitives/views.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
+import { HASH_LENGTH } from "./node.ts";
 import { encodeBranch, encodeLeaf, encodeShortNode } from "./node-encoder.ts";
 import { type NodeSink, NodeWriter } from "./subtrie.ts";
 
 /** Bytes of every key: a keccak256. */
 export const TRIE_KEY_LENGTH = 32;
 const NIBBLES = TRIE_KEY_LENGTH * 2;
+const CHILDREN = 16;
+/** An account, or the value of a slot; longer ones are copied too. */
+const VALUE_LENGTH_MAX = 128;
 
 /** A branch that the last key is below, without the child on the way to that key. */
 type OpenBranch = {
-  readonly depth: number;
+  depth: number;
+  /** Those of the children with a bit in `changed`; others are of a branch before. */
   readonly references: (Uint8Array | undefined)[];
   changed: number;
+  /** For references that are hashes. */
+  readonly hashes: (Uint8Array | undefined)[];
 };
 
 /**
@@ -21,15 +28,23 @@ type OpenBranch = {
 export class TrieBuilder {
   /** The nibbles of the last key. */
   readonly #path = new Uint8Array(NIBBLES);
-  readonly #writer: NodeWriter;
+  #writer: NodeWriter;
   readonly #key = new Uint8Array(TRIE_KEY_LENGTH);
   /** The value of the last key; undefined before the first. */
   #value: Uint8Array | undefined;
+  readonly #values = new Views(VALUE_LENGTH_MAX);
   /** From the root down. */
   readonly #open: OpenBranch[] = [];
+  /** Closed ones, to be opened again. */
+  readonly #closed: OpenBranch[] = [];
 
-  constructor(sink: Pick<NodeSink, "add">) {
+  /** Depth of the branch that the trie is below, which all keys share one more nibble than; -1 for a whole trie. */
+  readonly #above: number;
+
+  /** @param sink may return the same bytes each time, with another hash in them */
+  constructor(sink: Pick<NodeSink, "add">, above = -1) {
     this.#writer = new NodeWriter(this.#path, sink);
+    this.#above = above;
   }
 
   /**
@@ -44,13 +59,26 @@ export class TrieBuilder {
       this.#path[2 * i] = byte >> 4;
       this.#path[2 * i + 1] = byte & 15;
     }
-    this.#value = copyShared(value, 0, value.length);
+    this.#value = this.#values.of(value.length);
+    this.#value.set(value);
   }
 
-  /** The root of the trie with these leaves; nothing may be added afterwards. */
+  /** The root of the trie with these leaves, as the sink returned it. The next leaf begins another trie. */
   finish(): Uint8Array {
     if (this.#value === undefined) return EMPTY_TRIE_ROOT_BYTES;
-    return this.#writer.root(this.#close(-1)!);
+    const reference = this.#close(-1)!;
+    this.#value = undefined;
+    return this.#writer.root(reference);
+  }
+
+  /** Gives the nodes of the next trie to another sink. */
+  restart(sink: Pick<NodeSink, "add">): void {
+    this.#writer = new NodeWriter(this.#path, sink);
+  }
+
+  /** The same of a subtrie, with one leaf or more: how the branch above refers to it. */
+  finishSubtrie(): Uint8Array {
+    return this.#close(-1)!;
   }
 
   #sharedNibbles(keys: Uint8Array, offset: number): number {
@@ -65,16 +93,16 @@ export class TrieBuilder {
    */
   #close(depth: number): Uint8Array | undefined {
     let parent = this.#parent(depth);
-    const start = (parent?.depth ?? -1) + 1;
+    const start = (parent?.depth ?? this.#above) + 1;
     let reference = this.#writer.reference(encodeLeaf(this.#key, start, this.#value!), start);
     while (parent !== undefined) {
       const nibble = this.#path[parent.depth]!;
-      parent.references[nibble] = reference;
-      parent.changed |= 1 << nibble;
+      refer(parent, nibble, reference);
       if (parent.depth === depth) return undefined;
       const branch = this.#open.pop()!;
       parent = this.#parent(depth);
-      reference = this.#branch(branch, (parent?.depth ?? -1) + 1);
+      reference = this.#branch(branch, (parent?.depth ?? this.#above) + 1);
+      this.#closed.push(branch);
     }
     return reference;
   }
@@ -83,7 +111,14 @@ export class TrieBuilder {
   #parent(depth: number): OpenBranch | undefined {
     const deepest = this.#open.at(-1);
     if (depth < 0 || (deepest !== undefined && deepest.depth >= depth)) return deepest;
-    const opened = { depth, references: new Array(16), changed: 0 };
+    const opened = this.#closed.pop() ?? {
+      depth,
+      references: new Array(CHILDREN),
+      changed: 0,
+      hashes: new Array(CHILDREN),
+    };
+    opened.depth = depth;
+    opened.changed = 0;
     this.#open.push(opened);
     return opened;
   }
@@ -96,4 +131,26 @@ export class TrieBuilder {
     const path = this.#path.slice(start, depth);
     return this.#writer.reference(encodeShortNode({ kind: "extension", path, payload }), start);
   }
+}
+
+function refer(branch: OpenBranch, nibble: number, reference: Uint8Array): void {
+  branch.changed |= 1 << nibble;
+  if (reference.length < HASH_LENGTH) {
+    branch.references[nibble] = reference;
+    return;
+  }
+  // The sink may write the next hash to the same place.
+  branch.hashes[nibble] ??= new Uint8Array(HASH_LENGTH);
+  const hash = branch.hashes[nibble];
+  for (let i = 0; i < HASH_LENGTH; i++) hash[i] = reference[i]!;
+  branch.references[nibble] = hash;
+}
+
+/** Root of the trie whose root is a branch above subtries, by nibble: two or more. */
+export function rootAbove(references: readonly (Uint8Array | undefined)[], sink: Pick<NodeSink, "add">): Uint8Array {
+  let changed = 0;
+  for (const [nibble, reference] of references.entries()) if (reference !== undefined) changed |= 1 << nibble;
+  const writer = new NodeWriter(new Uint8Array(0), sink);
+  const branch = encodeBranch({ old: undefined, changed, references, value: undefined });
+  return writer.root(writer.reference(branch, 0));
 }

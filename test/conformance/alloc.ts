@@ -1,4 +1,4 @@
-import type { GenesisAccount, GenesisAlloc } from "../../src/params/genesis.ts";
+import type { GenesisAccount, GenesisAlloc } from "../../src/params/genesis-account.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { hashFromBigint } from "../../src/primitives/hash.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";

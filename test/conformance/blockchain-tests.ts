@@ -8,7 +8,7 @@ import { executeBlock } from "../../src/execution/block/execute-block.ts";
 import { InvalidBlockError } from "../../src/execution/errors.ts";
 import { validateBody } from "../../src/execution/validation/validate-body.ts";
 import { validateHeader } from "../../src/execution/validation/validate-header.ts";
-import type { GenesisAlloc } from "../../src/params/genesis.ts";
+import type { GenesisAlloc } from "../../src/params/genesis-account.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import type { StateReader } from "../../src/state/reader.ts";

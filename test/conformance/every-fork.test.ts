@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { genesisBlock } from "../../src/chain/genesis-block.ts";
+import { genesisRecord } from "../../src/chain/genesis-block.ts";
 import { executeBlock } from "../../src/execution/block/execute-block.ts";
 import { validateBody } from "../../src/execution/validation/validate-body.ts";
 import { validateHeader } from "../../src/execution/validation/validate-header.ts";
@@ -32,7 +32,7 @@ for (const engine of ["ethereumjs", "evmint", "evmint-recorded"]) {
     const nodes = createMemoryNodes();
     const stateTrie = createStateTrie(nodes, { cacheBytes: 1 << 20 });
     const state = createMemoryState(genesis.alloc);
-    const first = genesisBlock(genesis);
+    const first = genesisRecord(genesis);
     nodes.keep(stateTrie.update(EMPTY_TRIE_ROOT, first.changes).nodes);
     const chain: Block[] = [first.block];
     const byHash = new Map<Hash, Block>([[first.block.hash, first.block]]);

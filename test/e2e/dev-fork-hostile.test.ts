@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
-import type { GenesisAccount } from "../../src/params/genesis.ts";
+import type { GenesisAccount } from "../../src/params/genesis-account.ts";
 import { type Address, addressFromWord } from "../../src/primitives/address.ts";
 import { hashFromBigint } from "../../src/primitives/hash.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";

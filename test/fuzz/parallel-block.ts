@@ -12,7 +12,7 @@ import type { RecordedBatch } from "../../src/execution/parallel/recorded-batch.
 import { type AppliedCounts, RecordedExecution } from "../../src/execution/parallel/recorded-execution.ts";
 import { SpeculativeBlock } from "../../src/execution/parallel/speculative-block.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../src/params/gas.ts";
-import type { GenesisAccount, GenesisAlloc } from "../../src/params/genesis.ts";
+import type { GenesisAccount, GenesisAlloc } from "../../src/params/genesis-account.ts";
 import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";

@@ -1,7 +1,7 @@
 import { createAddress } from "../../src/evm/contract-creation.ts";
 import type { BlockContext, Evm, Message } from "../../src/evm/evm.ts";
 import type { FrameStart, Step, Tracer } from "../../src/evm/tracer.ts";
-import type { GenesisAccount } from "../../src/params/genesis.ts";
+import type { GenesisAccount } from "../../src/params/genesis-account.ts";
 import { isAtLeast } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { concatBytes } from "../../src/primitives/bytes.ts";

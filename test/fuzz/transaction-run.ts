@@ -3,7 +3,7 @@ import type { Evm } from "../../src/evm/evm.ts";
 import { BlockExecution } from "../../src/execution/block/block-execution.ts";
 import { allForksAtGenesis, DEFAULT_BLOB_SCHEDULE } from "../../src/params/blob-schedule.ts";
 import { GAS_PER_BLOB } from "../../src/params/gas.ts";
-import type { GenesisAlloc } from "../../src/params/genesis.ts";
+import type { GenesisAlloc } from "../../src/params/genesis-account.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../src/primitives/hash.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RemoteCall } from "../../src/dev/fork/remote-calls.ts";
-import type { GenesisAccount } from "../../src/params/genesis.ts";
+import type { GenesisAccount } from "../../src/params/genesis-account.ts";
 import { type Address, ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/primitives/hash.ts";

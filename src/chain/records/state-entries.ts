@@ -16,17 +16,16 @@ export class StateEntries {
   /** Each entry has a value: none removes an account or clears a slot. */
   readonly isState: boolean;
   readonly codes: readonly { readonly hash: Uint8Array; readonly code: Uint8Array }[];
-  readonly #bytes: Uint8Array;
+  readonly bytes: Uint8Array;
   readonly #accounts: Uint32Array;
   /** Number of the first slot of each account, and of the end of the last one's. */
   readonly #firstSlots: Uint32Array;
   #slots = new Uint32Array(SLOTS_MIN);
 
-  /** @param offset where in `bytes`, a record, the changes begin */
-  constructor(bytes: Uint8Array, offset: number) {
+  constructor(bytes: Uint8Array) {
     // A view of a Buffer costs several times as much.
-    this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const reader = new ByteReader(bytes, offset);
+    this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const reader = new ByteReader(bytes);
     this.accountCount = reader.varint();
     this.#accounts = new Uint32Array(this.accountCount);
     this.#firstSlots = new Uint32Array(this.accountCount + 1);
@@ -63,14 +62,29 @@ export class StateEntries {
   /** 20 bytes, a view. */
   address(index: number): Uint8Array {
     const start = this.#accounts[index]! + 5;
-    return this.#bytes.subarray(start, start + ADDRESS_LENGTH);
+    return this.bytes.subarray(start, start + ADDRESS_LENGTH);
   }
 
-  /** Account value in the form of the record, a view. */
-  account(index: number): Uint8Array {
+  /** Of the address. */
+  firstByte(index: number): number {
+    return this.bytes[this.#accounts[index]! + 5]!;
+  }
+
+  /** Writes the address to `out` at `offset`. */
+  copyAddress(index: number, out: Uint8Array, offset: number): void {
+    const bytes = this.bytes;
+    const start = this.#accounts[index]! + 5;
+    for (let i = 0; i < ADDRESS_LENGTH; i++) out[offset + i] = bytes[start + i]!;
+  }
+
+  /** Where the account value is in `bytes`, in the form of the record. */
+  valueStart(index: number): number {
+    return this.#accounts[index]! + ACCOUNT_VALUE;
+  }
+
+  valueEnd(index: number): number {
     const start = this.#accounts[index]!;
-    const value = start + ACCOUNT_VALUE;
-    return this.#bytes.subarray(value, value + this.#bytes[start + 4]!);
+    return start + ACCOUNT_VALUE + this.bytes[start + 4]!;
   }
 
   /** Number of the first slot of account number `index`; its slots end where those of the next one begin. */
@@ -89,17 +103,20 @@ export class StateEntries {
   /** Writes the 32 bytes of slot number `slot` to `out` at `offset`. */
   writeSlot(slot: number, out: Uint8Array, offset: number): void {
     const start = this.#slots[slot]!;
-    const length = this.#bytes[start + 4]!;
+    const length = this.bytes[start + 4]!;
     out.fill(0, offset, offset + 32 - length);
-    const bytes = this.#bytes.subarray(start + SLOT_START, start + SLOT_START + length);
+    const bytes = this.bytes.subarray(start + SLOT_START, start + SLOT_START + length);
     out.set(bytes, offset + 32 - length);
   }
 
-  /** Value of slot number `slot` without leading zeros, a view. */
-  slotValue(slot: number): Uint8Array {
+  /** Where the value of slot number `slot` is in `bytes`, without leading zeros. */
+  slotValueStart(slot: number): number {
     const start = this.#slots[slot]!;
-    const value = start + SLOT_START + this.#bytes[start + 4]!;
-    return this.#bytes.subarray(value, value + this.#bytes[start + 5]!);
+    return start + SLOT_START + this.bytes[start + 4]!;
+  }
+
+  slotValueEnd(slot: number): number {
+    return this.slotValueStart(slot) + this.bytes[this.#slots[slot]! + 5]!;
   }
 
   #growSlots(): void {

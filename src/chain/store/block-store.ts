@@ -24,8 +24,11 @@ export type IncludedTransaction = RecordItem & {
 
 /** Block 0 before the root of its state is known. */
 export type GenesisState = {
-  /** Made when they are asked for, since the accounts of a large state are most of the memory of a first start. */
-  changes(): StateChanges;
+  /**
+   * Its accounts as `encodeChanges` has them. Made when they are asked for, since those of a large state are most of the memory of a first
+   * start.
+   */
+  state(): Uint8Array;
   blockOf(stateRoot: Hash): Omit<BlockRecord, "changes">;
 };
 

@@ -11,7 +11,6 @@ import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { AddressIndex } from "../addresses/address-index.ts";
 import { type LogSource, logsFrom } from "../logs/log-filter.ts";
 import { decodePrefix, encodeBlockRecord, joinBlockRecord } from "../records/block-record.ts";
-import { encodeChanges } from "../records/changes-record.ts";
 import type { IndexedBlock } from "../records/indexed-block.ts";
 import { StateEntries } from "../records/state-entries.ts";
 import { BackgroundWork } from "./background-work.ts";
@@ -243,14 +242,14 @@ export class LogBlockStore extends StoreView implements BlockStore {
     });
   }
 
-  appendGenesis({ changes, blockOf }: GenesisState): void {
+  appendGenesis({ state: stateOf, blockOf }: GenesisState): void {
     this.#guard.assertWritable();
     invariant(this.#head === undefined, "block 0 is the first");
-    const state = encodeChanges(changes());
+    const state = stateOf();
     // The rows come in many transactions: where one fails, the next start writes them from the log.
     this.#guard.orPoison(() =>
       this.index.writeGenesis(
-        new StateEntries(state, 0),
+        new StateEntries(state),
         (stateRoot) => {
           const executed = blockOf(stateRoot);
           const { payload, offset } = joinBlockRecord(executed, state);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { GenesisAccount } from "../../params/genesis.ts";
+import type { GenesisAccount } from "../../params/genesis-account.ts";
 import { type Address, parseAddress } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";

@@ -4,7 +4,7 @@ import { after, before, describe, test } from "node:test";
 import { createRandom, poison } from "../../../test/support/poison.ts";
 import { answersOf, modelRemoteChain, serveBatches } from "../../../test/support/remote-chain.ts";
 import { NodeError } from "../../errors.ts";
-import type { GenesisAccount } from "../../params/genesis.ts";
+import type { GenesisAccount } from "../../params/genesis-account.ts";
 import { type Address, addressFromWord } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import { toQuantity } from "../../primitives/quantity.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { blockJson, modelRemoteChain } from "../../../test/support/remote-chain.ts";
-import type { GenesisAccount } from "../../params/genesis.ts";
+import type { GenesisAccount } from "../../params/genesis-account.ts";
 import { type Address, addressFromWord } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { toQuantity } from "../../primitives/quantity.ts";

@@ -5,7 +5,7 @@ import { testBlock } from "../../evm/testing/environment.ts";
 import { allForksAtGenesis } from "../../params/blob-schedule.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
-import type { GenesisAccount, GenesisAlloc } from "../../params/genesis.ts";
+import type { GenesisAccount, GenesisAlloc } from "../../params/genesis-account.ts";
 import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createAddress } from "../../evm/contract-creation.ts";
 import type { BlockContext } from "../../evm/evm.ts";
-import type { GenesisAlloc } from "../../params/genesis.ts";
+import type { GenesisAlloc } from "../../params/genesis-account.ts";
 import { checksumAddress } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import { hexToBytes } from "../../primitives/hex.ts";

@@ -13,7 +13,7 @@ import { createUnlockedSigner } from "../../keystore/testing/unlocked-signer.ts"
 import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";
 import { Submissions } from "../../mempool/submission.ts";
 import { allForksAtGenesis } from "../../params/blob-schedule.ts";
-import type { GenesisAlloc } from "../../params/genesis.ts";
+import type { GenesisAlloc } from "../../params/genesis-account.ts";
 import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../primitives/hash.ts";

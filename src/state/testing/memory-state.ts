@@ -1,5 +1,5 @@
 import { invariant } from "../../errors.ts";
-import type { GenesisAlloc } from "../../params/genesis.ts";
+import type { GenesisAlloc } from "../../params/genesis-account.ts";
 import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";

@@ -8,7 +8,7 @@ import type * as Vm from "@ethereumjs/vm";
 import { invariant } from "../../../src/errors.ts";
 import type { BlockContext, ExecutionResult } from "../../../src/evm/evm.ts";
 import { precompilesAt } from "../../../src/evm/precompiles/index.ts";
-import type { GenesisAlloc } from "../../../src/params/genesis.ts";
+import type { GenesisAlloc } from "../../../src/params/genesis-account.ts";
 import { type Address, addressFromBytes } from "../../../src/primitives/address.ts";
 import { bigintToBytes, bytesToBigint, EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
 import { type Hash, hashFromBytes } from "../../../src/primitives/hash.ts";

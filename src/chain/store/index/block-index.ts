@@ -176,7 +176,7 @@ export class BlockIndex implements MergedTables {
    * @param recordOf the record with this state root, which is in the log
    */
   writeGenesis(entries: StateEntries, recordOf: (stateRoot: Hash) => GenesisRecord, onCommit = () => {}): void {
-    const tables = { kv: this.#kv, accounts: this.accounts, slots: this.slots, onCommit };
+    const tables = { kv: this.#kv, onCommit };
     let record: GenesisRecord | undefined;
     loadGenesisState(entries, tables, (root) => {
       record = recordOf(hashFromBytes(root));

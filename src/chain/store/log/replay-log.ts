@@ -84,7 +84,7 @@ function loadGenesis({ log, index }: ReplayModules): void {
   const executed = decodeHashesAndLogs(payload);
   const { stateRoot } = executed.block.header;
   const offset = decodePrefix(payload).changesOffset;
-  const entries = new StateEntries(payload.subarray(offset), 0);
+  const entries = new StateEntries(payload.subarray(offset));
   if (!entries.isState) return;
   index.writeGenesis(entries, (computed) => {
     if (computed !== stateRoot) {

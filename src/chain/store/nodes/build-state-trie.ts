@@ -1,8 +1,10 @@
+import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import { hashToBytes } from "../../../primitives/hash.ts";
 import { keccak256Message, keccakMessage } from "../../../primitives/keccak.ts";
 import { EMPTY_CODE_HASH } from "../../../state/account.ts";
 import { byKey } from "../../../storage/row-order.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
+import { HASH_ONLY } from "../../../trie/ordered-trie-root.ts";
 import type { NodeSink } from "../../../trie/subtrie.ts";
 import { TRIE_KEY_LENGTH, TrieBuilder } from "../../../trie/trie-builder.ts";
 import type { StateEntries } from "../../records/state-entries.ts";
@@ -10,6 +12,8 @@ import type { StateEntries } from "../../records/state-entries.ts";
 const EMPTY_CODE_HASH_BYTES = hashToBytes(EMPTY_CODE_HASH);
 const HAS_CODE = 0x80;
 const ADDRESS_LENGTH = 20;
+const SLOT_LENGTH = 32;
+const HASH_LENGTH = 32;
 /** Longest account in a leaf: two bytes of prefix, 9 for the nonce, 33 each for balance and hashes. */
 const ACCOUNT_LENGTH_MAX = 2 + 9 + 33 + 33 + 33;
 const SLOT_VALUE_LENGTH_MAX = 33;
@@ -17,93 +21,144 @@ const SLOT_VALUE_LENGTH_MAX = 33;
 /** Keys of the tries: keccak256 of each address, and of each slot. */
 export type StateKeys = {
   readonly addresses: Uint8Array;
-  /** Numbers of the accounts in the order of their keys. */
-  readonly order: ArrayLike<number>;
   readonly slots: Uint8Array;
   /** Numbers of the slots of account number `index` in the order of their keys. */
   slotOrder(index: number): ArrayLike<number>;
 };
 
-export function stateKeys(entries: StateEntries): StateKeys {
+export function stateKeys(entries: StateEntries): StateKeys & { readonly order: Uint32Array } {
   const addresses = new Uint8Array(entries.accountCount * TRIE_KEY_LENGTH);
-  for (let i = 0; i < entries.accountCount; i++) {
-    keccakMessage.set(entries.address(i));
-    keccak256Message(ADDRESS_LENGTH, addresses, i * TRIE_KEY_LENGTH);
-  }
   const slots = new Uint8Array(entries.slotCount * TRIE_KEY_LENGTH);
-  for (let slot = 0; slot < entries.slotCount; slot++) {
-    entries.writeSlot(slot, keccakMessage, 0);
-    keccak256Message(32, slots, slot * TRIE_KEY_LENGTH);
-  }
+  hashAddresses(entries, addresses, 0, entries.accountCount);
+  hashSlots(entries, slots, 0, entries.slotCount);
+  const order = byKey(addresses, TRIE_KEY_LENGTH, 0, entries.accountCount);
+  return { ...keysOf(entries, addresses, slots), order };
+}
+
+/** @param addresses what `hashAddresses` writes @param slots what `hashSlots` writes */
+export function keysOf(entries: StateEntries, addresses: Uint8Array, slots: Uint8Array): StateKeys {
   return {
     addresses,
-    order: byKey(addresses, TRIE_KEY_LENGTH, 0, entries.accountCount),
     slots,
     slotOrder: (index) => byKey(slots, TRIE_KEY_LENGTH, entries.firstSlot(index), entries.firstSlot(index + 1)),
   };
 }
 
+/** Writes the keys of the accounts from number `from` to `to`, where they are in those of all accounts. */
+export function hashAddresses(entries: StateEntries, out: Uint8Array, from: number, to: number): void {
+  for (let i = from; i < to; i++) {
+    entries.copyAddress(i, keccakMessage, 0);
+    keccak256Message(ADDRESS_LENGTH, out, i * TRIE_KEY_LENGTH);
+  }
+}
+
+/** The same of slots. */
+export function hashSlots(entries: StateEntries, out: Uint8Array, from: number, to: number): void {
+  for (let slot = from; slot < to; slot++) {
+    entries.writeSlot(slot, keccakMessage, 0);
+    keccak256Message(SLOT_LENGTH, out, slot * TRIE_KEY_LENGTH);
+  }
+}
+
+/** Receives the nodes of the trie of an owner, as in TrieNodeReader. */
+export type SinkOf = (owner: Uint8Array) => Pick<NodeSink, "add">;
+
 /**
  * Root of the state with these accounts and slots.
- * @param sinkOf receives the nodes of the trie of `owner`, as in TrieNodeReader; those of the storage tries between those of the accounts
+ * @param order of the accounts by their keys
+ * @param sinkOf receives the nodes of the storage tries between those of the accounts
  * @param onAccount called for each account in the order of the keys, while what is read of it is in the processor's cache
  */
 export function buildStateTrie(
   entries: StateEntries,
   keys: StateKeys,
-  sinkOf: (owner: Uint8Array) => Pick<NodeSink, "add">,
+  order: Uint32Array,
+  sinkOf: SinkOf,
   onAccount?: (index: number) => void,
 ): Uint8Array {
-  const slotValue = new Uint8Array(SLOT_VALUE_LENGTH_MAX);
-  const accountValue = new Uint8Array(ACCOUNT_LENGTH_MAX);
-
-  const storageRootOf = (index: number): Uint8Array => {
-    if (entries.firstSlot(index) === entries.firstSlot(index + 1)) return EMPTY_TRIE_ROOT_BYTES;
-    const start = index * TRIE_KEY_LENGTH;
-    const owner = keys.addresses.slice(start, start + TRIE_KEY_LENGTH);
-    const trie = new TrieBuilder(sinkOf(owner));
-    const order = keys.slotOrder(index);
-    for (let i = 0; i < order.length; i++) {
-      const slot = order[i]!;
-      const length = writeNumber(entries.slotValue(slot), slotValue, 0);
-      trie.add(keys.slots, slot * TRIE_KEY_LENGTH, slotValue.subarray(0, length));
-    }
-    return trie.finish();
-  };
-
-  const trie = new TrieBuilder(sinkOf(new Uint8Array(0)));
-  for (let i = 0; i < keys.order.length; i++) {
-    const index = keys.order[i]!;
-    const length = writeAccount(entries.account(index), storageRootOf(index), accountValue);
-    trie.add(keys.addresses, index * TRIE_KEY_LENGTH, accountValue.subarray(0, length));
-    onAccount?.(index);
-  }
+  const trie = new TrieBuilder(sinkOf(EMPTY_BYTES));
+  addAccounts(trie, entries, keys, order, sinkOf, onAccount);
   return trie.finish();
 }
 
-/** Writes RLP([nonce, balance, storageRoot, codeHash]) of an account value to `out`; its length. */
-function writeAccount(value: Uint8Array, storageRoot: Uint8Array, out: Uint8Array): number {
-  const nonceEnd = 1 + (value[0]! & ~HAS_CODE);
-  const hasCode = (value[0]! & HAS_CODE) !== 0;
-  const balanceStart = hasCode ? nonceEnd + 32 : nonceEnd;
-  let at = writeNumber(value.subarray(1, nonceEnd), out, 2);
-  at = writeNumber(value.subarray(balanceStart), out, at);
-  out[at++] = 0xa0;
-  out.set(storageRoot, at);
-  at += 32;
-  out[at++] = 0xa0;
-  out.set(hasCode ? value.subarray(nonceEnd, balanceStart) : EMPTY_CODE_HASH_BYTES, at);
-  at += 32;
+/** The same of some accounts, one or more, whose keys begin with the same nibble: how the branch above refers to them. */
+export function buildStateSubtrie(
+  entries: StateEntries,
+  keys: StateKeys,
+  order: Uint32Array,
+  sinkOf: SinkOf,
+  onAccount?: (index: number) => void,
+): Uint8Array {
+  const trie = new TrieBuilder(sinkOf(EMPTY_BYTES), 0);
+  addAccounts(trie, entries, keys, order, sinkOf, onAccount);
+  return trie.finishSubtrie();
+}
+
+function addAccounts(
+  trie: TrieBuilder,
+  entries: StateEntries,
+  keys: StateKeys,
+  order: Uint32Array,
+  sinkOf: SinkOf,
+  onAccount?: (index: number) => void,
+): void {
+  const slotValue = new Uint8Array(SLOT_VALUE_LENGTH_MAX);
+  const accountValue = new Uint8Array(ACCOUNT_LENGTH_MAX);
+
+  // One for all: most of them are small.
+  const storage = new TrieBuilder(HASH_ONLY);
+
+  const storageRootOf = (index: number): Uint8Array => {
+    const start = index * TRIE_KEY_LENGTH;
+    const owner = keys.addresses.slice(start, start + TRIE_KEY_LENGTH);
+    storage.restart(sinkOf(owner));
+    const slots = keys.slotOrder(index);
+    for (let i = 0; i < slots.length; i++) {
+      const slot = slots[i]!;
+      const length = writeNumber(entries.bytes, entries.slotValueStart(slot), entries.slotValueEnd(slot), slotValue, 0);
+      storage.add(keys.slots, slot * TRIE_KEY_LENGTH, slotValue.subarray(0, length));
+    }
+    return storage.finish();
+  };
+
+  for (let i = 0; i < order.length; i++) {
+    const index = order[i]!;
+    const hasSlots = entries.firstSlot(index) < entries.firstSlot(index + 1);
+    const storageRoot = hasSlots ? storageRootOf(index) : EMPTY_TRIE_ROOT_BYTES;
+    const length = writeAccount(entries, index, storageRoot, accountValue);
+    trie.add(keys.addresses, index * TRIE_KEY_LENGTH, accountValue.subarray(0, length));
+    onAccount?.(index);
+  }
+}
+
+/** Writes RLP([nonce, balance, storageRoot, codeHash]) of an account to `out`; its length. */
+function writeAccount(entries: StateEntries, index: number, storageRoot: Uint8Array, out: Uint8Array): number {
+  const { bytes } = entries;
+  const start = entries.valueStart(index);
+  const nonceEnd = start + 1 + (bytes[start]! & ~HAS_CODE);
+  const hasCode = (bytes[start]! & HAS_CODE) !== 0;
+  const balanceStart = hasCode ? nonceEnd + HASH_LENGTH : nonceEnd;
+  let at = writeNumber(bytes, start + 1, nonceEnd, out, 2);
+  at = writeNumber(bytes, balanceStart, entries.valueEnd(index), out, at);
+  at = writeHash(storageRoot, 0, out, at);
+  at = hasCode ? writeHash(bytes, nonceEnd, out, at) : writeHash(EMPTY_CODE_HASH_BYTES, 0, out, at);
   // The hashes alone take 66 bytes, so the length always needs a byte of its own.
   out[0] = 0xf8;
   out[1] = at - 2;
   return at;
 }
 
+function writeHash(bytes: Uint8Array, start: number, out: Uint8Array, offset: number): number {
+  out[offset] = 0x80 + HASH_LENGTH;
+  for (let i = 0; i < HASH_LENGTH; i++) out[offset + 1 + i] = bytes[start + i]!;
+  return offset + 1 + HASH_LENGTH;
+}
+
 /** Writes the RLP of a number of at most 32 bytes, given without leading zeros, at `offset`; returns where it ends. */
-function writeNumber(bytes: Uint8Array, out: Uint8Array, offset: number): number {
+function writeNumber(bytes: Uint8Array, start: number, end: number, out: Uint8Array, offset: number): number {
   let at = offset;
-  if (bytes.length !== 1 || bytes[0]! >= 0x80) out[at++] = 0x80 + bytes.length;
-  for (let i = 0; i < bytes.length; i++) out[at++] = bytes[i]!;
+  const length = end - start;
+  if (length !== 1 || bytes[start]! >= 0x80) out[at++] = 0x80 + length;
+  for (let i = start; i < end; i++) out[at++] = bytes[i]!;
   return at;
 }

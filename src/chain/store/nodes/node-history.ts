@@ -1,6 +1,7 @@
 import { EMPTY_BYTES, equalBytes, latin1FromBytes } from "../../../primitives/bytes.ts";
 import { keccak256 } from "../../../primitives/keccak.ts";
 import { copyShared } from "../../../primitives/slab.ts";
+import { Views } from "../../../primitives/views.ts";
 import type { Kv, KvWriter } from "../../../storage/kv.ts";
 import { numberKey, TABLE, tableKey } from "../../../storage/schema.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
@@ -17,6 +18,12 @@ export const HISTORY_DEPTH = 2;
 
 /** Ends the path in a key, as in the table of nodes. */
 const PATH_END = 0x10;
+/** Of a block in a key. */
+const NUMBER_LENGTH = 6;
+const KEY_LENGTH_MAX = 2 + 32 + HISTORY_DEPTH + NUMBER_LENGTH;
+/** Of a version that has the whole node; a branch of hashes has 532 bytes. */
+const WHOLE_HEADER_LENGTH = 2;
+const VERSION_LENGTH_MAX = WHOLE_HEADER_LENGTH + 532;
 /** Memory of a waiting version: its object, its part of a list and, of the first at a place, a copy of the node before; about. */
 const VERSION_BYTES = 300;
 
@@ -246,14 +253,30 @@ export function historyPaths(key: Uint8Array): readonly Uint8Array[] {
   return Array.from({ length: HISTORY_DEPTH + 1 }, (_, depth) => path.subarray(0, depth));
 }
 
-/** The row of the version that block `number` made of the node at `path`. */
-export function wholeVersionRow(
-  owner: Uint8Array,
-  path: Uint8Array,
-  number: number,
-  rlp: Uint8Array,
-): { readonly key: Uint8Array; readonly value: Uint8Array } {
-  return { key: versionKey(owner, path, number), value: wholeVersion(rlp) };
+/** The row of a version that block 0 made, whole; the bytes of one are overwritten by the next. */
+export class FirstVersionRow {
+  readonly #keys = new Views(KEY_LENGTH_MAX);
+  readonly #values = new Views(VERSION_LENGTH_MAX);
+
+  /** @param depth nibbles of `path`, HISTORY_DEPTH at most */
+  key(owner: Uint8Array, path: Uint8Array, depth: number): Uint8Array {
+    const key = this.#keys.of(2 + owner.length + depth + NUMBER_LENGTH);
+    key[0] = TABLE.trieNodeVersion;
+    let at = 1;
+    for (let i = 0; i < owner.length; i++) key[at++] = owner[i]!;
+    for (let i = 0; i < depth; i++) key[at++] = path[i]!;
+    key[at++] = PATH_END;
+    key.fill(0, at);
+    return key;
+  }
+
+  /** @param length of `rlp` */
+  value(rlp: Uint8Array, length: number): Uint8Array {
+    const value = this.#values.of(WHOLE_HEADER_LENGTH + length);
+    value.fill(0, 0, WHOLE_HEADER_LENGTH);
+    value.set(rlp.subarray(0, length), WHOLE_HEADER_LENGTH);
+    return value;
+  }
 }
 
 /** `rlp`, a branch, with those children replaced that have a bit in `changed`; undefined when it is none. */

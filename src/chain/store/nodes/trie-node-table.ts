@@ -1,5 +1,6 @@
 import { invariant } from "../../../errors.ts";
 import { allocateShared, copyShared } from "../../../primitives/slab.ts";
+import { Views } from "../../../primitives/views.ts";
 import type { Kv, KvWriter } from "../../../storage/kv.ts";
 import { numberFromKey, numberKey, TABLE } from "../../../storage/schema.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
@@ -15,6 +16,11 @@ const LENGTH_OFFSET = 6;
 const VERSIONS_OFFSET = 8;
 /** Number of the first merge of an index. */
 export const FIRST_MERGE = 1;
+const FIRST_MERGE_KEY = numberKey(FIRST_MERGE);
+/** Of a node below an owner of 32 bytes, whose path has 64 nibbles. */
+const KEY_LENGTH_MAX = 2 + 32 + 64;
+/** Of a row with one version; a branch of hashes has 532 bytes. */
+const ROW_LENGTH_MAX = VERSIONS_OFFSET + HASH_PART + 532;
 
 /**
  * Trie nodes: in rows, those of the state at the last checkpoint, and in memory those of the blocks since.
@@ -146,14 +152,26 @@ export class TrieNodeTable implements TrieNodeReader {
   }
 }
 
-/** The row of a node that the first merge writes. */
-export function firstNodeRow(
-  owner: Uint8Array,
-  path: Uint8Array,
-  hash: Uint8Array,
-  rlp: Uint8Array,
-): { readonly key: Uint8Array; readonly value: Uint8Array } {
-  return { key: nodeKey(owner, path), value: joinRow(FIRST_MERGE, hash, rlp, NO_VERSION) };
+/** The row of a node that the first merge writes; the bytes of one are overwritten by the next. */
+export class FirstNodeRow {
+  readonly #keys = new Views(KEY_LENGTH_MAX);
+  readonly #values = new Views(ROW_LENGTH_MAX);
+
+  /** @param depth nibbles of `path` */
+  key(owner: Uint8Array, path: Uint8Array, depth: number): Uint8Array {
+    return writeNodeKey(owner, path, depth, this.#keys.of(2 + owner.length + depth));
+  }
+
+  /** @param length of `rlp` */
+  value(hash: Uint8Array, rlp: Uint8Array, length: number): Uint8Array {
+    const row = this.#values.of(VERSIONS_OFFSET + HASH_PART + length);
+    for (let i = 0; i < LENGTH_OFFSET; i++) row[i] = FIRST_MERGE_KEY[i]!;
+    row[LENGTH_OFFSET] = (HASH_PART + length) & 255;
+    row[LENGTH_OFFSET + 1] = (HASH_PART + length) >> 8;
+    for (let i = 0; i < HASH_PART; i++) row[VERSIONS_OFFSET + i] = hash[i]!;
+    row.set(rlp.subarray(0, length), VERSIONS_OFFSET + HASH_PART);
+    return row;
+  }
 }
 
 /** @param hash of the newest version; its first bytes are stored */
@@ -205,11 +223,15 @@ function rlpAt(row: Uint8Array, start: number, end: number): Uint8Array {
 }
 
 function nodeKey(owner: Uint8Array, path: Uint8Array): Uint8Array {
-  const key = new Uint8Array(2 + owner.length + path.length);
+  return writeNodeKey(owner, path, path.length, new Uint8Array(2 + owner.length + path.length));
+}
+
+/** Writes the key of the place `path[0..depth)` to `key`, which it fills. */
+function writeNodeKey(owner: Uint8Array, path: Uint8Array, depth: number, key: Uint8Array): Uint8Array {
   key[0] = owner.length === 0 ? TABLE.accountTrieNode : TABLE.storageTrieNode;
   let at = 1;
   for (let i = 0; i < owner.length; i++) key[at++] = owner[i]!;
-  for (let i = 0; i < path.length; i++) key[at++] = path[i]!;
+  for (let i = 0; i < depth; i++) key[at++] = path[i]!;
   key[at] = PATH_END;
   return key;
 }

@@ -4,7 +4,7 @@ import fc from "../../../../test/support/fast-check.ts";
 import { parseGenesis } from "../../../params/genesis.ts";
 import { TABLE, tableKey } from "../../../storage/schema.ts";
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
-import { genesisBlock } from "../../genesis-block.ts";
+import { genesisRecord } from "../../genesis-block.ts";
 import { ArchiveModel } from "../../testing/archive-model.ts";
 import { createMemoryDisk, createTrie } from "../../testing/memory-disk.ts";
 import { RandomChain } from "../../testing/random-chain.ts";
@@ -106,7 +106,7 @@ describe("Retention", () => {
     const accounts = 200;
     const disk = createMemoryDisk();
     const store = disk.open({ retention: { blocks: 10, ...SLICES } });
-    const genesis = genesisBlock(parseGenesis(genesisOf(accounts)));
+    const genesis = genesisRecord(parseGenesis(genesisOf(accounts)));
     const nodes = createTrie(store.trieNodes).update(EMPTY_TRIE_ROOT, genesis.changes).nodes;
     const model = new ArchiveModel();
     store.append(genesis, nodes);

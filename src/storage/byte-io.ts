@@ -243,6 +243,11 @@ export class ByteReader {
     return BigInt(`0x${this.#buffer.toString("hex", start, start + length)}`);
   }
 
+  /** Passes over the next bytes. */
+  skip(length: number): void {
+    this.#take(length);
+  }
+
   /** Passes over what `bigint` reads. */
   skipBigint(): void {
     this.#take(this.byte());

@@ -74,6 +74,8 @@ class OverlaidState implements WorldState {
   readonly #base: StateReader;
   readonly #listsClearedSlots: boolean;
   readonly #overlays = new Map<Address, AccountOverlay>();
+  /** The overlay that was asked for last. */
+  #last: AccountOverlay | undefined;
   readonly #codes = new Map<Hash, Uint8Array>();
   #journal: Undo[] = [];
   readonly #touched = new Set<Address>();
@@ -229,11 +231,14 @@ class OverlaidState implements WorldState {
   }
 
   #overlayOf(address: Address): AccountOverlay {
+    // Mostly it is read and written several times in a row.
+    if (this.#last?.address === address) return this.#last;
     let overlay = this.#overlays.get(address);
     if (overlay === undefined) {
       overlay = createOverlay(address, this.#base.account(address));
       this.#overlays.set(address, overlay);
     }
+    this.#last = overlay;
     return overlay;
   }
 

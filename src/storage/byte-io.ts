@@ -243,6 +243,11 @@ export class ByteReader {
     return length === 0 ? 0n : bytesToBigint(this.bytes(length));
   }
 
+  /** Passes over the next bytes. */
+  skip(length: number): void {
+    this.#take(length);
+  }
+
   /** Passes over what `bigint` reads. */
   skipBigint(): void {
     this.#take(this.byte());

@@ -1,4 +1,5 @@
 import type { Address } from "../primitives/address.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { keccak256, keccak256OfHex } from "../primitives/keccak.ts";
 import type { Log } from "./receipt.ts";
@@ -11,6 +12,8 @@ export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_LENGTH);
 
 /** Most addresses and topics whose bits are stored for one block: 400 KB. */
 const KNOWN_MAX = 4_096;
+/** Blooms of receipts in one buffer. */
+const SHARED_BLOOMS = 32;
 
 /**
  * The blooms of the receipts of one block (Yellow Paper 4.4.1): three bits for each address and topic. Its logs name the same contracts,
@@ -18,15 +21,28 @@ const KNOWN_MAX = 4_096;
  */
 export class ReceiptBlooms {
   readonly #bits = new Map<Address | Hash, number>();
+  #shared = EMPTY_BYTES;
+  #used = 0;
 
   of(logs: readonly Log[]): Uint8Array {
     if (logs.length === 0) return EMPTY_BLOOM;
-    const bloom = new Uint8Array(BLOOM_LENGTH);
+    const bloom = this.#nextBloom();
     for (const { address, topics } of logs) {
       setBits(bloom, this.#bitsOf(address));
       for (const topic of topics) setBits(bloom, this.#bitsOf(topic));
     }
     return bloom;
+  }
+
+  /** Zeros, cut from what several blooms share: an ArrayBuffer takes longer to make than all else of a bloom. */
+  #nextBloom(): Uint8Array {
+    if (this.#used === this.#shared.length) {
+      // A call has one receipt, a block some hundred.
+      this.#shared = new Uint8Array(this.#used === 0 ? BLOOM_LENGTH : BLOOM_LENGTH * SHARED_BLOOMS);
+      this.#used = 0;
+    }
+    this.#used += BLOOM_LENGTH;
+    return this.#shared.subarray(this.#used - BLOOM_LENGTH, this.#used);
   }
 
   #bitsOf(value: Address | Hash): number {

@@ -11,6 +11,7 @@ import {
   writeRlp,
   writeRlpListPrefix,
 } from "../primitives/rlp.ts";
+import { allocateShared } from "../primitives/slab.ts";
 import { EMPTY_BLOOM } from "./bloom.ts";
 import type { Log, Receipt } from "./receipt.ts";
 
@@ -41,7 +42,7 @@ function encodePlainReceipt({ type, status, cumulativeGasUsed }: ConsensusReceip
   const gasUsed = encodeRlp(bigintToBytes(cumulativeGasUsed));
   const payload = 1 + gasUsed.length + NO_LOGS.length;
   const typeLength = type === 0 ? 0 : 1;
-  const bytes = new Uint8Array(typeLength + rlpListLength(payload));
+  const bytes = allocateShared(typeLength + rlpListLength(payload));
   bytes[0] = type;
   const start = writeRlpListPrefix(payload, bytes, typeLength);
   bytes[start] = status === 1 ? 0x01 : 0x80;
@@ -57,7 +58,7 @@ function encodeWithLogs({ type, status, cumulativeGasUsed, logsBloom, logs }: Co
   for (const log of logs) logsPayload += rlpListLength(logPayloadLength(log));
   const payload = 1 + gasUsed.length + encodedLength(logsBloom) + rlpListLength(logsPayload);
   const typeLength = type === 0 ? 0 : 1;
-  const bytes = new Uint8Array(typeLength + rlpListLength(payload));
+  const bytes = allocateShared(typeLength + rlpListLength(payload));
   bytes[0] = type;
   let at = writeRlpListPrefix(payload, bytes, typeLength);
   bytes[at++] = status === 1 ? 0x01 : 0x80;

@@ -13,7 +13,8 @@ const HASH_BYTES = 32;
  *     transaction   index ‖ hash 32 ‖ count ‖ log*            only those with logs
  *     log           address 20 ‖ number of topics u8 ‖ topic 32* ‖ length ‖ data
  *
- * Numbers are varints. Finding a log in a record of the block log would mean to decode all its
+ * Numbers are varints. Count and logs of a transaction are those bytes of its receipt's record (receipt-record.ts), and are copied where
+ * the record is at hand. Finding a log in a record of the block log would mean to decode all its
  * transactions; this takes a microsecond a block.
  */
 export function encodeBlockLogs(executed: IndexedParts): Uint8Array | undefined {
@@ -28,6 +29,10 @@ export function encodeBlockLogs(executed: IndexedParts): Uint8Array | undefined 
     }
     writer.varint(index);
     writer.hex(block.transactions[index]!.hash);
+    if (logs instanceof Uint8Array) {
+      writer.bytes(logs);
+      continue;
+    }
     writer.varint(logs.length);
     for (const { address, topics, data } of logs) {
       writer.hex(address);

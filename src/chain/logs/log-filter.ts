@@ -142,22 +142,47 @@ export type LogTerm = string;
 
 const ANY = "\0";
 const ADDRESS = "\x01";
-const TOPICS = ["\x02", "\x03", "\x04", "\x05"] as const;
+const TOPICS = [2, 3, 4, 5] as const;
 const ADDRESS_BYTES = 20;
 const TOPIC_BYTES = 32;
 const FOLDED_BYTES = 16;
 
 /** Each term of the logs still to come in `logs`, once. */
 export function termsOfBlock(logs: BlockLogs): ReadonlySet<LogTerm> {
-  const terms = new Set<LogTerm>([ANY]);
-  const { bytes } = logs;
-  while (logs.next()) {
-    terms.add(addressTerm(bytes, logs.addressOffset));
-    for (let position = 0; position < logs.topicCount; position++) {
-      terms.add(topicTerm(position, bytes, logs.topicsOffset + position * TOPIC_BYTES));
-    }
-  }
+  const terms = new Set<LogTerm>();
+  visitTerms(logs, (term) => terms.add(term));
   return terms;
+}
+
+/** Calls `visit` with each term of the logs still to come in `logs`; with some of them more than once. */
+export function visitTerms(logs: BlockLogs, visit: (term: LogTerm) => void): void {
+  visit(ANY);
+  const { bytes } = logs;
+  // Of the log before, whose terms were visited: mostly it has the same address and the same event.
+  let lastAddress = -1;
+  let lastTopics = 0;
+  let lastCount = 0;
+  while (logs.next()) {
+    const { addressOffset, topicsOffset, topicCount } = logs;
+    if (lastAddress < 0 || !isSame(bytes, addressOffset, lastAddress, ADDRESS_BYTES)) {
+      visit(addressTerm(bytes, addressOffset));
+    }
+    for (let position = 0; position < topicCount; position++) {
+      const at = topicsOffset + position * TOPIC_BYTES;
+      const last = lastTopics + position * TOPIC_BYTES;
+      if (position < lastCount && isSame(bytes, at, last, TOPIC_BYTES)) continue;
+      visit(topicTerm(position, bytes, at));
+    }
+    lastAddress = addressOffset;
+    lastTopics = topicsOffset;
+    lastCount = topicCount;
+  }
+}
+
+/** From the end, where most differ. */
+function isSame(bytes: Uint8Array, a: number, b: number, length: number): boolean {
+  for (let i = length - 1; i >= 0; i--) if (bytes[a + i] !== bytes[b + i]) return false;
+  return true;
 }
 
 /** Lists of terms: a log that `filter` matches has one of each list. There is at least one list. */
@@ -204,10 +229,12 @@ function addressTerm(bytes: Buffer, offset: number): LogTerm {
   return ADDRESS + bytes.toString("latin1", offset, offset + ADDRESS_BYTES);
 }
 
+const foldedTopic = Buffer.alloc(1 + FOLDED_BYTES);
+
 function topicTerm(position: number, bytes: Buffer, offset: number): LogTerm {
-  const folded = Buffer.allocUnsafe(FOLDED_BYTES);
+  foldedTopic[0] = TOPICS[position]!;
   for (let i = 0; i < FOLDED_BYTES; i++) {
-    folded[i] = bytes[offset + i]! ^ bytes[offset + FOLDED_BYTES + i]!;
+    foldedTopic[1 + i] = bytes[offset + i]! ^ bytes[offset + FOLDED_BYTES + i]!;
   }
-  return TOPICS[position] + folded.toString("latin1");
+  return foldedTopic.toString("latin1");
 }

@@ -24,6 +24,7 @@ import {
   termRowKey,
   termsOfBlock,
   termsOfFilter,
+  visitTerms,
 } from "./log-filter.ts";
 
 /** When what waits in memory goes to its rows. */
@@ -125,12 +126,14 @@ export class LogIndex implements LogSource {
     if (row === undefined) return;
     this.#recent.logs.set(number, row);
     this.#recentLogBytes += row.length;
-    for (const term of termsOfBlock(new BlockLogs(number, row))) {
-      const numbers = this.#recent.postings.get(term);
-      if (numbers === undefined) this.#recent.postings.set(term, [number]);
+    const { postings } = this.#recent;
+    visitTerms(new BlockLogs(number, row), (term) => {
+      const numbers = postings.get(term);
+      if (numbers === undefined) postings.set(term, [number]);
+      else if (numbers.at(-1) === number) return;
       else numbers.push(number);
       this.#recentPostings++;
-    }
+    });
   }
 
   candidates(filter: LogFilter, from: number, to: number): readonly number[] {

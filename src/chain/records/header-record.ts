@@ -121,6 +121,13 @@ export function readBloom(reader: ByteReader): Uint8Array {
   return bloom;
 }
 
+/** Passes over what `readBloom` reads. @throws MalformedBytesError */
+export function skipBloom(reader: ByteReader): void {
+  const count = reader.byte();
+  if (count === BLOOM_WHOLE) reader.skip(BLOOM_LENGTH);
+  else for (let i = 0; i < count; i++) reader.varint();
+}
+
 function setBits(bloom: Uint8Array): number[] {
   const bits: number[] = [];
   if (bloom === EMPTY_BLOOM) return bits;

@@ -18,7 +18,8 @@ export type IndexedParts = {
   readonly receipts: readonly IndexedReceipt[];
 };
 
-type IndexedReceipt = { readonly logs: readonly Log[] };
+/** Its logs, or the bytes of them in a record, from `readReceiptLogs`. */
+type IndexedReceipt = { readonly logs: readonly Log[] | Uint8Array };
 
 const CHECKSUM_LENGTH = 4;
 const SENDER_LENGTH = 20;

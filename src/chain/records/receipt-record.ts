@@ -1,9 +1,10 @@
 import type { Address } from "../../primitives/address.ts";
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
 import type { Log, Receipt } from "../../types/receipt.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
-import { readBloom, writeBloom } from "./header-record.ts";
+import { readBloom, skipBloom, writeBloom } from "./header-record.ts";
 
 const STATUS = 1;
 const SUCCESS = 2;
@@ -13,6 +14,8 @@ const BLOB_GAS_USED = 16;
 const BLOB_GAS_PRICE = 32;
 /** Numbers between the flags and the bloom. */
 const GAS_FIELDS = 3;
+const ADDRESS_LENGTH = 20;
+const HASH_LENGTH = 32;
 
 /**
  * A receipt in the block log, without its type, which is its transaction's.
@@ -76,12 +79,26 @@ export function readReceiptGas(reader: ByteReader): Pick<Receipt, "gasUsed" | "e
   return { gasUsed: reader.bigint(), effectiveGasPrice: reader.bigint() };
 }
 
-/** The logs of the receipt that begins here; what is after them is not read. @throws MalformedBytesError */
-export function readReceiptLogs(reader: ByteReader): Log[] {
+/**
+ * The logs of the receipt that begins here as they are in it, after their number: a view, empty where there are none. What is after them is
+ * not read.
+ * @throws MalformedBytesError
+ */
+export function readReceiptLogs(reader: ByteReader): Uint8Array {
   reader.byte();
   for (let field = 0; field < GAS_FIELDS; field++) reader.skipBigint();
-  readBloom(reader);
-  return readLogs(reader);
+  skipBloom(reader);
+  const start = reader.offset;
+  const count = reader.varint();
+  if (count === 0) return EMPTY_BYTES;
+  for (let left = count; left > 0; left--) {
+    reader.skip(ADDRESS_LENGTH);
+    reader.skip(reader.byte() * HASH_LENGTH);
+    reader.skip(reader.varint());
+  }
+  const length = reader.offset - start;
+  reader.offset = start;
+  return reader.bytes(length);
 }
 
 function readLogs(reader: ByteReader): Log[] {

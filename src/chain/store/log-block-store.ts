@@ -95,6 +95,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
       index: openIndex(options, log, caches.codes),
       createTrie,
       caches,
+      decodesHead: options.decodesHead,
       isWriter: true,
     });
     const { failPoint = () => {}, onClosed = () => {}, onDamage = () => {}, freeBytes = () => Infinity } = options;

@@ -22,6 +22,8 @@ export type LogBlockStoreOptions = {
   readonly mergeLimits?: MergeLimits;
   /** Memory for what was read; by default the shares of CACHE_BYTES. Trie nodes are cached by the owner of the trie. */
   readonly caches?: StoreCacheSizes;
+  /** False where each block reads its values of the newest state once, and nobody else does: they do not stay decoded. */
+  readonly decodesHead?: boolean;
   /** Builds the index of addresses; off if not given. */
   readonly addressIndex?: boolean;
   /** Called when building the index of addresses fails; the chain goes on without it. */

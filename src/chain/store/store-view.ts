@@ -22,6 +22,8 @@ export type StoreViewModules = {
   readonly index: BlockIndex;
   readonly createTrie: CreateTrie;
   readonly caches: StoreCacheSizes;
+  /** False: values of the newest state do not stay decoded. */
+  readonly decodesHead?: boolean | undefined;
   /** The index is written by this thread: it ends with the newest block. Rows of another writer may be of blocks after the head. */
   readonly isWriter: boolean;
 };
@@ -38,7 +40,7 @@ export abstract class StoreView implements ReadableBlockStore {
   protected readonly computed: ComputedTrieNodes;
   readonly #states: StateSource;
 
-  constructor({ log, index, createTrie, caches, isWriter }: StoreViewModules) {
+  constructor({ log, index, createTrie, caches, decodesHead, isWriter }: StoreViewModules) {
     const assertNotPruned = (number: number) => this.assertNotPruned(number, this.newestStateBase());
     /** @param read of a row, or of the log: the writer may have gone on by more blocks than it stores states of */
     const atHead = (table: VersionedTable) => ({
@@ -55,7 +57,7 @@ export abstract class StoreView implements ReadableBlockStore {
     const latest = isWriter ? index : { accounts: atHead(accounts), slots: atHead(slots) };
     this.index = index;
     this.blocks = new BlockReader(log, (number) => this.positionOf(number), caches.blocks);
-    this.headState = new HeadState(latest, caches.headState);
+    this.headState = new HeadState(latest, caches.headState, decodesHead);
     this.historic = new HistoricStates(index, assertNotPruned, caches.historicStates);
     this.computed = new ComputedTrieNodes(
       createTrie,

@@ -115,7 +115,7 @@ export function openChain(
     createTrie: (nodes: TrieNodeReader) => alias(createStateTrie(nodes)),
     addressIndex: config.index.addresses,
     retention: retentionOf(config, options),
-    ...(isBulk && { mergeLimits: BULK_MERGE_LIMITS }),
+    ...(isBulk && { mergeLimits: BULK_MERGE_LIMITS, decodesHead: false }),
     ...options,
   };
   const store = isInMemory(config)

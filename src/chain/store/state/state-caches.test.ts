@@ -46,9 +46,9 @@ function rowsOf(changes: StateChanges): ChangeRows {
 }
 
 /** Compares all that `chain` has touched after each of `blocks` blocks. */
-function follow(seed: number, blocks: number, bytesMax: number) {
+function follow(seed: number, blocks: number, bytesMax: number, decodes?: boolean) {
   const latest = createLatest();
-  const head = new HeadState(latest, bytesMax);
+  const head = new HeadState(latest, bytesMax, decodes);
   const chain = new RandomChain(seed);
   const touched = new Map<Address, Set<Hash>>();
   for (let number = 0; number < blocks; number++) {
@@ -73,7 +73,9 @@ function follow(seed: number, blocks: number, bytesMax: number) {
 describe("HeadState", () => {
   test("follows the head of any chain, however little it stores", () => {
     fc.assert(
-      fc.property(fc.nat(), fc.nat(8_000), (seed, bytesMax) => follow(seed, 20, bytesMax)),
+      fc.property(fc.nat(), fc.nat(8_000), fc.boolean(), (seed, bytesMax, decodes) =>
+        follow(seed, 20, bytesMax, decodes),
+      ),
       { numRuns: 40 },
     );
   });

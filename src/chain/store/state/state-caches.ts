@@ -22,7 +22,7 @@ export class DecodedValues {
   readonly #slots = new Map<Address, Map<Hash, bigint>>();
   #slotCount = 0;
 
-  /** @param bytesMax memory; beyond it everything is forgotten and read again */
+  /** @param bytesMax memory; beyond it everything is forgotten and read again. 0: nothing is stored */
   constructor(index: LatestState, bytesMax: number) {
     this.#index = index;
     this.#bytesMax = bytesMax;
@@ -53,6 +53,7 @@ export class DecodedValues {
 
   /** Values of the state have changed. What is not here stays out: most of it is not read again soon. */
   apply({ accounts }: StateChanges): void {
+    if (this.bytes === 0) return;
     for (const { address, account, storage, storageCleared } of accounts) {
       if (this.#accounts.has(address)) this.#accounts.set(address, account ?? undefined);
       if (storageCleared) this.#forgetSlots(address);
@@ -70,11 +71,13 @@ export class DecodedValues {
   }
 
   #addAccount(address: Address, account: Account | undefined): void {
+    if (this.#bytesMax === 0) return;
     if (this.bytes >= this.#bytesMax) this.forget();
     this.#accounts.set(address, account);
   }
 
   #addSlot(address: Address, slot: Hash, value: bigint): void {
+    if (this.#bytesMax === 0) return;
     if (this.bytes >= this.#bytesMax) this.forget();
     let slots = this.#slots.get(address);
     if (slots === undefined) {
@@ -108,9 +111,12 @@ export class HeadState {
   readonly #slots: LatestValues;
   readonly #decoded: DecodedValues;
 
-  /** @param bytesMax memory, about */
-  constructor(index: LatestState, bytesMax: number) {
-    const decodedBytes = Math.floor((bytesMax * DECODED_SHARE) / 100);
+  /**
+   * @param bytesMax memory, about
+   * @param decodes false: no value stays decoded, which is for blocks that read each of theirs once
+   */
+  constructor(index: LatestState, bytesMax: number, decodes = true) {
+    const decodedBytes = decodes ? Math.floor((bytesMax * DECODED_SHARE) / 100) : 0;
     const half = Math.floor((bytesMax - decodedBytes) / 2);
     this.#accounts = new LatestValues(index.accounts, ACCOUNT_LENGTHS, half);
     this.#slots = new LatestValues(index.slots, SLOT_LENGTHS, half);

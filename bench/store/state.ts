@@ -48,6 +48,7 @@ const SERIES: readonly {
   { name: "2,000 transfers", transfers: 2_000, blocks: 40 },
   { name: "5,000 transfers", transfers: 5_000, blocks: 16 },
   { name: "5,000, prefetched", transfers: 5_000, blocks: 16, isPrefetched: true },
+  { name: "2,000, prefetched", transfers: 2_000, blocks: 40, isPrefetched: true },
   { name: "5,000, back to back", transfers: 5_000, blocks: 16, isBackToBack: true },
   { name: "2,000 of a token", transfers: 2_000, blocks: 20, isToken: true },
   { name: "200, many blocks", transfers: 200, blocks: 2_000 },

@@ -45,10 +45,17 @@ export async function bundle(root, outdir) {
   await build({ ...commonJs, entryPoints: ["src/bundle/library.ts"] });
   // One copy of the node for those that import and those that require it.
   writeFileSync(join(outdir, "library.js"), LIBRARY_MODULE);
-  const { metafile } = await build({
+  // Only for the console, and has nothing in common with the rest.
+  const viem = await build({
     ...commonJs,
-    // viem is only for the console, and has nothing in common with the rest.
-    entryPoints: { evmint: "src/bundle/exports.ts", viem: "src/bundle/viem.ts" },
+    entryPoints: ["src/bundle/viem.ts"],
+    sourcemap: false,
+    minifyWhitespace: true,
+    metafile: true,
+  });
+  const node = await build({
+    ...commonJs,
+    entryPoints: { evmint: "src/bundle/exports.ts" },
     // Found at run time or missing: they bring native code, or are only for those who want them.
     plugins: [await storedInterpreters(root, build)],
     external: [
@@ -61,7 +68,8 @@ export async function bundle(root, outdir) {
     logOverride: { "empty-import-meta": "silent" },
     metafile: true,
   });
-  writeFileSync(join(outdir, "LICENSES.txt"), licensesOf(root, Object.keys(metafile.inputs)));
+  const inputs = [...Object.keys(node.metafile.inputs), ...Object.keys(viem.metafile.inputs)];
+  writeFileSync(join(outdir, "LICENSES.txt"), licensesOf(root, inputs));
 }
 
 /** What test runners load: small files around the one copy of the node. */

@@ -42,7 +42,7 @@ export function readBalances(kv: Kv): Map<ClientId, StoredBalance> {
   for (const [key, value] of kv.range(prefixRange(tableKey(BALANCE_TABLE)))) {
     const row = new ByteReader(value);
     const positive = row.bigint();
-    found.set(hexDigits(key.subarray(1)) as ClientId, { positive, meta: row.block().toString() });
+    found.set(hexDigits(key.subarray(1)) as ClientId, { positive, meta: Buffer.from(row.block()).toString() });
   }
   return found;
 }

@@ -8,6 +8,7 @@ import { loadNativeBackend } from "../../src/explorer/browser/secp256k1.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
 import * as node from "../../src/primitives/keccak.ts";
 import * as nodePair from "../../src/primitives/keccak-pair-wasm.ts";
+import { allAtOnce } from "../../src/threads/in-slices.ts";
 import fc from "../support/fast-check.ts";
 
 test("keccak of the browser has every export of the node's, and the same digests", () => {
@@ -23,8 +24,11 @@ test("keccak of the browser has every export of the node's, and the same digests
       browser.keccakMessage.set(data);
       browser.keccak256Message(data.length, out, 3);
       assert.deepEqual(out.subarray(3, 35), node.keccak256(data));
+      assert.equal(allAtOnce(browser.keccak256HashInSteps(data)), node.keccak256Hash(data));
     }),
   );
+  const long = new Uint8Array(200_000).map((_, i) => i);
+  assert.equal(allAtOnce(browser.keccak256HashInSteps(long)), node.keccak256Hash(long));
 });
 
 test("pairs of messages have the digests of the node's in the browser, where they are asked for", () => {

@@ -23,3 +23,14 @@ export function keccak256Hash(data: Uint8Array): Hash {
 export function keccak256OfHex(text: Hex): Uint8Array {
   return keccak_256(hexToBytes(text));
 }
+
+const BYTES_PER_STEP = 64 << 10;
+
+export function* keccak256HashInSteps(data: Uint8Array): Generator<undefined, Hash> {
+  const hasher = keccak_256.create();
+  for (let start = 0; start < data.length; start += BYTES_PER_STEP) {
+    hasher.update(data.subarray(start, start + BYTES_PER_STEP));
+    yield;
+  }
+  return bytesToHex(hasher.digest()) as Hash;
+}

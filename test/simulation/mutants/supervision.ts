@@ -79,7 +79,7 @@ export const SUPERVISION_MUTANTS: readonly Mutant[] = [
     patches: [
       {
         file: "src/consensus/evm-application.ts",
-        from: `    if (forkHash === undefined || equalBytes(own, forkHash)) return;`,
+        from: `    if (equalBytes(own, forkHash)) return;`,
         to: `    if (forkHash !== own || height > 0) return;`,
       },
     ],

@@ -185,6 +185,15 @@ const TABLES: readonly Table[] = [
         .slice(0, DEAREST_PRECOMPILES)
         .map((row) => ({ what: `${row["precompile"]}, ${row["input"]}`, ours: `${rounded(row["ns/gas"])} ns a gas` })),
   },
+  {
+    file: "genesis",
+    title: "First start with a large genesis",
+    lines: (rows) =>
+      rows.map((row) => ({
+        what: `${rounded(row["accounts"])} accounts, of which ${rounded(row["contracts"])} have code and slots`,
+        ours: `${rounded(row["us an account"])} µs an account, ${rounded(row["cpu us an account"])} µs of CPU, ${rounded(row["peak MB"])} MB at most`,
+      })),
+  },
   { file: "state", title: "A large state", lines: stateLines },
 ];
 

@@ -123,7 +123,8 @@ export class Dispatcher<Modules> {
     const read = this.#reading.then(() =>
       context.isAborted ? undefined : inSlices(this.#readInSteps(body, context), this.#parseSlices),
     );
-    this.#reading = read.then(() => undefined);
+    const isRead = () => undefined;
+    this.#reading = read.then(isRead, isRead);
     return read;
   }
 

@@ -10,5 +10,5 @@ export async function run(args: readonly string[]): Promise<void> {
   const forks = args.length > 0 ? (args as Hardfork[]) : FORKS;
   const rows = forks.flatMap((fork) => precompileRows(fork));
   printTable(rows);
-  writeResult("micro-precompiles", rows);
+  writeResult("precompiles", rows);
 }

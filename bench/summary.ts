@@ -140,7 +140,10 @@ const TABLES: readonly Table[] = [
     file: "chain-files",
     title: "Import and reindex",
     lines: (rows) =>
-      ofOurs(rows, "work").map(({ what, own, peer }) => ({
+      ofOurs(
+        rows.filter(({ work }) => !String(work).startsWith("genesis")),
+        "work",
+      ).map(({ what, own, peer }) => ({
         what,
         ours: `${rounded(own["tx/s"])} tx/s`,
         geth: times(own, peer("geth full"), "tx/s"),

@@ -59,7 +59,7 @@ export function stateRootOf(changes: StateChanges): Uint8Array {
 function rootOf(state: Uint8Array): Uint8Array {
   const entries = new StateEntries(state);
   const { order, ...keys } = stateKeys(entries);
-  return buildStateTrie(entries, keys, order, () => HASH_ONLY);
+  return buildStateTrie({ entries, keys, order, sinkOf: () => HASH_ONLY });
 }
 
 /** What geth takes for a gas limit of 0. */

@@ -1,4 +1,5 @@
 import { ADDRESS_LENGTH } from "../primitives/address.ts";
+import { HEX_VALUES } from "../primitives/hex.ts";
 import { KeyTable } from "./key-table.ts";
 import { PACKED, PackedAlloc } from "./packed-alloc.ts";
 
@@ -32,12 +33,6 @@ const SHORTEST_ACCOUNT = `"${"0".repeat(ADDRESS_DIGITS)}":{"balance":0},`;
 /** The members of an account, as bits. */
 const PART = { balance: 1, nonce: 2, code: 4, storage: 8 } as const;
 const PARTS = Object.entries(PART).map(([key, bit]) => [`${key}"`, bit] as const);
-
-/** Value of each ASCII character that is a hex digit, 16 for every other. */
-const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
-  const value = Number.parseInt(String.fromCharCode(code), 16);
-  return Number.isNaN(value) ? 16 : value;
-});
 
 /** The text is not plainly that of valid accounts. */
 class UnusualTextError extends Error {}
@@ -177,25 +172,25 @@ class AllocDecoder {
       this.#word(start + PACKED.valueOffset, false);
       this.#slotCount++;
     } while (this.#hasMore());
-    this.#keepSlots(first);
+    this.#storeSlots(first);
   }
 
   /** Each slot must be there once; those of value 0 do not exist (Yellow Paper 4.1). */
-  #keepSlots(first: number): void {
+  #storeSlots(first: number): void {
     const length = PACKED.slotLength;
     const rows = this.#slots.subarray(first * length, this.#slotCount * length);
     const count = this.#slotCount - first;
     if (count > 1 && !new KeyTable(rows, length, WORD_LENGTH, count).isUnique) throw new UnusualTextError();
-    let kept = 0;
+    let stored = 0;
     for (let slot = 0; slot < count; slot++) {
       const start = slot * length;
       let at = start + PACKED.valueOffset;
       while (at < start + length && rows[at] === 0) at++;
       if (at === start + length) continue;
-      if (kept < slot) rows.copyWithin(kept * length, start, start + length);
-      kept++;
+      if (stored < slot) rows.copyWithin(stored * length, start, start + length);
+      stored++;
     }
-    this.#slotCount = first + kept;
+    this.#slotCount = first + stored;
   }
 
   /** Up to 32 bytes of hex before a quote, prefix optional. */
@@ -275,8 +270,8 @@ class AllocDecoder {
     let to = offset + length;
     let at = end;
     while (at > this.at) {
-      const low = DIGITS[text.charCodeAt(--at)] ?? 16;
-      const high = at > this.at ? (DIGITS[text.charCodeAt(--at)] ?? 16) : 0;
+      const low = HEX_VALUES[text.charCodeAt(--at)] ?? 16;
+      const high = at > this.at ? (HEX_VALUES[text.charCodeAt(--at)] ?? 16) : 0;
       if (low > 15 || high > 15) throw new UnusualTextError();
       const byte = (high << 4) | low;
       if (to > offset) out[--to] = byte;
@@ -290,8 +285,8 @@ class AllocDecoder {
     const end = this.at + digits;
     let to = offset;
     for (let at = this.at; at < end; at += 2) {
-      const high = DIGITS[text.charCodeAt(at)] ?? 16;
-      const low = DIGITS[text.charCodeAt(at + 1)] ?? 16;
+      const high = HEX_VALUES[text.charCodeAt(at)] ?? 16;
+      const low = HEX_VALUES[text.charCodeAt(at + 1)] ?? 16;
       if (high > 15 || low > 15) throw new UnusualTextError();
       out[to++] = (high << 4) | low;
     }

@@ -1,3 +1,5 @@
+import { keyHash } from "../primitives/key-hash.ts";
+
 /** Of the places in a table a half is used at most, so that a search ends soon. */
 const PLACES_A_KEY = 2;
 
@@ -13,7 +15,6 @@ export class KeyTable {
 
   /**
    * @param rows of `rowLength` bytes each; a row begins with its key
-   * @param keyLength a multiple of 4
    */
   constructor(rows: Uint8Array, rowLength: number, keyLength: number, count: number) {
     this.#rows = rows;
@@ -40,14 +41,7 @@ export class KeyTable {
   #placeOf(bytes: Uint8Array, offset: number): number {
     const places = this.#places;
     const mask = places.length - 1;
-    const end = offset + this.#keyLength;
-    let hash = 0;
-    for (let at = offset; at < end; at += 4) {
-      const word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
-      hash = Math.imul(hash ^ word, 0x9e3779b1);
-      hash ^= hash >>> 15;
-    }
-    let place = hash & mask;
+    let place = keyHash(bytes, offset, this.#keyLength) & mask;
     while (places[place] !== 0 && !this.#isKey(places[place]! - 1, bytes, offset)) place = (place + 1) & mask;
     return place;
   }

@@ -14,7 +14,7 @@ export class InvalidHexError extends NodeError {
 }
 
 /** Value of each character of Latin-1 that is a hex digit, 16 for every other. */
-const DIGITS = Uint8Array.from({ length: 256 }, (_, code) => {
+export const HEX_VALUES: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) => {
   const value = Number.parseInt(String.fromCharCode(code), 16);
   return Number.isNaN(value) ? 16 : value;
 });
@@ -65,8 +65,8 @@ export function shortDataToBytes(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(length);
   for (let i = 0, at = 2; i < length; i++, at += 2) {
     // Characters beyond Latin-1 have no entry.
-    const high = DIGITS[text.charCodeAt(at)] ?? 16;
-    const low = DIGITS[text.charCodeAt(at + 1)] ?? 16;
+    const high = HEX_VALUES[text.charCodeAt(at)] ?? 16;
+    const low = HEX_VALUES[text.charCodeAt(at + 1)] ?? 16;
     if (high > 15 || low > 15) return undefined;
     bytes[i] = (high << 4) | low;
   }
@@ -77,7 +77,7 @@ export function shortDataToBytes(text: string): Uint8Array | undefined {
 export function writeHex(text: Hex, out: Uint8Array, offset: number): number {
   let to = offset;
   for (let at = 2; at < text.length; at += 2) {
-    out[to++] = (DIGITS[text.charCodeAt(at)]! << 4) | DIGITS[text.charCodeAt(at + 1)]!;
+    out[to++] = (HEX_VALUES[text.charCodeAt(at)]! << 4) | HEX_VALUES[text.charCodeAt(at + 1)]!;
   }
   return to;
 }

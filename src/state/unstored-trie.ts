@@ -7,7 +7,7 @@ import { createStateTrie, type StateTrie } from "./state-trie.ts";
 /** Memory for nodes that are read; those that are made stay as long as the trie. */
 const CACHE_BYTES = 4 << 20;
 
-/** The state after changes one after the other, whose nodes are kept here alone. */
+/** The state after changes one after the other, whose nodes are nowhere else. */
 export class UnstoredTrie {
   /** RLP of the nodes made so far, by hash. */
   readonly #made = new Map<string, Uint8Array>();

@@ -1,4 +1,4 @@
-import { keyHash } from "./key-hash.ts";
+import { keyHash } from "../primitives/key-hash.ts";
 
 /** The keys of a table in memory: key number `index` begins at `index * length`. */
 type Keys = { readonly bytes: Uint8Array; readonly length: number };

@@ -1,4 +1,4 @@
-import { keyHash } from "./key-hash.ts";
+import { keyHash } from "../primitives/key-hash.ts";
 import { KeyPrefixes } from "./key-prefixes.ts";
 import type { PostingList, Version } from "./posting-list.ts";
 import { keyPrefix, rowOrder } from "./row-order.ts";

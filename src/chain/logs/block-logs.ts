@@ -14,7 +14,7 @@ const HASH_BYTES = 32;
  *     log           address 20 ‖ number of topics u8 ‖ topic 32* ‖ length ‖ data
  *
  * Numbers are varints. Count and logs of a transaction are those bytes of its receipt's record (receipt-record.ts), and are copied where
- * the record is at hand. Finding a log in a record of the block log would mean to decode all its
+ * the record is read. Finding a log in a record of the block log would mean to decode all its
  * transactions; this takes a microsecond a block.
  */
 export function encodeBlockLogs(executed: IndexedParts): Uint8Array | undefined {

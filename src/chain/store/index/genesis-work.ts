@@ -138,7 +138,7 @@ export class GenesisWork {
       if (order.length === 0) return;
       sortByKey(order, this.#keys.addresses, TRIE_KEY_LENGTH);
       const { built, early } = writeTrieRows(this.#rows, this.#entries, this.#keys, (sinkOf, onAccount) =>
-        buildStateSubtrie(this.#entries, this.#keys, order, sinkOf, onAccount),
+        buildStateSubtrie({ entries: this.#entries, keys: this.#keys, order, sinkOf, onAccount }),
       );
       references[part * REFERENCE_LENGTH] = built.length;
       references.set(built, part * REFERENCE_LENGTH + 1);

@@ -61,7 +61,7 @@ export function loadGenesisState(entries: StateEntries, tables: GenesisTables, p
 function writeAlone(rows: KvLoad, entries: StateEntries, onCommit: () => void, placeOf: PlaceOf): void {
   const { order, ...keys } = stateKeys(entries);
   const { built, early } = writeTrieRows(rows, entries, keys, (sinkOf, onAccount) =>
-    buildStateTrie(entries, keys, order, sinkOf, onAccount),
+    buildStateTrie({ entries, keys, order, sinkOf, onAccount }),
   );
   writeEarlyVersions(rows.run(), early);
   onCommit();

@@ -63,45 +63,33 @@ export function hashSlots(entries: StateEntries, out: Uint8Array, from: number, 
 /** Receives the nodes of the trie of an owner, as in TrieNodeReader. */
 export type SinkOf = (owner: Uint8Array) => Pick<NodeSink, "add">;
 
-/**
- * Root of the state with these accounts and slots.
- * @param order of the accounts by their keys
- * @param sinkOf receives the nodes of the storage tries between those of the accounts
- * @param onAccount called for each account in the order of the keys, while what is read of it is in the processor's cache
- */
-export function buildStateTrie(
-  entries: StateEntries,
-  keys: StateKeys,
-  order: Uint32Array,
-  sinkOf: SinkOf,
-  onAccount?: (index: number) => void,
-): Uint8Array {
-  const trie = new TrieBuilder(sinkOf(EMPTY_BYTES));
-  addAccounts(trie, entries, keys, order, sinkOf, onAccount);
+/** What a trie of accounts, and the storage tries under it, are built from. */
+export type TrieSource = {
+  readonly entries: StateEntries;
+  readonly keys: StateKeys;
+  /** Numbers of the accounts by their keys. */
+  readonly order: Uint32Array;
+  /** Receives the nodes of the storage tries between those of the accounts. */
+  readonly sinkOf: SinkOf;
+  /** Called for each account in the order of the keys, while what is read of it is in the processor's cache. */
+  readonly onAccount?: (index: number) => void;
+};
+
+/** Root of the state with these accounts and slots. */
+export function buildStateTrie(source: TrieSource): Uint8Array {
+  const trie = new TrieBuilder(source.sinkOf(EMPTY_BYTES));
+  addAccounts(trie, source);
   return trie.finish();
 }
 
 /** The same of some accounts, one or more, whose keys begin with the same nibble: how the branch above refers to them. */
-export function buildStateSubtrie(
-  entries: StateEntries,
-  keys: StateKeys,
-  order: Uint32Array,
-  sinkOf: SinkOf,
-  onAccount?: (index: number) => void,
-): Uint8Array {
-  const trie = new TrieBuilder(sinkOf(EMPTY_BYTES), 0);
-  addAccounts(trie, entries, keys, order, sinkOf, onAccount);
+export function buildStateSubtrie(source: TrieSource): Uint8Array {
+  const trie = new TrieBuilder(source.sinkOf(EMPTY_BYTES), 0);
+  addAccounts(trie, source);
   return trie.finishSubtrie();
 }
 
-function addAccounts(
-  trie: TrieBuilder,
-  entries: StateEntries,
-  keys: StateKeys,
-  order: Uint32Array,
-  sinkOf: SinkOf,
-  onAccount?: (index: number) => void,
-): void {
+function addAccounts(trie: TrieBuilder, { entries, keys, order, sinkOf, onAccount }: TrieSource): void {
   const slotValue = new Uint8Array(SLOT_VALUE_LENGTH_MAX);
   const accountValue = new Uint8Array(ACCOUNT_LENGTH_MAX);
 

@@ -1,5 +1,5 @@
 import { invariant } from "../../../errors.ts";
-import { keyHash } from "../../../storage/key-hash.ts";
+import { keyHash } from "../../../primitives/key-hash.ts";
 
 /** Lines that a key can be in. */
 const WAYS = 4;

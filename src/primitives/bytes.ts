@@ -1,4 +1,4 @@
-import { writeHex } from "./hex.ts";
+import { encodedText, writeHex } from "./hex.ts";
 
 /** The empty byte string; shared, never written to. */
 export const EMPTY_BYTES: Uint8Array = new Uint8Array(0);
@@ -21,16 +21,9 @@ export function plainBytes(bytes: Uint8Array): Uint8Array {
   return bytes instanceof Buffer ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) : bytes;
 }
 
-/** V8 stores arrays of so many bytes in its heap, and moves one out of it for good when its buffer is asked for. */
-const HEAP_BYTES_MAX = 64;
-const scratch = Buffer.alloc(HEAP_BYTES_MAX);
-
 /** A text with a letter for each of `bytes`, as the key of a Map. */
 export function latin1FromBytes(bytes: Uint8Array): string {
-  const { length } = bytes;
-  if (length > HEAP_BYTES_MAX) return Buffer.from(bytes.buffer, bytes.byteOffset, length).toString("latin1");
-  for (let i = 0; i < length; i++) scratch[i] = bytes[i]!;
-  return scratch.toString("latin1", 0, length);
+  return encodedText(bytes, "latin1");
 }
 
 /** True when both hold the same bytes. */

@@ -35,12 +35,17 @@ const scratch = Buffer.alloc(HEAP_BYTES_MAX);
 
 /** The bare digits of `bytes`. */
 export function hexDigits(bytes: Uint8Array): string {
+  return encodedText(bytes, "hex");
+}
+
+/** The text that a Buffer with the same bytes gives. */
+export function encodedText(bytes: Uint8Array, encoding: "hex" | "latin1"): string {
   const { length } = bytes;
   if (length <= HEAP_BYTES_MAX) {
     for (let i = 0; i < length; i++) scratch[i] = bytes[i]!;
-    return scratch.toString("hex", 0, length);
+    return scratch.toString(encoding, 0, length);
   }
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
+  return Buffer.from(bytes.buffer, bytes.byteOffset, length).toString(encoding);
 }
 
 /**

@@ -186,6 +186,26 @@ describe("RPC processes", () => {
     }
   });
 
+  test("tell subscribers which logs a rollback removed", { skip: NEEDS_SOLO }, async () => {
+    const [one] = clients as [Client, Client];
+    const { number } = await one.call("eth_getBlockByNumber", "latest", false);
+    const socket = await WsClient.open(node.wsUrl);
+    const logs = await socket.subscribe("logs", {});
+    // PUSH1 0, PUSH1 0, LOG0 as initialization code.
+    const hash = await one.call("eth_sendTransaction", { from: FROM, data: "0x60006000a0" });
+    while ((await one.call("eth_getTransactionReceipt", hash)) === null) await nextTurn();
+    await one.call("debug_setHead", number);
+    while (socket.told(logs).length < 2) await setTimeout(10);
+    socket.close();
+    assert.deepEqual(
+      socket.told(logs).map(({ transactionHash, removed }) => [transactionHash, removed]),
+      [
+        [hash, false],
+        [hash, true],
+      ],
+    );
+  });
+
   test("a killed process takes only its own connections with it, and is replaced", async () => {
     const { processes } = node.node;
     const [victim] = processes!.pids;

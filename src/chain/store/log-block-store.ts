@@ -382,7 +382,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
     const records: BlockRecord[] = [];
     for (const logRecord of this.#log.records(last.end)) {
       // Mostly decoded already: the newest blocks are.
-      const record = this.blocks.block(decodePrefix(logRecord.payload).number);
+      const record = this.blocks.record(decodePrefix(logRecord.payload).number);
       records.push(record);
       removed.push(indexedBlock(record, logRecord));
     }
@@ -424,7 +424,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
   }
 
   #knownRecord(number: number): BlockRecord {
-    const record = this.block(number);
+    const record = this.record(number);
     invariant(record !== undefined, `block ${number} must be known`);
     return record;
   }

@@ -6,6 +6,7 @@ import type { VersionedTable } from "../../storage/versioned-table.ts";
 import type { MaybePromise } from "../../threads/maybe-promise.ts";
 import type { SharedSlices } from "../../threads/shared-slices.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { GasPayment } from "../records/receipt-record.ts";
 import type { BlockRecord, IncludedTransaction, ReadableBlockStore } from "./block-store.ts";
@@ -61,7 +62,7 @@ export abstract class StoreView implements ReadableBlockStore {
     this.historic = new HistoricStates(index, assertNotPruned, caches.historicStates);
     this.computed = new ComputedTrieNodes(
       createTrie,
-      (number) => (number < (this.base() ?? 0) ? undefined : this.block(number)),
+      (number) => (number < (this.base() ?? 0) ? undefined : this.record(number)),
       (number) => this.stateAt(number),
     );
     this.#states = {
@@ -108,11 +109,16 @@ export abstract class StoreView implements ReadableBlockStore {
     throw new StatePrunedError({ number, base, root: this.blocks.header(number).stateRoot });
   }
 
-  block(number: number): BlockRecord | undefined {
+  block(number: number): ExecutedBlock | undefined {
     return this.isStored(number) ? this.blocks.block(number) : undefined;
   }
 
-  blockInSlices(number: number, slices: SharedSlices): MaybePromise<BlockRecord | undefined> {
+  /** The block with its changes. @throws LogCorruptionError */
+  protected record(number: number): BlockRecord | undefined {
+    return this.isStored(number) ? this.blocks.record(number) : undefined;
+  }
+
+  blockInSlices(number: number, slices: SharedSlices): MaybePromise<ExecutedBlock | undefined> {
     return this.isStored(number) ? this.blocks.blockInSlices(number, slices) : undefined;
   }
 

@@ -4,9 +4,9 @@ import type { StateChanges } from "../../../state/reader.ts";
 import { MalformedBytesError } from "../../../storage/byte-io.ts";
 import { LogCorruptionError, LogReader } from "../../../storage/log-reader.ts";
 import { allAtOnce, inSlices, type Steps } from "../../../threads/in-slices.ts";
-import type { MaybePromise } from "../../../threads/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import type { SharedSlices } from "../../../threads/shared-slices.ts";
-import type { Block } from "../../../types/block.ts";
+import type { Block, ExecutedBlock } from "../../../types/block.ts";
 import type { Header } from "../../../types/header.ts";
 import type { Receipt } from "../../../types/receipt.ts";
 import { type AddressParts, addressPartsOf } from "../../addresses/block-addresses.ts";
@@ -40,7 +40,7 @@ export class BlockReader {
   readonly #positionOf: (number: number) => number;
   readonly #decoded: DecodedBlocks;
   /** Blocks that are being decoded in slices, by number: no more than there are calls. */
-  readonly #underWay = new Map<number, Promise<BlockRecord>>();
+  readonly #underWay = new Map<number, Promise<DecodedRecord>>();
   /** What was read last of the numbers that are equal modulo CACHED_MAX. */
   readonly #hashes: (CachedHash | undefined)[] = [];
   readonly #headers: (Header | undefined)[] = [];
@@ -61,7 +61,12 @@ export class BlockReader {
   }
 
   /** @throws LogCorruptionError */
-  block(number: number): BlockRecord {
+  block(number: number): ExecutedBlock {
+    return this.record(number).executed;
+  }
+
+  /** The block with its changes. @throws LogCorruptionError */
+  record(number: number): DecodedRecord {
     const decoded = this.#decoded.get(number);
     if (decoded !== undefined) return decoded;
     const record = allAtOnce(this.#decoding(number));
@@ -70,7 +75,11 @@ export class BlockReader {
   }
 
   /** The same in slices where it is not decoded yet: a full block takes some 10 ms. @throws LogCorruptionError */
-  blockInSlices(number: number, slices: SharedSlices): MaybePromise<BlockRecord> {
+  blockInSlices(number: number, slices: SharedSlices): MaybePromise<ExecutedBlock> {
+    return andThen(this.#recordInSlices(number, slices), ({ executed }) => executed);
+  }
+
+  #recordInSlices(number: number, slices: SharedSlices): MaybePromise<DecodedRecord> {
     const known = this.#decoded.get(number) ?? this.#underWay.get(number);
     if (known !== undefined) return known;
     const record = inSlices(this.#decoding(number), slices);
@@ -270,6 +279,8 @@ export class DecodedBlocks {
 
 /** A block as it stays decoded. Its changes, which few callers ask for, are most of its objects: they are decoded each time. */
 export class DecodedRecord implements BlockRecord {
+  /** The block without the rest: plain data, which crosses threads and processes. */
+  readonly executed: ExecutedBlock;
   readonly block: Block;
   readonly senders: readonly Address[];
   readonly receipts: readonly Receipt[];
@@ -278,9 +289,11 @@ export class DecodedRecord implements BlockRecord {
 
   /** @param payload of the record in the log */
   constructor(record: Omit<BlockRecord, "changes">, payload: Uint8Array) {
-    this.block = record.block;
-    this.senders = record.senders;
-    this.receipts = record.receipts;
+    const { block, senders, receipts } = record;
+    this.executed = { block, senders, receipts };
+    this.block = block;
+    this.senders = senders;
+    this.receipts = receipts;
     this.consensusData = record.consensusData;
     this.#payload = payload;
   }

@@ -31,7 +31,8 @@ function assertMigrated(directory: string, blocks: readonly RandomBlock[], oldLo
   assert.equal(store.head(), blocks.length - 1);
   for (const [number, { record }] of blocks.entries()) {
     assert.deepEqual(plain(store.header(number)), plain(record.block.header));
-    const stored = { ...store.block(number), changes: store.changes(number) };
+    const consensusData = store.consensusDataOf(number);
+    const stored = { ...store.block(number), changes: store.changes(number), consensusData };
     assert.deepEqual(plain(stored), plain(record));
   }
   assert.deepEqual(store.check().faults, []);

@@ -104,8 +104,9 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
       : createNetServer({ pauseOnConnect: true }, (socket) => {
           if (!connectionWorkers.handOver(kind, socket)) accept(socket);
         });
-  if (options.isHanded) server.emit("listening");
-  else await listen(listening, options);
+  // From then on node:http looks after time limits and idle connections, also of those that it does not accept itself.
+  if (listening !== server || options.isHanded) server.emit("listening");
+  if (!options.isHanded) await listen(listening, options);
   return {
     url: options.isHanded ? "" : listenerUrl(listening, options.host, `${kind}${options.tls ? "s" : ""}`),
     accept,

@@ -521,3 +521,23 @@ test("closing ends WebSocket connections with 1001", async () => {
   await server.close(200);
   assert.equal(await closed, 1001);
 });
+
+/** Processes for connections that do not serve yet: all stay here. */
+const NO_WORKER_YET = { handOver: () => false, opened() {}, async shut() {} };
+
+test("closing does not wait for connections that no worker took", async () => {
+  const { server, http } = await start({ modules: { connectionWorkers: NO_WORKER_YET } });
+  // Chunks are for node:http, which keeps the connection.
+  const call = `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  const ended = sendRaw(http, `${call}${echo.length.toString(16)}\r\n${echo}\r\n0\r\n\r\n`);
+  await setTimeout(50);
+  const isOpen = await Promise.race([server.close(60_000), setTimeout(10_000, "open")]);
+  assert.equal(isOpen, undefined);
+  assert.match(await ended, /"result":"hello"/);
+});
+
+test("a client that does not finish its headers is cut where no worker took it", async () => {
+  const limits = { httpHeadersTimeoutMs: 200 };
+  const { http } = await start({ limits, modules: { connectionWorkers: NO_WORKER_YET } });
+  assert.match(await sendRaw(http, "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n"), /^HTTP\/1.1 408 /);
+});

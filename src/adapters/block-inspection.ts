@@ -19,6 +19,7 @@ import { encodeBlock } from "../types/block-codec.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
 import type { CallerFiles } from "./caller-files.ts";
 import type { ChainParts, ProductionParts } from "./parts.ts";
+import { assertStands } from "./resolve.ts";
 import type { CallLimits } from "./rpc-settings.ts";
 
 /** The largest file of one block: a block of the network has at most 10 MiB (EIP-7934). */
@@ -82,12 +83,17 @@ export function createBlockInspection(
       if (block === undefined) throw new NotTraceableError(`block ${hash} not found`);
       const { replay, parent } = replayOf(block, executed?.senders);
       const budget = budgetOf({});
+      const base = { number: parent.number, hash: block.header.parentHash };
       const trie = new UnstoredTrie(store.trieNodesAt(parent.number), parent.stateRoot);
       const roots: Hash[] = [];
       await slices.enter();
+      assertStands(reader, base);
       trie.update(replay.state.changes());
       for (const _ of block.transactions) {
-        if (slices.isOver()) await slices.next();
+        if (slices.isOver()) {
+          await slices.next();
+          assertStands(reader, base);
+        }
         budget.assertInTime();
         try {
           roots.push(trie.update(replay.step()));

@@ -2,25 +2,29 @@ import { executionWitness, type WitnessModules } from "../chain/inspect/executio
 import type { ChainReader } from "../chain/reader.ts";
 import { createEvm } from "../evm/engine.ts";
 import { InvalidBlockError } from "../execution/errors.ts";
+import type { Hash } from "../primitives/hash.ts";
 import { DebugError } from "../rpc/methods/debug/database.ts";
 import { witnessText } from "../rpc/methods/debug/witness-json.ts";
+import { UnknownBlockError } from "../rpc/transport/errors.ts";
 import type { TraceText } from "../tracing/json-writer.ts";
 import { createTraceBudget } from "../tracing/trace-budget.ts";
 import type { CallLimits } from "./rpc-settings.ts";
 
 /**
  * JSON of the execution witness of a block of the chain that has a parent.
- * @throws DebugError, TraceTooLargeError, TracingTimeoutError
+ * @throws UnknownBlockError, DebugError, TraceTooLargeError, TracingTimeoutError
  */
 export function blockWitness(
-  number: number,
+  hash: Hash,
   { reader, store, execution: { config } }: WitnessModules & { readonly reader: Pick<ChainReader, "block"> },
   { timeoutMs, bytesMax: charsMax }: Pick<CallLimits["trace"], "timeoutMs" | "bytesMax">,
 ): TraceText {
+  const executed = reader.block(hash);
+  if (executed === undefined) throw new UnknownBlockError(`block hash ${hash.slice(2)} not found`);
   const { take } = createTraceBudget({ timeoutMs, charsMax });
   const modules = { reader, store, execution: { config, evm: createEvm() } };
   try {
-    return witnessText(executionWitness(reader.block(number)!, modules, (bytes) => take(2 * bytes)));
+    return witnessText(executionWitness(executed, modules, (bytes) => take(2 * bytes)));
   } catch (cause) {
     if (!(cause instanceof InvalidBlockError)) throw cause;
     throw new DebugError("the block's state was also set by other means than its body", {}, { cause });

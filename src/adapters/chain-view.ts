@@ -13,7 +13,7 @@ import type { Hash } from "../primitives/hash.ts";
 import type { LogTextCache } from "../rpc/methods/json/log-text-cache.ts";
 import type { BlockReads, ChainEvents, ChainView, FeeReads, NextBlock, StateReads } from "../rpc/ports/chain-view.ts";
 import { minedReceipt, minedTransaction } from "../rpc/ports/mined.ts";
-import { PendingProofError, UnknownBlockError } from "../rpc/transport/errors.ts";
+import { PendingProofError } from "../rpc/transport/errors.ts";
 import type { Account } from "../state/account.ts";
 import type { StateReader } from "../state/reader.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -24,7 +24,7 @@ import type { Header } from "../types/header.ts";
 import { findLogs } from "./log-search.ts";
 import type { ChainParts, PoolParts, ProductionParts } from "./parts.ts";
 import { proveInSlices } from "./prove-in-slices.ts";
-import { findBlock, findBlockInSlices, findHeader, resolveState, sealedHeader } from "./resolve.ts";
+import { assertStands, findBlock, findBlockInSlices, findHeader, resolveState, sealedHeader } from "./resolve.ts";
 
 export type LocalChainModules = FeeReads &
   ChainEvents & {
@@ -152,9 +152,13 @@ export function createStoredReads(reader: ChainReader, slices: SharedSlices): Bl
     },
     storage: ({ address, slot, at }) => resolveState(reader, at).state.storage(address, slot),
     storageValues({ slots, at }) {
-      const found = resolveState(reader, at);
-      const isThere = () => at === "pending" || reader.blockHash(found.header.number) === found.hash;
-      return inSlices(storageInSteps(found.state, slots, isThere), slices);
+      const { hash, header, state } = resolveState(reader, at);
+      const { number, parentHash } = header;
+      const stored = at === "pending" ? { number: number - 1, hash: parentHash } : { number, hash };
+      return inSlices(
+        storageInSteps(state, slots, () => assertStands(reader, stored)),
+        slices,
+      );
     },
     proof({ address, slots, at }) {
       if (at === "pending") throw new PendingProofError();
@@ -169,11 +173,11 @@ export function createStoredReads(reader: ChainReader, slices: SharedSlices): Bl
 /** Slots read before the clock is looked at: some 0.2 ms. */
 const SLOTS_PER_STEP = 32;
 
-/** @throws UnknownBlockError when the block is rolled back meanwhile */
+/** @param resumed called after each pause */
 function* storageInSteps(
   state: StateReader,
   slots: Parameters<StateReads["storageValues"]>[0]["slots"],
-  isThere: () => boolean,
+  resumed: () => void,
 ): Generator<undefined, bigint[][]> {
   let count = 0;
   const lists: bigint[][] = [];
@@ -183,7 +187,7 @@ function* storageInSteps(
       values.push(state.storage(address, key));
       if (++count % SLOTS_PER_STEP !== 0) continue;
       yield;
-      if (!isThere()) throw new UnknownBlockError("header not found");
+      resumed();
     }
     lists.push(values);
   }

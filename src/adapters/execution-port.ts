@@ -115,7 +115,7 @@ export function createExecutionReads(
         ...(timeoutMs > 0 && { timeoutMs }),
       });
     },
-    executionWitness: ({ number }, limits = own) => blockWitness(number, { reader, store, execution }, limits.trace),
+    executionWitness: ({ hash }, limits = own) => blockWitness(hash, { reader, store, execution }, limits.trace),
     ...createTraceMethods(own, { reader, execution }),
   };
 }

@@ -14,7 +14,7 @@ import type { ExecutedBlock } from "../types/block.ts";
 import { createBlockInspection } from "./block-inspection.ts";
 import type { CallerFiles } from "./caller-files.ts";
 import type { ChainParts, ProductionParts } from "./parts.ts";
-import { findBlock } from "./resolve.ts";
+import { assertStands, findBlock } from "./resolve.ts";
 import type { CallLimits } from "./rpc-settings.ts";
 import { createStoreInspection } from "./store-inspection.ts";
 
@@ -33,6 +33,18 @@ export function createInspectionPort(
 ): InspectionPort {
   const { trace } = limits;
   const { reader, store, execution } = modules.core;
+  /** Of work on the state after a block that takes several turns. */
+  function budgetOf({ block: { hash, header } }: ExecutedBlock) {
+    const { take, assertInTime } = createBudget();
+    return {
+      take,
+      /** @throws UnknownBlockError, TracingTimeoutError */
+      resumed() {
+        assertStands(reader, { number: header.number, hash });
+        assertInTime();
+      },
+    };
+  }
   const createBudget = () => createTraceBudget({ timeoutMs: trace.timeoutMs, charsMax: trace.bytesMax });
 
   /** @throws UnknownBlockError with geth's text */
@@ -64,20 +76,21 @@ export function createInspectionPort(
   return {
     async dumpState({ at, request }) {
       // The nodes of the pending state are not stored; geth shows the state it is built on as well.
-      const { header } = known(at === "pending" ? "latest" : at).block;
+      const executed = known(at === "pending" ? "latest" : at);
+      const { header } = executed.block;
       const source = {
         state: reader.stateAt(header.number),
         keys: store.hashedKeys,
         storageRootOf: (address: Parameters<typeof reader.proof>[0]) =>
           reader.proof(address, [], header.number).storageRoot,
       };
-      const { take, assertInTime } = createBudget();
-      const dump = await dumpState(source, { ...request, take, assertInTime });
+      const dump = await dumpState(source, { ...request, ...budgetOf(executed) });
       return { ...dump, root: header.stateRoot };
     },
     async stateSize({ at }) {
-      const { number, stateRoot } = known(at === "pending" ? "latest" : at).block.header;
-      const { assertInTime } = createBudget();
+      const executed = known(at === "pending" ? "latest" : at);
+      const { number, stateRoot } = executed.block.header;
+      const { resumed } = budgetOf(executed);
       for (;;) {
         const head = store.head();
         const source = {
@@ -86,8 +99,9 @@ export function createInspectionPort(
           codeLengths: store.codeLengths(),
         };
         try {
-          return { ...(await measureState(source, assertInTime)), number, root: stateRoot };
+          return { ...(await measureState(source, resumed)), number, root: stateRoot };
         } catch (error) {
+          resumed();
           // Newer blocks have replaced nodes of this state: they are read from the history from now on.
           if (!(error instanceof MissingTrieNodeError) || store.head() === head) throw error;
         }
@@ -101,13 +115,14 @@ export function createInspectionPort(
       return range;
     },
     preimage: ({ hash }) => findPreimage(hash, store.hashedKeys, createBudget().assertInTime),
-    modifiedAccounts: ({ first, last }) =>
-      modifiedAccounts(
-        { stateAt: (number) => reader.stateAt(number), changes: (number) => store.changes(number) },
-        first,
-        last,
-        createBudget(),
-      ),
+    modifiedAccounts({ first, at }) {
+      const executed = known(at);
+      const states = {
+        stateAt: (number: number) => reader.stateAt(number),
+        changes: (number: number) => store.changes(number),
+      };
+      return modifiedAccounts(states, first, executed.block.header.number, budgetOf(executed));
+    },
     ...createStoreInspection(modules.core, modules.production),
     ...createBlockInspection(limits, modules),
   };

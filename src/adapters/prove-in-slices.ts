@@ -1,10 +1,10 @@
 import type { ChainReader } from "../chain/reader.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { UnknownBlockError } from "../rpc/transport/errors.ts";
 import type { AccountProof } from "../state/state-trie.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
 import type { SharedSlices } from "../threads/shared-slices.ts";
+import { assertStands } from "./resolve.ts";
 
 /** Slots proved before the clock is looked at: a millisecond at most. The account is proved again for each group. */
 const SLOTS_PER_STEP = 16;
@@ -15,19 +15,19 @@ const SLOTS_PER_STEP = 16;
  */
 export function proveInSlices(
   reader: Pick<ChainReader, "proof" | "blockHash">,
-  { number, hash }: { readonly number: number; readonly hash: Hash },
+  block: { readonly number: number; readonly hash: Hash },
   { address, slots }: { readonly address: Address; readonly slots: readonly Hash[] },
   slices: SharedSlices,
 ): MaybePromise<AccountProof> {
-  if (slots.length <= SLOTS_PER_STEP) return reader.proof(address, slots, number);
+  if (slots.length <= SLOTS_PER_STEP) return reader.proof(address, slots, block.number);
 
   async function proveAll(): Promise<AccountProof> {
     const parts: AccountProof[] = [];
     await slices.enter();
     for (let start = 0; start < slots.length; start += SLOTS_PER_STEP) {
       if (slices.isOver()) await slices.next();
-      if (reader.blockHash(number) !== hash) throw new UnknownBlockError("header not found");
-      parts.push(reader.proof(address, slots.slice(start, start + SLOTS_PER_STEP), number));
+      assertStands(reader, block);
+      parts.push(reader.proof(address, slots.slice(start, start + SLOTS_PER_STEP), block.number));
     }
     const storageProofs = parts.flatMap((part) => part.storageProofs);
     return { ...parts[0]!, storageProofs };

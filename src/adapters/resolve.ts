@@ -1,4 +1,5 @@
 import type { ChainReader } from "../chain/reader.ts";
+import type { Hash } from "../primitives/hash.ts";
 import type { BlockNumberOrTag, BlockSelector } from "../rpc/ports/block-selector.ts";
 import type { SealedHeader } from "../rpc/ports/chain-view.ts";
 import { BlockNotCanonicalError, PendingUnavailableError, UnknownBlockError } from "../rpc/transport/errors.ts";
@@ -84,6 +85,17 @@ function numberOf(chain: ChainReader, selector: BlockSelector): number | undefin
   if (typeof selector === "number") return selector;
   if (selector === "earliest") return chain.oldest().block;
   return typeof selector === "object" ? chain.numberOf(selector.blockHash) : undefined;
+}
+
+/**
+ * Called after each pause by work that takes several turns: what is stored under the block's number is another's once it is rolled back.
+ * @throws UnknownBlockError
+ */
+export function assertStands(
+  chain: Pick<ChainReader, "blockHash">,
+  { number, hash }: { readonly number: number; readonly hash: Hash },
+): void {
+  if (chain.blockHash(number) !== hash) throw new UnknownBlockError("header not found");
 }
 
 export function sealedHeader({ block: { hash, header } }: ExecutedBlock): SealedHeader {

@@ -26,7 +26,7 @@ export async function exportState(
     storageRootOf: (address: Parameters<typeof chain.proof>[0]) => chain.proof(address, [], number).storageRoot,
   };
   const whole = { accountsMax: PAGE, withCode: true, withStorage: true };
-  const withoutLimit = { take() {}, assertInTime() {} };
+  const withoutLimit = { take() {}, resumed() {} };
   const descriptor = openSync(file, "wx", 0o600);
   try {
     writeSync(descriptor, `${JSON.stringify({ root: chain.header(number)!.stateRoot })}\n`);

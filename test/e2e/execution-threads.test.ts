@@ -103,7 +103,7 @@ describe("execution threads", () => {
           { at: head.hash, request: {} },
         ],
         traceCall: ats.map((at) => ({ args, at, request: {} })),
-        executionWitness: [{ number: 1 }, { number: head.header.number }],
+        executionWitness: [{ hash: head.header.parentHash }, { hash: head.hash }],
       };
     };
     const outcomeOf = async (run: () => unknown): Promise<unknown> => {

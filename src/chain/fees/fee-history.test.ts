@@ -213,11 +213,13 @@ test("feeHistory lets other work run between blocks that it has to read, and rea
     Array.from({ length: 10 }, (_, i) => 9 - i),
   );
   assert.equal(histories.history(request), await first);
-  // Two blocks are removed meanwhile: what was asked for is not there any more.
+  // Two blocks are removed meanwhile: what was asked for by number is not there any more, and the newest block is another.
   const interrupted = histories.history({ ...request, percentiles: [60] });
-  assert.ok(interrupted instanceof Promise);
+  const latest = histories.history({ blockCount: 9, newest: "latest", percentiles: [60] });
   blocks.splice(8);
-  await assert.rejects(interrupted, { message: "request beyond head block: requested 9, head 7" });
+  await assert.rejects(async () => interrupted, { message: "request beyond head block: requested 9, head 7" });
+  assert.equal((await latest).oldestBlock, 0);
+  assert.equal((await latest).gasUsedRatio.length, 8);
 });
 
 test("feeHistory caches the tips of as many blocks as fit, those used last", () => {

@@ -43,7 +43,7 @@ export class InvalidFeeHistoryRequestError extends NodeError {
 /** Blocks up to `newest`. */
 export type FeeHistoryRequest = {
   readonly blockCount: number;
-  readonly newest: number | "pending";
+  readonly newest: number | "earliest" | "latest" | "safe" | "finalized" | "pending";
   /** Ascending, 0 to 100. */
   readonly percentiles: readonly number[];
 };
@@ -74,9 +74,10 @@ export class FeeHistories {
   /** @throws InvalidFeeHistoryRequestError, BlockPrunedError */
   history(request: FeeHistoryRequest): MaybePromise<FeeHistory> {
     const { blockCount, newest, percentiles } = request;
+    const last = this.#newestStored(newest);
     // Hashes of blocks before the oldest are not asked for: a fork would fetch them.
-    const isKnown = newest !== "pending" && newest >= this.#chain.oldest().block;
-    const hash = isKnown ? this.#chain.blockHash(newest) : undefined;
+    const isKnown = newest !== "pending" && last >= this.#chain.oldest().block;
+    const hash = isKnown ? this.#chain.blockHash(last) : undefined;
     const rowFees = FEES_OF_A_BLOCK + percentiles.length;
     const isStored = Math.min(blockCount, BLOCKS_MAX) * rowFees <= STORED_FEES_MAX;
     if (hash === undefined || !isStored) return this.#compute(request);
@@ -123,7 +124,7 @@ export class FeeHistories {
     const { blockCount, newest, percentiles } = request;
     checkPercentiles(percentiles);
     const head = this.#chain.head().block.header.number;
-    const last = newest === "pending" ? head : newest;
+    const last = this.#newestStored(newest);
     if (last > head) {
       throw new InvalidFeeHistoryRequestError(`request beyond head block: requested ${last}, head ${head}`, {
         requested: last,
@@ -140,6 +141,12 @@ export class FeeHistories {
     const lastHash = this.#chain.blockHash(last);
     invariant(lastHash, "a block between the oldest and the head is stored");
     return { request, first: last + 1 - count, last, lastHash, pending, rows: [] };
+  }
+
+  /** The number of the newest block that is read from the store. */
+  #newestStored(newest: FeeHistoryRequest["newest"]): number {
+    if (typeof newest === "number") return newest;
+    return newest === "earliest" ? this.#chain.oldest().block : this.#chain.head().block.header.number;
   }
 
   /** Adds rows until all are there or the slice is over: whether all are there. @throws BlockPrunedError */

@@ -33,7 +33,7 @@ test("dumpState stops a search over more addresses than there is time for", asyn
     withCode: false,
     withStorage: false,
     take() {},
-    assertInTime() {
+    resumed() {
       if (++checks === 3) throw new Stopped();
     },
   };
@@ -50,7 +50,7 @@ test("modifiedAccounts stops a range of too many blocks or too many slots", asyn
   let blocks = 0;
   const late = {
     take() {},
-    assertInTime() {
+    resumed() {
       if (++blocks === 5) throw new Stopped();
     },
   };
@@ -58,7 +58,7 @@ test("modifiedAccounts stops a range of too many blocks or too many slots", asyn
   assert.equal(blocks, 5);
   let chars = 0;
   const large = {
-    assertInTime() {},
+    resumed() {},
     take(more: number) {
       chars += more;
       if (chars > 1_000) throw new Stopped();

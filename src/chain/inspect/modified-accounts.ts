@@ -17,13 +17,14 @@ const SLOT_CHARS = 66;
 /**
  * Accounts of the state after block `last` that are not the same in the state after block `first`: another nonce, balance, code or
  * storage. In the order of their hashes, as the account trie has them; accounts that are gone are not in it.
- * @throws what `take` and `assertInTime` throw where the blocks between change too much or are too many
+ * @throws what `take` throws where the blocks between change too much, and `resumed`, called after each pause, where they are too many or
+ * no longer stored
  */
 export async function modifiedAccounts(
   { stateAt, changes }: ChangedStates,
   first: number,
   last: number,
-  { take, assertInTime }: { readonly take: (chars: number) => void; readonly assertInTime: () => void },
+  { take, resumed }: { readonly take: (chars: number) => void; readonly resumed: () => void },
 ): Promise<readonly Address[]> {
   const slotsOf = new Map<Address, Set<Hash>>();
   for (let number = first + 1; number <= last; number++) {
@@ -35,7 +36,7 @@ export async function modifiedAccounts(
     }
     // Other calls have their turn between two blocks.
     await setImmediate();
-    assertInTime();
+    resumed();
   }
   const before = stateAt(first);
   const after = stateAt(last);

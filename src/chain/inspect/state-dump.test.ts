@@ -60,7 +60,7 @@ function sourceOf(existing: readonly Address[], keys: HashedKeys) {
   return { state, keys, storageRootOf: () => undefined };
 }
 
-const OPTIONS = { withCode: false, withStorage: false, take() {}, assertInTime() {} };
+const OPTIONS = { withCode: false, withStorage: false, take() {}, resumed() {} };
 
 describe("dumpState", () => {
   test("pages have every account of the state once, in the order of the hashes", async () => {

@@ -34,8 +34,8 @@ export type DumpOptions = {
   readonly withStorage: boolean;
   /** Called with characters of JSON before each part is read; throws where the dump gets too large. */
   readonly take: (chars: number) => void;
-  /** Called now and then while addresses are searched; throws when that takes too long. */
-  readonly assertInTime: () => void;
+  /** Called after each pause; throws where the dump takes too long, or the state is no longer stored. */
+  readonly resumed: () => void;
 };
 
 export type DumpSource = {
@@ -55,16 +55,15 @@ const SLOT_CHARS = 140;
 /** The accounts of a state in the order of the account trie, which is that of their hashes. */
 export async function dumpState(
   { state, keys, storageRootOf }: DumpSource,
-  { start, accountsMax, withCode, withStorage, take, assertInTime }: DumpOptions,
+  { start, accountsMax, withCode, withStorage, take, resumed }: DumpOptions,
 ): Promise<StateDump> {
-  const found = await accountsFrom(
-    { start: startHash(start), countMax: accountsMax + 1 },
-    { state, keys },
-    assertInTime,
-  );
+  const found = await accountsFrom({ start: startHash(start), countMax: accountsMax + 1 }, { state, keys }, resumed);
   const accounts: DumpedAccount[] = [];
   for (const { hash, address, account } of found.slice(0, accountsMax)) {
-    if (accounts.length % ACCOUNTS_PER_SLICE === ACCOUNTS_PER_SLICE - 1) await setImmediate();
+    if (accounts.length % ACCOUNTS_PER_SLICE === ACCOUNTS_PER_SLICE - 1) {
+      await setImmediate();
+      resumed();
+    }
     take(ACCOUNT_CHARS);
     const code = withCode && account.codeHash !== EMPTY_CODE_HASH ? state.code(account.codeHash) : EMPTY_BYTES;
     take(2 * code.length);
@@ -87,13 +86,13 @@ type Found = { readonly hash: Hash; readonly address: Address; readonly account:
 async function accountsFrom(
   { start, countMax }: { readonly start: Hash; readonly countMax: number },
   { state, keys }: Pick<DumpSource, "state" | "keys">,
-  assertInTime: () => void,
+  resumed: () => void,
 ): Promise<Found[]> {
   let count = 0;
   const pause = async () => {
     if (++count % SLICE !== 0) return;
     await setImmediate();
-    assertInTime();
+    resumed();
   };
   // Those in memory first: what is merged meanwhile is found in the table.
   const unmerged = new Lowest(countMax);

@@ -33,12 +33,12 @@ const EMPTY_CODE_HASH_BYTES = hashToBytes(EMPTY_CODE_HASH);
 
 /**
  * Counts a state by walking its tries.
- * @param assertInTime called now and then; throws when it takes too long
+ * @param resumed called after each pause; throws where it takes too long, or the state is no longer stored
  * @throws MissingTrieNodeError where the nodes of this state are removed meanwhile
  */
 export async function measureState(
   { nodes, root, codeLengths }: StateSizeSource,
-  assertInTime: () => void,
+  resumed: () => void,
 ): Promise<StateSize> {
   const kind = (): SizeOfKind => ({ count: 0, bytes: 0 });
   const size = {
@@ -60,10 +60,10 @@ export async function measureState(
     if (steps < SLICE) return;
     steps = 0;
     await setImmediate();
-    assertInTime();
+    resumed();
   };
 
-  assertInTime();
+  resumed();
   for (const { path, value } of trieLeaves(nodes, EMPTY_BYTES, root, addNode("accountNodes"))) {
     add("accounts", slimLength(value));
     const owner = packNibbles(path);

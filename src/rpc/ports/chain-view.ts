@@ -16,7 +16,7 @@ import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import type { JsonText } from "../transport/codec.ts";
-import type { BlockSelector } from "./block-selector.ts";
+import type { BlockNumberOrTag, BlockSelector } from "./block-selector.ts";
 
 /**
  * The chain and its pool as JSON-RPC sees them: head, reads at a block, pool, fees, submit, subscribe.
@@ -207,7 +207,7 @@ export interface FeeReads {
   /** `eth_feeHistory`. @throws InvalidFeeHistoryRequestError */
   feeHistory(input: {
     readonly blockCount: number;
-    readonly at: number | "pending";
+    readonly at: BlockNumberOrTag;
     readonly percentiles: readonly number[];
   }): MaybePromise<FeeHistory>;
 }

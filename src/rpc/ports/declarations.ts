@@ -97,7 +97,7 @@ export const PORT_METHODS = {
     dumpState: STAYS_AT,
     storageRange: STAYS_AT,
     stateSize: STAYS_AT,
-    modifiedAccounts: STAYS,
+    modifiedAccounts: STAYS_AT,
     preimage: STAYS,
     storeStats: STAYS,
     compactStore: STAYS,

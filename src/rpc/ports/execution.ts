@@ -72,9 +72,9 @@ export interface ExecutionPort {
   ): MaybePromise<TraceText>;
   /**
    * JSON of what executing a block of the chain without a state needs; the block has a parent.
-   * @throws DebugError where its state was also set by other means than its body, TraceTooLargeError, TracingTimeoutError
+   * @throws UnknownBlockError, DebugError where its state was also set by other means than its body, TraceTooLargeError, TracingTimeoutError
    */
-  executionWitness(input: Cancellable & { readonly number: number }): MaybePromise<TraceText>;
+  executionWitness(input: Cancellable & { readonly hash: Hash }): MaybePromise<TraceText>;
   /** Builds a block on the head and stores nothing. @throws PayloadAttributesError, and the first invalid transaction's rejection */
   buildBlock(request: PayloadRequest): MaybePromise<BuiltPayload>;
   /** Builds a block and makes it the head; its hash. @throws as `buildBlock` */

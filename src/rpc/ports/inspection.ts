@@ -8,7 +8,7 @@ import type { ExecutedBlock } from "../../types/block.ts";
 import type { BlockSelector } from "./block-selector.ts";
 import type { TraceRequest } from "./execution.ts";
 
-export type DumpRequest = Omit<DumpOptions, "take" | "assertInTime">;
+export type DumpRequest = Omit<DumpOptions, "take" | "resumed">;
 
 /** What `debug_*` reads of states and of the store, and what it changes there. Plain data only, as `ChainView`. */
 export interface InspectionPort extends StateInspection, StoreInspection, BlockInspection {}
@@ -43,10 +43,10 @@ export interface StateInspection {
   /** The address or slot whose keccak256 is or was a key in the state's tries; undefined: none. @throws TracingTimeoutError */
   preimage(input: { readonly hash: Hash }): MaybePromise<Uint8Array | undefined>;
   /**
-   * Accounts of block `last` that differ from those of `first`; both are in the chain.
-   * @throws TraceTooLargeError, TracingTimeoutError
+   * Accounts of the state after the block that are not the same after block `first`, an older one of the chain.
+   * @throws UnknownBlockError with geth's text, TraceTooLargeError, TracingTimeoutError
    */
-  modifiedAccounts(input: { readonly first: number; readonly last: number }): MaybePromise<readonly Address[]>;
+  modifiedAccounts(input: { readonly first: number; readonly at: BlockSelector }): MaybePromise<readonly Address[]>;
 }
 
 export interface StoreInspection {

@@ -39,6 +39,7 @@ import { EthFeeds } from "../methods/subscriptions/eth-feeds.ts";
 import { LogFeed } from "../methods/subscriptions/log-feed.ts";
 import { Notifier } from "../methods/subscriptions/notifier.ts";
 import { Subscriptions } from "../methods/subscriptions/subscriptions.ts";
+import type { BlockNumberOrTag } from "../ports/block-selector.ts";
 import type { ChainView, NextBlock } from "../ports/chain-view.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
 import type { InspectionPort } from "../ports/inspection.ts";
@@ -74,7 +75,7 @@ export type TestBackend = {
   readonly pool: Partial<PoolReader>;
   readonly submit: LocalChainModules["submit"];
   readonly suggestTip: () => bigint;
-  readonly feeHistory: (input: { readonly at: number | "pending" }) => FeeHistory;
+  readonly feeHistory: (input: { readonly at: BlockNumberOrTag }) => FeeHistory;
   readonly execution: Partial<ExecutionPort>;
   readonly inspection: Partial<InspectionPort>;
   readonly keys: Partial<TestPorts["keys"]>;
@@ -144,8 +145,8 @@ export function createTestModules(
   const backend = {
     submit,
     suggestTip: () => 5n,
-    feeHistory: ({ at: newest }: { readonly at: number | "pending" }) => ({
-      oldestBlock: newest === "pending" ? 3 : newest,
+    feeHistory: ({ at: newest }: { readonly at: BlockNumberOrTag }) => ({
+      oldestBlock: typeof newest === "number" ? newest : newest === "pending" ? 3 : 2,
       reward: [[1n, 2n]],
       baseFeePerGas: [BASE_FEE, BASE_FEE],
       gasUsedRatio: [0.5],

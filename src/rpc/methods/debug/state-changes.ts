@@ -3,8 +3,8 @@ import type { Hash } from "../../../primitives/hash.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import type { CancelToken } from "../../../threads/cancel-token.ts";
 import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
-import { blockSelector, byHash } from "../../ports/block-selector.ts";
-import type { ChainView } from "../../ports/chain-view.ts";
+import { type BlockSelector, blockSelector, byHash } from "../../ports/block-selector.ts";
+import type { ChainView, SealedHeader } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import type { InspectionPort } from "../../ports/inspection.ts";
 import {
@@ -44,9 +44,9 @@ export const getModifiedAccountsByNumber = defineMethod({
     if (!(await chain.header({ at: start }))) {
       throw new UnknownBlockError(`start block ${start.toString(16)} not found`);
     }
-    if (end === undefined) return changedIn(start, inspection);
+    if (end === undefined) return changedIn({ number: start, at: start }, inspection);
     if (!(await chain.header({ at: end }))) throw new UnknownBlockError(`end block ${end} not found`);
-    return changedBetween(start, end, inspection);
+    return changedBetween(start, { number: end, at: end }, inspection);
   },
 });
 
@@ -64,21 +64,23 @@ export const getModifiedAccountsByHash = defineMethod({
       throw new UnknownBlockError(`${which} block ${blockHash.slice(2)} not found`);
     };
     const first = await numberOf(start, "start");
-    if (end === undefined) return changedIn(first, inspection);
-    return changedBetween(first, await numberOf(end, "end"), inspection);
+    if (end === undefined) return changedIn({ number: first, at: byHash(start) }, inspection);
+    return changedBetween(first, { number: await numberOf(end, "end"), at: byHash(end) }, inspection);
   },
 });
 
-function changedIn(number: number, inspection: ModifiedModules["inspection"]) {
+type Last = { readonly number: number; readonly at: BlockSelector };
+
+function changedIn({ number, at }: Last, inspection: ModifiedModules["inspection"]) {
   if (number === 0) throw new UnknownBlockError("block 0 has no parent");
-  return inspection.modifiedAccounts({ first: number - 1, last: number });
+  return inspection.modifiedAccounts({ first: number - 1, at });
 }
 
-function changedBetween(first: number, last: number, inspection: ModifiedModules["inspection"]) {
-  if (first >= last) {
-    throw new UnknownBlockError(`start block height (${first}) must be less than end block height (${last})`);
+function changedBetween(first: number, { number, at }: Last, inspection: ModifiedModules["inspection"]) {
+  if (first >= number) {
+    throw new UnknownBlockError(`start block height (${first}) must be less than end block height (${number})`);
   }
-  return inspection.modifiedAccounts({ first, last });
+  return inspection.modifiedAccounts({ first, at });
 }
 
 /**
@@ -151,7 +153,7 @@ export const executionWitness = defineMethod({
   async handle({ block }, modules: WitnessModules, context) {
     const sealed = await modules.chain.header({ at: block === "pending" ? "latest" : block });
     if (sealed === undefined) throw new DebugError(`block number ${numberText(block)} not found`);
-    return witnessOf(sealed.header.number, modules, context);
+    return witnessOf(sealed, modules, context);
   },
 });
 
@@ -165,13 +167,17 @@ export const executionWitnessByHash = defineMethod({
   async handle({ blockHash }, modules: WitnessModules, context) {
     const sealed = await modules.chain.header({ at: byHash(blockHash) });
     if (sealed === undefined) throw new DebugError(`block hash ${blockHash.slice(2)} not found`);
-    return witnessOf(sealed.header.number, modules, context);
+    return witnessOf(sealed, modules, context);
   },
 });
 
-function witnessOf(number: number, { execution }: WitnessModules, cancel: CancelToken): MaybePromise<JsonText> {
-  if (number === 0) throw new DebugError("block number 0x0 found, but parent missing");
-  return execution.executionWitness({ number, cancel });
+function witnessOf(
+  { hash, header }: SealedHeader,
+  { execution }: WitnessModules,
+  cancel: CancelToken,
+): MaybePromise<JsonText> {
+  if (header.number === 0) throw new DebugError("block number 0x0 found, but parent missing");
+  return execution.executionWitness({ hash, cancel });
 }
 
 function numberText(block: number | string): string {

@@ -1,6 +1,6 @@
 import { forkSchedule } from "../../../params/fork-id.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
-import { blockNumberOrTag, blockSelector } from "../../ports/block-selector.ts";
+import { blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { InspectionPort } from "../../ports/inspection.ts";
 import { boolean, json, lenientInteger, optional, quantityNumber, rawJson } from "../../transport/codec.ts";
@@ -95,12 +95,13 @@ export const getBalanceChangesInBlock = defineMethod({
   ) {
     const sealed = await chain.header({ at: block });
     if (!sealed) throw new UnknownBlockError("header not found");
-    const { number } = sealed.header;
+    const { number, parentHash } = sealed.header;
     if (number === 0) return "{}";
+    const at = byHash(sealed.hash);
     const members: string[] = [];
-    for (const address of await inspection.modifiedAccounts({ first: number - 1, last: number })) {
-      const before = (await chain.account({ address, at: number - 1 }))?.balance ?? 0n;
-      const after = (await chain.account({ address, at: number }))?.balance ?? 0n;
+    for (const address of await inspection.modifiedAccounts({ first: number - 1, at })) {
+      const before = (await chain.account({ address, at: byHash(parentHash) }))?.balance ?? 0n;
+      const after = (await chain.account({ address, at }))?.balance ?? 0n;
       if (before !== after) members.push(`"${address}":${quantityText(after)}`);
     }
     return `{${members.join(",")}}`;

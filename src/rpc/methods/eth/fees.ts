@@ -3,7 +3,7 @@ import { blobParamsAt } from "../../../params/blob-schedule.ts";
 import { blobBaseFee as feeAt, nextBaseFee } from "../../../params/fees.ts";
 import { isBlockForkActive } from "../../../params/hardforks.ts";
 import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
-import { type BlockNumberOrTag, blockNumberOrTag } from "../../ports/block-selector.ts";
+import { blockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { jsonKind, nullAs, nullable, type ParamCodec, quantity, rawJsonOf, typeFault } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
@@ -76,43 +76,28 @@ export const feeHistory = defineMethod({
   heavy: true,
   handle({ count, newest, percentiles }, { chain }: FeeHistoryModules) {
     if (count === 0) return NO_BLOCKS;
-    return andThen(numberOf(newest, chain), (number) =>
-      andThen(chain.feeHistory({ blockCount: count, at: number, percentiles }), (history) => {
-        if (history.gasUsedRatio.length === 0) return NO_BLOCKS;
-        if (!chain.isControlled || number === "pending") return feeHistoryText(history);
-        return andThen(withNextBaseFee(history, number, chain), feeHistoryText);
-      }),
-    );
+    return andThen(chain.feeHistory({ blockCount: count, at: newest, percentiles }), (history) => {
+      if (history.gasUsedRatio.length === 0) return NO_BLOCKS;
+      if (!chain.isControlled || newest === "pending") return feeHistoryText(history);
+      return andThen(withNextBaseFee(history, chain), feeHistoryText);
+    });
   },
 });
 
 type FeeHistoryModules = {
-  readonly chain: Pick<ChainView, "head" | "oldest" | "feeHistory" | "isControlled" | "nextBlock">;
+  readonly chain: Pick<ChainView, "head" | "feeHistory" | "isControlled" | "nextBlock">;
 };
 
 /** The base fee after the newest block, where it was set by hand. */
-function withNextBaseFee(
-  history: FeeHistory,
-  newest: number,
-  chain: Pick<ChainView, "head" | "nextBlock">,
-): MaybePromise<FeeHistory> {
+function withNextBaseFee(history: FeeHistory, chain: Pick<ChainView, "head" | "nextBlock">): MaybePromise<FeeHistory> {
   return andThen(chain.head(), ({ header }) =>
     andThen(chain.nextBlock(), ({ baseFeePerGas }) => {
       const isSame = baseFeePerGas === undefined || history.baseFeePerGas.at(-1) === baseFeePerGas;
+      const newest = history.oldestBlock + history.gasUsedRatio.length - 1;
       if (newest !== header.number || isSame) return history;
       return { ...history, baseFeePerGas: [...history.baseFeePerGas.slice(0, -1), baseFeePerGas] };
     }),
   );
-}
-
-function numberOf(
-  newest: BlockNumberOrTag,
-  chain: Pick<ChainView, "head" | "oldest">,
-): MaybePromise<number | "pending"> {
-  if (typeof newest === "number" || newest === "pending") return newest;
-  return newest === "earliest"
-    ? andThen(chain.oldest(), ({ block }) => block)
-    : andThen(chain.head(), ({ header }) => header.number);
 }
 
 /** The JSON of histories that `ChainView.feeHistory` returns more than once. */

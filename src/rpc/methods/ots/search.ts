@@ -1,7 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { AddressBlock, AddressQuery } from "../../../chain/addresses/address-index.ts";
 import { UNKNOWN_INDEX } from "../../../chain/addresses/block-addresses.ts";
-import { invariant } from "../../../errors.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { CancelToken } from "../../../threads/cancel-token.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
@@ -36,10 +35,9 @@ export async function searchResult(
   const receipts: string[] = [];
   for (const { number, index } of newestFirst) {
     const mined = await chain.transactionAt({ at: number, index });
+    const receipt = mined && (await chain.receipt({ hash: mined.tx.hash }));
     // Rolled back since.
-    if (!mined) continue;
-    const receipt = await chain.receipt({ hash: mined.tx.hash });
-    invariant(receipt, `transaction ${mined.tx.hash} must have a receipt`);
+    if (!receipt) continue;
     txs.push(minedTransactionText(mined));
     const { blockTimestamp } = mined.position;
     receipts.push(`${receiptText(receipt).slice(0, -1)},"timestamp":${blockTimestamp}}`);

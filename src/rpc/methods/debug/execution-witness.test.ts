@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { headerHash } from "../../../types/header-codec.ts";
 import { createTestModules } from "../../testing/test-chain.ts";
 import { executionWitness, executionWitnessByHash, preimage } from "./state-changes.ts";
 import { witnessText } from "./witness-json.ts";
@@ -8,18 +9,19 @@ const modules = createTestModules();
 const { header, hash } = modules.blocks[1]!.block;
 
 test("debug_executionWitness writes headers, codes and nodes as geth does", async () => {
-  const witness = { headers: [header], codes: [Uint8Array.of(1, 2)], nodes: [Uint8Array.of(3)] };
+  const { requestsHash: _, ...older } = header;
+  const witness = { headers: [older], codes: [Uint8Array.of(1, 2)], nodes: [Uint8Array.of(3)] };
   const withWitness = createTestModules({ execution: { executionWitness: () => witnessText(witness) } });
   for (const shown of [
     await executionWitness.call(withWitness, ["latest"]),
     await executionWitness.call(withWitness, ["pending"]),
     await executionWitnessByHash.call(withWitness, [hash]),
   ]) {
-    const { headers, ...rest } = shown as { headers: { hash: string }[] };
+    const { headers, ...rest } = shown as { headers: { hash: string; requestsHash?: null }[] };
     assert.deepEqual(rest, { codes: ["0x0102"], state: ["0x03"], keys: null });
     assert.deepEqual(
-      headers.map((each) => each.hash),
-      [hash],
+      headers.map((each) => [each.hash, each.requestsHash]),
+      [[headerHash(older), null]],
     );
   }
 });

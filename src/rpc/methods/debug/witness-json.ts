@@ -1,12 +1,16 @@
 import type { ExecutionWitness } from "../../../chain/inspect/execution-witness.ts";
+import type { Header } from "../../../types/header.ts";
 import { headerHash } from "../../../types/header-codec.ts";
-import { headerText } from "../json/block-json.ts";
+import { absentMembers, headerMembers } from "../json/block-json.ts";
 
-/** JSON text of a witness, as geth writes it: its `keys` is null. */
+/** JSON text of a witness, as geth writes it: its `keys` is null, and so is what a header lacks. */
 export function witnessText({ headers, codes, nodes }: ExecutionWitness): string {
-  const style = { nullPowFields: false };
-  const shown = headers.map((header) => headerText({ hash: headerHash(header), header }, style));
-  return `{"headers":[${shown.join(",")}],"codes":${bytesList(codes)},"state":${bytesList(nodes)},"keys":null}`;
+  return `{"headers":[${headers.map(headerText).join(",")}],"codes":${bytesList(codes)},"state":${bytesList(nodes)},"keys":null}`;
+}
+
+function headerText(header: Header): string {
+  const members = headerMembers(header, headerHash(header), { nullPowFields: false });
+  return `{${members}${absentMembers(header)}}`;
 }
 
 function bytesList(items: readonly Uint8Array[]): string {

@@ -92,7 +92,7 @@ const OPTIONAL_MEMBERS = [
   "requestsHash",
 ] as const;
 
-/** The members that `header` lacks, as null: geth writes them in `newHeads` notifications and nowhere else. */
+/** The members that `header` lacks, as null: geth writes them in `newHeads` notifications and execution witnesses alone. */
 export function absentMembers(header: Header): string {
   const absent = OPTIONAL_MEMBERS.filter((name) => header[name] === undefined);
   return absent.map((name) => `,"${name}":null`).join("");

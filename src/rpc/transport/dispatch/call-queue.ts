@@ -4,6 +4,11 @@ import { RequestTimeoutError, TooManyError } from "../errors.ts";
 /** Heavy work of this long is followed by one round of everything else: timers, blocks, other requests. */
 const SLICE_MS = 2;
 
+/** A call of this long is worth that answers leave before it, each with a wake-up of its client; most take a tenth of it. */
+const LONG_MS = 0.5;
+/** How long a call is shows at its end: for this time after a long one, each is taken for long. */
+const LONG_EXPECTED_MS = 1_000;
+
 /** Calls of one caller that may be under way in other threads: as many as a machine of four cores runs at once. */
 const CALLER_RUNNING_MAX = 4;
 
@@ -12,8 +17,8 @@ type CallQueueOptions = {
   readonly waitingMax: number;
   /** Called whenever the number of waiting calls changes. */
   readonly onWaiting: (count: number) => void;
-  /** Called before calls run. */
-  readonly beforeWork?: () => void;
+  /** Called before calls run that may take long. */
+  readonly beforeLongWork?: () => void;
 };
 
 /** The caller of a call. */
@@ -43,6 +48,7 @@ export class CallQueue {
   readonly #priorities = new Map<object, number>();
   #waiting = 0;
   #spentMs = 0;
+  #longExpectedUntilMs = 0;
   #isTurnScheduled = false;
 
   constructor(options: CallQueueOptions) {
@@ -81,8 +87,8 @@ export class CallQueue {
   }
 
   #timed<T>(caller: object, work: () => T | Promise<T>): T | Promise<T> {
-    this.#options.beforeWork?.();
     const start = performance.now();
+    if (start < this.#longExpectedUntilMs) this.#options.beforeLongWork?.();
     try {
       const result = work();
       if (result instanceof Promise) {
@@ -92,7 +98,10 @@ export class CallQueue {
       }
       return result;
     } finally {
-      this.#spentMs += performance.now() - start;
+      const end = performance.now();
+      const elapsed = end - start;
+      if (elapsed >= LONG_MS) this.#longExpectedUntilMs = end + LONG_EXPECTED_MS;
+      this.#spentMs += elapsed;
       if (this.#spentMs >= SLICE_MS) this.#scheduleTurn();
     }
   }

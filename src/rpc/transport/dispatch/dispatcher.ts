@@ -102,7 +102,7 @@ export class Dispatcher<Modules> {
     this.#queue = new CallQueue({
       waitingMax: limits.callQueueMax,
       onWaiting: (count) => observer.waiting(count),
-      beforeWork: () => this.#announceLongWork(),
+      beforeLongWork: () => this.#announceLongWork(),
     });
   }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
+import { callHttp } from "../../testing/rpc-client.ts";
 import { boolean, jsonInteger } from "../codec.ts";
 import { createRegistry, defineMethod } from "../dispatch/method.ts";
 import { startRpcServer } from "./server.ts";
@@ -51,6 +52,13 @@ const LONG = {
   "a batch": `[${call(3, "test_waiting")}]`,
 };
 
+/** Longer than a call that none is announced for. */
+const spin = () => {
+  const end = performance.now() + 5;
+  while (performance.now() < end);
+  return true;
+};
+
 for (const [name, body] of Object.entries(LONG)) {
   test(`fast HTTP: a short call is answered before ${name} that arrived in the same turn has run`, async () => {
     const words = new Int32Array(new SharedArrayBuffer(12));
@@ -70,10 +78,12 @@ for (const [name, body] of Object.entries(LONG)) {
       defineMethod({ name: "test_hold", params: {}, result: boolean, handle: hold }),
       defineMethod({ name: "test_short", params: {}, result: jsonInteger, handle: () => 1 }),
       defineMethod({ name: "test_long", params: {}, result: boolean, heavy: true, handle: long }),
+      defineMethod({ name: "test_spin", params: {}, result: boolean, heavy: true, handle: spin }),
       defineMethod({ name: "test_waiting", params: {}, result: boolean, handle: long }),
     ]);
     const http = { host: "127.0.0.1", port: 0, namespaces: ["test"] };
     const server = await startRpcServer({ http }, { registry, modules: {} });
+    await callHttp(server.urls.http!, "test_spin");
     const bodies = [call(1, "test_hold"), call(2, "test_short"), body];
     const client = new Worker(CLIENT, { eval: true, workerData: { url: server.urls.http, words, bodies } });
     await once(client, "exit");

@@ -51,6 +51,15 @@ test("CallQueue announces calls after one that took long, and no others", async 
   assert.deepEqual(announced, ["short", "long", "long work", "next", "long work", "last"]);
 });
 
+test("CallQueue announces no short calls some time after a long one", async () => {
+  const { queue, announced } = createQueue();
+  queue.run(owner(), () => spin(LONG_MS));
+  for (let i = 0; i < 1_000; i++) await queue.run(owner(), () => i);
+  announced.length = 0;
+  await queue.run(owner(), () => "short");
+  assert.deepEqual(announced, []);
+});
+
 test("CallQueue lets timers and immediates run between long works", async () => {
   const { queue } = createQueue();
   const order: string[] = [];

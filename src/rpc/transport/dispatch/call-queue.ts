@@ -4,10 +4,10 @@ import { RequestTimeoutError, TooManyError } from "../errors.ts";
 /** Heavy work of this long is followed by one round of everything else: timers, blocks, other requests. */
 const SLICE_MS = 2;
 
-/** A call of this long is worth that answers leave before it, each with a wake-up of its client; most take a tenth of it. */
-const LONG_MS = 0.5;
-/** How long a call is shows at its end: for this time after a long one, each is taken for long. */
-const LONG_EXPECTED_MS = 1_000;
+/** A call that is expected to take this long is worth that answers leave before it, each with a wake-up of its client; most take a tenth of it. */
+const LONG_MS = 0.25;
+/** How long a call is shows at its end, so each is expected to take what some before it took on average: one that met a collection of garbage is no sign. */
+const AVERAGED_CALLS = 16;
 
 /** Calls of one caller that may be under way in other threads: as many as a machine of four cores runs at once. */
 const CALLER_RUNNING_MAX = 4;
@@ -48,7 +48,7 @@ export class CallQueue {
   readonly #priorities = new Map<object, number>();
   #waiting = 0;
   #spentMs = 0;
-  #longExpectedUntilMs = 0;
+  #expectedMs = 0;
   #isTurnScheduled = false;
 
   constructor(options: CallQueueOptions) {
@@ -87,8 +87,8 @@ export class CallQueue {
   }
 
   #timed<T>(caller: object, work: () => T | Promise<T>): T | Promise<T> {
+    if (this.#expectedMs >= LONG_MS) this.#options.beforeLongWork?.();
     const start = performance.now();
-    if (start < this.#longExpectedUntilMs) this.#options.beforeLongWork?.();
     try {
       const result = work();
       if (result instanceof Promise) {
@@ -98,9 +98,8 @@ export class CallQueue {
       }
       return result;
     } finally {
-      const end = performance.now();
-      const elapsed = end - start;
-      if (elapsed >= LONG_MS) this.#longExpectedUntilMs = end + LONG_EXPECTED_MS;
+      const elapsed = performance.now() - start;
+      this.#expectedMs += (elapsed - this.#expectedMs) / AVERAGED_CALLS;
       this.#spentMs += elapsed;
       if (this.#spentMs >= SLICE_MS) this.#scheduleTurn();
     }

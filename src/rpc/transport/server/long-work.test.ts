@@ -54,7 +54,7 @@ const LONG = {
 
 /** Longer than a call that none is announced for. */
 const spin = () => {
-  const end = performance.now() + 5;
+  const end = performance.now() + 10;
   while (performance.now() < end);
   return true;
 };

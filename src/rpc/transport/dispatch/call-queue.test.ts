@@ -17,7 +17,9 @@ function createQueue(waitingMax = 100) {
   const queue = new CallQueue({
     waitingMax,
     onWaiting: (count) => waiting.push(count),
-    beforeLongWork: () => announced.push("long work"),
+    beforeWork({ isLong }) {
+      if (isLong) announced.push("long work");
+    },
   });
   return { queue, waiting, announced };
 }

@@ -12,13 +12,20 @@ const AVERAGED_CALLS = 16;
 /** Calls of one caller that may be under way in other threads: as many as a machine of four cores runs at once. */
 const CALLER_RUNNING_MAX = 4;
 
+/** What is about to run. */
+export type ComingWork = {
+  /** Now, in milliseconds of `performance.now`. */
+  readonly nowMs: number;
+  readonly isLong: boolean;
+};
+
 type CallQueueOptions = {
   /** Calls of all callers that may wait. */
   readonly waitingMax: number;
   /** Called whenever the number of waiting calls changes. */
   readonly onWaiting: (count: number) => void;
-  /** Called before calls run that may take long. */
-  readonly beforeLongWork?: () => void;
+  /** Called before each call runs. */
+  readonly beforeWork?: (work: ComingWork) => void;
 };
 
 /** The caller of a call. */
@@ -87,8 +94,8 @@ export class CallQueue {
   }
 
   #timed<T>(caller: object, work: () => T | Promise<T>): T | Promise<T> {
-    if (this.#expectedMs >= LONG_MS) this.#options.beforeLongWork?.();
     const start = performance.now();
+    this.#options.beforeWork?.({ nowMs: start, isLong: this.#expectedMs >= LONG_MS });
     try {
       const result = work();
       if (result instanceof Promise) {

@@ -124,7 +124,7 @@ export class Driver {
       this.#abortCall({ kind });
     }
     this.#endTracing();
-    return this.#result(message.gas - gas);
+    return this.#result(message.gas - gas, options.withoutLogs !== true);
   }
 
   #begin(message: Message, block: BlockContext, state: State, options: ExecuteOptions): void {
@@ -309,7 +309,7 @@ export class Driver {
     while (this.#session.depth >= 0) end(this.#session, halted(halt));
   }
 
-  #result(gasBeyond: bigint): ExecutionResult {
+  #result(gasBeyond: bigint, withLogs: boolean): ExecutionResult {
     const session = this.#session;
     const memory = this.#memory;
     const { outcome, halt, output, outputSize } = session.frameResult;
@@ -322,7 +322,7 @@ export class Driver {
       returnData: memory.copy(output, outputSize),
       gasLeft: outcome === "halt" ? 0n : memory.get64(globals.gasBack) + gasBeyond,
       gasRefund: succeeded ? BigInt.asIntN(64, memory.get64(globals.refund)) : 0n,
-      logs: succeeded ? session.logs.take() : [],
+      logs: succeeded && withLogs ? session.logs.take() : [],
       selfDestructs: succeeded ? session.records.selfDestructs() : [],
     };
   }

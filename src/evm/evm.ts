@@ -106,6 +106,8 @@ export type ExecuteOptions = {
   readonly memoryBytesMax?: number | undefined;
   /** Runs all code in the interpreter, and does not count it as hot. */
   readonly isInterpreted?: boolean;
+  /** The result has no logs: for a caller that does not read them. A tracer sees them all the same. */
+  readonly withoutLogs?: boolean;
 };
 
 /** One precompiled contract. Both functions leave `input` as it is and do not hold on to it. */

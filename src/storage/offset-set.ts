@@ -105,9 +105,11 @@ export function unionOffsets(sets: readonly OffsetSet[]): OffsetSet {
 
 /** Ascending members of all `sets`, of which there is at least one, from `low` to `high`. */
 export function commonOffsets(sets: readonly OffsetSet[], low: number, high: number): number[] {
-  const [smallest, ...others] = [...sets].sort((a, b) => a.length - b.length);
-  const offsets = offsetsBetween(smallest!, low, high);
-  return others.length === 0 ? offsets : offsets.filter((offset) => others.every((set) => hasOffset(set, offset)));
+  let smallest = sets[0]!;
+  for (const set of sets) if (set.length < smallest.length) smallest = set;
+  let offsets = offsetsBetween(smallest, low, high);
+  for (const set of sets) if (set !== smallest) offsets = offsets.filter((offset) => hasOffset(set, offset));
+  return offsets;
 }
 
 function isBitset(set: OffsetSet): boolean {

@@ -1,6 +1,6 @@
 import { invariant } from "../errors.ts";
 import type { Tracer } from "../evm/tracer.ts";
-import type { MessageResult } from "../execution/transaction/apply-message.ts";
+import type { CallResult } from "../execution/transaction/apply-message.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { BlockForkField, TimeForkField } from "../params/hardforks.ts";
 import type { StateChanges } from "../state/reader.ts";
@@ -38,7 +38,7 @@ export type TraceOptions = StructLogConfig & {
 export type ConfigOverrides = Partial<Pick<ChainConfig, BlockForkField | TimeForkField>>;
 
 /** Runs the message on a state of its own, watched by `tracer`. */
-type RunTraced = (tracer: Tracer, state: WorldState) => MessageResult;
+type RunTraced<Result> = (tracer: Tracer, state: WorldState) => Result;
 
 /** Where the text of a trace is written, and what it comes after. */
 export type TraceSink = { readonly out: JsonWriter; readonly head: string };
@@ -50,13 +50,13 @@ export type TraceSink = { readonly out: JsonWriter; readonly head: string };
  * @returns the trace, and result and changes of the transaction
  * @throws InvalidTracerError, TracingTimeoutError, TraceTooLargeError, and what `run` throws
  */
-export function traceMessage(
+export function traceMessage<Result extends CallResult>(
   traced: TracedTransaction & { readonly budget: CountedBudget },
   options: TraceOptions,
-  run: RunTraced,
+  run: RunTraced<Result>,
   world?: WorldState,
   sink?: TraceSink,
-): TracedMessage {
+): TracedMessage<Result> {
   const { budget } = options;
   budget.assertInTime();
   const tracer = attempt(() => tracerOf(options, traced));
@@ -91,7 +91,7 @@ export function traceMessage(
 }
 
 /** A script that cannot begin leaves the transaction as it is; of one that cannot begin either, the script's fault comes first. */
-function runWithout(fault: ScriptFailedError, run: RunTraced, state: WorldState): MessageResult {
+function runWithout<Result>(fault: ScriptFailedError, run: RunTraced<Result>, state: WorldState): Result {
   try {
     return run({}, state);
   } catch (error) {
@@ -100,13 +100,13 @@ function runWithout(fault: ScriptFailedError, run: RunTraced, state: WorldState)
 }
 
 /** A message that was run under a tracer. */
-type TracedMessage = {
+type TracedMessage<Result> = {
   /**
    * JSON; empty where it was written to a sink.
    * @throws ScriptFailedError when the caller's script could not make it; the transaction ran all the same
    */
   text(): TraceText;
-  readonly result: MessageResult;
+  readonly result: Result;
   /** The changes are in `world` already; `changes` must not be called. */
   readonly isApplied: boolean;
   changes(): StateChanges;

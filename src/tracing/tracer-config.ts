@@ -1,6 +1,6 @@
 import type { BlockContext, Precompile } from "../evm/evm.ts";
 import type { Tracer } from "../evm/tracer.ts";
-import type { MessageResult } from "../execution/transaction/apply-message.ts";
+import type { CallResult } from "../execution/transaction/apply-message.ts";
 import type { TransactionMessage } from "../execution/transaction/message.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -75,7 +75,7 @@ export type TracedTransaction = {
 
 /** How it ended. */
 export type TracedOutcome = {
-  readonly result: MessageResult;
+  readonly result: CallResult;
   /** The state after it. */
   readonly after: StateReader;
   /** What lies between; only for a tracer that `needsChanges`. */

@@ -121,6 +121,11 @@ export type LogCursor = Pick<
   | ("dataOffset" | "dataLength")
 >;
 
+/** Which logs are wanted, as `LogFilter` says it. */
+type LogMatcher = {
+  matchesParts(bytes: Uint8Array, addressOffset: number, topicsOffset: number, topicCount: number): boolean;
+};
+
 /** The logs of a block that are searched again and again: a copy of their row, with a table of where each part is. */
 export class LogTable implements LogCursor {
   readonly number: number;
@@ -163,9 +168,27 @@ export class LogTable implements LogCursor {
 
   next(): boolean {
     if (this.logIndex + 1 >= this.count) return false;
-    this.logIndex++;
+    this.#goTo(this.logIndex + 1);
+    return true;
+  }
+
+  /** Goes to the next log that `filter` matches; false when there is none. */
+  nextMatching(filter: LogMatcher): boolean {
     const table = this.#table;
-    const at = this.logIndex * FIELDS;
+    const { bytes, count } = this;
+    for (let index = this.logIndex + 1, at = index * FIELDS; index < count; index++, at += FIELDS) {
+      if (!filter.matchesParts(bytes, table[at + 2]!, table[at + 3]!, table[at + 4]!)) continue;
+      this.#goTo(index);
+      return true;
+    }
+    this.logIndex = count - 1;
+    return false;
+  }
+
+  #goTo(index: number): void {
+    this.logIndex = index;
+    const table = this.#table;
+    const at = index * FIELDS;
     this.transactionIndex = table[at]!;
     this.transactionHashOffset = table[at + 1]!;
     this.addressOffset = table[at + 2]!;
@@ -173,6 +196,5 @@ export class LogTable implements LogCursor {
     this.topicCount = table[at + 4]!;
     this.dataOffset = table[at + 5]!;
     this.dataLength = table[at + 6]!;
-    return true;
   }
 }

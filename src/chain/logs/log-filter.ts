@@ -39,45 +39,68 @@ export class LogFilter {
   }
 
   /** Whether the current log of `logs` matches. */
-  matchesAt(logs: LogCursor): boolean {
-    const { bytes, topicsOffset } = logs;
-    if (this.#addressBytes !== undefined && !this.#addressBytes.has(bytes, logs.addressOffset)) {
-      return false;
-    }
+  matchesAt({ bytes, addressOffset, topicsOffset, topicCount }: LogCursor): boolean {
+    return this.matchesParts(bytes, addressOffset, topicsOffset, topicCount);
+  }
+
+  /** Whether a log of these parts matches. What tells logs of a block apart most often comes first: the last topic, and the address at the end. */
+  matchesParts(bytes: Uint8Array, addressOffset: number, topicsOffset: number, topicCount: number): boolean {
     const topics = this.#topicBytes;
-    if (logs.topicCount < topics.length) return false;
-    for (let position = 0; position < topics.length; position++) {
+    if (topicCount < topics.length) return false;
+    for (let position = topics.length - 1; position >= 0; position--) {
       const terms = topics[position];
-      if (terms !== undefined && !terms.has(bytes, topicsOffset + position * 32)) return false;
+      if (terms !== undefined && !terms.has(bytes, topicsOffset + position * TOPIC_BYTES)) return false;
     }
-    return true;
+    return this.#addressBytes === undefined || this.#addressBytes.has(bytes, addressOffset);
+  }
+
+  /** Lists of terms: a log that matches has one of each list. There is at least one list. */
+  indexTerms(): readonly (readonly LogTerm[])[] {
+    const lists: LogTerm[][] = [];
+    if (this.#addressBytes !== undefined) {
+      lists.push(this.#addressBytes.strings.map((address) => addressTerm(address, 0)));
+    }
+    for (let position = 0; position < this.#topicBytes.length; position++) {
+      const terms = this.#topicBytes[position];
+      if (terms !== undefined) lists.push(terms.strings.map((topic) => topicTerm(position, topic, 0)));
+    }
+    return lists.length === 0 ? [[ANY]] : lists;
   }
 }
 
 /** Byte strings of one length, to be found inside larger ones without cutting those up. */
 class ByteStrings {
-  /** By their last four bytes: numbers and addresses in topics begin with zeros. */
-  readonly #byTail = new Map<number, Uint8Array[]>();
+  readonly strings: readonly Uint8Array[];
   readonly #length: number;
+  /** The only one: most filters name one, and a look-up in a map takes longer than the comparison. */
   readonly #only: Uint8Array | undefined;
+  /** By their last four bytes: numbers and addresses in topics begin with zeros. undefined where there is one. */
+  readonly #byTail: ReadonlyMap<number, readonly Uint8Array[]> | undefined;
 
+  /** @param strings at least one */
   constructor(strings: readonly Uint8Array[]) {
-    this.#only = strings.length === 1 ? strings[0] : undefined;
+    this.strings = strings;
     this.#length = strings[0]!.length;
-    for (const string of strings) {
-      const tail = tailAt(string, this.#length);
-      const known = this.#byTail.get(tail);
-      if (known === undefined) this.#byTail.set(tail, [string]);
-      else known.push(string);
-    }
+    this.#only = strings.length === 1 ? strings[0] : undefined;
+    this.#byTail = strings.length === 1 ? undefined : groupedByTail(strings);
   }
 
   has(bytes: Uint8Array, offset: number): boolean {
-    // Most filters name one, and a look-up in a map takes longer than the comparison.
     if (this.#only !== undefined) return isAt(bytes, offset, this.#only);
-    const candidates = this.#byTail.get(tailAt(bytes, offset + this.#length));
+    const candidates = this.#byTail?.get(tailAt(bytes, offset + this.#length));
     return candidates?.some((string) => isAt(bytes, offset, string)) ?? false;
   }
+}
+
+function groupedByTail(strings: readonly Uint8Array[]): ReadonlyMap<number, readonly Uint8Array[]> {
+  const byTail = new Map<number, Uint8Array[]>();
+  for (const string of strings) {
+    const tail = tailAt(string, string.length);
+    const known = byTail.get(tail);
+    if (known === undefined) byTail.set(tail, [string]);
+    else known.push(string);
+  }
+  return byTail;
 }
 
 function tailAt(bytes: Uint8Array, end: number): number {
@@ -141,7 +164,7 @@ export function logsFrom(base: () => number, logs: LogSource, epoch: () => numbe
 export type LogTerm = string;
 
 const ANY = "\0";
-const ADDRESS = "\x01";
+const ADDRESS = 1;
 const TOPICS = [2, 3, 4, 5] as const;
 const ADDRESS_BYTES = 20;
 const TOPIC_BYTES = 32;
@@ -185,19 +208,6 @@ function isSame(bytes: Uint8Array, a: number, b: number, length: number): boolea
   return true;
 }
 
-/** Lists of terms: a log that `filter` matches has one of each list. There is at least one list. */
-export function termsOfFilter({ addresses, topics }: LogFilter): readonly (readonly LogTerm[])[] {
-  const lists: LogTerm[][] = [];
-  if (addresses !== undefined) {
-    lists.push(Array.from(addresses, (address) => addressTerm(Buffer.from(addressToBytes(address)), 0)));
-  }
-  for (const [position, terms] of topics.entries()) {
-    if (terms === undefined) continue;
-    lists.push(Array.from(terms, (topic) => topicTerm(position, Buffer.from(hashToBytes(topic)), 0)));
-  }
-  return lists.length === 0 ? [[ANY]] : lists;
-}
-
 /** Key of the row that says where in `chunk` there is `term`. */
 export function termRowKey(term: LogTerm, chunk: number): Uint8Array {
   const key = Buffer.allocUnsafe(1 + term.length + 4);
@@ -225,13 +235,17 @@ export function offsetOf(number: number): number {
   return number % LOG_CHUNK_BLOCKS;
 }
 
-function addressTerm(bytes: Buffer, offset: number): LogTerm {
-  return ADDRESS + bytes.toString("latin1", offset, offset + ADDRESS_BYTES);
+const prefixedAddress = Buffer.alloc(1 + ADDRESS_BYTES);
+prefixedAddress[0] = ADDRESS;
+
+function addressTerm(bytes: Uint8Array, offset: number): LogTerm {
+  for (let i = 0; i < ADDRESS_BYTES; i++) prefixedAddress[1 + i] = bytes[offset + i]!;
+  return prefixedAddress.toString("latin1");
 }
 
 const foldedTopic = Buffer.alloc(1 + FOLDED_BYTES);
 
-function topicTerm(position: number, bytes: Buffer, offset: number): LogTerm {
+function topicTerm(position: number, bytes: Uint8Array, offset: number): LogTerm {
   foldedTopic[0] = TOPICS[position]!;
   for (let i = 0; i < FOLDED_BYTES; i++) {
     foldedTopic[1 + i] = bytes[offset + i]! ^ bytes[offset + FOLDED_BYTES + i]!;

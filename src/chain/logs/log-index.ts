@@ -23,7 +23,6 @@ import {
   readTermRowKey,
   termRowKey,
   termsOfBlock,
-  termsOfFilter,
   visitTerms,
 } from "./log-filter.ts";
 
@@ -138,7 +137,7 @@ export class LogIndex implements LogSource {
 
   candidates(filter: LogFilter, from: number, to: number): readonly number[] {
     const sets: OffsetSet[] = [];
-    for (const alternatives of termsOfFilter(filter)) {
+    for (const alternatives of filter.indexTerms()) {
       const found: OffsetSet[] = [];
       for (const term of alternatives) {
         const set = this.#offsets(term, from, to);

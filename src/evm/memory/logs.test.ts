@@ -77,6 +77,15 @@ test("a log larger than the region is one like others", () => {
   ]);
 });
 
+test("an execution without logs gives none, and a tracer sees them all the same", () => {
+  const program = `${log("000020", "61")} ${log("000001", "62")}`;
+  const withoutLogs = true;
+  assert.deepEqual(logsOf(program, { withoutLogs }), []);
+  const reported: Log[] = [];
+  assert.deepEqual(logsOf(program, { withoutLogs, tracer: { onLog: (each) => reported.push(each) } }), []);
+  assert.deepEqual(reported, logsOf(program));
+});
+
 test("logs are those of their execution also after the next one", () => {
   const first = logsOf(`5f 51 50 7f${"ab".repeat(32)} 5f 52 ${log("000020", "01")}`);
   logsOf(log("000020", "02"));

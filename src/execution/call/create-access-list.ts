@@ -10,7 +10,7 @@ import { createWorldState } from "../../state/world-state.ts";
 import { buildTransaction } from "../../types/transaction/encode.ts";
 import type { AccessList } from "../../types/transaction/transaction.ts";
 import { InvalidTransactionError } from "../errors.ts";
-import type { MessageResult } from "../transaction/apply-message.ts";
+import type { CallResult } from "../transaction/apply-message.ts";
 import { authoritiesOf } from "../transaction/authorizations.ts";
 import { type CallModules, type CallOptions, type CallTarget, type PreparedCall, prepareCall } from "./call.ts";
 import {
@@ -85,7 +85,7 @@ function overriddenState(state: StateReader, overrides: StateOverrides): StateRe
   return world.asReader();
 }
 
-function runWithList(prepared: PreparedCall, args: CallArguments): MessageResult {
+function runWithList(prepared: PreparedCall, args: CallArguments): CallResult {
   try {
     return prepared.run({ ...prepared.message, accessList: args.accessList ?? [] });
   } catch (error) {
@@ -97,11 +97,7 @@ function runWithList(prepared: PreparedCall, args: CallArguments): MessageResult
   }
 }
 
-function withError(
-  accessList: AccessList,
-  { outcome, halt, gasUsed }: MessageResult,
-  timeoutMs = 0,
-): CreatedAccessList {
+function withError(accessList: AccessList, { outcome, halt, gasUsed }: CallResult, timeoutMs = 0): CreatedAccessList {
   if (halt?.kind === "timeout") throw new ExecutionTimeoutError(timeoutMs);
   const error = outcome === "revert" ? "execution reverted" : halt && haltText(halt);
   return { accessList, gasUsed, ...(error !== undefined && { error }) };

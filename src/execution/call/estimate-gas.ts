@@ -3,7 +3,7 @@ import { txGasLimitMaxOf } from "../../params/execution-limits.ts";
 import { CALL_STIPEND, TX_BASE_GAS } from "../../params/gas.ts";
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from "../../state/account.ts";
 import { InvalidTransactionError } from "../errors.ts";
-import { type MessageResult, messageBlobGas } from "../transaction/apply-message.ts";
+import { type CallResult, messageBlobGas } from "../transaction/apply-message.ts";
 import {
   CALL_GAS_CAP,
   type CallModules,
@@ -47,7 +47,7 @@ export function estimateGas(
 }
 
 /** The call with that much gas. */
-type Run = (gasLimit: bigint) => MessageResult | "tooLittleGas";
+type Run = (gasLimit: bigint) => CallResult | "tooLittleGas";
 
 /**
  * The most gas worth trying: what the caller, the block, the sender's balance and the node's cap allow.
@@ -98,7 +98,7 @@ function isEnoughForTransfer(run: Run): boolean {
 }
 
 /** Halves the range between a gas limit that fails and one that succeeds until it is narrow. */
-function search(run: Run, first: MessageResult, allowance: bigint): bigint {
+function search(run: Run, first: CallResult, allowance: bigint): bigint {
   let low = first.gasUsed - 1n;
   let high = allowance;
   // Enough for one call with value: the stipend, and the 1/64 that the caller keeps (EIP-150).
@@ -124,8 +124,8 @@ function succeeds(run: Run, gasLimit: bigint): boolean {
 }
 
 /** @throws CallRefusedError for every broken rule that more gas can not mend, ExecutionTimeoutError */
-function runWith(prepared: PreparedCall, gasLimit: bigint, timeoutMs = 0): MessageResult | "tooLittleGas" {
-  let result: MessageResult;
+function runWith(prepared: PreparedCall, gasLimit: bigint, timeoutMs = 0): CallResult | "tooLittleGas" {
+  let result: CallResult;
   try {
     result = prepared.run({ ...prepared.message, gasLimit });
   } catch (error) {

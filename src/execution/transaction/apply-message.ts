@@ -39,6 +39,9 @@ export type MessageResult = Pick<ExecutionResult, "outcome" | "returnData" | "lo
   readonly contractAddress: Address | null;
 };
 
+/** Outcome of a call, which nobody asks for its logs. */
+export type CallResult = Omit<MessageResult, "logs">;
+
 const NO_AUTHORIZATIONS: AppliedAuthorizations = { authorities: [], refund: 0n };
 
 /** The deadline passed before any code ran. */

@@ -53,8 +53,7 @@ export class LogListWriter {
   /** As `addMatching`, for all logs of a block. */
   addKnown({ table, texts, added }: LogTexts, filter: LogFilter): number {
     const json = new LogJson(table, false);
-    while (table.next()) {
-      if (!filter.matchesAt(table)) continue;
+    while (table.nextMatching(filter)) {
       const known = texts[table.logIndex];
       if (known !== undefined) {
         this.#add(known);

@@ -13,11 +13,15 @@ function spin(milliseconds: number): void {
 
 function createQueue(waitingMax = 100) {
   const waiting: number[] = [];
+  const announced: string[] = [];
   const queue = new CallQueue({
     waitingMax,
     onWaiting: (count) => waiting.push(count),
+    beforeWork({ isLong }) {
+      if (isLong) announced.push("long work");
+    },
   });
-  return { queue, waiting };
+  return { queue, waiting, announced };
 }
 
 const owner = (connection?: object): CallOwner => ({ connection, isAborted: false });
@@ -35,6 +39,27 @@ test("CallQueue runs short work at once, and its failure is the caller's", () =>
     }),
   );
   assert.deepEqual(waiting, []);
+});
+
+test("CallQueue announces calls after one that took long, and no others", async () => {
+  const { queue, announced } = createQueue();
+  queue.run(owner(), () => announced.push("short"));
+  queue.run(owner(), () => {
+    spin(LONG_MS);
+    announced.push("long");
+  });
+  await queue.run(owner(), () => announced.push("next"));
+  await queue.run(owner(), () => announced.push("last"));
+  assert.deepEqual(announced, ["short", "long", "long work", "next", "long work", "last"]);
+});
+
+test("CallQueue announces no short calls some time after a long one", async () => {
+  const { queue, announced } = createQueue();
+  queue.run(owner(), () => spin(LONG_MS));
+  for (let i = 0; i < 1_000; i++) await queue.run(owner(), () => i);
+  announced.length = 0;
+  await queue.run(owner(), () => "short");
+  assert.deepEqual(announced, []);
 });
 
 test("CallQueue lets timers and immediates run between long works", async () => {

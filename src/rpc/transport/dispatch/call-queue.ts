@@ -4,16 +4,28 @@ import { RequestTimeoutError, TooManyError } from "../errors.ts";
 /** Heavy work of this long is followed by one round of everything else: timers, blocks, other requests. */
 const SLICE_MS = 2;
 
+/** A call that is expected to take this long is worth that answers leave before it, each with a wake-up of its client; most take a tenth of it. */
+const LONG_MS = 0.25;
+/** How long a call is shows at its end, so each is expected to take what some before it took on average: one that met a collection of garbage is no sign. */
+const AVERAGED_CALLS = 16;
+
 /** Calls of one caller that may be under way in other threads: as many as a machine of four cores runs at once. */
 const CALLER_RUNNING_MAX = 4;
+
+/** What is about to run. */
+export type ComingWork = {
+  /** Now, in milliseconds of `performance.now`. */
+  readonly nowMs: number;
+  readonly isLong: boolean;
+};
 
 type CallQueueOptions = {
   /** Calls of all callers that may wait. */
   readonly waitingMax: number;
   /** Called whenever the number of waiting calls changes. */
   readonly onWaiting: (count: number) => void;
-  /** Called before calls run. */
-  readonly beforeWork?: () => void;
+  /** Called before each call runs. */
+  readonly beforeWork?: (work: ComingWork) => void;
 };
 
 /** The caller of a call. */
@@ -43,6 +55,7 @@ export class CallQueue {
   readonly #priorities = new Map<object, number>();
   #waiting = 0;
   #spentMs = 0;
+  #expectedMs = 0;
   #isTurnScheduled = false;
 
   constructor(options: CallQueueOptions) {
@@ -81,8 +94,8 @@ export class CallQueue {
   }
 
   #timed<T>(caller: object, work: () => T | Promise<T>): T | Promise<T> {
-    this.#options.beforeWork?.();
     const start = performance.now();
+    this.#options.beforeWork?.({ nowMs: start, isLong: this.#expectedMs >= LONG_MS });
     try {
       const result = work();
       if (result instanceof Promise) {
@@ -92,7 +105,9 @@ export class CallQueue {
       }
       return result;
     } finally {
-      this.#spentMs += performance.now() - start;
+      const elapsed = performance.now() - start;
+      this.#expectedMs += (elapsed - this.#expectedMs) / AVERAGED_CALLS;
+      this.#spentMs += elapsed;
       if (this.#spentMs >= SLICE_MS) this.#scheduleTurn();
     }
   }

@@ -18,7 +18,7 @@ import type { MemoryBudget } from "../memory-budget.ts";
 import { type Answer, answerParts, errorAnswer, resultAnswer } from "./answer.ts";
 import { BatchRun } from "./batch-run.ts";
 import type { CallAdmission } from "./call-admission.ts";
-import { CallQueue } from "./call-queue.ts";
+import { CallQueue, type ComingWork } from "./call-queue.ts";
 import type { RequestContext } from "./context.ts";
 import { toErrorObject } from "./error-codes.ts";
 import { jsonSyntaxError } from "./json-error.ts";
@@ -73,7 +73,7 @@ export class Dispatcher<Modules> {
   readonly #parseSlices = new SharedSlices();
   /** Ends when the large body is read that arrived last. */
   #reading: Promise<undefined> = Promise.resolve(undefined);
-  readonly #beforeLongWork = new Set<() => void>();
+  readonly #beforeWork = new Set<(work: ComingWork) => void>();
   /** When the last call ended: a batch reads the clock once for each of its calls. */
   #endedMs = 0;
 
@@ -102,7 +102,7 @@ export class Dispatcher<Modules> {
     this.#queue = new CallQueue({
       waitingMax: limits.callQueueMax,
       onWaiting: (count) => observer.waiting(count),
-      beforeWork: () => this.#announceLongWork(),
+      beforeWork: (work) => this.#announceWork(work),
     });
   }
 
@@ -128,14 +128,14 @@ export class Dispatcher<Modules> {
     return read;
   }
 
-  /** Has `task` called before this thread works on something that takes longer than a short call. @returns what ends that */
-  beforeLongWork(task: () => void): () => void {
-    this.#beforeLongWork.add(task);
-    return () => void this.#beforeLongWork.delete(task);
+  /** Has `task` called before this thread works on a heavy call or on a batch. @returns what ends that */
+  beforeWork(task: (work: ComingWork) => void): () => void {
+    this.#beforeWork.add(task);
+    return () => void this.#beforeWork.delete(task);
   }
 
-  #announceLongWork(): void {
-    for (const task of this.#beforeLongWork) task();
+  #announceWork(work: ComingWork): void {
+    for (const task of this.#beforeWork) task(work);
   }
 
   #run(body: Buffer, context: RequestContext) {
@@ -235,8 +235,8 @@ export class Dispatcher<Modules> {
    */
   #advance(batch: BatchRun<Modules>, isTurn: boolean): Promise<Answer | undefined> | undefined {
     const { context, deadline, answer: answers } = batch;
-    this.#announceLongWork();
     let now = performance.now();
+    this.#announceWork({ nowMs: now, isLong: true });
     let isOver = !isTurn && this.#batchSlices.isOver(now);
     batch.isCalling = false;
     while (batch.next < batch.messages.length && !answers.isEvicted) {

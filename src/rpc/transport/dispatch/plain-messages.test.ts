@@ -26,11 +26,20 @@ function parsed(body: Buffer) {
 const call = (id: string, params: string, method = NAME) =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
 
+const objectOf = (members: number) => `[{${Array.from({ length: members }, (_, i) => `"m${i}":true`).join(",")}}]`;
+
 const PLAIN = {
   "no parameters": call("1", "[]"),
   "a string and a tag": call("0", `["${ALICE}","latest"]`),
   "no params": `{"jsonrpc":"2.0","id":1,"method":"${NAME}"}`,
   booleans: call("999999999", '["0x1",true,false]'),
+  "a call and a tag": call("1", `[{"to":"${ALICE}","data":"0x70a08231","value":null},"latest"]`),
+  "a filter": call("1", `[{"fromBlock":"0x1","topics":[null,["0x1","0x2"],[]],"address":"${ALICE}"}]`),
+  "an access list": call("1", `[{"accessList":[{"address":"${ALICE}","storageKeys":["0x1"]}]}]`),
+  "an empty object and an empty list": call("1", "[{},[],null]"),
+  "a member of a parameter twice": call("1", '[{"a":1,"b":2,"a":"3"}]'),
+  integers: call("1", '["0x14","latest",[0,25,999999999]]'),
+  "an object of many members": call("1", objectOf(24)),
   "an id that is a string": call('"a-1"', '[""]'),
   "members in another order": `{"method":"${NAME}","params":[],"id":7,"jsonrpc":"2.0"}`,
   "what follows the message": `${call("1", "[]")}\n{`,
@@ -61,9 +70,20 @@ const OTHER = {
   "an escaped quote": call("1", '["\\""]'),
   "letters beyond ASCII": call("1", '["ü"]'),
   "a control character": call("1", '["\u0001"]'),
-  "an object": call("1", '[{"to":"0x"}]'),
-  "a number": call("1", "[1]"),
-  "a list in the list": call("1", "[[]]"),
+  "white space in an object": call("1", '[{"to": "0x"}]'),
+  "a name with an escape": call("1", '[{"t\\u006f":"0x"}]'),
+  "a name that is a number": call("1", '[{"1":"0x"}]'),
+  "a name that begins with a digit": call("1", `[{"${ALICE}":{}}]`),
+  "the name of the prototype": call("1", '[{"__proto__":{"a":1}}]'),
+  "an object of too many members": call("1", objectOf(25)),
+  "a comma at the end of an object": call("1", '[{"a":1,}]'),
+  "a member without a value": call("1", '[{"a"}]'),
+  "a number below zero": call("1", "[-1]"),
+  "a number with a fraction": call("1", "[1.5]"),
+  "a number with an exponent": call("1", "[1e3]"),
+  "a number with a leading zero": call("1", "[01]"),
+  "a number of ten digits": call("1", "[1234567890]"),
+  "lists in lists in lists in lists in lists": call("1", "[[[[[[]]]]]]"),
   "a comma at the end": call("1", '["a",]'),
   "no id": `{"jsonrpc":"2.0","method":"${NAME}","params":[]}`,
   "another version": call("1", "[]").replace("2.0", "1.0"),
@@ -95,17 +115,23 @@ test("PlainMessageReader leaves a body beyond a limit to the scan that rejects i
     code: "RPC_INVALID_REQUEST",
   });
   assert.equal(plain(body, { ...limits, jsonDepthMax: 2 }), undefined);
+  const nested = call("1", '[{"a":[]}]');
+  assert.notEqual(plain(nested, { ...limits, jsonDepthMax: 5 }), undefined);
+  assert.equal(plain(nested, { ...limits, jsonDepthMax: 4 }), undefined);
+  const members = call("1", '[{"a":1,"b":2}]');
+  assert.notEqual(plain(members, { ...limits, jsonItemsMax: 7 + 6 * 3 }), undefined);
+  assert.equal(plain(members, { ...limits, jsonItemsMax: 6 + 6 * 3 }), undefined);
   assert.notEqual(plain(call("123", "[]"), { ...limits, idBytesMax: 3 }), undefined);
   assert.equal(plain(call("1234", "[]"), { ...limits, idBytesMax: 3 }), undefined);
   assert.equal(plain(call('"12"', "[]"), { ...limits, idBytesMax: 3 }), undefined);
 });
 
-test("PlainMessageReader: names of methods that share a place are told apart", () => {
+test("PlainMessageReader: names of methods and members that share a place are told apart", () => {
   const reader = new PlainMessageReader(limits);
   const names = Array.from({ length: 1_000 }, (_, i) => `eth_method${i}`);
   for (const name of [...names, ...names]) {
-    const [message] = reader.read(Buffer.from(call("1", "[]", name)))!.messages;
-    assert.equal(message?.kind === "call" && message.method, name);
+    const [message] = reader.read(Buffer.from(call("1", `[{"${name}":1}]`, name)))!.messages;
+    assert.deepEqual(message, { kind: "call", id: "1", method: name, params: [{ [name]: 1 }] });
   }
 });
 
@@ -135,6 +161,36 @@ test("PlainMessageReader: whatever it reads of damaged bodies, JSON.parse reads 
       assert.deepEqual(result, parsed(bytesOf));
     }),
     { numRuns: 5_000 },
+  );
+  assert.ok(read > 300, `${read} bodies were read`);
+});
+
+test("PlainMessageReader: whatever it reads of parameters of all kinds, JSON.parse reads the same", () => {
+  const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 5, withCrossShrink: true },
+      fc.oneof(
+        fc.constantFrom("latest", ALICE, "", "ü", '"', "\\"),
+        fc.boolean(),
+        fc.constant(null),
+        fc.nat(),
+        fc.double(),
+      ),
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom("to", "data", "id", "0x1", "7", "a b", "__proto__", ""), tie("value")),
+    ),
+  }));
+  let read = 0;
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 3 }), fc.boolean(), (params, isBatch) => {
+      const text = call("1", JSON.stringify(params));
+      const body = Buffer.from(isBatch ? `[${text},${text}]` : text);
+      const result = plain(body);
+      if (result === undefined) return;
+      read++;
+      assert.deepEqual(result, parsed(body));
+    }),
+    { numRuns: 3_000 },
   );
   assert.ok(read > 300, `${read} bodies were read`);
 });

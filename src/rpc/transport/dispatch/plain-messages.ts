@@ -12,15 +12,18 @@ export type PlainMessages = {
 
 /** Longer bodies are left to JSON.parse, which is quicker with long strings. */
 const BODY_BYTES_MAX = 32 << 10;
-/** Digits of an id that is a small integer in V8, however it is written. */
-const ID_DIGITS_MAX = 9;
+/** Digits of an integer that is small in V8. */
+const DIGITS_MAX = 9;
 const ID_CHARS_MAX = 64;
-const METHOD_CHARS_MAX = 64;
-/** Names of methods that are remembered, a power of two. */
+const NAME_CHARS_MAX = 64;
+/** Names of methods that are remembered, and names of members, each a power of two. */
 const NAMES_MAX = 64;
+/** A call or a transaction has fewer; an object of many is left to JSON.parse. */
+const OBJECT_MEMBERS_MAX = 24;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const ZERO = 0x30;
 const OPEN_OBJECT = 0x7b;
@@ -34,6 +37,7 @@ const METHOD = Buffer.from('"method":"', "latin1");
 const PARAMS = Buffer.from('"params":[', "latin1");
 const TRUE = Buffer.from("true", "latin1");
 const FALSE = Buffer.from("false", "latin1");
+const NULL = Buffer.from("null", "latin1");
 
 /** Members of a message as bits. */
 const HAS_VERSION = 1;
@@ -44,6 +48,8 @@ const HAS_CALL = HAS_VERSION | HAS_ID | HAS_METHOD;
 
 /** A list of messages, a message, and its parameters. */
 const DEPTH = 3;
+/** Lists in lists of objects: alternative topics, access lists. */
+const DEPTH_MAX = DEPTH + 4;
 const MEMBERS = 4;
 
 const NOTHING = Buffer.alloc(0);
@@ -51,30 +57,36 @@ const NO_PARAMS: readonly unknown[] = [];
 
 /**
  * Reads the one kind of body that nearly every small one is: calls with their members in any order, no white space, a short id, and
- * parameters that are strings without escapes or booleans. It takes a third of what checking, parsing and classifying take.
+ * parameters of strings without escapes, booleans, null and small integers, in lists and in objects whose members have names of letters. It takes
+ * a third to half of what checking, parsing and classifying take.
  *
  * Nothing is read here that JSON.parse and `readMessage` would read differently: all else is theirs, valid or not.
  */
 export class PlainMessageReader {
-  readonly #names: (string | undefined)[] = new Array<undefined>(NAMES_MAX).fill(undefined);
+  readonly #methods: (string | undefined)[] = new Array<undefined>(NAMES_MAX).fill(undefined);
+  readonly #memberNames: (string | undefined)[] = new Array<undefined>(NAMES_MAX).fill(undefined);
   readonly #limits: Pick<RpcLimits, "jsonDepthMax" | "jsonItemsMax" | "idBytesMax">;
+  readonly #depthMax: number;
   #body: Buffer = NOTHING;
   #at = 0;
   #items = 0;
+  /** Members of objects in parameters. */
+  #members = 0;
 
   constructor(limits: Pick<RpcLimits, "jsonDepthMax" | "jsonItemsMax" | "idBytesMax">) {
     this.#limits = limits;
+    this.#depthMax = Math.min(limits.jsonDepthMax, DEPTH_MAX);
   }
 
   /** @returns undefined for every other body, and for one beyond a limit */
   read(body: Buffer): PlainMessages | undefined {
-    if (body.length > BODY_BYTES_MAX || this.#limits.jsonDepthMax < DEPTH) return undefined;
+    if (body.length > BODY_BYTES_MAX || this.#depthMax < DEPTH) return undefined;
     this.#body = body;
     const plain = this.#messages();
     // It would be retained until the next one.
     this.#body = NOTHING;
     if (plain === undefined) return undefined;
-    const items = plain.items + plain.messages.length * MEMBERS * NAME_ITEMS;
+    const items = plain.items + (plain.messages.length * MEMBERS + this.#members) * NAME_ITEMS;
     return items > this.#limits.jsonItemsMax ? undefined : plain;
   }
 
@@ -83,6 +95,7 @@ export class PlainMessageReader {
     const isBatch = body[0] === OPEN_ARRAY;
     this.#at = isBatch ? 1 : 0;
     this.#items = isBatch ? 1 : 0;
+    this.#members = 0;
     const messages: Message[] = [];
     while (true) {
       const message = this.#message();
@@ -124,7 +137,7 @@ export class PlainMessageReader {
         }
         case 0x6d: {
           // m
-          const text = this.#takes(METHOD) ? this.#name() : undefined;
+          const text = this.#takes(METHOD) ? this.#name(this.#methods) : undefined;
           if (text === undefined) return undefined;
           method = text;
           member = HAS_METHOD;
@@ -132,10 +145,9 @@ export class PlainMessageReader {
         }
         case 0x70: {
           // p
-          const list = this.#takes(PARAMS) ? this.#params() : undefined;
+          const list = this.#takes(PARAMS) ? this.#list(DEPTH) : undefined;
           if (list === undefined) return undefined;
           params = list;
-          this.#items++;
           member = HAS_PARAMS;
           break;
         }
@@ -169,29 +181,32 @@ export class PlainMessageReader {
       this.#at = end + 1;
       return body.toString("latin1", start, end + 1);
     }
+    const number = this.#integer();
+    return number === undefined || this.#at - start > this.#limits.idBytesMax ? undefined : String(number);
+  }
+
+  /** An integer from 0 without a sign, fraction or exponent: what follows it has to be looked at. */
+  #integer(): number | undefined {
+    const body = this.#body;
+    const start = this.#at;
     let at = start;
     let number = 0;
-    for (; at - start <= ID_DIGITS_MAX; at++) {
+    for (; at - start <= DIGITS_MAX; at++) {
       const digit = body[at]! - ZERO;
       if (!(digit >= 0 && digit <= 9)) break;
       number = 10 * number + digit;
     }
     const digits = at - start;
-    if (
-      digits === 0 ||
-      digits > Math.min(ID_DIGITS_MAX, this.#limits.idBytesMax) ||
-      (digits > 1 && body[start] === ZERO)
-    )
-      return undefined;
+    if (digits === 0 || digits > DIGITS_MAX || (digits > 1 && body[start] === ZERO)) return undefined;
     this.#at = at;
-    return String(number);
+    return number;
   }
 
-  /** The name of a method behind its quote: letters, digits and `_`. One string for all calls of a method, which maps find at once. */
-  #name(): string | undefined {
+  /** The name behind its quote: letters, digits and `_`. One string for all uses of a name in `known`, which maps find at once. */
+  #name(known: (string | undefined)[]): string | undefined {
     const body = this.#body;
     const start = this.#at;
-    const limit = Math.min(body.length, start + METHOD_CHARS_MAX);
+    const limit = Math.min(body.length, start + NAME_CHARS_MAX);
     let hash = 0;
     let end = start;
     for (; end < limit; end++) {
@@ -203,35 +218,85 @@ export class PlainMessageReader {
     if (end === start || end === limit) return undefined;
     this.#at = end + 1;
     const slot = (hash ^ (hash >>> 8)) & (NAMES_MAX - 1);
-    const known = this.#names[slot];
-    if (known !== undefined && isTextAt(known, body, start, end)) return known;
+    const same = known[slot];
+    if (same !== undefined && isTextAt(same, body, start, end)) return same;
     const name = body.toString("latin1", start, end);
-    this.#names[slot] = name;
+    known[slot] = name;
     return name;
   }
 
   /** The values of a list behind its bracket. */
-  #params(): readonly unknown[] | undefined {
+  #list(depth: number): readonly unknown[] | undefined {
     const body = this.#body;
+    this.#items++;
     if (body[this.#at] === CLOSE_ARRAY) {
       this.#at++;
-      return NO_PARAMS;
+      return depth === DEPTH ? NO_PARAMS : [];
     }
     const values: unknown[] = [];
     while (true) {
-      const start = this.#at;
-      if (body[start] === QUOTE) {
-        const end = this.#endOfString(start + 1, body.length);
-        if (end === -1) return undefined;
-        values.push(body.toString("latin1", start + 1, end));
-        this.#at = end + 1;
-      } else if (this.#takes(TRUE)) values.push(true);
-      else if (this.#takes(FALSE)) values.push(false);
-      else return undefined;
+      const value = this.#value(depth + 1);
+      if (value === undefined) return undefined;
+      values.push(value);
       const byte = body[this.#at++];
       if (byte === CLOSE_ARRAY) return values;
       if (byte !== COMMA) return undefined;
       this.#items++;
+    }
+  }
+
+  /** The object behind its brace. Names begin with a letter: `__proto__` and numbers would not become members in their order. */
+  #object(depth: number): object | undefined {
+    const body = this.#body;
+    this.#items++;
+    const object: Record<string, unknown> = {};
+    if (body[this.#at] === CLOSE_OBJECT) {
+      this.#at++;
+      return object;
+    }
+    for (let members = 1; members <= OBJECT_MEMBERS_MAX; members++) {
+      if (body[this.#at++] !== QUOTE || !isLetter(body[this.#at]!)) return undefined;
+      const name = this.#name(this.#memberNames);
+      if (name === undefined || body[this.#at++] !== COLON) return undefined;
+      this.#members++;
+      const value = this.#value(depth + 1);
+      if (value === undefined) return undefined;
+      object[name] = value;
+      const byte = body[this.#at++];
+      if (byte === CLOSE_OBJECT) return object;
+      if (byte !== COMMA) return undefined;
+      this.#items++;
+    }
+    return undefined;
+  }
+
+  /** @param depth of the value, if it is a list or an object */
+  #value(depth: number): unknown {
+    const body = this.#body;
+    const start = this.#at;
+    switch (body[start]) {
+      case QUOTE: {
+        const end = this.#endOfString(start + 1, body.length);
+        if (end === -1) return undefined;
+        this.#at = end + 1;
+        return body.toString("latin1", start + 1, end);
+      }
+      case OPEN_OBJECT:
+        if (depth > this.#depthMax) return undefined;
+        this.#at++;
+        return this.#object(depth);
+      case OPEN_ARRAY:
+        if (depth > this.#depthMax) return undefined;
+        this.#at++;
+        return this.#list(depth);
+      case 0x74: // t
+        return this.#takes(TRUE) ? true : undefined;
+      case 0x66: // f
+        return this.#takes(FALSE) ? false : undefined;
+      case 0x6e: // n
+        return this.#takes(NULL) ? null : undefined;
+      default:
+        return this.#integer();
     }
   }
 
@@ -249,8 +314,12 @@ export class PlainMessageReader {
 }
 
 function isNameByte(byte: number): boolean {
+  return isLetter(byte) || byte === 0x5f || (byte >= ZERO && byte <= 0x39);
+}
+
+function isLetter(byte: number): boolean {
   const letter = byte | 0x20;
-  return (letter >= 0x61 && letter <= 0x7a) || byte === 0x5f || (byte >= ZERO && byte <= 0x39);
+  return letter >= 0x61 && letter <= 0x7a;
 }
 
 function isTextAt(text: string, body: Buffer, start: number, end: number): boolean {

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { SharedSlices } from "../../../threads/shared-slices.ts";
+import type { ComingWork } from "../dispatch/call-queue.ts";
 import { type Caller, type CallSource, RequestContext } from "../dispatch/context.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { RpcLimits } from "../limits.ts";
@@ -19,7 +20,7 @@ export type FastHttpOptions = {
 };
 
 export type FastHttpModules = {
-  readonly dispatcher: Pick<Dispatcher<unknown>, "dispatch" | "beforeLongWork">;
+  readonly dispatcher: Pick<Dispatcher<unknown>, "dispatch" | "beforeWork">;
   readonly pipelined: SharedSlices;
   readonly compressor: ReplyCompressor;
   /** What a call's headers must hold; any other call is handed over, to be rejected there. */
@@ -29,6 +30,9 @@ export type FastHttpModules = {
   /** Hands the connection over to node:http, which reads on with `unread`. */
   readonly handOver: (connection: HttpConnection, unread: Buffer) => void;
 };
+
+/** Some ten heavy calls that are short: their clients are woken up together. */
+const HELD_MS = 0.5;
 
 /** The connections that are not handed over yet. */
 export type FastHttp = {
@@ -51,6 +55,8 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
   let answered: FastConnection[] = [];
   /** Those of `answered` that are written, the first ones. */
   let written = 0;
+  /** Of the first that is not written, when a heavy call began after it. */
+  let heldSinceMs: number | undefined;
   let isScheduled = false;
   const polling = createLoopPolling();
 
@@ -70,13 +76,21 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
     const ready = answered;
     answered = [];
     written = 0;
+    heldSinceMs = undefined;
     for (const connection of ready) connection.endAnswer();
     const last = ready.at(-1);
     if (last !== undefined) polling?.answered(last);
   }
 
-  /** A short call does not wait for a long one that arrived after it, nor for one whose turn comes before the end of this one. */
-  function writeEarly(): void {
+  /**
+   * A short call does not wait for a long one that arrived after it, nor for one whose turn comes before the end of this one; and for no longer than
+   * `HELD_MS` for heavy calls that are short.
+   */
+  function writeEarly({ nowMs, isLong }: ComingWork): void {
+    if (written === answered.length) return;
+    heldSinceMs ??= nowMs;
+    if (!isLong && nowMs - heldSinceMs < HELD_MS) return;
+    heldSinceMs = undefined;
     while (written < answered.length) answered[written++]!.writeAnswer();
   }
 
@@ -86,7 +100,7 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
   }
 
   const writing = { writeHead, writeThisTurn, writeSoon };
-  const close = modules.dispatcher.beforeLongWork(writeEarly);
+  const close = modules.dispatcher.beforeWork(writeEarly);
   return {
     close,
     serve(http) {

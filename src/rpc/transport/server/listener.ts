@@ -25,7 +25,7 @@ export type TcpListener = Listener & {
 
 /** What every listener needs. */
 export type ListenerModules = {
-  readonly dispatcher: Pick<Dispatcher<unknown>, "dispatch" | "beforeLongWork">;
+  readonly dispatcher: Pick<Dispatcher<unknown>, "dispatch" | "beforeWork">;
   readonly observer: RpcObserver;
   readonly budgets: MemoryBudgets;
   /** For calls that arrived behind another one of the same read. */

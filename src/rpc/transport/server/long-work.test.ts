@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
+import { callHttp } from "../../testing/rpc-client.ts";
 import { boolean, jsonInteger } from "../codec.ts";
 import { createRegistry, defineMethod } from "../dispatch/method.ts";
 import { startRpcServer } from "./server.ts";
@@ -16,7 +17,7 @@ const WAIT_MS = 5_000;
 
 /**
  * A client in a thread of its own, since calls of the test hold the thread of the server: over one connection a call that holds the server until the
- * client has sent over two others what is next, a short call and a long one. It notes when the short one is answered.
+ * client has sent over others what is next, a short call and long ones. It notes when the short one is answered.
  */
 const CLIENT = `
   const { connect } = require("node:net");
@@ -34,11 +35,12 @@ const CLIENT = `
       Atomics.notify(words, ${ANSWERED});
       sockets[1].destroy();
     });
-    sockets[2].on("data", () => sockets[2].destroy());
+    const others = sockets.slice(2);
+    for (const socket of others) socket.on("data", () => socket.destroy());
     sockets[0].write(request(bodies[0]));
     Atomics.wait(words, ${HELD}, 0, ${WAIT_MS});
     sockets[1].write(request(bodies[1]));
-    sockets[2].write(request(bodies[2]));
+    for (const [i, socket] of others.entries()) socket.write(request(bodies[2 + i]));
     Atomics.store(words, ${SENT}, 1);
     Atomics.notify(words, ${SENT});
   })();
@@ -46,12 +48,20 @@ const CLIENT = `
 
 const call = (id: number, method: string) => `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":[]}`;
 
+/** What is called before, and what arrives after the short call. */
 const LONG = {
-  "a heavy call": call(3, "test_long"),
-  "a batch": `[${call(3, "test_waiting")}]`,
+  "a heavy call": { before: "test_spin", bodies: [call(3, "test_long")] },
+  "a batch": { before: "test_short", bodies: [`[${call(3, "test_waiting")}]`] },
+  "a heavy call after a short one": { before: "test_short", bodies: [call(3, "test_brief"), call(4, "test_long")] },
 };
 
-for (const [name, body] of Object.entries(LONG)) {
+function spin(milliseconds: number): boolean {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+  return true;
+}
+
+for (const [name, { before, bodies }] of Object.entries(LONG)) {
   test(`fast HTTP: a short call is answered before ${name} that arrived in the same turn has run`, async () => {
     const words = new Int32Array(new SharedArrayBuffer(12));
     /** Whether the other thread sets the word, which this one waits for. */
@@ -70,12 +80,17 @@ for (const [name, body] of Object.entries(LONG)) {
       defineMethod({ name: "test_hold", params: {}, result: boolean, handle: hold }),
       defineMethod({ name: "test_short", params: {}, result: jsonInteger, handle: () => 1 }),
       defineMethod({ name: "test_long", params: {}, result: boolean, heavy: true, handle: long }),
+      // So long that the next heavy call is expected to be long.
+      defineMethod({ name: "test_spin", params: {}, result: boolean, heavy: true, handle: () => spin(10) }),
+      // So short that it is not.
+      defineMethod({ name: "test_brief", params: {}, result: boolean, heavy: true, handle: () => spin(1) }),
       defineMethod({ name: "test_waiting", params: {}, result: boolean, handle: long }),
     ]);
     const http = { host: "127.0.0.1", port: 0, namespaces: ["test"] };
     const server = await startRpcServer({ http }, { registry, modules: {} });
-    const bodies = [call(1, "test_hold"), call(2, "test_short"), body];
-    const client = new Worker(CLIENT, { eval: true, workerData: { url: server.urls.http, words, bodies } });
+    await callHttp(server.urls.http!, before);
+    const sent = [call(1, "test_hold"), call(2, "test_short"), ...bodies];
+    const client = new Worker(CLIENT, { eval: true, workerData: { url: server.urls.http, words, bodies: sent } });
     await once(client, "exit");
     await server.close();
     assert.deepEqual(seen, [true]);

@@ -6,11 +6,10 @@ import { describe, test } from "node:test";
 import { mulberry32 } from "../chain/testing/random-chain.ts";
 import { findLmdbFault } from "./lmdb-check.ts";
 import { openLmdbKv } from "./lmdb-kv.ts";
-import { isLmdbRowIntact } from "./lmdb-row.ts";
 import { fileSums } from "./replace-file.ts";
 
 const PAGE = 4096;
-const check = (path: string) => findLmdbFault(path, { isRowIntact: isLmdbRowIntact });
+const check = (path: string) => findLmdbFault(path);
 
 /** Runs `use` with the file of a store of many commits, rows of all sizes and free pages. */
 function withFile(seed: number, use: (path: string, below: (limit: number) => number) => void) {

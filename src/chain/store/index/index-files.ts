@@ -16,7 +16,6 @@ import { NodeError } from "../../../errors.ts";
 import type { Kv } from "../../../storage/kv.ts";
 import { findLmdbFault } from "../../../storage/lmdb-check.ts";
 import { openLmdbKv } from "../../../storage/lmdb-kv.ts";
-import { isLmdbRowIntact } from "../../../storage/lmdb-row.ts";
 import { bootId, lockFile } from "../../../storage/lock.ts";
 import { syncDirectory } from "../../../storage/make-folder.ts";
 import { fileSums, replaceFile } from "../../../storage/replace-file.ts";
@@ -44,10 +43,7 @@ export type IndexProgress = (progress: { readonly done: number; readonly total: 
 
 /** What is wrong in the file of the index in a data directory that nobody has open, and where; undefined when nothing is. */
 export function findIndexFault(directory: string, onProgress?: IndexProgress): string | undefined {
-  return findLmdbFault(join(directory, INDEX_FOLDER, DATA_FILE), {
-    isRowIntact: isLmdbRowIntact,
-    ...(onProgress && { onProgress }),
-  });
+  return findLmdbFault(join(directory, INDEX_FOLDER, DATA_FILE), { ...(onProgress && { onProgress }) });
 }
 
 /** The files of the index in a data directory, and whether they can be trusted. */

@@ -1,7 +1,8 @@
 import { closeSync, openSync } from "node:fs";
 import { startThread } from "../threads/start-thread.ts";
-import type { KeptPages } from "./kv.ts";
+import { type KeptPages, KvDamagedError } from "./kv.ts";
 import { beginFileCheck, type FileCheck } from "./lmdb-file-check.ts";
+import { LmdbFault } from "./lmdb-tree-check.ts";
 
 /** Added to the thread's nice value: it gets what others leave. */
 export const NICE = 10;
@@ -14,9 +15,7 @@ export type BackgroundCheckData = {
 
 export type CheckResult = { readonly fault: string | undefined };
 
-export type BackgroundCheckOptions = {
-  /** The pages of the last commit, which stay as they are until the check has ended. */
-  readonly kept: KeptPages;
+export type BackgroundCheckEvents = {
   /** Called with what `findLmdbFault` would have returned. Not after `stop`. */
   readonly onEnded: (fault: string | undefined) => void;
   /** Called where the thread failed, so that nothing is known. */
@@ -26,22 +25,31 @@ export type BackgroundCheckOptions = {
 /** A check of a data file that is in use, as its last commit left it, in a thread that gets half of a processor at most. */
 export class BackgroundLmdbCheck {
   readonly #stopped = new Int32Array(new SharedArrayBuffer(4));
+  readonly #file: number;
+  readonly #check: FileCheck;
   readonly #kept: KeptPages;
+  #hasStarted = false;
   #hasEnded = false;
 
-  /** Between two transactions. @throws LmdbFault */
-  constructor(path: string, { kept, onEnded, onFailed }: BackgroundCheckOptions) {
+  /**
+   * Between two transactions.
+   * @param kept the pages of the last of them, which this releases
+   * @throws KvDamagedError
+   */
+  constructor(path: string, kept: KeptPages) {
     this.#kept = kept;
-    const file = openSync(path, "r");
-    let check: FileCheck;
+    this.#file = openSync(path, "r");
     try {
-      check = beginFileCheck(file);
+      this.#check = beginFileCheck(this.#file);
     } catch (error) {
-      closeSync(file);
-      this.#end();
-      throw error;
+      this.stop();
+      throw error instanceof LmdbFault ? new KvDamagedError(`index file is damaged: ${error.message}`) : error;
     }
-    const workerData: BackgroundCheckData = { check, stopped: this.#stopped };
+  }
+
+  start({ onEnded, onFailed }: BackgroundCheckEvents): void {
+    this.#hasStarted = true;
+    const workerData: BackgroundCheckData = { check: this.#check, stopped: this.#stopped };
     const worker = startThread("storage/check-file.thread", { workerData });
     worker.unref();
     worker.on("message", ({ fault }: CheckResult) => {
@@ -50,14 +58,15 @@ export class BackgroundLmdbCheck {
     worker.on("error", (error) => {
       if (this.#end()) onFailed(error);
     });
-    worker.on("exit", () => closeSync(file));
+    // It may read the file until then.
+    worker.on("exit", () => closeSync(this.#file));
   }
 
   /** The thread ends some milliseconds later, by itself. */
   stop(): void {
     Atomics.store(this.#stopped, 0, 1);
     Atomics.notify(this.#stopped, 0);
-    this.#end();
+    if (this.#end() && !this.#hasStarted) closeSync(this.#file);
   }
 
   /** False where it had ended before. */

@@ -7,7 +7,7 @@ import { LmdbFault } from "./lmdb-tree-check.ts";
 import { addCounts, checkSubtrees, type SharedCheck, WORD } from "./shared-lmdb-check.ts";
 
 const PROGRESS_PAGES = 25_000;
-/** From so many bytes on a second thread takes part: it is as quick to start as 100 MB are to check. */
+/** From so many bytes on a second thread takes part: it is started in the time that some 100 MB take. */
 const SHARED_BYTES_MIN = 256 << 20;
 
 export type LmdbCheckOptions = {
@@ -19,7 +19,7 @@ export type LmdbCheckOptions = {
 
 /**
  * What is wrong with the data file at `path`, which nobody has open, and where; undefined when nothing is, or there is no file.
- * Takes about a second of CPU for each GB, in two threads.
+ * Takes two seconds of CPU for each GB of pages, a large one in two threads.
  */
 export function findLmdbFault(path: string, options: LmdbCheckOptions = {}): string | undefined {
   if (!existsSync(path)) return undefined;

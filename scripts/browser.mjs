@@ -35,6 +35,8 @@ const ABSENT = [
   "src/profiling/runtime-port.ts",
   "src/rpc/transport/server/server.ts",
   "src/shh/peers/libp2p-transport.ts",
+  "src/storage/background-lmdb-check.ts",
+  "src/storage/lmdb-check.ts",
   "src/storage/lmdb-kv.ts",
   "src/storage/lock.ts",
   "src/telemetry/source-positions.ts",

@@ -16,6 +16,8 @@ export const ENTRIES: Readonly<Record<ThreadEntry | ProcessEntry, () => Promise<
   "calls/speculate.thread": () => import("../calls/speculate.thread.ts"),
   "node/rpc.process": () => import("../node/rpc.process.ts"),
   "shh/find-work.thread": () => import("../shh/find-work.thread.ts"),
+  "storage/check-file.thread": () => import("../storage/check-file.thread.ts"),
+  "storage/share-check.thread": () => import("../storage/share-check.thread.ts"),
   "types/transaction/recover-authorities.thread": () => import("../types/transaction/recover-authorities.thread.ts"),
   "types/transaction/recover-senders.thread": () => import("../types/transaction/recover-senders.thread.ts"),
 };

@@ -83,6 +83,12 @@ export type WrittenRun = {
   readonly lastKey: Uint8Array;
 };
 
+/** Pages of a file as the last transaction left them. */
+export interface KeptPages {
+  /** Lets the store use them again where they are no longer needed. It happens by itself when the store is closed. */
+  release(): void;
+}
+
 /** A synchronous, ordered key-value store with one writer. */
 export interface Kv extends KvReader {
   /** Undefined where the store cannot go back. */
@@ -99,6 +105,11 @@ export interface Kv extends KvReader {
    * Where `fill` throws, or the process dies, the rows are those from before. Undefined where the store has no such way.
    */
   load?(fill: (rows: KvLoad) => void): void;
+  /**
+   * Until they are released no page of the file as it is now is used again: the file grows by what is written meanwhile. Undefined where
+   * the store has no file.
+   */
+  keepPages?(): KeptPages;
   /** Returns when everything written is on disk to stay. */
   sync(): void;
   /** Syncs and lets go of the files. Nothing may be called afterwards. */

@@ -8,7 +8,6 @@ import { InvariantError } from "../errors.ts";
 import type { Kv, SortedRows } from "./kv.ts";
 import { findLmdbFault } from "./lmdb-check.ts";
 import { openLmdbKv } from "./lmdb-kv.ts";
-import { isLmdbRowIntact } from "./lmdb-row.ts";
 
 type Row = readonly [key: Uint8Array, value: Uint8Array];
 
@@ -35,7 +34,7 @@ function rowsOf(table: number, lengths: readonly (readonly [key: number, value: 
 const put = (rows: SortedRows, sorted: readonly Row[]) => {
   for (const [key, value] of sorted) rows.put(key, value);
 };
-const faultOf = (file: string) => findLmdbFault(file, { isRowIntact: isLmdbRowIntact });
+const faultOf = (file: string) => findLmdbFault(file);
 const plain = (rows: Iterable<Row>) =>
   Array.from(rows, ([key, value]) => [Buffer.from(key).toString("hex"), Buffer.from(value).toString("hex")]);
 

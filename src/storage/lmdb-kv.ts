@@ -6,6 +6,7 @@ import { invariant, NodeError } from "../errors.ts";
 import { hexDigits } from "../primitives/hex.ts";
 import { nativeCall } from "../threads/native-calls.ts";
 import {
+  type KeptPages,
   type Kv,
   KvCorruptionError,
   KvDamagedError,
@@ -105,6 +106,7 @@ class LmdbKv implements Kv, KvWriter {
   readonly #scratch = Buffer.allocUnsafeSlow(VIEW_LENGTH_MAX);
   /** By length, the first bytes of `#scratch`: to make a view for each row takes as long as its checksum. */
   readonly #views: Buffer[] = [];
+  readonly #kept = new Set<KeptPages>();
   #writing = false;
   #closed = false;
   #reads = 0;
@@ -222,6 +224,7 @@ class LmdbKv implements Kv, KvWriter {
       rmSync(path, { force: true });
       throw error;
     }
+    this.#releasePages();
     // With nothing asynchronous under way the environment is closed before this returns.
     void this.#db.close();
     this.#commits?.close();
@@ -256,6 +259,24 @@ class LmdbKv implements Kv, KvWriter {
     const removal = this.#scratchOf(CHECKSUM_LENGTH);
     writeRemoval(key, removal);
     this.#db.putSync(key, removal);
+  }
+
+  keepPages(): KeptPages {
+    invariant(!this.#closed && !this.#writing, "the store must be idle");
+    const transaction = nativeCall(() => this.#db.useReadTransaction());
+    // Later reads begin another one.
+    this.refresh();
+    const kept: KeptPages = {
+      release: () => {
+        if (this.#kept.delete(kept)) nativeCall(() => transaction.done());
+      },
+    };
+    this.#kept.add(kept);
+    return kept;
+  }
+
+  #releasePages(): void {
+    for (const kept of this.#kept) kept.release();
   }
 
   #translatingErrors<T>(work: () => T): T {
@@ -299,6 +320,7 @@ class LmdbKv implements Kv, KvWriter {
   close(): void {
     if (this.#closed) return;
     if (!this.#isReadOnly) this.sync();
+    this.#releasePages();
     this.#closed = true;
     // With nothing asynchronous under way the environment is closed before this returns.
     nativeCall(() => void this.#db.close());

@@ -1,5 +1,5 @@
 /**
- * The data file of LMDB (format 2 of liblmdb, as lmdb-js builds it). lmdb-check.ts reads it, lmdb-build.ts writes it.
+ * The data file of LMDB (format 2 of liblmdb, as lmdb-js builds it). lmdb-file-check.ts and lmdb-tree-check.ts read it, lmdb-build.ts writes it.
  *
  *     file      page of 4,096 bytes*: two meta pages, then pages of the trees and free ones
  *     page      number u64 ‖ transaction u64 ‖ 0 u16 ‖ flags u16 ‖ lower u16 ‖ upper u16

@@ -22,11 +22,19 @@ export function isRemoval(key: Uint8Array, stored: Uint8Array): boolean {
   return stored.length === CHECKSUM_LENGTH && ~checksum(key, NO_VALUE) >>> 0 === checksumAt(stored, 0);
 }
 
-/** Whether `stored` is a value of `key` with its checksum, or a removal. */
-export function isLmdbRowIntact(key: Uint8Array, stored: Uint8Array): boolean {
-  const length = stored.length - CHECKSUM_LENGTH;
-  if (length < 0) return false;
-  return checksum(key, stored.subarray(0, length)) === checksumAt(stored, length) || isRemoval(key, stored);
+/** Whether `stored[start..end)` is a value of the key `key[keyStart..keyEnd)` with its checksum, or a removal. */
+export function isLmdbRowIntact(
+  key: Uint8Array,
+  keyStart: number,
+  keyEnd: number,
+  stored: Uint8Array,
+  start: number,
+  end: number,
+): boolean {
+  const valueEnd = end - CHECKSUM_LENGTH;
+  if (valueEnd < start) return false;
+  const sum = extendCrc32(crc32Of(stored, start, valueEnd), key, keyStart, keyEnd);
+  return sum === checksumAt(stored, valueEnd) || isRemoval(key.subarray(keyStart, keyEnd), stored.subarray(start, end));
 }
 
 /** The value that is stored with its checksum, a view; undefined where they do not fit. */

@@ -193,11 +193,9 @@ async function askAll(url: string, questions: readonly Question[]): Promise<(str
 /** Damages a file of the index in the data directory `data`; in words, what it did. */
 function damageOneFile(data: string, below: (limit: number) => number): string {
   const index = join(data, "index");
-  const others = [
-    join(data, "index.state"),
-    join(data, "index.sums"),
-    ...readdirSync(index).map((name) => join(index, name)),
-  ].filter((file) => existsSync(file));
+  const others = [join(data, "index.state"), ...readdirSync(index).map((name) => join(index, name))].filter((file) =>
+    existsSync(file),
+  );
   // Nearly always the file that holds the rows.
   const file = below(8) === 0 ? others[below(others.length)]! : join(index, "data.mdb");
   const content = readFileSync(file);

@@ -32,7 +32,7 @@ for (const [signal, fault] of [
       node.child.kill(signal);
       assert.equal(await node.exited, CRASH_EXIT_CODE);
       assert.ok((node.output.stdout + node.output.stderr).includes(fault));
-      assert.equal(readFileSync(join(home, "data/index.state"), "latin1"), "clean");
+      assert.match(readFileSync(join(home, "data/index.state"), "latin1"), /^clean /);
 
       const next = await startEvmintd(home, ["--dev"]);
       const tx = await call<{ hash: string } | null>(next.url, "eth_getTransactionByHash", [hash]);

@@ -11,6 +11,7 @@ import type * as Profiling from "../../profiling/runtime-port.ts";
 import type * as Server from "../../rpc/transport/server/server.ts";
 import type * as Solidity from "../../services/solidity-compiler.ts";
 import type * as Whisper from "../../shh/peers/libp2p-transport.ts";
+import type * as LmdbCheck from "../../storage/lmdb-check.ts";
 import type * as Lmdb from "../../storage/lmdb-kv.ts";
 import type * as Lock from "../../storage/lock.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
@@ -48,6 +49,15 @@ const withoutLmdb = (): never => {
 };
 
 export const openLmdbKv: typeof Lmdb.openLmdbKv = withoutLmdb;
+
+/** No file of LMDB comes into a page. */
+export const findLmdbFault: typeof LmdbCheck.findLmdbFault = () => undefined;
+
+export class BackgroundLmdbCheck {
+  constructor() {
+    withoutLmdb();
+  }
+}
 
 /** In memory for a chain in memory, whose values end with it as well. */
 export const openDurableLmdbKv: typeof Lmdb.openDurableLmdbKv = (directory) =>

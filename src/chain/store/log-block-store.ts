@@ -164,6 +164,11 @@ export class LogBlockStore extends StoreView implements BlockStore {
     this.#onDamage(error);
   }
 
+  /** What is read may be wrong: nothing is written any more. */
+  giveUp(error: Error): void {
+    this.#guard.poison(error);
+  }
+
   /** As published (`HeadPosition`). */
   get epoch(): number {
     return this.#epoch;

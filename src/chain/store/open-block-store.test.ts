@@ -115,7 +115,7 @@ describe("openDiskBlockStore", () => {
   test("rebuilds the index after a power cut, not after a kill", () =>
     withStore((directory) => {
       const state = join(directory, "index.state");
-      assert.equal(readFileSync(state, "latin1"), "clean");
+      assert.match(readFileSync(state, "latin1"), /^clean /);
       writeFileSync(state, "open 00000000-another-boot");
       assertOpens(directory, BLOCKS);
       rmSync(state);

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { NodeError } from "../../errors.ts";
+import { invariant, NodeError } from "../../errors.ts";
+import { BackgroundLmdbCheck } from "../../storage/background-lmdb-check.ts";
 import { BufferedKv, type BufferLimits } from "../../storage/buffered-kv.ts";
+import { type Kv, KvDamagedError } from "../../storage/kv.ts";
 import { NativeStoreMissingError, openLmdbKv } from "../../storage/lmdb-kv.ts";
 import { type FileLock, lockFile } from "../../storage/lock.ts";
 import { openLogDirectory } from "../../storage/log-file.ts";
@@ -30,6 +32,12 @@ export type DiskBlockStoreOptions = StoreOptions & {
   readonly bufferLimits?: BufferLimits;
   /** openLmdbKv if not given. */
   readonly openIndex?: typeof openLmdbKv;
+  /** An index up to this size is checked before it is opened; CHECKED_FIRST_BYTES_MAX of index-files.ts if not given. */
+  readonly checkedFirstBytesMax?: number;
+  /** Called when the check in the background has found nothing, for tests that wait for it. */
+  readonly onIndexChecked?: () => void;
+  /** Called when it found damage: what is read may be wrong, and no block is added any more. The next start repairs it. */
+  readonly onIndexFault?: (error: Error) => void;
 };
 
 /** Faults of an index that are no loss: it is made anew from the log. */
@@ -81,7 +89,7 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
   const { directory, reindex = false, logger = SILENT_LOGGER, failPoint } = options;
   makeFolder(directory);
   const lock = lockFile(join(directory, "lock"));
-  const files = new IndexFiles(directory);
+  const files = new IndexFiles(directory, options.checkedFirstBytesMax);
   const rebuild = (reason: string) => {
     if (existsSync(files.folder)) logger.warn("index is made anew from the block log", { reason });
     files.remove();
@@ -149,6 +157,8 @@ function diskOptions(options: DiskBlockStoreOptions) {
 function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: FileLock): LogBlockStore {
   const { logger = SILENT_LOGGER, openIndex = openLmdbKv } = options;
   let isDamaged = false;
+  // The next start looks at every page before it opens it.
+  let isSuspect = false;
   const onDamage = (error: Error) => {
     if (isDamaged) return;
     isDamaged = true;
@@ -162,9 +172,11 @@ function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: F
   const stored = openIndex(files.folder, onDamage, { writableMap });
   // Pruning writes between blocks all the time, so that nothing would wait for long.
   const index = options.retention === undefined ? new BufferedKv(stored, options.bufferLimits) : stored;
+  let check: BackgroundLmdbCheck | undefined;
   try {
     readApplied(index);
     if (isWritable) files.opened();
+    if (files.isUnchecked) check = beginCheck(files, stored);
     const store = openLogBlockStore({
       ...(options.retention === undefined && { mergeLimits: UNDO_LIMITS }),
       ...diskOptions(options),
@@ -173,16 +185,46 @@ function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: F
       ...(openIndex === openLmdbKv && { followableIn: options.directory }),
       onDamage,
       onClosed() {
-        if (!isDamaged && isWritable) writesOnFullDisk(() => files.closed());
+        check?.stop();
+        if (!isDamaged && !isSuspect && isWritable) writesOnFullDisk(() => files.closed());
         lock.release();
       },
     });
     if (isWritable) writesOnFullDisk(() => files.rebuilt());
+    const head = store.head() ?? 0;
+    const begin = performance.now();
+    check?.start({
+      onEnded(fault) {
+        if (fault === undefined) {
+          logger.info("index was checked", { ms: Math.round(performance.now() - begin) });
+          options.onIndexChecked?.();
+          return;
+        }
+        isSuspect = true;
+        const error = new KvDamagedError(`index file is damaged: ${fault}`);
+        const made = (store.head() ?? 0) - head;
+        logger.error("index is damaged: the next start checks it, and makes it anew from the block log", {
+          error,
+          made,
+        });
+        store.giveUp(error);
+        options.onIndexFault?.(error);
+      },
+      onFailed: (error) => logger.warn("index could not be checked", { error }),
+    });
     return store;
   } catch (error) {
+    check?.stop();
     index.close();
     throw error;
   }
+}
+
+/** The check of an index that was opened unseen. @throws KvDamagedError */
+function beginCheck(files: IndexFiles, kv: Kv): BackgroundLmdbCheck {
+  const kept = kv.keepPages?.();
+  invariant(kept !== undefined, "a store that is opened before its check must keep its pages");
+  return new BackgroundLmdbCheck(files.dataFile, kept);
 }
 
 /** False when the disk had no space for what `write` wrote. */

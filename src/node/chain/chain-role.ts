@@ -62,7 +62,7 @@ export class ChainRole implements ChainParts {
 
   constructor(config: Config, modules: ChainRoleModules, hooks: ChainRoleHooks) {
     const { log, metrics, failures } = modules;
-    this.opened = openChain(config, log, hooks);
+    this.opened = openChain(config, log, { ...hooks, onIndexFault: hooks.onFatal });
     const { chain, store, patches } = this.opened;
     this.chain = chain;
     this.store = store;

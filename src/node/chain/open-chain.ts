@@ -62,6 +62,8 @@ export type OpenChainOptions = Pick<LogBlockStoreOptions, "segmentBytesMax" | "m
   readonly checksForks?: boolean;
   /** Old blocks are removed as soon as there is one, not some at a time. */
   readonly pruneAtOnce?: boolean;
+  /** Damage was found in an index that is in use: what is read may be wrong, and no block is added any more. A restart repairs it. */
+  readonly onIndexFault?: (error: Error) => void;
   /** For tests that die at a named step. */
   readonly failPoint?: (name: string) => void;
   /** Free disk space in place of the real one, for tests. */

@@ -18,7 +18,7 @@ const LATE_FORK_SECONDS = 600;
 const LOSS_MAX = 0.3;
 
 /** What is made anew from the log. */
-const INDEX_FILES = ["index", "index.state", "index.sums"].map((name) => `${HOME}/data/${name}`);
+const INDEX_FILES = ["index", "index.state"].map((name) => `${HOME}/data/${name}`);
 
 /** Those that are faults of the same name. */
 const HOSTILE_KINDS: readonly HostileKind[] = [

@@ -16,24 +16,24 @@ import { NodeError } from "../../../errors.ts";
 import type { Kv } from "../../../storage/kv.ts";
 import { findLmdbFault } from "../../../storage/lmdb-check.ts";
 import { openLmdbKv } from "../../../storage/lmdb-kv.ts";
-import { isLmdbRowIntact } from "../../../storage/lmdb-row.ts";
 import { bootId, lockFile } from "../../../storage/lock.ts";
 import { syncDirectory } from "../../../storage/make-folder.ts";
-import { fileSums, replaceFile } from "../../../storage/replace-file.ts";
+import { replaceFile } from "../../../storage/replace-file.ts";
 
 export const INDEX_FOLDER = "index";
 export const DATA_FILE = "data.mdb";
 /** LMDB's table of readers, which means nothing once its processes are gone. */
 const LMDB_LOCK_FILE = "lock.mdb";
 const STATE_FILE = "index.state";
-const SUMS_FILE = "index.sums";
 /** Present from the removal of an index until a new one has every block of the log. */
 const REBUILDING_FILE = "index.rebuilding";
+/** An index up to this size is always checked before it is opened, in a tenth of a second; of a larger one that was closed, in the background. */
+const CHECKED_FIRST_BYTES_MAX = 64 << 20;
 
 /**
  * What is known of the index while nobody has it open, in the file `index.state`:
  *
- *     clean        closed with everything synced; `index.sums` has the checksums of its file
+ *     clean FILE   closed with everything synced, in the file that `fileIdentity` calls so
  *     opening      a process began to open it and has not come back
  *     open BOOT    a process had it open, in this boot of the machine
  *     damaged      a process met damage in it
@@ -44,22 +44,31 @@ export type IndexProgress = (progress: { readonly done: number; readonly total: 
 
 /** What is wrong in the file of the index in a data directory that nobody has open, and where; undefined when nothing is. */
 export function findIndexFault(directory: string, onProgress?: IndexProgress): string | undefined {
-  return findLmdbFault(join(directory, INDEX_FOLDER, DATA_FILE), {
-    isRowIntact: isLmdbRowIntact,
-    ...(onProgress && { onProgress }),
-  });
+  return findLmdbFault(join(directory, INDEX_FOLDER, DATA_FILE), { ...(onProgress && { onProgress }) });
 }
 
 /** The files of the index in a data directory, and whether they can be trusted. */
 export class IndexFiles {
   readonly #directory: string;
+  readonly #checkedFirstBytesMax: number;
+  #isUnchecked = false;
 
-  constructor(directory: string) {
+  constructor(directory: string, checkedFirstBytesMax = CHECKED_FIRST_BYTES_MAX) {
     this.#directory = directory;
+    this.#checkedFirstBytesMax = checkedFirstBytesMax;
   }
 
   get folder(): string {
     return join(this.#directory, INDEX_FOLDER);
+  }
+
+  get dataFile(): string {
+    return join(this.folder, DATA_FILE);
+  }
+
+  /** True where `findFault` found nothing without reading every page: that is to be done once the index is open. */
+  get isUnchecked(): boolean {
+    return this.#isUnchecked;
   }
 
   /**
@@ -69,16 +78,17 @@ export class IndexFiles {
    * The index is not synced as it is written. What a killed process wrote is still in the system's
    * cache, but when the system itself went down any page may be old: since it was opened the machine
    * must not have been started anew. Where starts have no name, a kill counts as a power cut.
+   *
+   * A large index that was closed, and that nobody has written to or copied since, is not read: only the medium can have changed it.
    */
   findFault(onProgress?: IndexProgress): string | undefined {
-    const data = join(this.folder, DATA_FILE);
-    if (!existsSync(data)) return "there is none";
+    if (!existsSync(this.dataFile)) return "there is none";
     const state = this.#state();
     if (state === undefined) return "it was written before the machine went down";
     if (state === "opening") return "the last process that opened it did not survive";
     if (state === "damaged") return "the last process met damage in it";
-    if (state === "clean" && this.#matchesSums(data)) return undefined;
-    return findIndexFault(this.#directory, onProgress);
+    this.#isUnchecked = state === "clean" && statSync(this.dataFile).size > this.#checkedFirstBytesMax;
+    return this.#isUnchecked ? undefined : findIndexFault(this.#directory, onProgress);
   }
 
   /** True when an earlier process began to rebuild the index and did not get to the end of the log. */
@@ -98,7 +108,7 @@ export class IndexFiles {
 
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
-    rmSync(join(this.#directory, SUMS_FILE), { force: true });
+    this.#isUnchecked = false;
   }
 
   /** Before LMDB opens it: should the process not survive that, the next one makes the index anew. */
@@ -117,8 +127,7 @@ export class IndexFiles {
 
   /** After it was closed and synced. */
   closed(): void {
-    writeFileSync(join(this.#directory, SUMS_FILE), fileSums(join(this.folder, DATA_FILE)));
-    this.#writeState("clean");
+    this.#writeState(`${CLEAN}${fileIdentity(this.dataFile)}`);
   }
 
   #state(): IndexState | undefined {
@@ -128,25 +137,29 @@ export class IndexFiles {
     } catch {
       return undefined;
     }
-    if (text === "clean" || text === "opening" || text === "damaged") return text;
+    if (text === "opening" || text === "damaged") return text;
+    if (text.startsWith(CLEAN)) return text === `${CLEAN}${fileIdentity(this.dataFile)}` ? "clean" : "open";
+    // Of an older version: which file it was is not known.
+    if (text === "clean") return "open";
     const boot = bootId();
     return boot !== undefined && text === `open ${boot}` ? "open" : undefined;
-  }
-
-  #matchesSums(data: string): boolean {
-    let sums: Buffer;
-    try {
-      sums = readFileSync(join(this.#directory, SUMS_FILE));
-    } catch {
-      return false;
-    }
-    return sums.equals(fileSums(data));
   }
 
   /** Durable before it returns: an index must not be written to while this still says clean. */
   #writeState(state: string): void {
     replaceFile(join(this.#directory, STATE_FILE), state, 0o600);
   }
+}
+
+const CLEAN = "clean ";
+
+/**
+ * Differs once a file was copied, replaced, cut or written to: its number, size and time of the last change, in ms. The time of its status is no part of
+ * it, which a change of its owner moves.
+ */
+function fileIdentity(path: string): string {
+  const { ino, size, mtimeMs } = statSync(path, { bigint: true });
+  return `${ino} ${size} ${mtimeMs}`;
 }
 
 /** Is written first; its file takes the place of the index once it is whole. */
@@ -184,9 +197,9 @@ export async function compactIndex(
   const files = new IndexFiles(directory);
   const target = join(directory, NEW_FOLDER);
   try {
-    const fault = files.findFault();
+    const fault = files.findFault() ?? (files.isUnchecked ? findIndexFault(directory) : undefined);
     if (fault !== undefined) throw new IndexUnusableError({ fault });
-    const data = join(files.folder, DATA_FILE);
+    const data = files.dataFile;
     const bytesBefore = statSync(data).size;
     rmSync(target, { recursive: true, force: true });
     mkdirSync(target, { mode: 0o700 });

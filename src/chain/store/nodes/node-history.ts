@@ -123,8 +123,7 @@ export class NodeHistory {
   reset(): void {
     this.#recent.clear();
     this.#noted = [];
-    this.#merging = [];
-    this.#written = 0;
+    this.#forgetMerged();
     this.#recentBytes = 0;
   }
 
@@ -151,7 +150,14 @@ export class NodeHistory {
       } while (at < end && !isLate(at - first));
     });
     this.#written = at;
+    // They would hold all nodes of their blocks until the next merge.
+    if (at === this.#merging.length) this.#forgetMerged();
     return at - first;
+  }
+
+  #forgetMerged(): void {
+    this.#merging = [];
+    this.#written = 0;
   }
 
   /** Removes the versions of block `number` at all places on the way to `key` in the trie of `owner`. */

@@ -126,9 +126,8 @@ export class NodeHistory {
   forgetAfter(number: number): void {
     for (let last = this.#noted.at(-1); last !== undefined; last = this.#noted.at(-1)) {
       if (last.at(-1)!.number <= number) return;
-      last.pop();
+      this.#recentBytes -= bytesOf(last.pop()!);
       this.#noted.pop();
-      this.#recentBytes -= VERSION_BYTES;
     }
   }
 
@@ -220,17 +219,17 @@ export class NodeHistory {
   }
 
   #note(versions: (Version | EncodedVersion)[], version: Version): void {
+    const noted = this.#encodesAtOnce ? this.#encodedVersion(versions.at(-1), version) : version;
+    versions.push(noted);
     this.#noted.push(versions);
-    this.#recentBytes += VERSION_BYTES;
-    if (!this.#encodesAtOnce) {
-      versions.push(version);
-      return;
-    }
-    const last = versions.at(-1);
+    this.#recentBytes += bytesOf(noted);
+  }
+
+  /** @param last at the same place, whose node is no longer the newest */
+  #encodedVersion(last: Version | EncodedVersion | undefined, version: Version): EncodedVersion {
     if (last !== undefined && "row" in last) last.node = undefined;
     const { number, batch, entry } = version;
-    const node = concatBytes(batch.hash(entry), batch.rlp(entry));
-    versions.push({ number, ...this.#encoded(version), node });
+    return { number, ...this.#encoded(version), node: concatBytes(batch.hash(entry), batch.rlp(entry)) };
   }
 
   #encoded({ number, batch, entry, before }: Version): { readonly key: Uint8Array; readonly row: Uint8Array } {
@@ -261,6 +260,11 @@ export class NodeHistory {
     }
     return undefined;
   }
+}
+
+/** Memory of a waiting version. */
+function bytesOf(version: Version | EncodedVersion): number {
+  return VERSION_BYTES + ("row" in version ? version.key.length + version.row.length : 0);
 }
 
 /** The version that `old`, an entry of a batch, was: the `last` one, or else a copy of its RLP. */

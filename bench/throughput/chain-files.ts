@@ -4,6 +4,10 @@
  * - import: the same chain file, every block validated and executed, by `evmintd import` and `geth import`.
  * - reindex: the index of the imported chain built anew from the block log.
  * - genesis: the first start on a genesis file of many accounts, here by an import of no blocks.
+ *
+ * Peaks are of two kinds. Anonymous memory is what a process has for itself, and what a machine has to have. Mapped files are pages of the system's
+ * cache that a process has looked at: those of the index, of which LMDB maps all, and of programs. They grow with the file that is imported, count as resident, and
+ * the system takes them back as soon as it needs them; a store that reads its files has the same pages in the same cache, and they count for nobody.
  */
 import { spawn } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
@@ -40,7 +44,10 @@ type Row = {
   readonly seconds: number;
   readonly "tx/s": number | string;
   readonly "CPU us/tx": number | string;
+  /** Anonymous memory. */
   readonly "peak MB": number;
+  /** Resident pages of mapped files. */
+  readonly "mapped MB": number;
 };
 
 export async function run([
@@ -132,7 +139,12 @@ function writeChain(path: string, genesisJson: string, transactions: readonly Si
   store.close();
 }
 
-type Timed = { readonly seconds: number; readonly cpuSeconds: number; readonly peakBytes: number };
+type Timed = { readonly seconds: number; readonly cpuSeconds: number; readonly peak: Memory };
+
+/** Bytes of a process: what it has for itself, and resident pages of mapped files. */
+type Memory = { readonly anonymous: number; readonly mapped: number };
+
+const NO_MEMORY: Memory = { anonymous: 0, mapped: 0 };
 
 /** Runs a command to its end. @throws when it fails */
 async function timed(command: readonly string[]): Promise<Timed> {
@@ -144,36 +156,39 @@ async function timed(command: readonly string[]): Promise<Timed> {
   shell.stderr.setEncoding("utf8").on("data", (chunk: string) => {
     text += chunk;
   });
-  let peakBytes = 0;
+  let peak = NO_MEMORY;
   const poll = setInterval(() => {
-    peakBytes = Math.max(peakBytes, peakOfChild(shell.pid!));
+    const { anonymous, mapped } = memoryOfChild(shell.pid!);
+    peak = { anonymous: Math.max(peak.anonymous, anonymous), mapped: Math.max(peak.mapped, mapped) };
   }, POLL_MS);
   const code = await new Promise((resolve) => shell.once("close", resolve));
   clearInterval(poll);
   if (code !== 0) throw new Error(`${command.join(" ")}: ${text}`);
   const [seconds, user, system] = text.trim().split("\n").at(-1)!.split(" ").map(Number);
-  return { seconds: seconds!, cpuSeconds: user! + system!, peakBytes };
+  return { seconds: seconds!, cpuSeconds: user! + system!, peak };
 }
 
-/** Greatest resident memory so far of the process that the shell runs; 0 where it has none. */
-function peakOfChild(shell: number): number {
+/** Memory of the process that the shell runs; none where it has no such process. */
+function memoryOfChild(shell: number): Memory {
   try {
     const [child] = readFileSync(`/proc/${shell}/task/${shell}/children`, "latin1").split(" ");
     const status = readFileSync(`/proc/${child}/status`, "latin1");
-    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+    const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? 0) * 1024;
+    return { anonymous: bytes("RssAnon"), mapped: bytes("RssFile") };
   } catch {
-    return 0;
+    return NO_MEMORY;
   }
 }
 
 function rowOf(work: string, node: string, count: number, result: Timed): Row {
-  const { seconds, cpuSeconds, peakBytes } = result;
+  const { seconds, cpuSeconds, peak } = result;
   return {
     work,
     node,
     seconds,
     "tx/s": Math.round(count / seconds),
     "CPU us/tx": Math.round((cpuSeconds * 1e6) / count),
-    "peak MB": Math.round(peakBytes / 2 ** 20),
+    "peak MB": Math.round(peak.anonymous / 2 ** 20),
+    "mapped MB": Math.round(peak.mapped / 2 ** 20),
   };
 }

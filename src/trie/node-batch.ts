@@ -70,8 +70,8 @@ export class NodeBatch implements Iterable<TrieNode> {
   /** Adds the node of the last entry to `cache`. */
   cacheLast(cache: NodeCache): void {
     const index = this.#size - 1;
-    const start = this.#hashStart(index);
-    cache.add(this.#chunkOf(index), start, start + HASH_LENGTH + this.#length(index));
+    const start = this.hashStart(index);
+    cache.add(this.#chunkOf(index), start, start + HASH_LENGTH + this.length(index));
   }
 
   /** Notes that the node with `hash` is no longer at its place, unless it is added again later. */
@@ -151,8 +151,8 @@ export class NodeBatch implements Iterable<TrieNode> {
   }
 
   rlp(index: number): Uint8Array {
-    const start = this.#hashStart(index) + HASH_LENGTH;
-    return this.#chunkOf(index).subarray(start, start + this.#length(index));
+    const start = this.hashStart(index) + HASH_LENGTH;
+    return this.#chunkOf(index).subarray(start, start + this.length(index));
   }
 
   /** The entry as an object; of a replaced node the RLP is empty. */
@@ -203,20 +203,27 @@ export class NodeBatch implements Iterable<TrieNode> {
     return true;
   }
 
-  /** The same number for all entries of one place, and hardly ever for two of different ones. */
+  /** `placeWord` of the entry's place. */
   placeWord(index: number): number {
     const columns = this.#columns;
     const row = index * COLUMNS;
-    const owner = this.#owners[columns[row]!]!;
     const chunk = this.#chunks[columns[row + CHUNK]!]!;
-    const start = columns[row + START]!;
-    const length = columns[row + PATH_LENGTH]!;
-    // FNV-1a.
-    let mixed = owner.length === 0 ? 0x811c9dc5 : word(owner, 0);
-    for (let i = 0; i < length; i++) {
-      mixed = Math.imul(mixed ^ chunk[start + i]!, 0x01000193);
-    }
-    return mixed ^ (mixed >>> 15);
+    return placeWord(this.#owners[columns[row]!]!, chunk, columns[row + START]!, columns[row + PATH_LENGTH]!);
+  }
+
+  /** The array that has the entry: its path, and at `hashStart` its hash and then its RLP, of `length` bytes. */
+  bytesOf(index: number): Uint8Array {
+    return this.#chunkOf(index);
+  }
+
+  hashStart(index: number): number {
+    const row = index * COLUMNS;
+    return this.#columns[row + START]! + this.#columns[row + PATH_LENGTH]!;
+  }
+
+  /** Bytes of the RLP. */
+  length(index: number): number {
+    return this.#columns[index * COLUMNS + LENGTH]!;
   }
 
   /** 29 bits that order places as far as their first nibbles say, storage tries after the account trie. */
@@ -288,15 +295,16 @@ export class NodeBatch implements Iterable<TrieNode> {
   #start(index: number): number {
     return this.#columns[index * COLUMNS + START]!;
   }
+}
 
-  #hashStart(index: number): number {
-    const row = index * COLUMNS;
-    return this.#columns[row + START]! + this.#columns[row + PATH_LENGTH]!;
+/** The same number for all nodes of one place, and hardly ever for two of different ones. The path is `bytes[start..start + length)`. */
+export function placeWord(owner: Uint8Array, bytes: Uint8Array, start: number, length: number): number {
+  // FNV-1a.
+  let mixed = owner.length === 0 ? 0x811c9dc5 : word(owner, 0);
+  for (let i = 0; i < length; i++) {
+    mixed = Math.imul(mixed ^ bytes[start + i]!, 0x01000193);
   }
-
-  #length(index: number): number {
-    return this.#columns[index * COLUMNS + LENGTH]!;
-  }
+  return mixed ^ (mixed >>> 15);
 }
 
 function word(bytes: Uint8Array, at: number): number {

@@ -6,7 +6,9 @@ import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { META, TABLE, tableKey } from "../../storage/schema.ts";
 import { RandomChain } from "../testing/random-chain.ts";
-import { openLogBlockStore } from "./log-block-store.ts";
+import { readVarint } from "./index/block-rows.ts";
+import { BULK_MERGE_LIMITS, type MergePacing } from "./index/index-merge.ts";
+import { type LogBlockStore, openLogBlockStore } from "./log-block-store.ts";
 
 /** A store that counts the rows it is given. */
 function countingKv(): { readonly kv: Kv; puts: number } {
@@ -30,23 +32,30 @@ function countingKv(): { readonly kv: Kv; puts: number } {
   return counted;
 }
 
-test("without a pause between blocks no block pays for many others", () => {
-  const counted = countingKv();
-  const keysMax = 5;
-  const store = openLogBlockStore({
+/** Without a pause between blocks: the event loop never comes to rest. @param merge what differs */
+function openStore(index: Kv, merge: { readonly keysMax: number; readonly pacing?: MergePacing }) {
+  return openLogBlockStore({
     log: createMemoryLogDirectory(),
-    index: counted.kv,
+    index,
     createTrie: createStateTrie,
-    // The event loop never comes to rest.
     defer() {},
     mergeLimits: {
       versionsMin: 100_000,
       nodeBytesMin: 100_000,
       blocksMin: 100_000,
-      keysMax,
       logs: { blocksMin: 100_000, postingsMin: 100_000, logBytesMin: 1 << 30, rowsMax: 5 },
+      ...merge,
     },
   });
+}
+
+function metaRow(store: LogBlockStore, name: string): number {
+  return readVarint(store.row(tableKey(TABLE.meta, Buffer.from(name, "latin1")))) ?? 0;
+}
+
+test("without a pause between blocks no block pays for many others", () => {
+  const counted = countingKv();
+  const store = openStore(counted.kv, { keysMax: 5 });
   const chain = new RandomChain(7, { accounts: 3_000, transactionsMax: 20 });
   const rows: number[] = [];
   for (let i = 0; i < 400; i++) {
@@ -59,7 +68,28 @@ test("without a pause between blocks no block pays for many others", () => {
   rows.sort((a, b) => a - b);
   const [median, most] = [rows[200]!, rows[396]!];
   assert.ok(most <= 3 * median, `of 100 blocks one writes ${most} rows for a node, the median ${median}`);
-  const merges = store.row(tableKey(TABLE.meta, Buffer.from(META.lastMerge, "latin1")));
-  assert.ok(merges !== undefined && merges[0]! >= 5, "merges ended");
+  assert.ok(metaRow(store, META.lastMerge) >= 5, "merges ended");
   store.close();
+});
+
+/** Of 400 blocks, the share after which a merge is under way, whose nodes are in memory beside those of the next one. */
+function shareWhileMerging(pacing?: MergePacing): number {
+  const store = openStore(createMemoryKv(), { keysMax: 50, ...(pacing && { pacing }) });
+  const chain = new RandomChain(7, { accounts: 3_000, transactionsMax: 20 });
+  let merging = 0;
+  for (let i = 0; i < 400; i++) {
+    const { record, nodes } = chain.next();
+    store.append(record, nodes);
+    if (metaRow(store, META.mergingBlocks) > metaRow(store, META.checkpoint)) merging++;
+  }
+  assert.ok(metaRow(store, META.lastMerge) >= 5, "merges ended");
+  store.close();
+  return merging / 400;
+}
+
+test("merges of an import end early: what they write and what the next one will is not in memory at once for long", () => {
+  const pacing = BULK_MERGE_LIMITS.pacing!;
+  const [gentle, bulk] = [shareWhileMerging(), shareWhileMerging(pacing)];
+  assert.ok(gentle > 0.5, `a merge is under way after ${gentle} of the blocks where none may pay for many others`);
+  assert.ok(bulk < 1.5 / pacing.pace, `a merge is under way after ${bulk} of the blocks of an import`);
 });

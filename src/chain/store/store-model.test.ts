@@ -36,10 +36,11 @@ async function assertEqualToArchive(old: fc.Arbitrary<OldHome | undefined>): Pro
       fc.array(OPERATIONS, { minLength: 8, maxLength: 24 }),
       // Without retention rows of blocks wait in memory.
       fc.option(fc.record({ blocks: LIMIT, states: LIMIT, proofs: LIMIT }), { freq: 2, nil: undefined }),
+      fc.boolean(),
       fc.nat(),
       old,
-      async (operations, retained, seed, oldHome) => {
-        const home = new DiskHome(retained && { ...retained, blocksMin: 1 });
+      async (operations, retained, imports, seed, oldHome) => {
+        const home = new DiskHome(retained && { ...retained, blocksMin: 1 }, { imports });
         try {
           let model = new ArchiveModel();
           let chain = new RandomChain(seed);

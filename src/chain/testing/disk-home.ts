@@ -27,11 +27,15 @@ export class DiskHome {
   readonly #deferred: (() => void)[] = [];
   /** Stores that were left open: those of killed processes. */
   readonly #left: LogBlockStore[] = [];
+  readonly #imports: boolean;
   #lives = 0;
+  #opened = 0;
   #store: LogBlockStore | undefined;
 
-  constructor(retention: RetentionOptions | undefined) {
+  /** @param imports each second time it is opened as an import opens it, where replaced trie nodes do not wait for merges */
+  constructor(retention: RetentionOptions | undefined, { imports = false } = {}) {
     this.#retention = retention;
+    this.#imports = imports;
   }
 
   /** Opened where it is not. */
@@ -98,6 +102,7 @@ export class DiskHome {
 
   #open(options: object = {}): LogBlockStore {
     this.#deferred.length = 0;
+    const isImport = this.#imports && this.#opened++ % 2 === 0;
     return openDiskBlockStore({
       directory: this.#directory(),
       createTrie,
@@ -111,7 +116,9 @@ export class DiskHome {
       replayBytesMax: 3_000,
       mergeLimits: {
         versionsMin: 40,
-        nodeBytesMin: 20_000,
+        // One chunk of newest nodes is a megabyte.
+        nodeBytesMin: isImport ? 2 << 20 : 20_000,
+        dropsReplacedNodes: isImport,
         blocksMin: 12,
         keysMax: 3,
         logs: { blocksMin: 7, postingsMin: 60, logBytesMin: 6_000, rowsMax: 5 },

@@ -89,7 +89,7 @@ export class BlockIndex implements MergedTables {
     this.#kv = kv;
     this.#unwritten = unwritten;
     this.#codes = new RecentCodes(codeBytesMax);
-    this.#undoMarks = new UndoMarks(canUndo ? kv.undo : undefined);
+    this.#undoMarks = new UndoMarks(canUndo && !limits.dropsReplacedNodes ? kv.undo : undefined);
     this.#missingRow = missingRow ?? ((key) => new KvMissingRowError({ key: bytesToHex(key) }));
     const format = readVarint(kv.get(metaKey(META.format)));
     if (format !== undefined && format < INDEX_FORMAT_MIN) {
@@ -101,8 +101,8 @@ export class BlockIndex implements MergedTables {
     const { accounts, slots } = createStateTables(kv, log, missingRow);
     this.accounts = accounts;
     this.slots = slots;
-    this.trieNodes = new TrieNodeTable(kv);
-    this.nodeHistory = new NodeHistory(kv);
+    this.trieNodes = new TrieNodeTable(kv, { dropsReplaced: limits.dropsReplacedNodes });
+    this.nodeHistory = new NodeHistory(kv, { encodesAtOnce: limits.dropsReplacedNodes });
     this.logs = new LogIndex(kv, limits.logs, missingRow);
     this.merge = new IndexMerge(kv, this, limits, this.#undoMarks);
     this.pruned = readPrunedRanges(kv);

@@ -7,9 +7,6 @@ import type { TrieNodeTable } from "../nodes/trie-node-table.ts";
 import { SlicePace } from "../slice-pace.ts";
 import { metaKey, readVarint, varints } from "./block-rows.ts";
 
-/** Of what begins a merge, how much may wait until a block has to begin it. */
-const BEGIN_LATE = 1.25;
-
 /** The parts of the index that hold new blocks in memory. */
 export type MergedTables = {
   readonly accounts: VersionedTable;
@@ -99,14 +96,17 @@ export class IndexMerge {
   }
 
   /**
-   * True when a part has to be merged before the next block: of the merge under way less is done than there is again of what the next one
-   * will have, or none has begun though there was time. So memory is bounded, and each block pays for as much as it adds.
+   * True when a part has to be merged before the next block: of the merge under way less is done than `pace` times what there is again of
+   * what the next one will have, or none has begun though there was time. So memory is bounded, and each block pays for `pace` times what it
+   * adds at most.
    */
   isLate(): boolean {
-    if (this.#tables.logs.isMergeLate()) return true;
+    const { logs } = this.#tables;
+    const { beginLate, pace, areLogsAtOnce } = this.#limits.pacing ?? GENTLE_PACING;
+    if (areLogsAtOnce ? logs.needsMerge() : logs.isMergeLate()) return true;
     const share = this.#waitingShare();
-    if (this.#mergingBlocks === undefined) return share >= BEGIN_LATE;
-    return share >= 1 || this.#writtenRows < share * this.#rows;
+    if (this.#mergingBlocks === undefined) return share >= beginLate;
+    return share >= 1 || this.#writtenRows < share * pace * this.#rows;
   }
 
   /** What waits for the next merge as a share of what begins one. */
@@ -199,7 +199,26 @@ export type MergeLimits = {
   readonly sliceMs?: number;
   /** Those of the log index, where they are not its own. */
   readonly logs?: LogMergeLimits;
+  readonly pacing?: MergePacing;
+  /**
+   * Trie nodes that a later block replaces do not wait for a merge, and versions of nodes wait as rows: in a quarter of the memory, but blocks are not
+   * undone in memory.
+   */
+  readonly dropsReplacedNodes?: boolean;
 };
+
+/** How far merges hold up blocks where they do not come to an end between them. */
+export type MergePacing = {
+  /** Of what begins a merge, how much may wait until a block has to begin it. */
+  readonly beginLate: number;
+  /** A merge ends when one of so many parts of what begins the next one waits, or before. */
+  readonly pace: number;
+  /** Blocks wait for the end of a merge of logs. */
+  readonly areLogsAtOnce: boolean;
+};
+
+/** No block pays for many others. */
+const GENTLE_PACING: MergePacing = { beginLate: 1.25, pace: 1, areLogsAtOnce: false };
 
 /**
  * 50,000 versions take about 10 MB and are sorted in 10 ms. 48 MB of nodes are those of 45 blocks of 200 transfers among a million
@@ -215,13 +234,17 @@ export const MERGE_LIMITS: MergeLimits = {
 
 /**
  * For an import or a reindex, during which no request waits: a merge writes a key once, however many of its blocks have changed it, so
- * that fewer and longer ones write less. 200,000 versions take some 40 MB, 100,000 postings 16. Transactions of more keys save no time,
- * and those of 6,000 made the index of 100,000 transfers 60 MB larger.
+ * that fewer and longer ones write less. 120,000 versions, those of forty blocks of 2,000 token transfers, take 10 MB, the newest nodes of those
+ * blocks 20, 100,000 postings 16. Transactions of more keys save no time,
+ * and those of 6,000 made the index of 100,000 transfers 60 MB larger. What is merged stays in memory until the merge ends: no block is
+ * waited for, so that merges begin in time and end early.
  */
 export const BULK_MERGE_LIMITS: MergeLimits = {
   ...MERGE_LIMITS,
-  versionsMin: 200_000,
-  nodeBytesMin: 64 << 20,
+  versionsMin: 120_000,
+  nodeBytesMin: 32 << 20,
+  dropsReplacedNodes: true,
+  pacing: { beginLate: 1, pace: 4, areLogsAtOnce: true },
   sliceMs: 20,
   logs: { ...LOG_MERGE_LIMITS, postingsMin: 100_000, logBytesMin: 16 << 20, rowsMax: 2_000 },
 };

@@ -20,7 +20,7 @@ export type RollbackModules = MergedTables & {
  * Makes `last` the last block of the index; `removed` are all after it. Memory first: then one transaction, which may run twice. After an
  * exception the index must be opened again.
  * @param nodesBack nodes that lead from the state of the last block to that after `last`; asked for where rows or a merge under way
- * have nodes of the removed blocks
+ * have nodes of the removed blocks, or memory has no others
  */
 export function rollBackIndex(
   kv: Kv,
@@ -36,13 +36,13 @@ export function rollBackIndex(
   const { mergedBlocks } = merge;
   // What no merge has written goes from memory alone.
   const isMerged = number + 1 < mergedBlocks;
-  const nodes = isMerged ? nodesBack() : undefined;
+  const nodes = isMerged || !trieNodes.canForget ? nodesBack() : undefined;
   nodeHistory.forgetAfter(number);
   if (nodes === undefined) {
     trieNodes.forgetAfter(number);
   } else {
     trieNodes.remember(head, nodes);
-    trieNodes.beginMerge(merge.number);
+    if (isMerged) trieNodes.beginMerge(merge.number);
   }
   const removeVersions = [
     accounts.rollback(

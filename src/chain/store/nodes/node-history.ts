@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, equalBytes, latin1FromBytes } from "../../../primitives/bytes.ts";
+import { concatBytes, EMPTY_BYTES, equalBytes, latin1FromBytes } from "../../../primitives/bytes.ts";
 import { keccak256 } from "../../../primitives/keccak.ts";
 import { copyShared } from "../../../primitives/slab.ts";
 import { Views } from "../../../primitives/views.ts";
@@ -27,6 +27,15 @@ const VERSION_LENGTH_MAX = WHOLE_HEADER_LENGTH + 532;
 /** Memory of a waiting version: its object, its part of a list and, of the first at a place, a copy of the node before; about. */
 const VERSION_BYTES = 300;
 
+/** A version whose row is encoded. */
+type EncodedVersion = {
+  readonly number: number;
+  readonly key: Uint8Array;
+  readonly row: Uint8Array;
+  /** Of the newest version at a place: its hash and then its RLP. */
+  node: Uint8Array | undefined;
+};
+
 /** What a block made of a node. Views of the batch instead would be most objects of a store that has many blocks to merge. */
 type Version = {
   readonly number: number;
@@ -49,16 +58,20 @@ type Version = {
 export class NodeHistory {
   readonly #kv: Kv;
   /** Versions that no merge has begun with by owner and path, so that those of one place are written together. */
-  #recent = new Map<string, Version[]>();
+  #recent = new Map<string, (Version | EncodedVersion)[]>();
   /** The list that each of them is in, in the order in which they came. */
-  #noted: Version[][] = [];
-  #merging: Version[] = [];
+  #noted: (Version | EncodedVersion)[][] = [];
+  #merging: (Version | EncodedVersion)[] = [];
   #written = 0;
   #recentBytes = 0;
   readonly #versions = new NodeVersions();
 
-  constructor(kv: Kv) {
+  readonly #encodesAtOnce: boolean;
+
+  /** @param encodesAtOnce rows are encoded when a block is remembered, and do not hold its nodes until a merge */
+  constructor(kv: Kv, { encodesAtOnce = false }: { readonly encodesAtOnce?: boolean | undefined } = {}) {
     this.#kv = kv;
+    this.#encodesAtOnce = encodesAtOnce;
   }
 
   /** Memory of versions that no merge has begun with, without the nodes, which the table of nodes counts. */
@@ -73,7 +86,7 @@ export class NodeHistory {
 
   /**
    * Notes the versions in `batch`, which must not change afterwards: what they differ in is computed by the merge, not while a block is
-   * waited for.
+   * waited for, where they are not encoded at once.
    * @param before has the nodes that it replaces
    */
   remember(number: number, batch: NodeBatch, before: TrieNodeReader): void {
@@ -113,9 +126,8 @@ export class NodeHistory {
   forgetAfter(number: number): void {
     for (let last = this.#noted.at(-1); last !== undefined; last = this.#noted.at(-1)) {
       if (last.at(-1)!.number <= number) return;
-      last.pop();
+      this.#recentBytes -= bytesOf(last.pop()!);
       this.#noted.pop();
-      this.#recentBytes -= VERSION_BYTES;
     }
   }
 
@@ -123,8 +135,7 @@ export class NodeHistory {
   reset(): void {
     this.#recent.clear();
     this.#noted = [];
-    this.#merging = [];
-    this.#written = 0;
+    this.#forgetMerged();
     this.#recentBytes = 0;
   }
 
@@ -145,13 +156,20 @@ export class NodeHistory {
     this.#kv.transaction((writer) => {
       at = first;
       do {
-        const { number, batch, entry, before } = this.#merging[at++]!;
-        const { owner, path, hash, rlp } = batch.at(entry);
-        writer.put(versionKey(owner, path, number), this.#versions.encode(rlp, hash, rlpOf(before)));
+        const version = this.#merging[at++]!;
+        const { key, row } = "row" in version ? version : this.#encoded(version);
+        writer.put(key, row);
       } while (at < end && !isLate(at - first));
     });
     this.#written = at;
+    // They would hold all nodes of their blocks until the next merge.
+    if (at === this.#merging.length) this.#forgetMerged();
     return at - first;
+  }
+
+  #forgetMerged(): void {
+    this.#merging = [];
+    this.#written = 0;
   }
 
   /** Removes the versions of block `number` at all places on the way to `key` in the trie of `owner`. */
@@ -191,7 +209,7 @@ export class NodeHistory {
     return rlp === undefined || rlp.length === 0 ? EMPTY_TRIE_ROOT_BYTES : keccak256(rlp);
   }
 
-  #versionsAt(place: string): Version[] {
+  #versionsAt(place: string): (Version | EncodedVersion)[] {
     let versions = this.#recent.get(place);
     if (versions === undefined) {
       versions = [];
@@ -200,10 +218,23 @@ export class NodeHistory {
     return versions;
   }
 
-  #note(versions: Version[], version: Version): void {
-    versions.push(version);
+  #note(versions: (Version | EncodedVersion)[], version: Version): void {
+    const noted = this.#encodesAtOnce ? this.#encodedVersion(versions.at(-1), version) : version;
+    versions.push(noted);
     this.#noted.push(versions);
-    this.#recentBytes += VERSION_BYTES;
+    this.#recentBytes += bytesOf(noted);
+  }
+
+  /** @param last at the same place, whose node is no longer the newest */
+  #encodedVersion(last: Version | EncodedVersion | undefined, version: Version): EncodedVersion {
+    if (last !== undefined && "row" in last) last.node = undefined;
+    const { number, batch, entry } = version;
+    return { number, ...this.#encoded(version), node: concatBytes(batch.hash(entry), batch.rlp(entry)) };
+  }
+
+  #encoded({ number, batch, entry, before }: Version): { readonly key: Uint8Array; readonly row: Uint8Array } {
+    const { owner, path, hash, rlp } = batch.at(entry);
+    return { key: versionKey(owner, path, number), row: this.#versions.encode(rlp, hash, rlpOf(before)) };
   }
 
   /** RLP of the newest version, empty where the trie was empty; undefined where there is none. */
@@ -231,13 +262,20 @@ export class NodeHistory {
   }
 }
 
+/** Memory of a waiting version. */
+function bytesOf(version: Version | EncodedVersion): number {
+  return VERSION_BYTES + ("row" in version ? version.key.length + version.row.length : 0);
+}
+
 /** The version that `old`, an entry of a batch, was: the `last` one, or else a copy of its RLP. */
 function versionBefore(
   { batch, entry }: Pick<Version, "batch" | "entry">,
-  last: Version | undefined,
+  last: Version | EncodedVersion | undefined,
   before: TrieNodeReader,
 ): Version | Uint8Array | undefined {
-  if (last !== undefined && batch.hasHash(entry, last.batch.hash(last.entry))) return last;
+  if (last !== undefined && "row" in last) {
+    if (last.node !== undefined && batch.hasHash(entry, last.node)) return last.node.subarray(HASH_LENGTH);
+  } else if (last !== undefined && batch.hasHash(entry, last.batch.hash(last.entry))) return last;
   const rlp = before.node(batch.owner(entry), batch.path(entry), batch.hash(entry));
   return rlp && copyShared(rlp, 0, rlp.length);
 }

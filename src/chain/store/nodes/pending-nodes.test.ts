@@ -13,11 +13,15 @@ type Changes = readonly { readonly place: number; readonly node: number | undefi
 
 const rlpOf = (place: number, node: number) => Buffer.from(`node ${node} at ${place}`);
 
+function keyOf(place: number) {
+  const path = Uint8Array.of(place >> 8, (place >> 4) & 15, place & 15);
+  return { owner: place % 3 === 0 ? new Uint8Array(32).fill(7) : new Uint8Array(0), path };
+}
+
 function batchOf(changes: Changes): NodeBatch {
   const batch = new NodeBatch();
   for (const { place, node } of changes) {
-    const path = Uint8Array.of(place >> 8, (place >> 4) & 15, place & 15);
-    const owner = place % 3 === 0 ? new Uint8Array(32).fill(7) : new Uint8Array(0);
+    const { owner, path } = keyOf(place);
     if (node === undefined) batch.replace(owner, path, 3, new Uint8Array(32));
     else {
       const rlp = rlpOf(place, node);
@@ -28,12 +32,10 @@ function batchOf(changes: Changes): NodeBatch {
 }
 
 function contentOf(pending: PendingNodes): readonly string[] {
-  const { nodes } = pending;
   return Array.from({ length: pending.places }, (_, place) => {
-    const entry = pending.entry(place);
-    const newest = pending.newest(place);
-    const name = `${bytesToHex(nodes.owner(entry))} ${bytesToHex(nodes.path(entry))}`;
-    return `${name} ${newest < 0 ? "none" : bytesToHex(nodes.rlp(newest))}`;
+    const { owner, path, newest } = pending.node(place);
+    const name = `${bytesToHex(owner)} ${bytesToHex(path)}`;
+    return `${name} ${newest === undefined ? "none" : bytesToHex(newest.rlp)}`;
   });
 }
 
@@ -61,7 +63,8 @@ test("pending nodes after a rollback are those of the blocks that are left", () 
       for (const { place, node } of [...blocks, ...removed].flat()) {
         if (node === undefined) continue;
         const hash = keccak256(rlpOf(place, node));
-        assert.deepEqual(pending.find(hash), fresh.find(hash));
+        const { owner, path } = keyOf(place);
+        assert.deepEqual(pending.find(owner, path, hash), fresh.find(owner, path, hash));
       }
     }),
   );

@@ -3,12 +3,34 @@ import { NodeBatch } from "../../../trie/node-batch.ts";
 
 const TABLE_MIN = 1_024;
 
+/** A place with its newest node, undefined where there is none any more; views. */
+export type WaitingNode = {
+  readonly owner: Uint8Array;
+  readonly path: Uint8Array;
+  readonly newest: { readonly hash: Uint8Array; readonly rlp: Uint8Array } | undefined;
+};
+
+/** Trie nodes of blocks that no merge has written. */
+export interface WaitingNodes {
+  /** Memory that they take, about. */
+  readonly bytes: number;
+  /** Places that a node was added to or replaced at. */
+  readonly places: number;
+  /** Adds the nodes of block `number`. */
+  add(number: number, batch: NodeBatch): void;
+  /** RLP of the node with `hash` at the place `path` of the trie of `owner`, a view that stays valid. */
+  find(owner: Uint8Array, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined;
+  node(place: number): WaitingNode;
+  /** Places in the order of their rows, as far as the first nibbles say: rows near each other are written one after the other. */
+  sortedPlaces(): Uint32Array;
+}
+
 /**
  * The trie nodes of blocks that no merge has written: all of them by hash, and for each place the newest one. Held as `NodeBatch` holds
  * them, without an object a node. The newest blocks can be removed again: entries leave both tables in the reverse of the order in which
  * they came, so that linear probing needs no marks for removed ones; where most leave, the tables are made anew.
  */
-export class PendingNodes {
+export class PendingNodes implements WaitingNodes {
   readonly nodes = new NodeBatch();
   /** Open-addressed: entry + 1 by hash, place + 1 by place. */
   #byHash: Int32Array;
@@ -30,12 +52,14 @@ export class PendingNodes {
     this.#byPlace = new Int32Array(last === undefined ? TABLE_MIN : last.#byPlace.length);
   }
 
-  /** Places that a node was added to or replaced at. */
+  get bytes(): number {
+    return this.nodes.bytes;
+  }
+
   get places(): number {
     return this.#firstOf.length;
   }
 
-  /** Adds the nodes of block `number`. */
   add(number: number, batch: NodeBatch): void {
     const first = this.nodes.size;
     this.#blocks.push({ number, size: first, bytes: this.nodes.bytes });
@@ -66,8 +90,7 @@ export class PendingNodes {
     if (isMost) this.#fillTables();
   }
 
-  /** RLP of the node with `hash`, a view. */
-  find(hash: Uint8Array): Uint8Array | undefined {
+  find(_owner: Uint8Array, _path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
     const mask = this.#byHash.length - 1;
     const first = hash[0]! | (hash[1]! << 8) | (hash[2]! << 16) | (hash[3]! << 24);
     for (let at = first & mask; this.#byHash[at] !== 0; at = (at + 1) & mask) {
@@ -77,17 +100,17 @@ export class PendingNodes {
     return undefined;
   }
 
-  /** The newest node at `place`, an entry of `nodes`; −1 where there is none. */
-  newest(place: number): number {
-    return this.#newestOf[place]!;
+  node(place: number): WaitingNode {
+    const { nodes } = this;
+    const entry = this.#firstOf[place]!;
+    const newest = this.#newestOf[place]!;
+    return {
+      owner: nodes.owner(entry),
+      path: nodes.path(entry),
+      newest: newest < 0 ? undefined : { hash: nodes.hash(newest), rlp: nodes.rlp(newest) },
+    };
   }
 
-  /** An entry of `nodes` at `place`. */
-  entry(place: number): number {
-    return this.#firstOf[place]!;
-  }
-
-  /** Places in the order of their rows, as far as the first nibbles say: rows near each other are written one after the other. */
   sortedPlaces(): Uint32Array {
     return byPrefix(this.places, (place) => this.#prefixOf[place]!);
   }

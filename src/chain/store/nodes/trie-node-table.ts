@@ -5,7 +5,8 @@ import type { Kv, KvWriter } from "../../../storage/kv.ts";
 import { numberFromKey, numberKey, TABLE } from "../../../storage/schema.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
-import { PendingNodes } from "./pending-nodes.ts";
+import { NewestNodes } from "./newest-nodes.ts";
+import { PendingNodes, type WaitingNode, type WaitingNodes } from "./pending-nodes.ts";
 
 /** Ends the nibbles of a path in a node's key: no nibble is 16, so no path's key begins another's. */
 const PATH_END = 0x10;
@@ -35,21 +36,35 @@ const ROW_LENGTH_MAX = VERSIONS_OFFSET + HASH_PART + 532;
  */
 export class TrieNodeTable implements TrieNodeReader {
   readonly #kv: Kv;
-  #recent = new PendingNodes();
-  #merging: PendingNodes | undefined;
+  readonly #dropsReplaced: boolean;
+  #recent: WaitingNodes;
+  #merging: WaitingNodes | undefined;
   /** Places of `#merging` in the order of their rows, once the first is to be written, and how many are. */
   #order: Uint32Array | undefined;
   #written = 0;
   /** Number of the merge under way. */
   #mergeNumber = 0;
 
-  constructor(kv: Kv) {
+  /** @param dropsReplaced of each place only the newest node waits in memory: `forgetAfter` must not be called */
+  constructor(kv: Kv, { dropsReplaced = false }: { readonly dropsReplaced?: boolean | undefined } = {}) {
     this.#kv = kv;
+    this.#dropsReplaced = dropsReplaced;
+    this.#recent = this.#newWaiting();
+  }
+
+  #newWaiting(last?: WaitingNodes): WaitingNodes {
+    if (this.#dropsReplaced) return new NewestNodes(last instanceof NewestNodes ? last : undefined);
+    return new PendingNodes(last instanceof PendingNodes ? last : undefined);
+  }
+
+  /** False: `forgetAfter` must not be called. */
+  get canForget(): boolean {
+    return !this.#dropsReplaced;
   }
 
   /** Memory of the nodes that no merge has begun with. */
   get recentBytes(): number {
-    return this.#recent.nodes.bytes;
+    return this.#recent.bytes;
   }
 
   /** Places that a merge under way has still to write. */
@@ -58,7 +73,7 @@ export class TrieNodeTable implements TrieNodeReader {
   }
 
   node(owner: Uint8Array, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
-    const pending = this.#recent.find(hash) ?? this.#merging?.find(hash);
+    const pending = this.#recent.find(owner, path, hash) ?? this.#merging?.find(owner, path, hash);
     if (pending !== undefined) return pending;
     const row = this.#kv.view(nodeKey(owner, path));
     if (row === undefined) return undefined;
@@ -74,12 +89,13 @@ export class TrieNodeTable implements TrieNodeReader {
 
   /** Forgets what waits in memory of blocks after `number`, with which no merge has begun. */
   forgetAfter(number: number): void {
+    invariant(this.#recent instanceof PendingNodes, "replaced nodes must be there");
     this.#recent.forgetAfter(number);
   }
 
   /** Forgets what waits in memory. */
   reset(): void {
-    this.#recent = new PendingNodes();
+    this.#recent = this.#newWaiting();
     this.endMerge();
   }
 
@@ -90,7 +106,7 @@ export class TrieNodeTable implements TrieNodeReader {
   beginMerge(number: number): void {
     invariant(this.#merging === undefined, "one merge must end before the next begins");
     this.#merging = this.#recent;
-    this.#recent = new PendingNodes(this.#merging);
+    this.#recent = this.#newWaiting(this.#merging);
     this.#order = undefined;
     this.#written = 0;
     this.#mergeNumber = number;
@@ -123,12 +139,11 @@ export class TrieNodeTable implements TrieNodeReader {
   }
 
   #write(writer: KvWriter, place: number): void {
-    const merging = this.#merging!;
-    const entry = merging.entry(place);
-    const key = nodeKey(merging.nodes.owner(entry), merging.nodes.path(entry));
+    const { owner, path, newest } = this.#merging!.node(place);
+    const key = nodeKey(owner, path);
     // The first merge finds rows only where an earlier try of it wrote them.
     const stored = this.#mergeNumber === FIRST_MERGE ? undefined : writer.view(key);
-    const row = this.#mergedRow(merging, place, stored);
+    const row = this.#mergedRow(newest, stored);
     if (row !== undefined) writer.put(key, row);
   }
 
@@ -140,15 +155,15 @@ export class TrieNodeTable implements TrieNodeReader {
   }
 
   /** What to write over `row`; undefined where nothing differs from the last checkpoint. */
-  #mergedRow(merging: PendingNodes, place: number, row: Uint8Array | undefined): Uint8Array | undefined {
+  #mergedRow(newest: WaitingNode["newest"], row: Uint8Array | undefined): Uint8Array | undefined {
     // Of a row that a crashed try of this merge has written, the last checkpoint has the version before.
     const isWritten = row !== undefined && numberFromKey(row, 0) === this.#mergeNumber;
     const before = row === undefined ? NO_VERSION : versionsOf(row)[isWritten ? 1 : 0];
-    const newest = merging.newest(place);
-    if (newest < 0) return row === undefined ? undefined : joinRow(this.#mergeNumber, NO_VERSION, NO_VERSION, before);
-    const hash = merging.nodes.hash(newest);
+    if (newest === undefined)
+      return row === undefined ? undefined : joinRow(this.#mergeNumber, NO_VERSION, NO_VERSION, before);
+    const { hash, rlp } = newest;
     if (!isWritten && isVersion(before, 0, before.length, hash)) return undefined;
-    return joinRow(this.#mergeNumber, hash, merging.nodes.rlp(newest), before);
+    return joinRow(this.#mergeNumber, hash, rlp, before);
   }
 }
 

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { bytesToHex } from "../../../primitives/hex.ts";
+import { garbageCollector } from "../../../profiling/garbage-collection.ts";
+import type { Kv } from "../../../storage/kv.ts";
+import { createMemoryKv } from "../../../storage/memory-kv.ts";
+import { NodeBatch } from "../../../trie/node-batch.ts";
+import { RandomChain } from "../../testing/random-chain.ts";
+import { NodeHistory } from "./node-history.ts";
+import { TrieNodeTable } from "./trie-node-table.ts";
+
+const BLOCKS_OF_MERGE = 7;
+
+function mergeAll(history: NodeHistory): void {
+  history.beginMerge();
+  while (history.mergingKeys > 0) history.mergeSome(5, () => false);
+}
+
+/** The rows of the versions of 60 blocks. */
+function rowsOf(encodesAtOnce: boolean): readonly string[] {
+  const kv: Kv = createMemoryKv();
+  const history = new NodeHistory(kv, { encodesAtOnce });
+  const table = new TrieNodeTable(createMemoryKv());
+  const chain = new RandomChain(5);
+  for (let number = 0; number < 60; number++) {
+    const { nodes } = chain.next();
+    history.remember(number, nodes, table);
+    table.remember(number, nodes);
+    if (number % BLOCKS_OF_MERGE === 0) mergeAll(history);
+  }
+  mergeAll(history);
+  return Array.from(kv.range({}), ([key, row]) => `${bytesToHex(key)} ${bytesToHex(row)}`);
+}
+
+test("NodeHistory writes the same rows whether they are encoded at once or by the merge", () => {
+  const rows = rowsOf(false);
+  assert.ok(rows.length > 300, `${rows.length} rows`);
+  assert.deepEqual(rowsOf(true), rows);
+});
+
+/** Passes a block of one node to `history`; the reference is to its batch. */
+function rememberBlock(history: NodeHistory): WeakRef<NodeBatch> {
+  const batch = new NodeBatch();
+  const rlp = new Uint8Array(100).fill(200);
+  batch.add(new Uint8Array(0), new Uint8Array(0), 0, rlp, rlp.length);
+  history.remember(1, batch, new TrieNodeTable(createMemoryKv()));
+  return new WeakRef(batch);
+}
+
+async function isCollected(batch: WeakRef<NodeBatch>): Promise<boolean> {
+  // A WeakRef holds on until the end of the turn it was made in.
+  await setImmediate();
+  garbageCollector()();
+  return batch.deref() === undefined;
+}
+
+test("NodeHistory holds the nodes of a block until their versions are written", async () => {
+  const history = new NodeHistory(createMemoryKv());
+  const batch = rememberBlock(history);
+  assert.equal(await isCollected(batch), false);
+  mergeAll(history);
+  assert.equal(await isCollected(batch), true);
+});
+
+test("NodeHistory that encodes versions at once does not hold the nodes of a block", async () => {
+  const history = new NodeHistory(createMemoryKv(), { encodesAtOnce: true });
+  const batch = rememberBlock(history);
+  assert.equal(await isCollected(batch), true);
+  assert.ok(history.recentBytes > 100, "the row counts");
+  history.forgetAfter(0);
+  assert.equal(history.recentBytes, 0);
+});

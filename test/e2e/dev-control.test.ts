@@ -208,3 +208,52 @@ test("viem's test client in mode ganache: the methods that ganache has", async (
   assert.equal(await client.getBalance({ address: STRANGER }), 0n);
   assert.equal(await client.getBlockNumber({ cacheTime: 0 }), number);
 });
+
+test("anvil_reorg replaces blocks by others with raw and with described transactions", async (context) => {
+  const node = await startTestNode({ dev: true, settings: ONE_PROCESS });
+  context.after(() => node.stop());
+  const request = async (method: string, ...params: unknown[]) =>
+    (await node.node.provider.request({ method, params })) as never;
+  const send = (value: string) => request("eth_sendTransaction", { from: ALICE, to: BOB, value });
+  await request("anvil_impersonateAccount", STRANGER);
+  await request("anvil_setBalance", STRANGER, "0xde0b6b3a7640000");
+  for (const value of ["0x1", "0x2", "0x3"]) await send(value);
+  const { raw }: { raw: Hex } = await request("eth_signTransaction", {
+    from: BOB,
+    to: STRANGER,
+    value: "0x9",
+    gas: "0x5208",
+    gasPrice: "0xee6b2800",
+    nonce: "0x0",
+  });
+  await request("anvil_reorg", 2, [
+    [raw, 0],
+    [{ from: ALICE, to: BOB, value: "0x5" }, 0],
+    // Of the first account, as with anvil.
+    [{ to: BOB, value: "0x6" }, 1],
+    [{ from: STRANGER, to: BOB, value: "0x7" }, 1],
+  ]);
+  assert.equal(await request("eth_blockNumber"), "0x3");
+  const valuesOf = async (number: string) => {
+    const { transactions }: { transactions: { value: string; from: string; nonce: string }[] } = await request(
+      "eth_getBlockByNumber",
+      number,
+      true,
+    );
+    return transactions.map(({ value, from, nonce }) => [value, from, nonce]).sort();
+  };
+  const [alice, bob] = [ALICE.toLowerCase(), BOB.toLowerCase()];
+  assert.deepEqual(await valuesOf("0x2"), [
+    ["0x5", alice, "0x1"],
+    ["0x9", bob, "0x0"],
+  ]);
+  assert.deepEqual(await valuesOf("0x3"), [
+    ["0x6", alice, "0x2"],
+    ["0x7", STRANGER, "0x0"],
+  ]);
+  const place = { from: ALICE, to: BOB };
+  for (const wrong of [[[place, 2]], [[place]], [[7, 0]], [[{ from: 7 }, 0]]]) {
+    await assert.rejects(request("anvil_reorg", 2, wrong));
+  }
+  await assert.rejects(request("anvil_reorg", 4, [[place, 0]]), /Rollback depth must not exceed/);
+});

@@ -1,9 +1,17 @@
 import { packDump, unpackDump } from "../../../dev/state-dump.ts";
+import type { CallArguments } from "../../../execution/call/call-arguments.ts";
+import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
 import type { Forking } from "../../ports/dev.ts";
+import type { KeysPort } from "../../ports/keys.ts";
 import { array, boolean, data, optional, type ParamCodec, quantity } from "../../transport/codec.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
+import { type SignerModules, signFields } from "../eth/sign.ts";
+import { DEFAULT_GAS } from "../eth/submit.ts";
+import { type DefaultsModules, fillTransactionFields } from "../eth/transaction-defaults.ts";
+import { callArguments } from "../params/call-arguments.ts";
 import { remoteUrl } from "./client.ts";
 import { bothNames, controlMethods, type DevModules, lenientCount } from "./control-methods.ts";
 
@@ -30,28 +38,70 @@ export const rollback = controlMethods({
   handle: ({ depth }, { dev }: DevModules) => dev.rollback({ depth }),
 });
 
-type PlacedTransaction = { readonly raw: Uint8Array; readonly block: number };
+type PlacedTransaction = {
+  /** Signed, or a description of one that the node signs. */
+  readonly transaction: Uint8Array | CallArguments;
+  readonly block: number;
+};
 
-/** `[raw transaction, index of its block among the new ones]` */
+/** `[raw transaction or what eth_sendTransaction takes, index of its block among the new ones]` */
 const placedTransaction: ParamCodec<PlacedTransaction> = {
   decode(value, field) {
     if (!Array.isArray(value) || value.length !== 2) {
-      throw new InvalidValueError("a pair of a raw transaction and the index of its block is wanted");
+      throw new InvalidValueError("a pair of a transaction and the index of its block is wanted");
     }
-    return { raw: data.decode(value[0], field), block: lenientCount.decode(value[1], field) };
+    const [transaction, block] = value;
+    const codec = typeof transaction === "string" ? data : callArguments;
+    return { transaction: codec.decode(transaction, field), block: lenientCount.decode(block, field) };
   },
 };
 
+type ReorgModules = DevModules &
+  DefaultsModules &
+  SignerModules & {
+    readonly chain: Pick<ChainView, "account">;
+    readonly keys: Pick<KeysPort, "accounts">;
+  };
+
+/** Signs what is described, with the account's next nonces after block `base` where none is given. */
+async function signPlaced(
+  transactions: readonly PlacedTransaction[],
+  base: number,
+  modules: ReorgModules,
+): Promise<readonly { readonly raw: Uint8Array; readonly block: number }[]> {
+  const { chain, keys } = modules;
+  const nonces = new Map<Address, bigint>();
+  const signed: { readonly raw: Uint8Array; readonly block: number }[] = [];
+  for (const { transaction, block } of transactions) {
+    if (transaction instanceof Uint8Array) {
+      signed.push({ raw: transaction, block });
+      continue;
+    }
+    const from = transaction.from ?? (await keys.accounts())[0] ?? ZERO_ADDRESS;
+    const next = nonces.get(from) ?? (await chain.account({ address: from, at: base }))?.nonce ?? 0n;
+    const nonce = transaction.nonce ?? next;
+    nonces.set(from, nonce + 1n);
+    const fields = await fillTransactionFields({ ...transaction, from, nonce }, modules, DEFAULT_GAS);
+    const { raw } = await signFields(fields, (digest) => keys.signTransaction({ address: from, digest }));
+    signed.push({ raw, block });
+  }
+  return signed;
+}
+
 /**
- * `anvil_reorg`: replaces the newest blocks by as many others. Subscribers get the logs of the old ones again with `removed`, and the
- * pool takes their transactions back.
+ * `anvil_reorg`: replaces the newest blocks by as many others, with the given transactions in them. Subscribers get the logs of the old ones
+ * again with `removed`, and the pool takes their transactions back.
  *
- * @throws DevControlError where there are not so many blocks
+ * @throws DevControlError where there are not so many blocks, and what filling in and signing a described transaction throws
  */
 export const reorg = controlMethods({
   names: ["anvil_reorg"],
   params: { depth: lenientCount, transactions: optional(array(placedTransaction), []) },
-  handle: ({ depth, transactions }, { dev }: DevModules) => dev.reorg({ depth, transactions }),
+  async handle({ depth, transactions }, modules: ReorgModules) {
+    const head = (await modules.chain.head()).header.number;
+    const base = Math.max(0, head - depth);
+    await modules.dev.reorg({ depth, transactions: await signPlaced(transactions, base, modules) });
+  },
 });
 
 /** `{forking: {jsonRpcUrl?, blockNumber?}}`; without `forking` nothing is forked. */

@@ -100,7 +100,7 @@ function receiptOf(
 }
 
 /** The service's default gas limit; a transaction that needs more gets its estimate. */
-const DEFAULT_GAS = 90_000n;
+export const DEFAULT_GAS = 90_000n;
 
 export type SendModules = DefaultsModules & {
   readonly chain: Pick<ChainView, "submit">;

@@ -14,6 +14,7 @@ import type { ChainConfig } from "../params/chain-config.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { type AnyMethod, PORT_METHODS } from "../rpc/ports/declarations.ts";
 import type { ExecutionReads } from "../rpc/ports/execution.ts";
+import { PendingUnavailableError } from "../rpc/transport/errors.ts";
 import type { StateChanges } from "../state/reader.ts";
 import { replayChanges } from "../state/state-changes.ts";
 import { createStateTrie } from "../state/state-trie.ts";
@@ -138,8 +139,11 @@ export class FollowingExecution {
     return read(input as object);
   }
 
+  /** @throws PendingUnavailableError where the block that it builds on was rolled back meanwhile */
   #pendingBlock({ executed, changes }: PendingBlockData) {
-    const parent = executed.block.header.number - 1;
+    const { header } = executed.block;
+    const parent = header.number - 1;
+    if (this.#store.blockHash(parent) !== header.parentHash) throw new PendingUnavailableError("state");
     const state = createWorldState(this.#store.stateAt(parent));
     replayChanges(changes, state);
     const block = { executed: { ...executed, receipts: [] }, state: state.asReader(), changes };

@@ -144,9 +144,16 @@ describe("execution threads", () => {
       await count();
       const beforeRollback = lastHash;
       await count();
+      const { executed, changes } = core.reader.pending()!;
+      const ofRemoved = () =>
+        threads.run(
+          { method: "call", input: { args, at: "pending", overrides: {} }, pending: { executed, changes } },
+          { timeoutMs: 0, cancel: undefined },
+        );
       core.chain.rollbackTo(core.chain.head().block.header.number - 1);
       lastHash = beforeRollback;
       await assertSame();
+      await assert.rejects(ofRemoved, { code: "RPC_PENDING_UNAVAILABLE" });
     } finally {
       await threads.close();
     }

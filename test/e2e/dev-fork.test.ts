@@ -198,6 +198,13 @@ for (const [name, startRemote] of remotes) {
       assert.equal(Number(changed.blockNumber), forked + 1);
       const child = await call<Record<string, string>>(url, "eth_getBlockByNumber", "latest", false);
       assert.equal(child["parentHash"], (before as unknown as Record<string, string>)["hash"]);
+      for (const [method, block] of [
+        ["debug_executionWitness", "latest"],
+        ["debug_executionWitnessByHash", child["hash"]],
+      ] as const) {
+        const { error } = await overHttp(url, method, [block]);
+        assert.equal(error?.message, "no node can prove the state of a fork", method);
+      }
       const fees = await call<Record<string, unknown>>(url, "eth_feeHistory", "0x5", "latest", [50]);
       assert.equal(Number(fees["oldestBlock"]), forked + 1);
       // Deleted here, 7 there.

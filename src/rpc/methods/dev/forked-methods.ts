@@ -287,7 +287,18 @@ class ForkedMethods {
   async #runProof(method: Method<RpcPorts>, [ports, params = []]: RunArguments) {
     const block = await this.#oldBlock(params[2], this.#fork.number - 1, ports);
     if (block !== undefined) return JSON.stringify(await this.#remote(method.name, withItem(params, 2, block)));
-    throw new ForkUnsupportedError("no node can prove the state of a fork", { fork: this.#fork.number });
+    throw this.#unprovable();
+  }
+
+  /** As a proof, of the state before the block. */
+  async #runWitness(method: Method<RpcPorts>, [ports, params = []]: RunArguments) {
+    const block = await this.#oldBlock(params[0], this.#fork.number, ports);
+    if (block !== undefined) return JSON.stringify(await this.#remote(method.name, withItem(params, 0, block)));
+    throw this.#unprovable();
+  }
+
+  #unprovable(): ForkUnsupportedError {
+    return new ForkUnsupportedError("no node can prove the state of a fork", { fork: this.#fork.number });
   }
 
   #runnerOf(name: string): Runner | undefined {
@@ -310,6 +321,9 @@ class ForkedMethods {
         return this.#runFeeHistory;
       case "eth_getProof":
         return this.#runProof;
+      case "debug_executionWitness":
+      case "debug_executionWitnessByHash":
+        return this.#runWitness;
       case "eth_newFilter":
         return this.#runNewFilter;
       case "eth_getFilterLogs":

@@ -18,8 +18,6 @@ export const OF_BLOCK: Readonly<Record<string, number>> = {
   debug_getRawBlock: 0,
   debug_getRawHeader: 0,
   debug_getRawReceipts: 0,
-  debug_executionWitness: 0,
-  debug_executionWitnessByHash: 0,
   debug_intermediateRoots: 0,
   debug_storageRangeAt: 0,
   debug_traceBlockByNumber: 0,

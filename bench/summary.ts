@@ -145,7 +145,7 @@ const TABLES: readonly Table[] = [
         "work",
       ).map(({ what, own, peer }) => ({
         what,
-        ours: `${rounded(own["tx/s"])} tx/s`,
+        ours: `${rounded(own["tx/s"])} tx/s, ${rounded(own["peak MB"])} MB at most`,
         geth: times(own, peer("geth full"), "tx/s"),
       })),
   },

@@ -33,6 +33,7 @@ export function createInspectionPort(
 ): InspectionPort {
   const { trace } = limits;
   const { reader, store, execution } = modules.core;
+  const createBudget = () => createTraceBudget({ timeoutMs: trace.timeoutMs, charsMax: trace.bytesMax });
   /** Of work on the state after a block that takes several turns. */
   function budgetOf({ block: { hash, header } }: ExecutedBlock) {
     const { take, assertInTime } = createBudget();
@@ -45,7 +46,6 @@ export function createInspectionPort(
       },
     };
   }
-  const createBudget = () => createTraceBudget({ timeoutMs: trace.timeoutMs, charsMax: trace.bytesMax });
 
   /** @throws UnknownBlockError with geth's text */
   function known(at: BlockSelector): ExecutedBlock {

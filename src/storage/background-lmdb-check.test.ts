@@ -51,36 +51,36 @@ for (const writableMap of [true, false]) {
       }
     };
 
-    test("is not disturbed by transactions while the pages are kept, and else is", () =>
+    test("is not disturbed by transactions while the pages are pinned, and else is", () =>
       withStore((kv, path) => {
         const writeMuch = () => {
           for (let round = 0; round < 10; round++) write(kv, round);
         };
         for (let times = 0; times < 3; times++) {
-          const kept = kv.keepPages!();
+          const pinned = kv.pinPages!();
           checkWhile(path, writeMuch);
-          kept.release();
+          pinned.release();
         }
         assert.throws(() => checkWhile(path, writeMuch), LmdbFault);
       }));
 
     test("pages are used again once they are released", () =>
       withStore((kv, path) => {
-        const grown = (kept: { release(): void } | undefined) => {
+        const grown = (pinned: { release(): void } | undefined) => {
           const before = pagesOf(path);
           for (let round = 0; round < 10; round++) write(kv, round);
-          kept?.release();
+          pinned?.release();
           return pagesOf(path) - before;
         };
-        const whileKept = grown(kv.keepPages!());
-        assert.ok(whileKept > 100, `${whileKept} pages`);
-        assert.ok(grown(undefined) < whileKept / 4);
+        const whilePinned = grown(kv.pinPages!());
+        assert.ok(whilePinned > 100, `${whilePinned} pages`);
+        assert.ok(grown(undefined) < whilePinned / 4);
       }));
 
     test("finds nothing in a thread while rows are written", () =>
       withStore(async (kv, path) => {
         for (let times = 0; times < 3; times++) {
-          const ended = resultOf(new BackgroundLmdbCheck(path, kv.keepPages!()));
+          const ended = resultOf(new BackgroundLmdbCheck(path, kv.pinPages!()));
           let fault: string | undefined | null = null;
           void ended.then((found) => {
             fault = found;
@@ -109,8 +109,8 @@ test("BackgroundLmdbCheck finds a damaged page, and nothing after it was stopped
     file[page * PAGE]! ^= 1;
     writeFileSync(path, file);
     const opened = openLmdbKv(directory);
-    assert.equal(await resultOf(new BackgroundLmdbCheck(path, opened.keepPages!())), `page ${page} holds another page`);
-    const stopped = new BackgroundLmdbCheck(path, opened.keepPages!());
+    assert.equal(await resultOf(new BackgroundLmdbCheck(path, opened.pinPages!())), `page ${page} holds another page`);
+    const stopped = new BackgroundLmdbCheck(path, opened.pinPages!());
     const result = resultOf(stopped);
     stopped.stop();
     assert.equal(

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import { startThread } from "../threads/start-thread.ts";
-import { type KeptPages, KvDamagedError } from "./kv.ts";
+import { KvDamagedError, type PinnedPages } from "./kv.ts";
 import { beginFileCheck, type FileCheck } from "./lmdb-file-check.ts";
 import { LmdbFault } from "./lmdb-tree-check.ts";
 
@@ -27,17 +27,17 @@ export class BackgroundLmdbCheck {
   readonly #stopped = new Int32Array(new SharedArrayBuffer(4));
   readonly #file: number;
   readonly #check: FileCheck;
-  readonly #kept: KeptPages;
+  readonly #pinned: PinnedPages;
   #hasStarted = false;
   #hasEnded = false;
 
   /**
    * Between two transactions.
-   * @param kept the pages of the last of them, which this releases
+   * @param pinned the pages of the last of them, which this releases
    * @throws KvDamagedError
    */
-  constructor(path: string, kept: KeptPages) {
-    this.#kept = kept;
+  constructor(path: string, pinned: PinnedPages) {
+    this.#pinned = pinned;
     this.#file = openSync(path, "r");
     try {
       this.#check = beginFileCheck(this.#file);
@@ -62,7 +62,7 @@ export class BackgroundLmdbCheck {
     worker.on("exit", () => closeSync(this.#file));
   }
 
-  /** The thread ends some milliseconds later, by itself. */
+  /** The thread ends some milliseconds later. */
   stop(): void {
     Atomics.store(this.#stopped, 0, 1);
     Atomics.notify(this.#stopped, 0);
@@ -73,7 +73,7 @@ export class BackgroundLmdbCheck {
   #end(): boolean {
     if (this.#hasEnded) return false;
     this.#hasEnded = true;
-    this.#kept.release();
+    this.#pinned.release();
     return true;
   }
 }

@@ -84,8 +84,8 @@ export type WrittenRun = {
 };
 
 /** Pages of a file as the last transaction left them. */
-export interface KeptPages {
-  /** Lets the store use them again where they are no longer needed. It happens by itself when the store is closed. */
+export interface PinnedPages {
+  /** Lets the store use them again where they are no longer needed. Closing the store does it too. */
   release(): void;
 }
 
@@ -109,7 +109,7 @@ export interface Kv extends KvReader {
    * Until they are released no page of the file as it is now is used again: the file grows by what is written meanwhile. Undefined where
    * the store has no file.
    */
-  keepPages?(): KeptPages;
+  pinPages?(): PinnedPages;
   /** Returns when everything written is on disk to stay. */
   sync(): void;
   /** Syncs and lets go of the files. Nothing may be called afterwards. */

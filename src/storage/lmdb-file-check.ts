@@ -186,14 +186,7 @@ function treeOf(page: Buffer, at: number): Tree {
   };
 }
 
-function compareIntegers(
-  a: Uint8Array,
-  aStart: number,
-  aEnd: number,
-  b: Uint8Array,
-  bStart: number,
-  bEnd: number,
-): number {
+const compareIntegers: TreeKind["compare"] = (a, aStart, aEnd, b, bStart, bEnd) => {
   if (aEnd - aStart !== 8 || bEnd - bStart !== 8) return aEnd - aStart - (bEnd - bStart);
   // Little-endian: the last byte counts most.
   for (let i = 7; i >= 0; i--) {
@@ -201,4 +194,4 @@ function compareIntegers(
     if (difference !== 0) return difference;
   }
   return 0;
-}
+};

@@ -6,7 +6,6 @@ import { invariant, NodeError } from "../errors.ts";
 import { hexDigits } from "../primitives/hex.ts";
 import { nativeCall } from "../threads/native-calls.ts";
 import {
-  type KeptPages,
   type Kv,
   KvCorruptionError,
   KvDamagedError,
@@ -14,6 +13,7 @@ import {
   type KvRange,
   type KvRow,
   type KvWriter,
+  type PinnedPages,
 } from "./kv.ts";
 import { LmdbBuild } from "./lmdb-build.ts";
 import { LmdbCommits } from "./lmdb-commits.ts";
@@ -106,7 +106,7 @@ class LmdbKv implements Kv, KvWriter {
   readonly #scratch = Buffer.allocUnsafeSlow(VIEW_LENGTH_MAX);
   /** By length, the first bytes of `#scratch`: to make a view for each row takes as long as its checksum. */
   readonly #views: Buffer[] = [];
-  readonly #kept = new Set<KeptPages>();
+  readonly #pinned = new Set<PinnedPages>();
   #writing = false;
   #closed = false;
   #reads = 0;
@@ -261,22 +261,22 @@ class LmdbKv implements Kv, KvWriter {
     this.#db.putSync(key, removal);
   }
 
-  keepPages(): KeptPages {
+  pinPages(): PinnedPages {
     invariant(!this.#closed && !this.#writing, "the store must be idle");
     const transaction = nativeCall(() => this.#db.useReadTransaction());
     // Later reads begin another one.
     this.refresh();
-    const kept: KeptPages = {
+    const pinned: PinnedPages = {
       release: () => {
-        if (this.#kept.delete(kept)) nativeCall(() => transaction.done());
+        if (this.#pinned.delete(pinned)) nativeCall(() => transaction.done());
       },
     };
-    this.#kept.add(kept);
-    return kept;
+    this.#pinned.add(pinned);
+    return pinned;
   }
 
   #releasePages(): void {
-    for (const kept of this.#kept) kept.release();
+    for (const pinned of this.#pinned) pinned.release();
   }
 
   #translatingErrors<T>(work: () => T): T {

@@ -42,7 +42,7 @@ export type TreeKind = {
   readonly name: string;
   /** Below 0 where the first key comes before the second. */
   compare(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): number;
-  /** @throws LmdbFault where the row in `page` is not one that was written. Nothing may be kept of the bytes of `key` and `value`. */
+  /** @throws LmdbFault where the row in `page` is not one that was written. The bytes of `key` and `value` are overwritten afterwards. */
   row(
     key: Buffer,
     keyStart: number,
@@ -269,21 +269,14 @@ export function word(bytes: Buffer, at: number): number {
 }
 
 /** As Buffer.compare, of parts. */
-export function compareBytes(
-  a: Uint8Array,
-  aStart: number,
-  aEnd: number,
-  b: Uint8Array,
-  bStart: number,
-  bEnd: number,
-): number {
+export const compareBytes: TreeKind["compare"] = (a, aStart, aEnd, b, bStart, bEnd) => {
   const end = Math.min(aEnd - aStart, bEnd - bStart);
   for (let i = 0; i < end; i++) {
     const difference = a[aStart + i]! - b[bStart + i]!;
     if (difference !== 0) return difference;
   }
   return aEnd - aStart - (bEnd - bStart);
-}
+};
 
 function outOfOrder(page: number): LmdbFault {
   return new LmdbFault(`page ${page} has a key out of order`);

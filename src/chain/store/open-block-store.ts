@@ -222,9 +222,9 @@ function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: F
 
 /** The check of an index that was opened unseen. @throws KvDamagedError */
 function beginCheck(files: IndexFiles, kv: Kv): BackgroundLmdbCheck {
-  const kept = kv.keepPages?.();
-  invariant(kept !== undefined, "a store that is opened before its check must keep its pages");
-  return new BackgroundLmdbCheck(files.dataFile, kept);
+  const pinned = kv.pinPages?.();
+  invariant(pinned !== undefined, "a store that is opened before its check must pin its pages");
+  return new BackgroundLmdbCheck(files.dataFile, pinned);
 }
 
 /** False when the disk had no space for what `write` wrote. */

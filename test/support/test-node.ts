@@ -5,7 +5,8 @@ import type { LimitChanges } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
 import { type NodeInProcess, startNode } from "../../src/node/start-node.ts";
-import { type Logger, SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import type { Logger } from "../../src/telemetry/logger.ts";
+import { NodeLog } from "./node-log.ts";
 import { engineSettings } from "./test-engine.ts";
 
 export type TestNodeOptions = {
@@ -22,6 +23,8 @@ export type TestNodeOptions = {
   /** A home that stays; else one is made and removed. */
   readonly home?: string;
   readonly log?: Logger;
+  /** Lines of level error that the node will log. `stop` fails where there is another, or one of these is missing. */
+  readonly expectedErrors?: readonly RegExp[];
   /** Faults of the store. */
   readonly hooks?: Parameters<typeof startNode>[2];
 };
@@ -34,6 +37,11 @@ export type TestNode = {
   readonly node: NodeInProcess;
   /** Makes one block now. */
   produceBlock(): void;
+  /** Resolves once the chain has block `number`. */
+  untilBlock(number: number): Promise<void>;
+  /** Resolves with the first line of the log, of level info or above, that matches. */
+  untilLogged(pattern: RegExp): Promise<string>;
+  /** @throws AssertionError where the node logged errors that are not expected */
   stop(): Promise<void>;
 };
 
@@ -59,11 +67,12 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     ...(await engineSettings(settings)),
   };
   const { config } = loadConfig({ home, dev, flags, environment: {}, limits });
+  const log = new NodeLog(options.log);
   if (chainFile) {
     const work = { file: chainFile, onProgress() {}, signal: new AbortController().signal };
-    await nodeOperations.importChain(config, SILENT_LOGGER, work);
+    await nodeOperations.importChain(config, log.logger, work);
   }
-  const node = await startNode(config, options.log ?? SILENT_LOGGER, options.hooks);
+  const node = await startNode(config, log.logger, options.hooks);
   await node.processes?.ready();
   const urlOf = (kind: string) => node.listeners.find((each) => each.kind === kind)?.url ?? "";
   return {
@@ -73,9 +82,23 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     home,
     node,
     produceBlock: () => void node.core.production.engine.produceBlock(),
+    untilBlock(number) {
+      const { chain } = node.core;
+      return new Promise((resolve) => {
+        const look = () => {
+          if (chain.head().block.header.number < number) return;
+          unsubscribe();
+          resolve();
+        };
+        const unsubscribe = chain.subscribe(look);
+        look();
+      });
+    },
+    untilLogged: (pattern) => log.until(pattern),
     async stop() {
       await node.stop();
       if (!options.home) rmSync(home, { recursive: true, force: true });
+      log.assertErrors(options.expectedErrors ?? []);
     },
   };
 }

@@ -11,10 +11,14 @@ import { LogIndex } from "../../src/chain/logs/log-index.ts";
 import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { hashFromBigint } from "../../src/primitives/hash.ts";
 import { createMemoryKv } from "../../src/storage/memory-kv.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
+import { SharedSlices } from "../../src/threads/shared-slices.ts";
 import type { ExecutedBlock } from "../../src/types/block.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 import { WsClient } from "../support/ws-client.ts";
+
+const slices = new SharedSlices(fatalTimers);
 
 /** Init code that logs 32 bytes twice, the second time with topic 0xaa. */
 const LOGGING_CODE = "0x60206000a060aa60206000a100";
@@ -320,13 +324,13 @@ test("logs of one contract are found in ten thousand full blocks within millisec
   const times = [];
   for (let i = 0; i < 5; i++) {
     const begin = performance.now();
-    const found = await findLogs(index, filter, range, limits);
+    const found = await findLogs(index, filter, range, limits, slices);
     times.push(performance.now() - begin);
     assert.equal(found.count, 20);
   }
   // Some 0.2 ms where nothing else runs.
   assert.ok(Math.min(...times) < 50, `${times} ms`);
-  const all = await findLogs(index, new LogFilter({ addresses: [busy] }), range, limits);
+  const all = await findLogs(index, new LogFilter({ addresses: [busy] }), range, limits, slices);
   // Whole blocks only: the last one that fits ends at 9,998.
   assert.deepEqual([all.count, all.limit], [9_998, "results"]);
 });

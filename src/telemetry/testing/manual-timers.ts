@@ -25,12 +25,15 @@ type Options = {
   readonly failures?: Pick<Failures, "report">;
   /** Work of `soon` and `deferred` waits for `turn`; if absent, it runs in turns of the real event loop, as sockets do. */
   readonly holdsTurns?: boolean;
+  /** The clock moves by so much whenever it is looked at: work is counted by its looks. */
+  readonly msPerLook?: number;
 };
 
 /** `Timers` on a clock that moves only when a test advances it. */
 export class ManualTimers implements Timers {
   readonly #failures: Pick<Failures, "report">;
   readonly #holdsTurns: boolean;
+  readonly #msPerLook: number;
   readonly #errors: unknown[] = [];
   readonly #listeners = new Set<() => void>();
   #now = 1000;
@@ -38,7 +41,7 @@ export class ManualTimers implements Timers {
   #entries: Entry[] = [];
   #soon: { readonly where: string; readonly work: () => unknown }[] = [];
 
-  constructor({ failures, holdsTurns = false }: Options = {}) {
+  constructor({ failures, holdsTurns = false, msPerLook = 0 }: Options = {}) {
     this.#failures = failures ?? {
       report: (_where, error) => {
         this.#errors.push(error);
@@ -46,9 +49,11 @@ export class ManualTimers implements Timers {
       },
     };
     this.#holdsTurns = holdsTurns;
+    this.#msPerLook = msPerLook;
   }
 
   now(): number {
+    this.#now += this.#msPerLook;
     return this.#now;
   }
 

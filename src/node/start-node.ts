@@ -26,6 +26,7 @@ import type { Readiness } from "../rpc/ports/node.ts";
 import { createFailures, type Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics, type Metrics, mergeExpositions, renewableMetrics } from "../telemetry/metrics.ts";
+import { createTimers, type Timers } from "../telemetry/timers.ts";
 import { ChainRole, type ChainRoleHooks } from "./chain/chain-role.ts";
 import type * as NetworkEngine from "./chain/network-engine.ts";
 import { type Fork, openFork } from "./chain/open-fork.ts";
@@ -37,7 +38,10 @@ import { Resources } from "./resources.ts";
 import { RpcRole } from "./rpc/rpc-role.ts";
 import type { ChainStatus, RunningNode } from "./types.ts";
 
-export type NodeHooks = Omit<ChainRoleHooks, "onFatal" | "fork">;
+export type NodeHooks = Omit<ChainRoleHooks, "onFatal" | "fork"> & {
+  /** In place of the event loop's. */
+  readonly timers?: Timers;
+};
 
 /**
  * Starts a node: chain first, then its listeners. When a listener cannot open, the chain is closed again.
@@ -51,6 +55,7 @@ export function startNode(config: Config, log: Logger, hooks: NodeHooks = {}): P
 export class NodeInProcess implements RunningNode {
   readonly failure: Promise<unknown>;
   readonly failures: Failures;
+  readonly timers: Timers;
   readonly #config: Config;
   readonly #log: Logger;
   readonly #hooks: NodeHooks;
@@ -78,6 +83,7 @@ export class NodeInProcess implements RunningNode {
     // Without artifacts calls are shown by their selectors.
     if (config.dev && config.devChain.printTraces) this.#contracts ??= new Contracts();
     this.failures = createFailures(log, this.#metrics);
+    this.timers = hooks.timers ?? createTimers(this.failures);
     this.failure = new Promise((settle) => {
       this.#onFatal = settle;
     });
@@ -161,6 +167,7 @@ export class NodeInProcess implements RunningNode {
       activity: this.#activity,
       metrics: this.#metrics,
       failures: this.failures,
+      timers: this.timers,
       readiness: () => this.readiness(),
       tls,
       artifacts: this.#contracts,

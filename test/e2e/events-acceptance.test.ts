@@ -12,10 +12,14 @@ import { LogIndex } from "../../src/chain/logs/log-index.ts";
 import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { hashFromBigint } from "../../src/primitives/hash.ts";
 import { createMemoryKv } from "../../src/storage/memory-kv.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
+import { SharedSlices } from "../../src/threads/shared-slices.ts";
 import type { ExecutedBlock } from "../../src/types/block.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 import { WsClient } from "../support/ws-client.ts";
+
+const slices = new SharedSlices(fatalTimers);
 
 /** Init code that logs 32 bytes twice, the second time with topic 0xaa. */
 const LOGGING_CODE = "0x60206000a060aa60206000a100";
@@ -308,9 +312,15 @@ test("logs of one contract are found in ten thousand full blocks by reading a fe
   }
   const range = { from: 0, to: 9_999 };
   const limits = { resultsMax: 10_000, bytesMax: 20_000_000, workMax: 50 };
-  const few = await findLogs(index, new LogFilter({ addresses: [rare] }), range, limits);
+  const few = await findLogs(index, new LogFilter({ addresses: [rare] }), range, limits, slices);
   assert.deepEqual([few.count, few.limit], [20, undefined]);
-  const all = await findLogs(index, new LogFilter({ addresses: [busy] }), range, { ...limits, workMax: 1_000_000 });
+  const all = await findLogs(
+    index,
+    new LogFilter({ addresses: [busy] }),
+    range,
+    { ...limits, workMax: 1_000_000 },
+    slices,
+  );
   // Whole blocks only: the last one that fits ends at 9,998.
   assert.deepEqual([all.count, all.limit], [9_998, "results"]);
 });

@@ -43,6 +43,7 @@ import type { DappDb } from "../../storage/dapp-db.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import type { ChainRole } from "../chain/chain-role.ts";
 import type { Fork } from "../chain/open-fork.ts";
 import { setForkUrl } from "../dev/fork-url.ts";
@@ -52,6 +53,7 @@ import type { RpcTarget } from "./rpc-switch.ts";
 export type RpcServices = {
   readonly log: Logger;
   readonly failures: Failures;
+  readonly timers: Timers;
   readonly metrics: Metrics;
   readonly keys: AccountManager;
   readonly dappDb: DappDb;
@@ -131,12 +133,13 @@ export class ChainRpc implements RpcTarget {
   #createPorts(): RpcPorts {
     const config = this.#config;
     const { pool, production, devChain, opened } = this.#role;
-    const { keys, files, runtime, whisper, lightClients, log, reset, compiler } = this.#services;
+    const { keys, files, runtime, whisper, lightClients, log, timers, reset, compiler } = this.#services;
     const { chain, suggestTip } = createChainView(config, log.child("rpc"), {
       core: this.#role,
       pool,
       production,
       isControlled: devChain !== undefined,
+      timers,
       logTexts: opened.logTexts,
     });
     const execution = this.#createExecution(suggestTip);
@@ -145,6 +148,7 @@ export class ChainRpc implements RpcTarget {
       production,
       execution,
       files,
+      timers,
     });
     const remote: RemotePorts = {
       chain,
@@ -171,9 +175,9 @@ export class ChainRpc implements RpcTarget {
     const settings = rpcSettings(config, [...this.registry.values()]);
     const sessions = {
       ...this.#services.connectionSessions(remote),
-      ...createFilterSessions(config, remote, settings),
+      ...createFilterSessions(config, { ...remote, timers }, settings),
     };
-    return { ...remote, sessions, settings };
+    return { ...remote, sessions, settings, timers };
   }
 
   #createContracts(ports: Pick<RemotePorts, "chain" | "execution" | "inspection">): ContractsPort {

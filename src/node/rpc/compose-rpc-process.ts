@@ -29,9 +29,8 @@ import type { TcpKind } from "../../rpc/transport/server/listener.ts";
 import { startRpcServer } from "../../rpc/transport/server/server.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import type { Channel, Handlers } from "../../threads/channel.ts";
-
-const nowMs = () => performance.now();
 
 /**
  * Builds an RPC process: listeners that are handed their connections, over a view of the store that another process writes.
@@ -41,14 +40,15 @@ export async function composeRpcProcess(
   data: RpcProcessData,
   log: Logger,
   channel: Channel<ChainHandlers>,
+  timers: Timers,
 ): Promise<Handlers> {
   const config = sharedConfig(data.config, data.index, data.count);
   const metrics = createMetrics();
   const reportListenerError = (error: unknown) => log.error("listener of events failed", { error });
   const compiler = createContractCompiler(config, log.child("evm"), metrics);
-  const chain = new FollowedChain(data, reportListenerError, compiler);
+  const chain = new FollowedChain(data, reportListenerError, compiler, timers);
   writeFileSync(data.opened, "");
-  setInterval(() => chain.releaseRemoved(), RELEASE_MS).unref();
+  timers.every(RELEASE_MS, "release of removed files", () => chain.releaseRemoved());
   const client = new PortClient(
     channel as Channel,
     // A chain that callers control has no RPC processes.
@@ -65,14 +65,17 @@ export async function composeRpcProcess(
     execution: createExecution(config, log, { chain, remote, data, metrics, compiler }),
   };
   const settings = rpcSettings(config, [...methods.values()]);
-  const sessions = createConnectionSessions(config, log, ports);
+  const sessions = createConnectionSessions(config, log, { ...ports, timers });
   sessions.subscriptions.onOpen = () => chain.emitCommitted();
   reportSessions(metrics, sessions);
-  const authentication = createAuthenticator({
-    keys: openTokenFiles(config.home, log),
-    ...config.limits.tokens,
-    onBadToken: (source) => channel.emit("badToken", { source }),
-  });
+  const authentication = createAuthenticator(
+    {
+      keys: openTokenFiles(config.home, log),
+      ...config.limits.tokens,
+      onBadToken: (source) => channel.emit("badToken", { source }),
+    },
+    { timers },
+  );
   const server = await startRpcServer(
     {
       allowedHosts: config.jsonRpc.vhosts,
@@ -83,9 +86,10 @@ export async function composeRpcProcess(
     },
     {
       registry: forwarded.registryOf(methods),
-      modules: { ...ports, sessions, settings },
-      observer: createRpcObserver(log, metrics, data.reportsCalls ? createCallReports(channel) : undefined),
-      ...(config.les.serve > 0 && { admission: createClientAdmission({ serving, nowMs }) }),
+      modules: { ...ports, sessions, settings, timers },
+      timers,
+      observer: createRpcObserver(log, metrics, data.reportsCalls ? createCallReports(channel, timers) : undefined),
+      ...(config.les.serve > 0 && { admission: createClientAdmission({ serving, timers }) }),
       authenticate: authentication.authenticate,
       otherRequest: createOtherRequests(config, log, () => remote.node.readiness(), {
         ...ports,

@@ -6,6 +6,8 @@ import { loadConfig } from "../../src/config/load.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
 import { type NodeInProcess, startNode } from "../../src/node/start-node.ts";
 import type { Logger } from "../../src/telemetry/logger.ts";
+import { ManualTimers } from "../../src/telemetry/testing/manual-timers.ts";
+import type { Timers } from "../../src/telemetry/timers.ts";
 import { NodeLog } from "./node-log.ts";
 import { engineSettings } from "./test-engine.ts";
 
@@ -25,7 +27,7 @@ export type TestNodeOptions = {
   readonly log?: Logger;
   /** Lines of level error that the node will log. `stop` fails where there is another, or one of these is missing. */
   readonly expectedErrors?: readonly RegExp[];
-  /** Faults of the store. */
+  /** Faults of the store, and clocks: `ManualTimers` go on while the node stops. */
   readonly hooks?: Parameters<typeof startNode>[2];
 };
 
@@ -44,6 +46,10 @@ export type TestNode = {
   /** @throws AssertionError where the node logged errors that are not expected */
   stop(): Promise<void>;
 };
+
+/** `skip` of a test that moves the clock of its node. */
+export const NEEDS_ONE_PROCESS =
+  Number(process.env["EVMINT_TEST_PROCESSES"] ?? 0) > 0 && "left out: RPC processes have clocks of their own";
 
 /** A setting of tests that control a dev chain, which only a node without RPC processes allows. */
 export const ONE_PROCESS = { "json-rpc.processes": "0" };
@@ -96,9 +102,23 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     },
     untilLogged: (pattern) => log.until(pattern),
     async stop() {
-      await node.stop();
+      await stopOn(options.hooks?.timers, node);
       if (!options.home) rmSync(home, { recursive: true, force: true });
       log.assertErrors(options.expectedErrors ?? []);
     },
   };
 }
+
+/** A stop waits for its clients, on a clock that nobody moves for ever. */
+async function stopOn(timers: Timers | undefined, node: NodeInProcess): Promise<void> {
+  const stopping = node.stop();
+  if (!(timers instanceof ManualTimers)) return stopping;
+  let isStopped = false;
+  const stopped = stopping.finally(() => {
+    isStopped = true;
+  });
+  while (!isStopped) await timers.advance(GRACE_STEP_MS);
+  await stopped;
+}
+
+const GRACE_STEP_MS = 100;

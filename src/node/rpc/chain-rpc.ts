@@ -101,7 +101,7 @@ export class ChainRpc implements RpcTarget {
     // Other threads follow the store, which has only a part of a forked chain's state.
     this.#threads = fork
       ? undefined
-      : createExecutionThreads(config, services.log.child("rpc"), role, services.metrics, role.compiler);
+      : createExecutionThreads(config, services.log.child("rpc"), role, { ...services, compiler: role.compiler });
     this.ports = this.#createPorts();
     const { filters } = this.ports.sessions;
     services.metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => filters.size);
@@ -115,7 +115,7 @@ export class ChainRpc implements RpcTarget {
   }
 
   #createCheckpoints(): CheckpointService {
-    const { log: nodeLog, failures, metrics, keys, known, provider } = this.#services;
+    const { log: nodeLog, failures, timers, metrics, keys, known, provider } = this.#services;
     const { chain } = this.#role;
     const log = nodeLog.child("les");
     const onCheckpoint = failures.guard("checkpoint vote", (checkpoint: Checkpoint) => {
@@ -125,7 +125,7 @@ export class ChainRpc implements RpcTarget {
     });
     return new CheckpointService(
       this.#config,
-      { chain, log, failures, metrics, onCheckpoint },
+      { chain, log, timers, metrics, onCheckpoint },
       namespacesOf(this.#config.jsonRpc.api, known).includes("les"),
     );
   }
@@ -163,7 +163,7 @@ export class ChainRpc implements RpcTarget {
           patches: opened.patches,
         }),
         reset,
-        setForkUrl: ({ url }) => setForkUrl(config, opened.fork, url),
+        setForkUrl: ({ url }) => setForkUrl(config, opened.fork, url, timers),
       },
       node: this.#createNodePort(chain),
       les: { ...this.#checkpoints.port, ...lightClients.control },
@@ -216,7 +216,7 @@ export class ChainRpc implements RpcTarget {
     const config = this.#config;
     const { opened, production, devChain, chain } = this.#role;
     const services = this.#services;
-    const { keys, files, endpoints, known, whisper, log } = services;
+    const { keys, files, endpoints, known, whisper, log, timers } = services;
     return createNodePort(config, {
       chain,
       production,
@@ -227,6 +227,7 @@ export class ChainRpc implements RpcTarget {
         core: this.#role,
         production,
         log,
+        timers,
         files,
         endpoints,
         known,

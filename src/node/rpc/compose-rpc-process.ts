@@ -45,7 +45,7 @@ export async function composeRpcProcess(
   const config = sharedConfig(data.config, data.index, data.count);
   const metrics = createMetrics();
   const reportListenerError = (error: unknown) => log.error("listener of events failed", { error });
-  const compiler = createContractCompiler(config, log.child("evm"), metrics);
+  const compiler = createContractCompiler(config, log.child("evm"), { metrics, timers });
   const chain = new FollowedChain(data, reportListenerError, compiler, timers);
   writeFileSync(data.opened, "");
   timers.every(RELEASE_MS, "release of removed files", () => chain.releaseRemoved());
@@ -62,7 +62,7 @@ export async function composeRpcProcess(
   const ports: RemotePorts = {
     ...remote,
     chain: chain.view(remote.chain, config.limits.calls),
-    execution: createExecution(config, log, { chain, remote, data, metrics, compiler }),
+    execution: createExecution(config, log, { chain, remote, data, metrics, timers, compiler }),
   };
   const settings = rpcSettings(config, [...methods.values()]);
   const sessions = createConnectionSessions(config, log, { ...ports, timers });
@@ -94,6 +94,7 @@ export async function composeRpcProcess(
       otherRequest: createOtherRequests(config, log, () => remote.node.readiness(), {
         ...ports,
         settings,
+        timers,
       }),
     },
   );
@@ -141,10 +142,11 @@ function createExecution(
     readonly remote: RemotePorts;
     readonly data: RpcProcessData;
     readonly metrics: Metrics;
+    readonly timers: Timers;
     readonly compiler: ThreadedCompiler | undefined;
   },
 ): ExecutionPort {
-  const { chain, remote, data, metrics, compiler } = modules;
+  const { chain, remote, data } = modules;
   const { reader, execution, followed, suggestTip } = chain;
   const store = {
     followable: data.store,
@@ -155,7 +157,7 @@ function createExecution(
     noteDamage() {},
   };
   const identity = { genesisConfig: data.chainConfig, genesisHash: reader.genesisHash };
-  const threads = createExecutionThreads(config, log, { chain: identity, store }, metrics, compiler);
+  const threads = createExecutionThreads(config, log, { chain: identity, store }, modules);
   const limits = callLimitsOf(config);
   const core = { reader, execution, store: followed };
   const here: Followed<"execution"> =

@@ -153,7 +153,7 @@ export class RpcRole {
     this.#resources.add(() => this.#chain!.close());
     const { ports } = this.#chain;
     // Only a dev chain can be replaced.
-    if (config.dev && role.devChain) this.#switch = new RpcSwitch(this.#chain);
+    if (config.dev && role.devChain) this.#switch = new RpcSwitch(this.#chain, timers);
     const registry = this.#switch?.registry ?? this.#chain.registry;
     const keys = isInMemory(config) ? fixedTokenKeys(randomBytes(32)) : tokenFilesOf(config, rpcLog);
     const authentication = createAuthenticator(
@@ -221,15 +221,16 @@ export class RpcRole {
     const keys = this.#openKeys();
     resources.add(() => keys.close());
     const files = createCallerFiles(config);
-    const runtime = createRuntimePort({ log, files });
+    const runtime = createRuntimePort({ log, files, timers });
     resources.add(() => runtime.close());
-    const lightClients = new LightClientService(config, { failures, metrics });
+    const lightClients = new LightClientService(config, { timers, metrics });
     resources.add(() => lightClients.close());
     const whisper = await WhisperService.start(
       config,
       {
         log: log.child("shh"),
         failures,
+        timers,
         metrics,
         // A chain that can be replaced has no network.
         networkHosts: () => networkHostsOf(role),
@@ -246,7 +247,7 @@ export class RpcRole {
       metrics,
       keys,
       dappDb,
-      compiler: createSolidityCompiler(config.jsonRpc.compileSolidity),
+      compiler: createSolidityCompiler(config.jsonRpc.compileSolidity, timers),
       verifiedContracts: openVerifiedContracts(config, log.child("contracts")),
       artifacts,
       runtime,
@@ -266,9 +267,10 @@ export class RpcRole {
   }
 
   #openKeys(): AccountManager {
-    const { role, log, metrics } = this.#modules;
+    const { role, log, metrics, timers } = this.#modules;
     return openKeys(this.#config, log.child("keystore"), {
       metrics,
+      timers,
       publicKeys: new Map(role.opened.devAccounts.map(({ address, privateKey }) => [address, hexToBytes(privateKey)])),
       assertUnlockAllowed: () => {
         const exposed = exposedUrl(this.#server?.urls ?? {});

@@ -78,8 +78,7 @@ export class RpcProcess {
             noteDamage() {},
           },
         },
-        createMetrics(),
-        undefined,
+        { metrics: createMetrics(), timers: fatalTimers, compiler: undefined },
       );
       this.#running = { process: self, threads: threads! };
       this.#later(self);

@@ -6,8 +6,12 @@ import { LOG_CHUNK_BLOCKS, LogFilter, type LogSource } from "../chain/logs/log-f
 import type { Address } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { type JsonText, jsonString } from "../rpc/transport/codec.ts";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
+import { SharedSlices } from "../threads/shared-slices.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { findLogs } from "./log-search.ts";
+
+const slices = new SharedSlices(fatalTimers);
 
 const LIMITS = { resultsMax: 10_000, bytesMax: 20_000_000, workMax: 1_000_000 };
 const address = `0x${"01".repeat(20)}` as Address;
@@ -43,7 +47,7 @@ const numbersIn = (json: JsonText) =>
 
 test("a search goes through chunks in order and stops between two blocks", async () => {
   const from = LOG_CHUNK_BLOCKS - 3;
-  const whole = await findLogs(endlessSource(), new LogFilter(), { from, to: from + 5 }, LIMITS);
+  const whole = await findLogs(endlessSource(), new LogFilter(), { from, to: from + 5 }, LIMITS, slices);
   assert.deepEqual(
     numbersIn(whole.json),
     [0, 1, 2, 3, 4, 5].map((i) => from + i),
@@ -51,7 +55,7 @@ test("a search goes through chunks in order and stops between two blocks", async
   assert.deepEqual([whole.end, whole.limit, whole.count], [from + 6, undefined, 6]);
 
   const limits = { ...LIMITS, resultsMax: 4 };
-  const part = await findLogs(endlessSource(), new LogFilter(), { from, to: from + 500 }, limits);
+  const part = await findLogs(endlessSource(), new LogFilter(), { from, to: from + 500 }, limits, slices);
   assert.deepEqual(
     numbersIn(part.json),
     [0, 1, 2, 3].map((i) => from + i),
@@ -65,7 +69,7 @@ test("a search that finds nothing ends at its work limit, and the next one goes 
   let from = 0;
   let calls = 0;
   for (; from <= 200_000; calls++) {
-    const { end, count } = await findLogs(endlessSource(), filter, { from, to: 200_000 }, limits);
+    const { end, count } = await findLogs(endlessSource(), filter, { from, to: 200_000 }, limits, slices);
     assert.ok(end > from);
     assert.equal(count, 0);
     from = end;
@@ -79,18 +83,18 @@ test("a long search gives way to other work and ends once it is cancelled", asyn
   const range = { from: 0, to: 199_999 };
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
-  const found = await findLogs(endlessSource(), new LogFilter(), range, limits);
+  const found = await findLogs(endlessSource(), new LogFilter(), range, limits, slices);
   clearInterval(timer);
   assert.equal(found.count, 200_000);
   assert.ok(turns > 1);
 
-  const ended = findLogs(endlessSource(), new LogFilter(), range, limits, { isAborted: true });
+  const ended = findLogs(endlessSource(), new LogFilter(), range, limits, slices, { isAborted: true });
   await assert.rejects(async () => await ended, { code: "RPC_TIMEOUT" });
 });
 
 test("blocks that are rolled back during a search are passed over", async () => {
   const source = endlessSource((number) => number < 3);
-  const { json } = await findLogs(source, new LogFilter(), { from: 0, to: 9 }, LIMITS);
+  const { json } = await findLogs(source, new LogFilter(), { from: 0, to: 9 }, LIMITS, slices);
   assert.deepEqual(numbersIn(json), [0, 1, 2]);
 });
 
@@ -111,7 +115,7 @@ test("a search that is overtaken by a rollback begins again, also after a failed
         return endlessSource(isThere).logsOf(number);
       },
     };
-    const { json, count } = await findLogs(source, new LogFilter(), range, limits);
+    const { json, count } = await findLogs(source, new LogFilter(), range, limits, slices);
     assert.equal(count, 3);
     assert.deepEqual(numbersIn(json), [0, 1, 2]);
   }
@@ -134,11 +138,11 @@ test("a range that a limit cuts is answered whole up to where it was cut, whatev
       const to = from + logs.length - 1;
       const found: number[] = [];
       for (let start = from; start <= to; ) {
-        const part = await findLogs(source, new LogFilter(), { from: start, to }, limits);
+        const part = await findLogs(source, new LogFilter(), { from: start, to }, limits, slices);
         assert.ok(part.end > start && part.end <= to + 1);
         if (part.limit !== undefined) {
           const range = { from: start, to: part.end - 1 };
-          const again = await findLogs(source, new LogFilter(), range, limits);
+          const again = await findLogs(source, new LogFilter(), range, limits, slices);
           assert.equal(again.end, part.end);
           assert.equal(jsonString(again.json), jsonString(part.json));
         }

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { NodeError } from "../errors.ts";
 import { BLOCK_RLP_SIZE_MAX } from "../params/gas.ts";
 import type { Address } from "../primitives/address.ts";
+import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { SoloEngine } from "./solo/solo-engine.ts";
 import { assertingApplication, testApplicationContract } from "./testing/application-contract.ts";
@@ -55,6 +56,7 @@ test("the solo engine drives the application by the rules, also over a failure",
       executableCount: () => node.mempool.counts().pending,
       now: () => ({ seconds: GENESIS_TIME, nanos: 0 }),
       headTimestamp: () => node.chain.head().block.header.timestamp,
+      timers: new ManualTimers(),
     },
   );
   for (let number = 1; number <= 3; number++) {

@@ -7,6 +7,7 @@ import type { Readiness } from "../rpc/ports/node.ts";
 import type { AccessPolicy } from "../rpc/transport/dispatch/context.ts";
 import type { OtherRequest } from "../rpc/transport/server/http-request.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
 import type { ActionModules } from "./etherscan/actions.ts";
 import { createEtherscanApi } from "./etherscan/etherscan-api.ts";
@@ -39,7 +40,8 @@ function createOpenRpcFile(modules: DiscoverModules): OtherRequest {
   };
 }
 
-type OtherRequestModules = DiscoverModules & ActionModules & { readonly chain: Pick<ChainView, "config"> };
+type OtherRequestModules = DiscoverModules &
+  ActionModules & { readonly chain: Pick<ChainView, "config">; readonly timers: Pick<Timers, "after"> };
 
 /** What the RPC port serves besides calls: health, the OpenRPC document, and the pages and the API that the settings open. */
 export function createOtherRequests(

@@ -2,6 +2,7 @@
  * A dev chain that continues another one: a node of this project, and anvil where it is installed. The remote chain runs in a process of its
  * own, because the forked node waits for it.
  */
+
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +12,7 @@ import { foundryBinary, startAnvil } from "../../bench/support/peers.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createNode } from "../../src/index.ts";
 import { openChain } from "../../src/node/chain/open-chain.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
@@ -294,7 +296,7 @@ for (const [name, startRemote] of remotes) {
       await node.stop();
       // Commands on files know nothing of the remote chain.
       const { config } = loadConfig({ home, dev: true, flags: {}, environment: {} });
-      assert.throws(() => openChain(config, SILENT_LOGGER), { code: "FORK_UNSUPPORTED" });
+      assert.throws(() => openChain(config, { log: SILENT_LOGGER, timers: fatalTimers }), { code: "FORK_UNSUPPORTED" });
       node = await start({});
       assert.equal(Number(await call(node.url, "eth_blockNumber")), forked + 1);
       assert.equal(await read(deployed.contractAddress, "latest"), word(3));

@@ -6,6 +6,7 @@ import { engineBlockOf } from "../../consensus/cometbft/rpc/block.ts";
 import { callEngine, createEngineRpc } from "../../consensus/cometbft/rpc/client.ts";
 import { NodeError } from "../../errors.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
+import type { CliContext } from "../context.ts";
 import { type AskedNode, askOwnNode, askPeer } from "./ask.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import { growthFindings } from "./growth.ts";
@@ -25,7 +26,7 @@ const ENGINE_LIMITS = { timeoutMs: 3_000, bytesMax: 64 << 20 };
 export async function networkFindings(
   config: Config,
   system: Pick<System, "fileSystem">,
-  now: () => number,
+  { now, timers }: Pick<CliContext, "now" | "timers">,
   { peers }: NetworkOptions,
 ): Promise<Finding[]> {
   const asked = peers.map((url) => askPeer(url));
@@ -39,7 +40,7 @@ export async function networkFindings(
   // The check of the home has said that.
   if (chain === undefined) return [];
   const isNetwork = config.consensus.engine === "cometbft";
-  const node = await askOwnNode(config);
+  const node = await askOwnNode(config, timers);
   try {
     const own = await openOwn(chain, node);
     const view = own.node?.view;

@@ -7,6 +7,7 @@ import { dumpText, FILE_DUMP_BYTES_MAX, unpackDump } from "../../dev/state-dump.
 import { replaceFile } from "../../storage/replace-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import type { ChainRole } from "../chain/chain-role.ts";
 
 /** The files of anvil's format that a dev chain begins with and leaves. */
@@ -23,7 +24,7 @@ export type DevStateFiles = {
 export async function openDevStateFiles(
   { dev: isDev, devChain: { loadState, dumpState, stateIntervalMs } }: Config,
   role: () => ChainRole,
-  { log, failures }: { readonly log: Logger; readonly failures: Failures },
+  { log, failures, timers }: { readonly log: Logger; readonly failures: Failures; readonly timers: Timers },
 ): Promise<DevStateFiles> {
   if (!isDev || (loadState ?? dumpState) === null) return { async close() {} };
   if (loadState !== null && role().opened.resumed) {
@@ -39,11 +40,10 @@ export async function openDevStateFiles(
     replaceFile(resolve(dumpState), dumpText(state), 0o600);
     log.debug("state dumped", { file: dumpState });
   }
-  const timer =
-    stateIntervalMs === null ? undefined : setInterval(failures.guard("state dump", dump), stateIntervalMs).unref();
+  const timer = stateIntervalMs === null ? undefined : timers.every(stateIntervalMs, "state dump", dump);
   return {
     async close() {
-      clearInterval(timer);
+      timer?.cancel();
       try {
         await dump();
       } catch (error) {

@@ -3,6 +3,7 @@ import type { AccessPolicy } from "../../rpc/transport/dispatch/context.ts";
 import { namespaceOf } from "../../rpc/transport/dispatch/method.ts";
 import type { OtherRequest } from "../../rpc/transport/server/http-request.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import { JSON_TYPE, sendText } from "../health.ts";
 import { ACTIONS, type ActionModules, type ApiAnswer, notOk, reasonOf } from "./actions.ts";
 import { ApiParameterError, ETHERSCAN_API_LIMITS, Parameters } from "./parameters.ts";
@@ -23,7 +24,10 @@ const CHUNK_BYTES_MIN = 64;
  * Answers `/api` as Etherscan's API does, as far as `forge verify-contract` and Hardhat's verify plugin use it, and a little more; false for any
  * other request. Host and Origin were checked before.
  */
-export function createEtherscanApi(modules: ActionModules, log: Logger): OtherRequest {
+export function createEtherscanApi(
+  modules: ActionModules & { readonly timers: Pick<Timers, "after"> },
+  log: Logger,
+): OtherRequest {
   let running = 0;
   return (request, response, access) => {
     const { method, url = "" } = request;
@@ -61,7 +65,7 @@ function splitUrl(url: string): readonly [path: string, query: string] {
 type RunModules = {
   readonly response: ServerResponse;
   readonly access: AccessPolicy;
-  readonly modules: ActionModules;
+  readonly modules: ActionModules & { readonly timers: Pick<Timers, "after"> };
   readonly signal: { readonly isAborted: boolean };
 };
 
@@ -71,7 +75,7 @@ async function run(
   { response, access, modules, signal }: RunModules,
 ): Promise<ApiAnswer> {
   if (request.method === "POST" && request.headers.expect !== undefined) response.writeContinue();
-  const form = request.method === "POST" ? await readForm(request) : "";
+  const form = request.method === "POST" ? await readForm(request, modules.timers) : "";
   const parameters = new Parameters(query, form);
   const name = `${parameters.text("module")} ${parameters.text("action")}`;
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
@@ -90,13 +94,13 @@ function isServed(method: string, { namespaces, isClosed, deniedMethods }: Acces
 }
 
 /** The body of a form. @throws ApiParameterError */
-async function readForm(request: IncomingMessage): Promise<string> {
+async function readForm(request: IncomingMessage, timers: Pick<Timers, "after">): Promise<string> {
   const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
   const { bodyBytesMax, bodyMs } = ETHERSCAN_API_LIMITS;
   if (type !== undefined && type !== FORM) throw new ApiParameterError(`a POST has the type ${FORM}`);
   const chunks: Buffer[] = [];
   let length = 0;
-  const timer = setTimeout(() => request.destroy(), bodyMs);
+  const timer = timers.after(bodyMs, "request of /api", () => request.destroy());
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       length += chunk.length;
@@ -106,7 +110,7 @@ async function readForm(request: IncomingMessage): Promise<string> {
         throw new ApiParameterError("too many small pieces");
     }
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
   }
   return type === undefined ? "" : Buffer.concat(chunks).toString("utf8");
 }

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
+import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../../../telemetry/logger.ts";
 import { type EngineFault, startEngineProcess } from "./engine-process.ts";
 import { faultOfRecord, LastWords, parseLogRecord } from "./output.ts";
@@ -23,7 +24,10 @@ async function run(output: { stdout?: string; stderr?: string; status?: number }
   writeFileSync(binary, `#!/bin/sh\ncd "$(dirname "$0")"; cat stdout; cat stderr >&2; exit ${status}\n`);
   chmodSync(binary, 0o755);
   const faults: EngineFault[] = [];
-  const process = startEngineProcess({ binary, directory, onFault: (fault) => faults.push(fault) }, SILENT_LOGGER);
+  const process = startEngineProcess(
+    { binary, directory, onFault: (fault) => faults.push(fault) },
+    { log: SILENT_LOGGER, timers: fatalTimers },
+  );
   const exit = await process.exited;
   return { faults, exit };
 }

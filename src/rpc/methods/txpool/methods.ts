@@ -1,17 +1,18 @@
 import type { PoolContent, PooledTransaction } from "../../../mempool/pool.ts";
 import { type Address, checksumAddress } from "../../../primitives/address.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
+import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import { maxFeePerGasOf } from "../../../types/transaction/fees.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { address, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
 import { LimitExceededError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
-import { jsonSlices } from "../json/json-slices.ts";
 import { mapOf, POOLED, QUANTITY, shape, TRANSACTION } from "../json/schemas.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { quantityText } from "../json/write.ts";
 import { forwarded, type ServingPorts } from "../rpc-ports.ts";
+import type { Sessions } from "../sessions.ts";
 
 /** JSON text of one pooled transaction. */
 type PooledText = (pooled: PooledTransaction) => string;
@@ -21,24 +22,33 @@ const CONTENT_CHARS_MAX = 64 << 20;
 /** Some 0.3 ms between two looks at the clock. */
 const TRANSACTIONS_A_STEP = 50;
 
+type JsonSlices = { readonly sessions: { readonly slices: Pick<Sessions["slices"], "json"> } };
+
 /**
  * `{pending, queued}`, each by sender (EIP-55) and nonce (decimal), as it was when it was asked for.
  *
  * @throws LimitExceededError
  */
-async function contentText({ pending, queued }: PoolContent, text: PooledText): Promise<string> {
-  await jsonSlices.enter();
-  const writer = new ContentWriter(text);
+async function contentText(
+  { pending, queued }: PoolContent,
+  text: PooledText,
+  { sessions }: JsonSlices,
+): Promise<string> {
+  const { json } = sessions.slices;
+  await json.enter();
+  const writer = new ContentWriter(text, json);
   return `{"pending":${await writer.write(pending)},"queued":${await writer.write(queued)}}`;
 }
 
 class ContentWriter {
   readonly #text: PooledText;
+  readonly #slices: SharedSlices;
   #chars = 0;
   #transactions = 0;
 
-  constructor(text: PooledText) {
+  constructor(text: PooledText, slices: SharedSlices) {
     this.#text = text;
+    this.#slices = slices;
   }
 
   async write(bySender: ReadonlyMap<Address, readonly PooledTransaction[]>): Promise<string> {
@@ -47,7 +57,7 @@ class ContentWriter {
       if (pooled.length === 0) continue;
       const members: string[] = [];
       for (const entry of pooled) {
-        if (++this.#transactions % TRANSACTIONS_A_STEP === 0 && jsonSlices.isOver()) await jsonSlices.next();
+        if (++this.#transactions % TRANSACTIONS_A_STEP === 0 && this.#slices.isOver()) await this.#slices.next();
         members.push(this.#member(entry));
       }
       senders.push(`"${checksumAddress(sender)}":{${members.join(",")}}`);
@@ -98,8 +108,8 @@ export const content = defineMethod({
   params: {},
   result: rawJsonOf(shape("PoolContent", { pending: POOLED, queued: POOLED })),
   heavy: true,
-  handle: (_params, { chain }: { chain: Pick<ChainView, "poolContent"> }) =>
-    andThen(chain.poolContent(), (pool) => contentText(pool, pooledText)),
+  handle: (_params, ports: { chain: Pick<ChainView, "poolContent"> } & JsonSlices) =>
+    andThen(ports.chain.poolContent(), (pool) => contentText(pool, pooledText, ports)),
 });
 
 /** `txpool_contentFrom`: the pooled transactions of one sender by nonce. */
@@ -139,8 +149,8 @@ export const inspect = defineMethod({
     }),
   ),
   heavy: true,
-  handle: (_params, { chain }: { chain: Pick<ChainView, "poolContent"> }) =>
-    andThen(chain.poolContent(), (pool) => contentText(pool, summaryText)),
+  handle: (_params, ports: { chain: Pick<ChainView, "poolContent"> } & JsonSlices) =>
+    andThen(ports.chain.poolContent(), (pool) => contentText(pool, summaryText, ports)),
 });
 
 function summaryText({ tx }: PooledTransaction): string {

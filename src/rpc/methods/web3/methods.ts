@@ -1,11 +1,11 @@
 import { keccak256Hash, keccak256HashInSteps } from "../../../primitives/keccak.ts";
 import { inSlices } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
-import { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { NodePort } from "../../ports/node.ts";
 import { data, hash, string } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
+import type { Sessions } from "../sessions.ts";
 
 /** `web3_clientVersion`: name, version, system and runtime of this node, separated by slashes. */
 export const clientVersion = defineMethod({
@@ -18,8 +18,6 @@ export const clientVersion = defineMethod({
 
 /** Hashed in less than a millisecond. */
 const SHORT_BYTES = 64 << 10;
-/** What all callers together hash in one turn of this thread. */
-const hashSlices = new SharedSlices();
 
 /** `web3_sha3`: Keccak-256 of the bytes; despite the name not the standardised SHA3-256. */
 export const sha3 = defineMethod({
@@ -27,11 +25,12 @@ export const sha3 = defineMethod({
   params: { input: data },
   example: ["0x68656c6c6f"],
   result: hash,
-  handle: ({ input }) =>
-    input.length <= SHORT_BYTES
-      ? keccak256Hash(input)
-      : // To decode it took a slice already.
-        hashSlices.next().then(() => inSlices(keccak256HashInSteps(input), hashSlices)),
+  handle({ input }, { sessions }: { sessions: { readonly slices: Pick<Sessions["slices"], "hash"> } }) {
+    if (input.length <= SHORT_BYTES) return keccak256Hash(input);
+    const { hash: slices } = sessions.slices;
+    // To decode it took a slice already.
+    return slices.next().then(() => inSlices(keccak256HashInSteps(input), slices));
+  },
 });
 
 export const WEB3_METHODS: readonly Method<ServingPorts>[] = [clientVersion, sha3];

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import fc from "../../../../test/support/fast-check.ts";
+import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
 import { comparable, cutAt, sendPieces } from "../../testing/raw-http.ts";
 import { TEST_METHODS } from "../../testing/test-methods.ts";
 import { string } from "../codec.ts";
@@ -32,7 +33,7 @@ const waits = defineMethod({
 async function start(fastHttp: boolean, limits: Partial<RpcLimits> = LIMITS): Promise<string> {
   const http = { host: "127.0.0.1", port: 0, namespaces: ["test"] };
   const registry = createRegistry([...TEST_METHODS, waits]);
-  const server = await startRpcServer({ http, fastHttp, limits }, { registry, modules: {} });
+  const server = await startRpcServer({ http, fastHttp, limits }, { registry, modules: {}, timers: fatalTimers });
   open.push(server);
   return server.urls.http!;
 }
@@ -302,7 +303,7 @@ test("fast HTTP: a client that does not read its answers is cut", async () => {
 test("fast HTTP: closing ends idle connections at once and busy ones behind their answer", async () => {
   const http = { host: "127.0.0.1", port: 0, namespaces: ["test"] };
   const registry = createRegistry([waits]);
-  const server = await startRpcServer({ http }, { registry, modules: {} });
+  const server = await startRpcServer({ http }, { registry, modules: {}, timers: fatalTimers });
   const [idle, busy] = [await connected(server.urls.http!), await connected(server.urls.http!)];
   running = undefined;
   busy.write(plain(rpc("test_wait")));

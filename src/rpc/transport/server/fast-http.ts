@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import type { Timers } from "../../../telemetry/timers.ts";
 import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { ComingWork } from "../dispatch/call-queue.ts";
 import { type Caller, type CallSource, RequestContext } from "../dispatch/context.ts";
@@ -23,6 +24,7 @@ export type FastHttpModules = {
   readonly dispatcher: Pick<Dispatcher<unknown>, "dispatch" | "beforeWork">;
   readonly pipelined: SharedSlices;
   readonly compressor: ReplyCompressor;
+  readonly timers: Timers;
   /** What a call's headers must hold; any other call is handed over, to be rejected there. */
   readonly admits: (call: { readonly host: string; readonly contentType: string }) => boolean;
   /** Counts a connection that is closed for what it does. */
@@ -58,7 +60,8 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
   /** Of the first that is not written, when a heavy call began after it. */
   let heldSinceMs: number | undefined;
   let isScheduled = false;
-  const polling = createLoopPolling();
+  const polling = createLoopPolling(modules.timers);
+  const writeAllSoon = modules.timers.deferred("answers over HTTP", writeAll);
 
   /**
    * Answers are written after everything that arrived in one turn is executed. A write may have to wake its reader, which takes
@@ -68,7 +71,7 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
     if (isScheduled) return;
     isScheduled = true;
     polling?.arrived(connection);
-    setImmediate(writeAll);
+    writeAllSoon();
   }
 
   function writeAll(): void {
@@ -315,13 +318,14 @@ class FastConnection {
     this.#isDraining = true;
     const socket = this.#socket;
     this.#http.output.set(socket.writableLength);
-    const timer = setTimeout(() => {
-      this.#modules.rejected("slowReader");
+    const { timers, rejected } = this.#modules;
+    const timer = timers.after(this.#options.limits.httpReplyTimeoutMs, "slow reader", () => {
+      rejected("slowReader");
       socket.destroy();
-    }, this.#options.limits.httpReplyTimeoutMs);
-    socket.once("close", () => clearTimeout(timer));
+    });
+    socket.once("close", () => timer.cancel());
     socket.once("drain", () => {
-      clearTimeout(timer);
+      timer.cancel();
       this.#http.output.set(0);
       this.#isDraining = false;
       this.#takeUnread();

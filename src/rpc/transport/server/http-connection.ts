@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Timer, Timers } from "../../../telemetry/timers.ts";
 import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { RpcObserver } from "../dispatch/observer.ts";
 import type { RpcLimits } from "../limits.ts";
@@ -21,12 +22,13 @@ export class HttpConnection {
   readonly output: MemoryShare;
   readonly #observer: RpcObserver;
   readonly #pipelined: SharedSlices;
+  readonly #timers: Timers;
   readonly #headersTimeoutMs: number;
   /** Requests without a complete answer, in the order of their arrival. */
   readonly #exchanges = new Set<Exchange>();
   #pieces: PiecewiseReading | undefined;
   #begun = 0;
-  #lateRequest: NodeJS.Timeout | undefined;
+  #lateRequest: Timer | undefined;
   #hasFailed = false;
   /** null: not looked at yet */
   #certified: string | undefined | null = null;
@@ -36,11 +38,12 @@ export class HttpConnection {
   constructor(
     socket: Socket,
     { httpHeadersTimeoutMs }: RpcLimits,
-    { budgets, observer, pipelined }: Pick<ListenerModules, "budgets" | "observer" | "pipelined">,
+    { budgets, observer, pipelined, timers }: Pick<ListenerModules, "budgets" | "observer" | "pipelined" | "timers">,
   ) {
     this.socket = socket;
     this.#observer = observer;
     this.#pipelined = pipelined;
+    this.#timers = timers;
     this.#headersTimeoutMs = httpHeadersTimeoutMs;
     this.input = budgets.input.open(() => this.#evicted());
     this.output = budgets.output.open(() => {
@@ -112,14 +115,14 @@ export class HttpConnection {
   /** The rest of the late request may be among what is not read because its client waits for an answer. */
   #failLater(error: NodeJS.ErrnoException): void {
     const begun = this.#begun;
-    this.#lateRequest = setTimeout(() => {
+    this.#lateRequest = this.#timers.after(this.#headersTimeoutMs, "late request", () => {
       if (this.#begun === begun) this.failed(error);
-    }, this.#headersTimeoutMs);
+    });
   }
 
   /** The socket is closed, or another protocol's. */
   close(): void {
-    clearTimeout(this.#lateRequest);
+    this.#lateRequest?.cancel();
     this.#pieces?.stop();
     this.input.close();
     this.output.close();
@@ -146,6 +149,6 @@ export class HttpConnection {
     const [current] = this.#exchanges;
     if (current === undefined) endWithRejection(this.socket, rejection);
     else if (current.response.headersSent || !current.response.socket) this.socket.destroy();
-    else sendRejection(current.request, current.response, rejection, false);
+    else sendRejection(current.request, current.response, rejection, false, this.#timers);
   }
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
+import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
 import { callHttp } from "../../testing/rpc-client.ts";
 import { boolean, jsonInteger } from "../codec.ts";
 import { createRegistry, defineMethod } from "../dispatch/method.ts";
@@ -87,7 +88,7 @@ for (const [name, { before, bodies }] of Object.entries(LONG)) {
       defineMethod({ name: "test_waiting", params: {}, result: boolean, handle: long }),
     ]);
     const http = { host: "127.0.0.1", port: 0, namespaces: ["test"] };
-    const server = await startRpcServer({ http }, { registry, modules: {} });
+    const server = await startRpcServer({ http }, { registry, modules: {}, timers: fatalTimers });
     await callHttp(server.urls.http!, before);
     const sent = [call(1, "test_hold"), call(2, "test_short"), ...bodies];
     const client = new Worker(CLIENT, { eval: true, workerData: { url: server.urls.http, words, bodies: sent } });

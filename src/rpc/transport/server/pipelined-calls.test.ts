@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { WebSocket } from "ws";
+import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
 import { jsonInteger } from "../codec.ts";
 import { createRegistry, defineMethod } from "../dispatch/method.ts";
 import type { RpcLimits } from "../limits.ts";
@@ -55,7 +56,7 @@ before(async () => {
   const registry = createRegistry([busy]);
   const http = { host: "127.0.0.1", port: 0, namespaces: ["test"] };
   const ipc = { path: join(folder, "ipc"), namespaces: ["test"] };
-  const modules = { registry, modules: {} };
+  const modules = { registry, modules: {}, timers: fatalTimers };
   open.push(await startRpcServer({ http, ws: http, ipc }, modules));
   open.push(await startRpcServer({ http, fastHttp: false }, modules));
   [fast, complete] = [open[0]!.urls.http!, open[1]!.urls.http!];
@@ -152,7 +153,7 @@ test("fast HTTP: a client that ends its side after its calls gets all answers", 
 /** The results that one client gets which sends `text` to a server of node:http. @param count after so many it closes */
 async function answersOf(limits: Partial<RpcLimits>, text: string, count: number): Promise<number[]> {
   const http = { host: "127.0.0.1", port: 0, namespaces: ["test"] };
-  const modules = { registry: createRegistry([quick, slow]), modules: {} };
+  const modules = { registry: createRegistry([quick, slow]), modules: {}, timers: fatalTimers };
   const server = await startRpcServer({ http, fastHttp: false, limits }, modules);
   const socket = connect(Number(new URL(server.urls.http!).port));
   let answers = "";

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { WebSocket } from "ws";
+import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
 import { callHttp, sendHttp } from "../../testing/rpc-client.ts";
 import { TEST_REGISTRY } from "../../testing/test-methods.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
@@ -45,7 +46,7 @@ async function start(setup: Setup = {}) {
       ...(setup.allowedOrigins && { allowedOrigins: setup.allowedOrigins }),
       ...(setup.allowedHosts && { allowedHosts: setup.allowedHosts }),
     },
-    { registry: TEST_REGISTRY, modules: {}, ...setup.modules },
+    { registry: TEST_REGISTRY, modules: {}, timers: fatalTimers, ...setup.modules },
   );
   open.push(server);
   return { server, http: server.urls.http!, ws: server.urls.ws!, ipc: server.urls.ipc! };
@@ -491,7 +492,7 @@ test("IPC: a stale socket is replaced, a living one is not, a long path is rejec
   const stale = join(home, "stale.ipc");
   writeFileSync(stale, "");
   const options = { ipc: { path: stale } };
-  const modules = { registry: TEST_REGISTRY, modules: {} };
+  const modules = { registry: TEST_REGISTRY, modules: {}, timers: fatalTimers };
   open.push(await startRpcServer(options, modules));
   await assert.rejects(startRpcServer(options, modules), { code: "IPC_PATH_IN_USE" });
   await assert.rejects(startRpcServer({ ipc: { path: `/${"x".repeat(200)}` } }, modules), {
@@ -507,7 +508,7 @@ test("a server that cannot listen everywhere listens nowhere", async () => {
   await assert.rejects(
     startRpcServer(
       { ipc: { path }, http: { ...endpoint, port: 0 }, ws: { ...endpoint, port } },
-      { registry: TEST_REGISTRY, modules: {} },
+      { registry: TEST_REGISTRY, modules: {}, timers: fatalTimers },
     ),
     { code: "EADDRINUSE" },
   );

@@ -3,7 +3,9 @@ import type { CallArguments } from "../../../execution/call/call-arguments.ts";
 import { assertSubmittable } from "../../../mempool/submission.ts";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { bigintToFixedBytes, concatBytes } from "../../../primitives/bytes.ts";
-import { keccak256 } from "../../../primitives/keccak.ts";
+import { keccak256InSteps } from "../../../primitives/keccak.ts";
+import { inSlices } from "../../../threads/in-slices.ts";
+import type { MaybePromise } from "../../../threads/maybe-promise.ts";
 import type { TransactionFields } from "../../../types/transaction/codec.ts";
 import { buildTransaction } from "../../../types/transaction/encode.ts";
 import { legacyV } from "../../../types/transaction/legacy.ts";
@@ -14,6 +16,7 @@ import { address, data, type JsonText, json, rawJsonOf } from "../../transport/c
 import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
 import { TransactionFieldsError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
+import { hashSlices } from "../hash-slices.ts";
 import { SIGNED_TRANSACTION } from "../json/schemas.ts";
 import { signedTransactionText } from "../json/transaction-json.ts";
 import { dataText } from "../json/write.ts";
@@ -26,9 +29,9 @@ import { typedDataHash } from "./typed-data.ts";
  * The 32 bytes signed for `message` (EIP-191, version 0x45): keccak256(0x19 ‖ chainName ‖ " Signed Message:\n" ‖ length ‖ message).
  * @param chainName "Ethereum", unless wallets and contracts of the chain agree on another name
  */
-export function messageHash(chainName: string, message: Uint8Array): Uint8Array {
+export function messageHash(chainName: string, message: Uint8Array): MaybePromise<Uint8Array> {
   const prefix = Buffer.from(`\u0019${chainName} Signed Message:\n${message.length}`);
-  return keccak256(concatBytes(prefix, message));
+  return inSlices(keccak256InSteps(concatBytes(prefix, message)), hashSlices);
 }
 
 /** r ‖ s ‖ v with v 27 or 28: 65 bytes, as wallets expect a message signature. */
@@ -47,14 +50,17 @@ export const sign = defineMethod({
   example: [SAMPLE.alice, "0x68656c6c6f"],
   result: data,
   async handle({ account, message }, { keys, settings }: SignerModules & { settings: Pick<RpcSettings, "chainName"> }) {
-    return signatureBytes(await keys.sign({ address: account, digest: messageHash(settings.chainName, message) }));
+    // What is hashed may be large: not for an account that the node does not have.
+    await keys.assertKnown({ address: account });
+    const digest = await messageHash(settings.chainName, message);
+    return signatureBytes(await keys.sign({ address: account, digest }));
   },
 });
 
 /**
  * `eth_signTypedData_v4`: signature of an unlocked account over EIP-712 data, given as object or as JSON text.
  *
- * @throws TypedDataError, UnknownAccountError, AccountLockedError
+ * @throws TypedDataError, InvalidParamsError for too much of it, UnknownAccountError, AccountLockedError
  */
 export const signTypedDataV4 = defineMethod({
   name: "eth_signTypedData_v4",
@@ -62,7 +68,9 @@ export const signTypedDataV4 = defineMethod({
   example: [SAMPLE.alice, SAMPLE.typedData],
   result: data,
   async handle({ account, typedData }, { keys }: SignerModules) {
-    return signatureBytes(await keys.sign({ address: account, digest: typedDataHash(typedData) }));
+    await keys.assertKnown({ address: account });
+    const digest = await inSlices(typedDataHash(typedData), hashSlices);
+    return signatureBytes(await keys.sign({ address: account, digest }));
   },
 });
 

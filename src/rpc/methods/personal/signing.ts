@@ -2,6 +2,7 @@ import { recoverAddress } from "../../../crypto/secp256k1.ts";
 import type { Signature } from "../../../crypto/secp256k1-backend.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { bytesToBigint } from "../../../primitives/bytes.ts";
+import { inSlices } from "../../../threads/in-slices.ts";
 import type { MaybePromise } from "../../../threads/maybe-promise.ts";
 import type { KeysPort } from "../../ports/keys.ts";
 import { address, data, hash, json, optional, rawJson, string } from "../../transport/codec.ts";
@@ -10,6 +11,7 @@ import { InvalidSignatureError, TransactionFieldsError } from "../../transport/e
 import { messageHash, type SignTransactionModules, signatureBytes, signedTransaction } from "../eth/sign.ts";
 import { type SendModules, sendSigned } from "../eth/submit.ts";
 import { typedDataHash } from "../eth/typed-data.ts";
+import { hashSlices } from "../hash-slices.ts";
 import { callArguments } from "../params/call-arguments.ts";
 import type { RpcSettings } from "../rpc-ports.ts";
 
@@ -45,7 +47,7 @@ export const personalSign = defineMethod({
   result: data,
   private: true,
   async handle({ message, account, passphrase }, modules: SigningKeys & { settings: Pick<RpcSettings, "chainName"> }) {
-    const digest = messageHash(modules.settings.chainName, message);
+    const digest = await messageHash(modules.settings.chainName, message);
     return signatureBytes(await signWith(modules, account, passphrase, digest));
   },
 });
@@ -57,7 +59,8 @@ export const personalSignTypedData = defineMethod({
   result: data,
   private: true,
   async handle({ typedData, account, passphrase }, modules: SigningKeys) {
-    return signatureBytes(await signWith(modules, account, passphrase, typedDataHash(typedData)));
+    const digest = await inSlices(typedDataHash(typedData), hashSlices);
+    return signatureBytes(await signWith(modules, account, passphrase, digest));
   },
 });
 
@@ -107,7 +110,7 @@ export const ecRecover = defineMethod({
   params: { message: data, signature: data },
   result: address,
   private: true,
-  handle({ message, signature }, { settings }: { settings: Pick<RpcSettings, "chainName"> }) {
+  async handle({ message, signature }, { settings }: { settings: Pick<RpcSettings, "chainName"> }) {
     if (signature.length !== 65) {
       throw new InvalidSignatureError("signature must be 65 bytes long");
     }
@@ -116,7 +119,7 @@ export const ecRecover = defineMethod({
       throw new InvalidSignatureError("invalid Ethereum signature (V is not 27 or 28)");
     }
     const signer = recoverAddress(
-      messageHash(settings.chainName, message),
+      await messageHash(settings.chainName, message),
       bytesToBigint(signature.subarray(0, 32)),
       bytesToBigint(signature.subarray(32, 64)),
       v === 27 ? 0 : 1,

@@ -1,10 +1,12 @@
-import { keccak256Hash, keccak256HashInSteps } from "../../../primitives/keccak.ts";
+import type { Hash } from "../../../primitives/hash.ts";
+import { bytesToHex } from "../../../primitives/hex.ts";
+import { keccak256Hash, keccak256InSteps } from "../../../primitives/keccak.ts";
 import { inSlices } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
-import { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { NodePort } from "../../ports/node.ts";
 import { data, hash, string } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import { hashSlices } from "../hash-slices.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
 
 /** `web3_clientVersion`: name, version, system and runtime of this node, separated by slashes. */
@@ -18,8 +20,6 @@ export const clientVersion = defineMethod({
 
 /** Hashed in less than a millisecond. */
 const SHORT_BYTES = 64 << 10;
-/** What all callers together hash in one turn of this thread. */
-const hashSlices = new SharedSlices();
 
 /** `web3_sha3`: Keccak-256 of the bytes; despite the name not the standardised SHA3-256. */
 export const sha3 = defineMethod({
@@ -31,7 +31,10 @@ export const sha3 = defineMethod({
     input.length <= SHORT_BYTES
       ? keccak256Hash(input)
       : // To decode it took a slice already.
-        hashSlices.next().then(() => inSlices(keccak256HashInSteps(input), hashSlices)),
+        hashSlices
+          .next()
+          .then(() => inSlices(keccak256InSteps(input), hashSlices))
+          .then((digest) => bytesToHex(digest) as Hash),
 });
 
 export const WEB3_METHODS: readonly Method<ServingPorts>[] = [clientVersion, sha3];

@@ -38,9 +38,8 @@ export async function awaitRejection(
   reason: string,
 ): Promise<() => Promise<boolean>> {
   const before = await rejections(node, transport, reason);
-  return () =>
-    until(
-      async () => (await rejections(node, transport, reason)) > before,
-      `a rejection over ${transport} for ${reason}`,
-    );
+  return async () => {
+    const isCounted = async () => (await rejections(node, transport, reason)) > before;
+    await until(isCounted, `a rejection over ${transport} for ${reason}`);
+  };
 }

@@ -32,11 +32,7 @@ export async function assertRejectionCounted(
 }
 
 /** Resolves with a function that waits until `transport` has rejected something for `reason` since. */
-export async function awaitRejection(
-  node: TestNode,
-  transport: string,
-  reason: string,
-): Promise<() => Promise<boolean>> {
+export async function awaitRejection(node: TestNode, transport: string, reason: string): Promise<() => Promise<void>> {
   const before = await rejections(node, transport, reason);
   return async () => {
     const isCounted = async () => (await rejections(node, transport, reason)) > before;

@@ -39,8 +39,8 @@ import { RpcRole } from "./rpc/rpc-role.ts";
 import type { ChainStatus, RunningNode } from "./types.ts";
 
 export type NodeHooks = Omit<ChainRoleHooks, "onFatal" | "fork"> & {
-  /** In place of the event loop's. What other threads and processes do stays on the time of the machine. */
-  readonly timers?: Timers;
+  /** Of listeners and their connections, in place of the event loop's: real threads and processes do not wait for a clock that tests move. */
+  readonly serverTimers?: Timers;
 };
 
 /**
@@ -56,7 +56,6 @@ export class NodeInProcess implements RunningNode {
   readonly failure: Promise<unknown>;
   readonly failures: Failures;
   readonly timers: Timers;
-  readonly #machineTimers: Timers;
   readonly #config: Config;
   readonly #log: Logger;
   readonly #hooks: NodeHooks;
@@ -84,8 +83,7 @@ export class NodeInProcess implements RunningNode {
     // Without artifacts calls are shown by their selectors.
     if (config.dev && config.devChain.printTraces) this.#contracts ??= new Contracts();
     this.failures = createFailures(log, this.#metrics);
-    this.#machineTimers = createTimers(this.failures);
-    this.timers = hooks.timers ?? this.#machineTimers;
+    this.timers = createTimers(this.failures);
     this.failure = new Promise((settle) => {
       this.#onFatal = settle;
     });
@@ -136,14 +134,14 @@ export class NodeInProcess implements RunningNode {
     this.#synced = await this.#networkEngine?.syncFromPeers(config, {
       metrics: this.#metrics,
       log: log.child("state-sync"),
-      timers: this.#machineTimers,
+      timers: this.timers,
     });
     // CometBFT runs already after state sync, and ends when there is no chain for it.
     let hasEngine = false;
     resources.add(() => (hasEngine ? undefined : this.#synced?.close()));
     if (config.dev) await assertPhrase(config);
     if (config.dev && !isInMemory(config)) finishReset(config.home);
-    this.#role = await this.#openRole(await openFork(config, { log: log.child("fork"), timers: this.#machineTimers }));
+    this.#role = await this.#openRole(await openFork(config, { log: log.child("fork"), timers: this.timers }));
     resources.add(() => this.#role!.stop());
     this.#status = statusOf(this.#role);
     const stateFiles = await openDevStateFiles(config, () => this.core, {
@@ -175,7 +173,7 @@ export class NodeInProcess implements RunningNode {
       metrics: this.#metrics,
       failures: this.failures,
       timers: this.timers,
-      machineTimers: this.#machineTimers,
+      serverTimers: this.#hooks.serverTimers ?? this.timers,
       readiness: () => this.readiness(),
       tls,
       artifacts: this.#contracts,
@@ -185,13 +183,13 @@ export class NodeInProcess implements RunningNode {
         replace: (fork) => this.#replaceRole(fork),
         onFatal: this.#onFatal,
         log: log.child("fork"),
-        timers: this.#machineTimers,
+        timers: this.timers,
       }),
     });
     resources.add(() => this.#rpc?.close());
     this.#logTransactions(this.#rpc.execution);
     await this.#role.start();
-    await replayForkedTransactions(config, this.#role, this.#machineTimers);
+    await replayForkedTransactions(config, this.#role, this.timers);
     hasEngine = true;
   }
 
@@ -204,7 +202,6 @@ export class NodeInProcess implements RunningNode {
           metrics: this.#metrics,
           failures: this.failures,
           timers: this.timers,
-          machineTimers: this.#machineTimers,
           networkEngine: this.#networkEngine,
           synced: this.#synced,
         },

@@ -32,7 +32,11 @@ export async function assertRejectionCounted(
 }
 
 /** Resolves with a function that waits until `transport` has rejected something for `reason` since. */
-export async function awaitRejection(node: TestNode, transport: string, reason: string): Promise<() => Promise<void>> {
+export async function awaitRejection(
+  node: TestNode,
+  transport: string,
+  reason: string,
+): Promise<() => Promise<boolean>> {
   const before = await rejections(node, transport, reason);
   return async () => {
     const isCounted = async () => (await rejections(node, transport, reason)) > before;

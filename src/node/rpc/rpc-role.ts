@@ -66,8 +66,8 @@ export type RpcRoleModules = {
   readonly metrics: Metrics;
   readonly failures: Failures;
   readonly timers: Timers;
-  /** For what other threads and processes do. */
-  readonly machineTimers: Timers;
+  /** Of listeners and their connections. */
+  readonly serverTimers: Timers;
   readonly readiness: () => Readiness;
   /** undefined: no TLS */
   readonly tls: TlsFiles | undefined;
@@ -148,7 +148,7 @@ export class RpcRole {
 
   async #open(): Promise<void> {
     const config = this.#config;
-    const { role, log, metrics, timers, machineTimers, activity } = this.#modules;
+    const { role, log, metrics, timers, activity } = this.#modules;
     const rpcLog = log.child("rpc");
     this.#services = await this.#openServices();
     this.#chain = new ChainRpc(config, role, this.#services);
@@ -170,7 +170,7 @@ export class RpcRole {
       metrics,
       ports,
       serving,
-      timers: machineTimers,
+      timers,
       log: rpcLog,
       onBadToken: authentication.countBadToken,
       activity,
@@ -195,7 +195,7 @@ export class RpcRole {
       {
         registry,
         modules: ports,
-        timers,
+        timers: this.#modules.serverTimers,
         observer: createRpcObserver(rpcLog, metrics, activity?.call),
         ...(serving && {
           admission: createClientAdmission({ serving, timers }),
@@ -217,7 +217,7 @@ export class RpcRole {
   async #openServices(): Promise<RpcServices> {
     const config = this.#config;
     const resources = this.#resources;
-    const { role, log, metrics, failures, timers, machineTimers, readiness, reset, artifacts } = this.#modules;
+    const { role, log, metrics, failures, timers, readiness, reset, artifacts } = this.#modules;
     const known = [...new Set([...createMethodRegistry(config).keys()].map(namespaceOf))];
     const endpoints = endpointsOf(config, known);
     const keys = this.#openKeys();
@@ -232,7 +232,7 @@ export class RpcRole {
       {
         log: log.child("shh"),
         failures,
-        timers: machineTimers,
+        timers,
         metrics,
         // A chain that can be replaced has no network.
         networkHosts: () => networkHostsOf(role),
@@ -246,11 +246,10 @@ export class RpcRole {
       log,
       failures,
       timers,
-      machineTimers,
       metrics,
       keys,
       dappDb,
-      compiler: createSolidityCompiler(config.jsonRpc.compileSolidity, machineTimers),
+      compiler: createSolidityCompiler(config.jsonRpc.compileSolidity, timers),
       verifiedContracts: openVerifiedContracts(config, log.child("contracts")),
       artifacts,
       runtime,

@@ -82,7 +82,7 @@ test("a thread that is out of memory fails the call that waits, and the next one
 
 test("other nodes are asked from now on, also by a thread that is started again", async (context) => {
   const thread = new RemoteThread(
-    { urls: ["http://127.0.0.1:1"], block, isVerified: false, callsMsMax: 300 },
+    { urls: ["http://127.0.0.1:1"], block, isVerified: false, callsMsMax: 2_000 },
     SILENT_LOGGER,
   );
   context.after(() => thread.close());

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "../config/config.ts";
 import { type AnswerPage, createPageServer, readPageTable } from "../pages/answer-page.ts";
 import { createStartPage } from "../pages/start-page.ts";
@@ -16,7 +17,9 @@ import { answerHealth, JSON_TYPE, sendText } from "./health.ts";
  * Answers `/openrpc.json` with what `rpc_discover` answers at the same listener; false for any other request. The text is made
  * once for each listener.
  */
-function createOpenRpcFile(modules: DiscoverModules): OtherRequest {
+function createOpenRpcFile(
+  modules: DiscoverModules,
+): (request: IncomingMessage, response: ServerResponse, access: AccessPolicy) => boolean {
   const texts = new WeakMap<AccessPolicy, Promise<string>>();
   function textOf(access: AccessPolicy): Promise<string> {
     const known = texts.get(access);
@@ -52,10 +55,10 @@ export function createOtherRequests(
   const answerPage = openPages(config, log);
   const answerStart = openStartPage(config, modules);
   const answerApi = config.explorer.etherscanApi ? createEtherscanApi(modules, log) : undefined;
-  return (request, response, access) =>
+  return (request, response, access, budgets) =>
     answerHealth(request, response, readiness) ||
     answerOpenRpc(request, response, access) ||
-    answerApi?.(request, response, access) ||
+    answerApi?.(request, response, access, budgets) ||
     answerStart?.(request, response) ||
     (answerPage?.(request, response) ?? false);
 }

@@ -66,8 +66,6 @@ export type RpcRoleModules = {
   readonly metrics: Metrics;
   readonly failures: Failures;
   readonly timers: Timers;
-  /** Of listeners and their connections. */
-  readonly serverTimers: Timers;
   readonly readiness: () => Readiness;
   /** undefined: no TLS */
   readonly tls: TlsFiles | undefined;
@@ -195,7 +193,7 @@ export class RpcRole {
       {
         registry,
         modules: ports,
-        timers: this.#modules.serverTimers,
+        timers,
         observer: createRpcObserver(rpcLog, metrics, activity?.call),
         ...(serving && {
           admission: createClientAdmission({ serving, timers }),

@@ -41,8 +41,7 @@ function createOpenRpcFile(
   };
 }
 
-type OtherRequestModules = DiscoverModules &
-  ApiModules & { readonly chain: Pick<ChainView, "config"> };
+type OtherRequestModules = DiscoverModules & ApiModules & { readonly chain: Pick<ChainView, "config"> };
 
 /** What the RPC port serves besides calls: health, the OpenRPC document, and the pages and the API that the settings open. */
 export function createOtherRequests(

@@ -4,7 +4,6 @@ import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { loadConfig } from "../../src/config/load.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
@@ -12,6 +11,7 @@ import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { overHttp } from "../support/clients.ts";
 import { makeHome, transfer } from "../support/made-chain.ts";
 import { startTestNode } from "../support/test-node.ts";
+import { until } from "../support/until.ts";
 
 const BLOCKS = 500;
 
@@ -31,7 +31,7 @@ test(`geth imports ${BLOCKS} instant blocks of an exported chain`, {
   const head = () => node.node.core.chain.head().block;
   for (let number = 0; number < BLOCKS; number++) {
     await overHttp(node.url, "eth_sendRawTransaction", [transfer(BigInt(number))]);
-    while (head().header.number <= number) await setTimeout(1);
+    await until(() => head().header.number > number, `block ${number + 1}`);
   }
   const { hash } = head();
   await node.stop();

@@ -11,7 +11,6 @@ import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { overHttp } from "../support/clients.ts";
 import { makeHome, transfer } from "../support/made-chain.ts";
 import { startTestNode } from "../support/test-node.ts";
-import { until } from "../support/until.ts";
 
 const BLOCKS = 500;
 
@@ -31,7 +30,7 @@ test(`geth imports ${BLOCKS} instant blocks of an exported chain`, {
   const head = () => node.node.core.chain.head().block;
   for (let number = 0; number < BLOCKS; number++) {
     await overHttp(node.url, "eth_sendRawTransaction", [transfer(BigInt(number))]);
-    await until(() => head().header.number > number, `block ${number + 1}`);
+    await node.untilBlock(number + 1);
   }
   const { hash } = head();
   await node.stop();

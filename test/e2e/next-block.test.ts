@@ -143,7 +143,7 @@ for (const chain of ["a chain of its own", "a fork"] as const) {
       await call("evm_setAutomine", false);
       const hash = await send(tx);
       await call("evm_setAutomine", true);
-      await node.log.until(/no block takes the transactions that wait/);
+      await node.untilLogged(/no block takes the transactions that wait/);
       assert.deepEqual(warnings, [
         {
           waiting: 1,

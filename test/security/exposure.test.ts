@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sendHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { createLogger } from "../../src/telemetry/create-logger.ts";
+import { ManualTimers } from "../../src/telemetry/testing/manual-timers.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { bearer, openWs, overHttp, overIpc, overWs, request } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
-import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
 
 /** The attacks that emptied wallets and nodes elsewhere, each against a running node. */
 
@@ -77,7 +78,8 @@ test("a token in the URL is refused, be it good, on HTTP and at the upgrade", as
 });
 
 test("bad tokens: after ten a minute the address waits, and strangers' public calls go on", async () => {
-  const guessed = await startConfiguredNode();
+  const timers = new ManualTimers();
+  const guessed = await startConfiguredNode({ hooks: { timers }, settings: ONE_PROCESS });
   try {
     const bad = { authorization: "Bearer a.b.c" };
     for (let i = 0; i < 10; i++) {
@@ -91,7 +93,7 @@ test("bad tokens: after ten a minute the address waits, and strangers' public ca
     assert.deepEqual([status, json.error.code, headers["retry-after"]], [429, -32005, "1"]);
     await assert.rejects(openWs(guessed.wsUrl, bearer(guessed.home)), /429/);
     assert.equal((await overHttp(guessed.url, "eth_chainId")).result, "0x2328");
-    await new Promise((resolve) => setTimeout(resolve, 1050));
+    await timers.advance(1_000);
     const waited = await overHttp(guessed.url, "personal_listAccounts", [], bearer(guessed.home));
     assert.equal(waited.status, 200);
   } finally {

@@ -39,8 +39,8 @@ import { RpcRole } from "./rpc/rpc-role.ts";
 import type { ChainStatus, RunningNode } from "./types.ts";
 
 export type NodeHooks = Omit<ChainRoleHooks, "onFatal" | "fork"> & {
-  /** In place of the event loop's. */
-  readonly timers?: Timers;
+  /** Of listeners and their connections, in place of the event loop's: real threads and processes do not wait for a clock that tests move. */
+  readonly serverTimers?: Timers;
 };
 
 /**
@@ -83,7 +83,7 @@ export class NodeInProcess implements RunningNode {
     // Without artifacts calls are shown by their selectors.
     if (config.dev && config.devChain.printTraces) this.#contracts ??= new Contracts();
     this.failures = createFailures(log, this.#metrics);
-    this.timers = hooks.timers ?? createTimers(this.failures);
+    this.timers = createTimers(this.failures);
     this.failure = new Promise((settle) => {
       this.#onFatal = settle;
     });
@@ -173,6 +173,7 @@ export class NodeInProcess implements RunningNode {
       metrics: this.#metrics,
       failures: this.failures,
       timers: this.timers,
+      serverTimers: this.#hooks.serverTimers ?? this.timers,
       readiness: () => this.readiness(),
       tls,
       artifacts: this.#contracts,

@@ -102,7 +102,7 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     },
     untilLogged: (pattern) => log.until(pattern),
     async stop() {
-      await stopOn(options.hooks?.timers, node);
+      await stopOn(options.hooks?.serverTimers, node);
       if (!options.home) rmSync(home, { recursive: true, force: true });
       log.assertErrors(options.expectedErrors ?? []);
     },

@@ -66,6 +66,8 @@ export type RpcRoleModules = {
   readonly metrics: Metrics;
   readonly failures: Failures;
   readonly timers: Timers;
+  /** Of listeners and their connections. */
+  readonly serverTimers: Timers;
   readonly readiness: () => Readiness;
   /** undefined: no TLS */
   readonly tls: TlsFiles | undefined;
@@ -193,7 +195,7 @@ export class RpcRole {
       {
         registry,
         modules: ports,
-        timers,
+        timers: this.#modules.serverTimers,
         observer: createRpcObserver(rpcLog, metrics, activity?.call),
         ...(serving && {
           admission: createClientAdmission({ serving, timers }),

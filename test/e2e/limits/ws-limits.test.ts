@@ -21,7 +21,7 @@ let node: TestNode;
 before(async () => {
   node = await startTestNode({
     dev: true,
-    hooks: NEEDS_ONE_PROCESS ? {} : { timers },
+    hooks: NEEDS_ONE_PROCESS ? {} : { serverTimers: timers },
     settings: {
       "json-rpc.body-limit": "256KiB",
       "json-rpc.ws-connections-limit": "10",

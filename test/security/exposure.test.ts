@@ -79,7 +79,7 @@ test("a token in the URL is refused, be it good, on HTTP and at the upgrade", as
 
 test("bad tokens: after ten a minute the address waits, and strangers' public calls go on", async () => {
   const timers = new ManualTimers();
-  const guessed = await startConfiguredNode({ hooks: { timers }, settings: ONE_PROCESS });
+  const guessed = await startConfiguredNode({ hooks: { serverTimers: timers }, settings: ONE_PROCESS });
   try {
     const bad = { authorization: "Bearer a.b.c" };
     for (let i = 0; i < 10; i++) {

@@ -1,19 +1,18 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { hashMessage, verifyMessage } from "ethers";
-import { ManualTimers } from "../../src/telemetry/testing/manual-timers.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { bearer, overHttp } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
-import { ONE_PROCESS, type TestNode } from "../support/test-node.ts";
+import type { TestNode } from "../support/test-node.ts";
+import { until } from "../support/until.ts";
 
-const [alice, , carol] = DEV_ADDRESSES;
+const [alice, bob, carol] = DEV_ADDRESSES;
 const LOCKED = "authentication needed: password or unlock";
 
-const timers = new ManualTimers();
 let node: TestNode;
 before(async () => {
-  node = await startConfiguredNode({ hooks: { timers }, settings: ONE_PROCESS });
+  node = await startConfiguredNode();
 });
 after(() => node.stop());
 
@@ -60,12 +59,14 @@ test("over HTTP an account goes through every state of the service's table", asy
 
   // A duration in seconds, and one that does not end.
   assert.equal((await call("personal_unlockAccount", [alice, "secret", 1])).result, true);
-  assert.ok((await sign()).result);
-  await timers.advance(1_000);
-  assert.equal((await sign()).error?.message, LOCKED);
+  await until(async () => (await sign()).error?.message === LOCKED, "alice is locked");
   assert.equal((await call("personal_unlockAccount", [alice, "secret", 0])).result, true);
   assert.equal((await call("personal_unlockAccount", [alice, "secret", 1])).result, true);
-  await timers.advance(1_000);
+  // The second of the other account begins later, and ends later.
+  await call("personal_importRawKey", [DEV_KEYS[1].slice(2), "other"]);
+  assert.equal((await call("personal_unlockAccount", [bob, "other", 1])).result, true);
+  const signByBob = () => callOpenly("eth_sign", [bob, "0xdeadbeef"]);
+  await until(async () => (await signByBob()).error?.message === LOCKED, "bob is locked");
   assert.ok((await sign()).result);
   await call("personal_lockAccount", [alice]);
 });

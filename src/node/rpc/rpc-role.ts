@@ -160,7 +160,7 @@ export class RpcRole {
     const keys = isInMemory(config) ? fixedTokenKeys(randomBytes(32)) : tokenFilesOf(config, rpcLog);
     const authentication = createAuthenticator(
       { keys, ...config.limits.tokens, onBadToken: (source) => this.processes?.countBadToken(source) },
-      { timers },
+      { timers: this.#modules.serverTimers },
     );
     const tls = this.#modules.tls?.material;
     const { serving } = this.#services.lightClients;

@@ -14,11 +14,11 @@ import { foundryBinary } from "../../bench/support/peers.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { until } from "../support/until.ts";
 import { viemClients } from "../support/viem-clients.ts";
 
 const token = contract("Token");
 const castBinary = foundryBinary("cast");
-const FOREVER_MS = 90_000;
 let node: TestNode;
 let tokenAddress: `0x${string}`;
 
@@ -45,26 +45,23 @@ async function transfers(count: number): Promise<`0x${string}`[]> {
   return hashes;
 }
 
-async function until(isDone: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + FOREVER_MS;
-  while (!isDone()) {
-    assert.ok(Date.now() < deadline, `${what} did not happen`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 /**
  * Sends transfers, one after the other, until one is heard before the next: subscribers that poll, and programs that start, hear from some moment on that they
  * do not tell.
  */
 async function untilHeard(hears: (hash: string) => boolean, who: () => string): Promise<void> {
-  const deadline = Date.now() + FOREVER_MS;
-  for (let waitMs = 100; ; waitMs *= 2) {
-    const [hash] = await transfers(1);
-    await new Promise((resolve) => setTimeout(resolve, waitMs));
-    if (hears(hash!)) return;
-    assert.ok(Date.now() < deadline, `${who()} heard nothing`);
-  }
+  let [hash] = await transfers(1);
+  let looks = 0;
+  await until(
+    async () => {
+      if (hears(hash!)) return true;
+      looks++;
+      // Each transfer has twice as long as all before it.
+      if (looks >= 16 && (looks & (looks - 1)) === 0) [hash] = await transfers(1);
+      return false;
+    },
+    () => `${who()} to hear a transfer`,
+  );
 }
 
 /** viem goes on trying to connect for ever otherwise. */
@@ -88,20 +85,24 @@ for (const kind of ["http", "webSocket"] as const) {
       const blocks: number[] = [];
       await provider.on("block", (number) => blocks.push(number));
       await untilHeard(
-        (hash) => heard.at(-1) === hash,
+        (hash) => heard.at(-1) === hash && blocks.length >= 1,
         () => "the contract",
       );
       heard.length = 0;
       const sent = await transfers(3);
-      await until(() => heard.length >= 3 && blocks.length >= 1, "three transfers");
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await until(() => heard.includes(sent.at(-1)!), "three transfers");
+      // One that is heard twice would come before the next.
+      sent.push(...(await transfers(1)));
+      await until(() => heard.includes(sent.at(-1)!), "a fourth transfer");
       assert.deepEqual(heard, sent);
       const past = await events.queryFilter("Transfer", 0, "latest");
       assert.deepEqual(
-        past.slice(-3).map(({ transactionHash }) => transactionHash),
+        past.slice(-4).map(({ transactionHash }) => transactionHash),
         sent,
       );
     } finally {
+      // A filter that is being asked would begin to poll again, for ever, after `destroy`.
+      provider.pause(true);
       await provider.destroy();
     }
   });

@@ -61,6 +61,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "call-bundles.ts",
     "sessions.ts",
     "example-values.ts",
+    "hash-slices.ts",
     "rpc-ports.ts",
     "web3",
     "net",

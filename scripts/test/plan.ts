@@ -5,6 +5,7 @@ import { join, relative } from "node:path";
 /** Kill processes again and again, drive a browser where there is one, or do one thing for longer than ten seconds. */
 const LONG = [
   "src/chain/store/failed-commits.test.ts",
+  "src/chain/store/index/load-genesis.test.ts",
   "src/dev/fork/poisoned-answers.test.ts",
   "src/les/checkpoints/checkpoint-indexer.test.ts",
   "test/browser/",

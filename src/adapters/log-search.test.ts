@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import fc from "../../test/support/fast-check.ts";
 import { BlockLogs, encodeBlockLogs } from "../chain/logs/block-logs.ts";
 import { LOG_CHUNK_BLOCKS, LogFilter, type LogSource } from "../chain/logs/log-filter.ts";
@@ -7,6 +8,7 @@ import type { Address } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { type JsonText, jsonString } from "../rpc/transport/codec.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
+import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { SharedSlices } from "../threads/shared-slices.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { findLogs } from "./log-search.ts";
@@ -82,11 +84,14 @@ test("a long search gives way to other work and ends once it is cancelled", asyn
   const limits = { ...LIMITS, resultsMax: 10 ** 6, bytesMax: 10 ** 9 };
   const range = { from: 0, to: 199_999 };
   let turns = 0;
-  const timer = setInterval(() => turns++, 1);
-  const found = await findLogs(endlessSource(), new LogFilter(), range, limits, slices);
-  clearInterval(timer);
-  assert.equal(found.count, 200_000);
-  assert.ok(turns > 1);
+  let isDone = false;
+  const stepping = new SharedSlices(new ManualTimers({ msPerLook: 1 }));
+  const found = Promise.resolve(findLogs(endlessSource(), new LogFilter(), range, limits, stepping)).finally(() => {
+    isDone = true;
+  });
+  for (; !isDone; turns++) await setImmediate();
+  assert.equal((await found).count, 200_000);
+  assert.ok(turns > 100, String(turns));
 
   const ended = findLogs(endlessSource(), new LogFilter(), range, limits, slices, { isAborted: true });
   await assert.rejects(async () => await ended, { code: "RPC_TIMEOUT" });

@@ -49,6 +49,13 @@ export function checkGasLimit(tx: Transaction, rules: PoolRules): void {
   }
 }
 
+/** @throws TransactionRejectedError */
+export function checkSize(size: number, sizeMax: number): void {
+  if (size > sizeMax) {
+    throw reject("POOL_OVERSIZED_DATA", `oversized data: transaction size ${size}, limit ${sizeMax}`);
+  }
+}
+
 /**
  * Checks that need no account (geth: `ValidateTransaction`), in geth's order; the first that fails decides the answer.
  * @returns the sender
@@ -56,9 +63,7 @@ export function checkGasLimit(tx: Transaction, rules: PoolRules): void {
  */
 export function checkTransaction({ tx, sender }: Submission, rules: PoolRules, limits: AdmissionLimits): Address {
   const { hardfork } = rules;
-  if (limits.size > limits.sizeMax) {
-    throw reject("POOL_OVERSIZED_DATA", `oversized data: transaction size ${limits.size}, limit ${limits.sizeMax}`);
-  }
+  checkSize(limits.size, limits.sizeMax);
   checkFork(tx, hardfork);
   const initCodeSizeMax = initCodeSizeMaxOf(rules);
   if (tx.to === null && isAtLeast(hardfork, "shanghai") && tx.data.length > initCodeSizeMax) {

@@ -8,6 +8,7 @@ import type { Hash } from "../primitives/hash.ts";
 import { encodePooledTransaction } from "../types/transaction/encode.ts";
 import { signTransaction } from "../types/transaction/sign.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
+import { BLOB_TX_SIZE_MAX, TX_SIZE_MAX } from "./pool.ts";
 import { type AuthorityRecovery, type BlobVerifier, Submissions } from "./submission.ts";
 import {
   CHAIN_ID,
@@ -209,4 +210,20 @@ test("a transaction with many authorizations that is rejected for anything else 
   const underpriced = setCodeTransaction({ authorizations: 10, fee: 101n * GWEI });
   await assert.rejects(async () => submit(underpriced.raw), { code: "POOL_REPLACEMENT_UNDERPRICED" });
   assert.equal(recoveries.length, 0);
+});
+
+test("what is larger than any transaction of its type is rejected before it is decoded", () => {
+  const { submit } = submission();
+  for (const [type, size] of [
+    [0xfa, TX_SIZE_MAX],
+    [0x01, TX_SIZE_MAX],
+    [0x02, TX_SIZE_MAX],
+    [0x03, BLOB_TX_SIZE_MAX],
+    [0x04, TX_SIZE_MAX],
+  ] as const) {
+    const bytes = new Uint8Array(size + 1);
+    bytes[0] = type;
+    // What follows is no RLP of a transaction.
+    assert.throws(() => submit(bytes), { code: "POOL_OVERSIZED_DATA" });
+  }
 });

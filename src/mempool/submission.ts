@@ -10,7 +10,8 @@ import type {
   SetCodeTransaction,
   Transaction,
 } from "../types/transaction/transaction.ts";
-import type { Submission } from "./pool.ts";
+import { checkSize } from "./admission.ts";
+import { BLOB_TX_SIZE_MAX, type Submission, TX_SIZE_MAX } from "./pool.ts";
 import { kzgRejection } from "./sidecar.ts";
 
 export type SubmissionRules = {
@@ -73,6 +74,8 @@ export interface AuthorityRecovery {
   recover(tx: SetCodeTransaction): Promise<void>;
 }
 
+const BLOB_TYPE = 3;
+
 /** Wallets delegate an account or two. So many signatures take 0.2 ms; a transaction may have hundreds. */
 const AUTHORIZATIONS_AT_ONCE = 4;
 
@@ -110,6 +113,8 @@ export class Submissions {
 
   readonly submit: Submit = (transaction, sender) => {
     const { pool } = this.#modules;
+    // The pool looks again, at what it keeps. Before that, decoding a long list takes a hundred times as long as reading its bytes.
+    checkSize(transaction.length, transaction[0] === BLOB_TYPE ? BLOB_TX_SIZE_MAX : TX_SIZE_MAX);
     const { tx, sidecar } = decodePooledTransaction(transaction);
     try {
       assertSubmittable(tx, this.#rules);

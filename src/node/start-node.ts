@@ -39,7 +39,7 @@ import { RpcRole } from "./rpc/rpc-role.ts";
 import type { ChainStatus, RunningNode } from "./types.ts";
 
 export type NodeHooks = Omit<ChainRoleHooks, "onFatal" | "fork"> & {
-  /** In place of the event loop's. */
+  /** In place of the event loop's. What other threads and processes do stays on the time of the machine. */
   readonly timers?: Timers;
 };
 
@@ -56,6 +56,7 @@ export class NodeInProcess implements RunningNode {
   readonly failure: Promise<unknown>;
   readonly failures: Failures;
   readonly timers: Timers;
+  readonly #machineTimers: Timers;
   readonly #config: Config;
   readonly #log: Logger;
   readonly #hooks: NodeHooks;
@@ -83,7 +84,8 @@ export class NodeInProcess implements RunningNode {
     // Without artifacts calls are shown by their selectors.
     if (config.dev && config.devChain.printTraces) this.#contracts ??= new Contracts();
     this.failures = createFailures(log, this.#metrics);
-    this.timers = hooks.timers ?? createTimers(this.failures);
+    this.#machineTimers = createTimers(this.failures);
+    this.timers = hooks.timers ?? this.#machineTimers;
     this.failure = new Promise((settle) => {
       this.#onFatal = settle;
     });
@@ -134,14 +136,14 @@ export class NodeInProcess implements RunningNode {
     this.#synced = await this.#networkEngine?.syncFromPeers(config, {
       metrics: this.#metrics,
       log: log.child("state-sync"),
-      timers: this.timers,
+      timers: this.#machineTimers,
     });
     // CometBFT runs already after state sync, and ends when there is no chain for it.
     let hasEngine = false;
     resources.add(() => (hasEngine ? undefined : this.#synced?.close()));
     if (config.dev) await assertPhrase(config);
     if (config.dev && !isInMemory(config)) finishReset(config.home);
-    this.#role = await this.#openRole(await openFork(config, { log: log.child("fork"), timers: this.timers }));
+    this.#role = await this.#openRole(await openFork(config, { log: log.child("fork"), timers: this.#machineTimers }));
     resources.add(() => this.#role!.stop());
     this.#status = statusOf(this.#role);
     const stateFiles = await openDevStateFiles(config, () => this.core, {
@@ -173,6 +175,7 @@ export class NodeInProcess implements RunningNode {
       metrics: this.#metrics,
       failures: this.failures,
       timers: this.timers,
+      machineTimers: this.#machineTimers,
       readiness: () => this.readiness(),
       tls,
       artifacts: this.#contracts,
@@ -182,13 +185,13 @@ export class NodeInProcess implements RunningNode {
         replace: (fork) => this.#replaceRole(fork),
         onFatal: this.#onFatal,
         log: log.child("fork"),
-        timers: this.timers,
+        timers: this.#machineTimers,
       }),
     });
     resources.add(() => this.#rpc?.close());
     this.#logTransactions(this.#rpc.execution);
     await this.#role.start();
-    await replayForkedTransactions(config, this.#role, this.timers);
+    await replayForkedTransactions(config, this.#role, this.#machineTimers);
     hasEngine = true;
   }
 
@@ -201,6 +204,7 @@ export class NodeInProcess implements RunningNode {
           metrics: this.#metrics,
           failures: this.failures,
           timers: this.timers,
+          machineTimers: this.#machineTimers,
           networkEngine: this.#networkEngine,
           synced: this.#synced,
         },

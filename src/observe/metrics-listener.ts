@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { formatHostPort, type HostPort } from "../config/value-types.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
-import { isHostAllowed } from "../rpc/transport/server/origin.ts";
+import { FOREIGN_LOAD } from "../rpc/transport/server/admission.ts";
+import { isForeignLoad, isHostAllowed } from "../rpc/transport/server/origin.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
 import { answerHealth, JSON_TYPE, sendText } from "./health.ts";
@@ -46,6 +47,10 @@ export async function listenMetrics(options: MetricsListenerOptions): Promise<Me
     if (!isHostAllowed(request.headers.host, allowedHosts)) {
       const text = '{"error":"invalid host specified (json-rpc.vhosts)"}';
       sendText(request, response, 403, JSON_TYPE, text);
+      return;
+    }
+    if (isForeignLoad(request.headers)) {
+      sendText(request, response, 403, JSON_TYPE, JSON.stringify({ error: FOREIGN_LOAD.message }));
       return;
     }
     if (answerHealth(request, response, readiness)) return;

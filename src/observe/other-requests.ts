@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "../config/config.ts";
 import { type AnswerPage, createPageServer, readPageTable } from "../pages/answer-page.ts";
 import { createStartPage } from "../pages/start-page.ts";
@@ -7,17 +8,17 @@ import type { Readiness } from "../rpc/ports/node.ts";
 import type { AccessPolicy } from "../rpc/transport/dispatch/context.ts";
 import type { OtherRequest } from "../rpc/transport/server/http-request.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { Timers } from "../telemetry/timers.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
-import type { ActionModules } from "./etherscan/actions.ts";
-import { createEtherscanApi } from "./etherscan/etherscan-api.ts";
+import { type ApiModules, createEtherscanApi } from "./etherscan/etherscan-api.ts";
 import { answerHealth, JSON_TYPE, sendText } from "./health.ts";
 
 /**
  * Answers `/openrpc.json` with what `rpc_discover` answers at the same listener; false for any other request. The text is made
  * once for each listener.
  */
-function createOpenRpcFile(modules: DiscoverModules): OtherRequest {
+function createOpenRpcFile(
+  modules: DiscoverModules,
+): (request: IncomingMessage, response: ServerResponse, access: AccessPolicy) => boolean {
   const texts = new WeakMap<AccessPolicy, Promise<string>>();
   function textOf(access: AccessPolicy): Promise<string> {
     const known = texts.get(access);
@@ -40,8 +41,7 @@ function createOpenRpcFile(modules: DiscoverModules): OtherRequest {
   };
 }
 
-type OtherRequestModules = DiscoverModules &
-  ActionModules & { readonly chain: Pick<ChainView, "config">; readonly timers: Pick<Timers, "after"> };
+type OtherRequestModules = DiscoverModules & ApiModules & { readonly chain: Pick<ChainView, "config"> };
 
 /** What the RPC port serves besides calls: health, the OpenRPC document, and the pages and the API that the settings open. */
 export function createOtherRequests(
@@ -54,10 +54,10 @@ export function createOtherRequests(
   const answerPage = openPages(config, log);
   const answerStart = openStartPage(config, modules);
   const answerApi = config.explorer.etherscanApi ? createEtherscanApi(modules, log) : undefined;
-  return (request, response, access) =>
+  return (request, response, access, budgets) =>
     answerHealth(request, response, readiness) ||
     answerOpenRpc(request, response, access) ||
-    answerApi?.(request, response, access) ||
+    answerApi?.(request, response, access, budgets) ||
     answerStart?.(request, response) ||
     (answerPage?.(request, response) ?? false);
 }

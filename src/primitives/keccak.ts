@@ -99,8 +99,9 @@ export function keccak256OfHex(text: Hex): Uint8Array {
   return digestBytes.slice();
 }
 
-/** As `keccak256Hash`, in steps of 127 KiB, some 1 ms each, between which other messages can be hashed. */
-export function* keccak256HashInSteps(data: Uint8Array): Generator<undefined, Hash> {
+/** As `keccak256`, in steps of 127 KiB, some 1 ms each, between which other messages can be hashed. */
+export function* keccak256InSteps(data: Uint8Array): Generator<undefined, Uint8Array> {
+  if (data.length <= keccakMessage.length) return keccak256(data);
   const own = createKeccakModule(module, PAGES);
   const message = new Uint8Array(own.memory.buffer, MESSAGE_OFFSET, BLOCKS_MAX * RATE);
   let start = 0;
@@ -111,7 +112,7 @@ export function* keccak256HashInSteps(data: Uint8Array): Generator<undefined, Ha
   }
   message.set(data.subarray(start));
   own.finish(MESSAGE_OFFSET, data.length - start);
-  return `0x${Buffer.from(own.memory.buffer, DIGEST_OFFSET, DIGEST_LENGTH).toString("hex")}` as Hash;
+  return new Uint8Array(own.memory.buffer, DIGEST_OFFSET, DIGEST_LENGTH).slice();
 }
 
 /** Leaves the digest in `digestBytes`. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
-import { allAtOnce, inSlices } from "./in-slices.ts";
+import { allAtOnce, inSlices, StepWork } from "./in-slices.ts";
 import { SharedSlices } from "./shared-slices.ts";
 
 /** Slices of 3 ms of a clock that only `work` moves. */
@@ -53,4 +53,14 @@ test("inSlices rejects with what a later step throws, and throws what one of the
 
 test("allAtOnce gives the result of every step", () => {
   assert.equal(allAtOnce(createClock().work(20, [], "long")), "long done");
+});
+
+test("StepWork ends a step after sixteen small items, one of 128 KB, or some of each", () => {
+  const step = (bytes: number, items?: number) => {
+    const work = new StepWork();
+    let count = 1;
+    while (!work.add(bytes, items)) count++;
+    return count;
+  };
+  assert.deepEqual([step(0), step(120 << 10), step(56 << 10), step(8 << 10, 0), step(0, 1 / 64)], [16, 1, 2, 16, 1024]);
 });

@@ -36,3 +36,21 @@ function advance<T>(steps: Steps<T>, slices: SharedSlices): { readonly value: T 
     if (slices.isOver()) return undefined;
   }
 }
+
+/** Bytes that are read or written count as an item: to read a block, an account or a transaction. */
+const BYTES_PER_ITEM = 8 << 10;
+/** Items of a step: some tenths of a millisecond. */
+const ITEMS_PER_STEP = 16;
+
+/** Counts the work of a job by items and bytes together, for a few items may hold megabytes. */
+export class StepWork {
+  #items = 0;
+
+  /** Adds work. @returns whether the step is over; the next one begins */
+  add(bytes: number, items = 1): boolean {
+    this.#items += items + bytes / BYTES_PER_ITEM;
+    if (this.#items < ITEMS_PER_STEP) return false;
+    this.#items = 0;
+    return true;
+  }
+}

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
+import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -218,4 +219,71 @@ test("evmintd anvil ends with code 2 for wrong flags, 1 where it cannot start, a
   const version = await runEvmintd(["anvil", "--version"]);
   assert.equal(version.code, 0);
   assert.match(version.stdout, /^anvil Version: \d+\.\d+\.\d+\n/);
+});
+
+/** The status of a call with these headers. */
+function statusOf(url: string, headers: Record<string, string>): Promise<number> {
+  const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
+  return new Promise((resolve, reject) => {
+    request(url, { method: "POST", headers: { "content-type": "application/json", ...headers } }, (response) => {
+      response.resume();
+      resolve(response.statusCode!);
+    })
+      .once("error", reject)
+      .end(body);
+  });
+}
+
+test("evmintd anvil serves no method that keeps keys, shows the process or reads files: every page may call it", async (context) => {
+  const node = await startEvmint([]);
+  context.after(() => node.stop());
+  const { methods } = await rpc<{ methods: { name: string }[] }>(node, "rpc_discover");
+  const names = methods.map(({ name }) => name);
+  // As anvil.
+  assert.deepEqual(
+    names.filter((name) => name.startsWith("personal_")),
+    ["personal_sign"],
+  );
+  const process =
+    /File|Profile|goTrace|GoTrace|Stats|stacks|Memory|freeze|set[A-Z]|chaindb|verbosity|vmodule|backtrace/;
+  assert.deepEqual(
+    names.filter((name) => name.startsWith("debug_") && process.test(name)),
+    [],
+  );
+  assert.ok(names.includes("debug_traceTransaction") && names.includes("debug_traceCall"));
+  for (const method of ["personal_newAccount", "personal_importRawKey", "debug_stacks", "debug_memStats"]) {
+    const { error } = (await callHttp(node.url, method, [])) as { error?: { code: number } };
+    assert.equal(error?.code, -32601, method);
+  }
+});
+
+test("evmintd anvil with --allow-origin looks at the Host too, and without it at neither", async (context) => {
+  const [some, none, all] = await Promise.all([
+    startEvmint(["--allow-origin", "https://a.example"]),
+    startEvmint(["--no-cors"]),
+    startEvmint([]),
+  ]);
+  context.after(() => Promise.all([some.stop(), none.stop(), all.stop()]));
+  const rebound = { host: "rebound.example" };
+  assert.equal(await statusOf(none.url, rebound), 403);
+  const foreign = { origin: "https://b.example" };
+  assert.deepEqual([await statusOf(some.url, rebound), await statusOf(all.url, rebound)], [403, 200]);
+  assert.deepEqual([await statusOf(some.url, foreign), await statusOf(all.url, foreign)], [403, 200]);
+  assert.equal(await statusOf(some.url, { origin: "https://a.example" }), 200);
+});
+
+test("evmintd anvil on an address that is not loopback says that others can reach it", async (context) => {
+  const port = await freePort();
+  const { child, output, exited } = spawnEvmintd(["anvil", "--host", "0.0.0.0", "--port", `${port}`]);
+  await new Promise<void>((resolve) => {
+    child.stdout!.on("data", () => output.stdout.includes(`Listening on 0.0.0.0:${port}`) && resolve());
+  });
+  context.after(() => {
+    child.kill("SIGINT");
+    return exited;
+  });
+  assert.match(
+    output.stdout,
+    /json-rpc\.address listens on 0\.0\.0\.0:\d+: others can reach this node, whose accounts are unlocked/,
+  );
 });

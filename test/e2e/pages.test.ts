@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { request } from "node:http";
 import { test } from "node:test";
 import { PAGE_HEADERS } from "../../src/pages/answer-page.ts";
 import { startTestNode } from "../support/test-node.ts";
@@ -36,6 +37,50 @@ for (const processes of ["0", "2"]) {
     }
   });
 }
+
+/** The status of a GET with headers that `fetch` does not let programs set. */
+function statusOf(url: string, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    request(url, { headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode!);
+    })
+      .once("error", reject)
+      .end();
+  });
+}
+
+test("no door of a dev chain serves what a page of another origin embeds, and each follows a link", async () => {
+  const settings = { "metrics.enable": "true", "metrics.address": "127.0.0.1:0" };
+  const node = await startTestNode({ dev: true, settings });
+  const metrics = node.node.listeners.find(({ kind }) => kind === "metrics")!.url;
+  const api = "/api?module=account&action=balance&address=0x0000000000000000000000000000000000000001";
+  const paths = ["/", "/explorer/", "/docs/", "/openrpc.json", "/readyz", "/livez", api];
+  const doors = [...paths.map((path) => `${node.url}${path}`), metrics, metrics.replace("/metrics", "/readyz")];
+  try {
+    for (const url of doors) {
+      for (const site of ["cross-site", "same-site"]) {
+        const from = { "sec-fetch-site": site };
+        const embedded = { ...from, "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image" };
+        assert.equal(await statusOf(url, embedded), 403, url);
+        assert.equal(
+          await statusOf(url, { ...from, "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" }),
+          403,
+          url,
+        );
+        assert.equal(
+          await statusOf(url, { ...from, "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" }),
+          200,
+          url,
+        );
+      }
+      assert.equal(await statusOf(url, { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" }), 200, url);
+      assert.equal(await statusOf(url, {}), 200, url);
+    }
+  } finally {
+    await node.stop();
+  }
+});
 
 test("no page is served where the setting is off, as on a chain of one's own", async () => {
   const node = await startTestNode({ dev: true, settings: { "explorer.enable": "false" } });

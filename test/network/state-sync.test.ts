@@ -108,7 +108,7 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
       startingSet: readStartingSet(cometbftPath(last.home)),
       jail: false,
     },
-    SILENT_LOGGER,
+    { log: SILENT_LOGGER, timers: fatalTimers },
   );
   let votes = 0;
   const end = chain.head().block.header.number;

@@ -18,7 +18,7 @@ before(async () => {
   node = await startConfiguredNode({
     home,
     settings: { "json-rpc.require-token": "true", "json-rpc.api": "all" },
-    // Tests ask until a change counts.
+    // The tests ask with a token that is not good yet until it is.
     limits: { tokens: { badTokensMax: 1_000_000 } },
   });
 });
@@ -39,6 +39,11 @@ async function status(method: string, token?: string): Promise<number> {
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
   };
   return (await fetch(node.url, { method: "POST", headers, body: request(method) })).status;
+}
+
+/** Resolves once the node answers `token` with `expected`: it reads its token files again when a request comes. */
+async function untilStatus(expected: number, token: string): Promise<void> {
+  await until(async () => (await status("eth_chainId", token)) === expected, `status ${expected}`);
 }
 
 test("with json-rpc.require-token no method is answered without a token that opens it", async () => {
@@ -67,25 +72,24 @@ test("a revoked token opens nothing any more, and a WebSocket that has it is clo
   const { closed } = await subscribed(token);
   const { ws } = await subscribed(other);
   revokeTokens(home, { kind: "id", name: "00112233aabbccdd" }, now());
-  await until(async () => (await status("eth_chainId", token)) === 401, "the revocation of a token");
+  await untilStatus(401, token);
   assert.equal(await closed, 1008);
   assert.equal(ws.readyState, WebSocket.OPEN);
   ws.terminate();
   assert.equal(await status("eth_chainId", other), 200);
   revokeTokens(home, { kind: "subject", name: "others" }, now());
-  await until(async () => (await status("eth_chainId", other)) === 401, "the revocation of a subject");
+  await untilStatus(401, other);
 });
 
 test("a new secret leaves older tokens good for its grace, and no longer", async () => {
   const old = tokenOf({});
   const { ws, closed } = await subscribed(old);
   rotateTokenSecret(home, { graceSeconds: 60 }, now());
-  await until(async () => (await status("eth_chainId", tokenOf({}))) === 200, "the new secret");
+  await untilStatus(200, tokenOf({}));
   assert.equal(await status("eth_chainId", old), 200);
   assert.equal(ws.readyState, WebSocket.OPEN);
   rotateTokenSecret(home, { graceSeconds: 0 }, now());
-  await until(async () => (await status("eth_chainId", tokenOf({}))) === 200, "the new secret");
-  // Each process reads the secret for itself.
-  await until(async () => (await status("eth_chainId", old)) === 401, "the end of the old secret");
+  await untilStatus(200, tokenOf({}));
+  await untilStatus(401, old);
   assert.equal(await closed, 1008);
 });

@@ -34,9 +34,8 @@ export async function assertRejectionCounted(
 /** Resolves with a function that waits until `transport` has rejected something for `reason` since. */
 export async function awaitRejection(node: TestNode, transport: string, reason: string): Promise<() => Promise<void>> {
   const before = await rejections(node, transport, reason);
-  return () =>
-    until(
-      async () => (await rejections(node, transport, reason)) > before,
-      `a rejection over ${transport} for ${reason}`,
-    );
+  return async () => {
+    const isCounted = async () => (await rejections(node, transport, reason)) > before;
+    await until(isCounted, `a rejection over ${transport} for ${reason}`);
+  };
 }

@@ -27,6 +27,8 @@ export type TestNodeOptions = {
   readonly log?: Logger;
   /** Lines of level error that the node will log. `stop` fails where there is another, or one of these is missing. */
   readonly expectedErrors?: readonly RegExp[];
+  /** Lines of level error that may come: what decides is outside the node. */
+  readonly possibleErrors?: readonly RegExp[];
   /** Faults of the store, and clocks: `ManualTimers` go on while the node stops. */
   readonly hooks?: Parameters<typeof startNode>[2];
 };
@@ -104,7 +106,7 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     async stop() {
       await stopOn(options.hooks?.timers, node);
       if (!options.home) rmSync(home, { recursive: true, force: true });
-      log.assertErrors(options.expectedErrors ?? []);
+      log.assertErrors(options.expectedErrors ?? [], options.possibleErrors);
     },
   };
 }

@@ -6,13 +6,15 @@ const HANG_MS = 120_000;
 const LOOK_MS = 5;
 
 /**
- * Resolves once `condition` holds. Only for what announces itself by no event, message or line of the log: a poll costs the machine what it
+ * The first truthy value of `condition`. Only for what announces itself by no event, message or line of the log: a poll costs the machine what it
  * waits for.
  * @param what the awaited state, for the error
  */
-export async function until(condition: () => boolean | Promise<boolean>, what: string | (() => string)): Promise<void> {
+export async function until<T>(condition: () => T | Promise<T>, what: string | (() => string)): Promise<T> {
   const end = performance.now() + HANG_MS;
-  while (!(await condition())) {
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
     if (performance.now() > end) assert.fail(`waited in vain: ${typeof what === "string" ? what : what()}`);
     await setTimeout(LOOK_MS);
   }

@@ -7,6 +7,7 @@ import { isLoopback } from "../../config/dangers.ts";
 import { loadConfig } from "../../config/load.ts";
 import { packageVersion } from "../../config/package.ts";
 import { formatHostPort } from "../../config/value-types.ts";
+import { DEFAULT_ALLOWED_HOSTS } from "../../rpc/transport/server/origin.ts";
 import { start } from "../commands/start.ts";
 import type { CliContext } from "../context.ts";
 import { describeError, describeWithStack, UsageError } from "../errors.ts";
@@ -20,6 +21,17 @@ import type { Settings } from "./values.ts";
 /** The version whose flags and defaults these are. */
 const ANVIL_VERSION = "1.7.1";
 
+/** Of `personal`, anvil has `personal_sign` alone. */
+const DENIED = [
+  ...["File", "Profile", "Trace", "Stats", "ProfileRate"].map((end) => `debug_*${end}`),
+  ...["set*", "chaindb*", "stacks", "freeOSMemory", "freezeClient", "verbosity", "vmodule", "backtraceAt"].map(
+    (name) => `debug_${name}`,
+  ),
+  ...["*Account*", "*Wallet*", "importRawKey", "ecRecover", "send*", "signAnd*", "signT*", "unpair"].map(
+    (name) => `personal_${name}`,
+  ),
+];
+
 /** anvil's own defaults, where ours differ. */
 const DEFAULTS: Settings = {
   "dev.in-memory": "true",
@@ -31,9 +43,9 @@ const DEFAULTS: Settings = {
   "dev.hardfork": "bpo1",
   "ipc.enable": "false",
   "log.format": "pretty",
-  // The namespaces that anvil has. Pages of every origin may call, and the others of this node read and write files.
+  // What anvil has. Pages of every origin may call: other methods of this node read and write files, make keys, or show the process and its paths.
   "json-rpc.api": "eth,net,web3,rpc,anvil,hardhat,evm,debug,trace,txpool,ots,erigon,wallet,personal,tenderly",
-  "json-rpc.deny-methods": "debug_*File,debug_*Profile,debug_*Trace,debug_set*,debug_freezeClient,debug_chaindb*",
+  "json-rpc.deny-methods": DENIED.join(","),
   "json-rpc.cors-origins": "*",
   "json-rpc.vhosts": "*",
 };
@@ -51,7 +63,7 @@ export async function runAnvil(args: readonly string[], context: CliContext): Pr
       return 0;
     }
     await runNode(
-      { ...DEFAULTS, ...listenerOf(flags, context), ...(await settingsOf(flags)), ...settings },
+      { ...DEFAULTS, ...admissionOf(flags), ...listenerOf(flags, context), ...(await settingsOf(flags)), ...settings },
       flags,
       context,
     );
@@ -104,6 +116,12 @@ async function runNode(
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+/** Where only some pages may call, another one must not come by a name of its own that it points at this machine. */
+function admissionOf(flags: GivenFlags): Settings {
+  const isForSome = flags.has("no-cors") || flags.get("allow-origin")?.every((origin) => origin !== "*") === true;
+  return isForSome ? { "json-rpc.vhosts": DEFAULT_ALLOWED_HOSTS.join(",") } : {};
 }
 
 /** HTTP and WebSocket on one port. @throws UsageError */

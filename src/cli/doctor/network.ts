@@ -49,7 +49,7 @@ export async function networkFindings(
       ...(isNetwork ? engineGenesisFinding(config, chain) : []),
       ...(view ? ownNodeFindings(chain, own.rules, view) : [node ? NO_ANSWER : NOT_RUNNING]),
       ...(view ? [ageFinding(config, own.rules, view.head, now())] : []),
-      ...(view && isNetwork ? await engineFindings(config, chain, own.rules) : []),
+      ...(view && isNetwork ? await engineFindings(config, chain, own.rules, timers) : []),
       ...(await growthFindings(config, system, { nowMs: now(), beganMs: oldest })),
       ...(await Promise.all(asked.map((peer) => peerFindings(own, peer)))).flat(),
     ];
@@ -87,14 +87,19 @@ async function oldestOf(node: AskedNode, { head }: NodeView): Promise<number | u
 }
 
 /** Of CometBFT under the running node. */
-async function engineFindings(config: Config, chain: OwnChain, rules: ChainConfig): Promise<Finding[]> {
+async function engineFindings(
+  config: Config,
+  chain: OwnChain,
+  rules: ChainConfig,
+  timers: CliContext["timers"],
+): Promise<Finding[]> {
   try {
     const socketPath = engineRpcSocket(cometbftPath(config.home));
-    const rpc = createEngineRpc(socketPath);
+    const rpc = createEngineRpc(socketPath, timers);
     const [status, peers, answer] = await Promise.all([
       rpc.status(),
       rpc.peers(),
-      callEngine({ socketPath }, { method: "block", params: {} }, ENGINE_LIMITS),
+      callEngine({ socketPath }, { method: "block", params: {} }, ENGINE_LIMITS, timers),
     ]);
     const named = status.latestHeight === 0 ? [] : [namedForksFinding(chain, rules, engineBlockOf(answer))];
     return [...enginePeersFindings(status, peers, COMETBFT_CORE_VERSION), ...named];

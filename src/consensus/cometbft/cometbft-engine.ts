@@ -111,7 +111,7 @@ export class CometBftEngine implements Engine {
     this.#modules = modules;
     this.#caughtUpAt = modules.timers.now();
     this.#synced = modules.synced;
-    this.#rpc = createEngineRpc(options.rpcSocket);
+    this.#rpc = createEngineRpc(options.rpcSocket, modules.timers);
     this.#lists = new PeerLists(options.peers);
     this.#headAge = new HeadAge(options.pace, { wallClock: Date.now, timestamp: modules.headTimestamp });
     this.#view = this.#createView();

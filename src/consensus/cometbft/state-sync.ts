@@ -48,10 +48,15 @@ const ANSWER_BYTES_MAX = 16 << 20;
 export class StateSyncServers implements ConsensusDataSource {
   readonly #options: StateSyncServersOptions;
   readonly #log: Logger;
+  readonly #timers: Pick<Timers, "after">;
 
-  constructor(options: StateSyncServersOptions, log: Logger) {
+  constructor(
+    options: StateSyncServersOptions,
+    { log, timers }: { readonly log: Logger; readonly timers: Pick<Timers, "after"> },
+  ) {
     this.#options = options;
     this.#log = log;
+    this.#timers = timers;
   }
 
   /** @throws UnknownConsensusDataError */
@@ -80,7 +85,7 @@ export class StateSyncServers implements ConsensusDataSource {
     const { timeoutMs = TIMEOUT_MS } = this.#options;
     try {
       const call = { method: "block", params: { height: String(height) } };
-      const answer = await callEngine(server, call, { timeoutMs, bytesMax: ANSWER_BYTES_MAX });
+      const answer = await callEngine(server, call, { timeoutMs, bytesMax: ANSWER_BYTES_MAX }, this.#timers);
       return this.#decode(answer, height);
     } catch (error) {
       if (!(error instanceof NodeError)) throw error;

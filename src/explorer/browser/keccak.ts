@@ -26,11 +26,11 @@ export function keccak256OfHex(text: Hex): Uint8Array {
 
 const BYTES_PER_STEP = 64 << 10;
 
-export function* keccak256HashInSteps(data: Uint8Array): Generator<undefined, Hash> {
+export function* keccak256InSteps(data: Uint8Array): Generator<undefined, Uint8Array> {
   const hasher = keccak_256.create();
   for (let start = 0; start < data.length; start += BYTES_PER_STEP) {
     hasher.update(data.subarray(start, start + BYTES_PER_STEP));
     yield;
   }
-  return bytesToHex(hasher.digest()) as Hash;
+  return hasher.digest();
 }

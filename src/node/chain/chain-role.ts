@@ -30,6 +30,8 @@ export type ChainRoleModules = {
   readonly metrics: Metrics;
   readonly failures: Failures;
   readonly timers: Timers;
+  /** For what other threads and processes do. */
+  readonly machineTimers: Timers;
   /** Loaded for `consensus.engine = cometbft` alone. */
   readonly networkEngine: typeof NetworkEngine | undefined;
   /** CometBFT as state sync left it, if there was one. */
@@ -63,17 +65,17 @@ export class ChainRole implements ChainParts {
   readonly #speculation: SpeculationThreads | undefined;
 
   constructor(config: Config, modules: ChainRoleModules, hooks: ChainRoleHooks) {
-    const { log, metrics, failures, timers } = modules;
+    const { log, metrics, failures, timers, machineTimers } = modules;
     this.opened = openChain(config, { log, timers }, { ...hooks, onIndexFault: hooks.onFatal });
     const { chain, store, patches } = this.opened;
     this.chain = chain;
     this.store = store;
-    this.compiler = createContractCompiler(config, log.child("evm"), { metrics, timers });
+    this.compiler = createContractCompiler(config, log.child("evm"), { metrics, timers: machineTimers });
     this.execution = executionModules(chain, this.compiler);
     const override = (attributes: PayloadAttributes) => this.devChain?.override(attributes) ?? attributes;
     this.#speculation = createSpeculationThreads(config, log.child("evm"), this, {
       metrics,
-      timers,
+      timers: machineTimers,
       compiler: this.compiler,
     });
     const speculation = this.#speculation?.speculation;
@@ -87,6 +89,7 @@ export class ChainRole implements ChainParts {
       log,
       failures,
       timers,
+      machineTimers,
       metrics,
       admit: (submission) => this.devChain?.admit(submission) ?? submission,
       failPoint: hooks.failPoint,

@@ -266,7 +266,7 @@ export async function syncFromPeers(
       startingSet: startingSet(config),
       jail: genesis.config.jail === true,
     },
-    log,
+    { log, timers },
   );
   const synced = await syncState(
     { abciSocket: parts.abciSocket, version: clientVersion(), peers: permissionsWithoutChain(config, modules) },

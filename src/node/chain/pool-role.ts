@@ -29,6 +29,8 @@ export type PoolRoleModules = {
   readonly log: Logger;
   readonly failures: Failures;
   readonly timers: Timers;
+  /** For what other threads and processes do. */
+  readonly machineTimers: Timers;
   readonly metrics: Metrics;
   /** The submission as the pool takes it: on dev chains with the sender of a transaction that nobody signed, and none that would wait for ever. */
   readonly admit: (submission: Submission) => Submission;
@@ -58,15 +60,15 @@ export class PoolRole {
     this.#config = config;
     this.#modules = modules;
     this.#agreedTip = modules.opened.chain.config.minimumTip;
-    const { failPoint, timers } = modules;
+    const { failPoint, timers, machineTimers } = modules;
     const log = modules.log.child("mempool");
     this.mempool = createMempool(config, modules.opened, log);
     this.journaled =
       config.mempool.journal && !isInMemory(config)
         ? journalPool(this.mempool, { directory: openLogDirectory(poolPath(config.home)), log, failPoint })
         : undefined;
-    this.blobWorkers = createBlobWorkers(BLOB_QUEUE_LIMITS, { log, timers });
-    this.authorityRecovery = new AuthorityRecoveryThread(AUTHORITY_QUEUE_MAX, { log, timers });
+    this.blobWorkers = createBlobWorkers(BLOB_QUEUE_LIMITS, { log, timers: machineTimers });
+    this.authorityRecovery = new AuthorityRecoveryThread(AUTHORITY_QUEUE_MAX, { log, timers: machineTimers });
     this.quarantine = openQuarantine(
       {
         directory: quarantinePath(config.home),

@@ -68,6 +68,8 @@ export type ProductionModules = {
   readonly metrics: Metrics;
   readonly failures: Failures;
   readonly timers: Timers;
+  /** For what other threads and processes do. */
+  readonly machineTimers: Timers;
   readonly opened: OpenChain;
   readonly pool: PoolRole;
   readonly beginBlock: BeginBlock;
@@ -345,14 +347,14 @@ export class ProductionRole implements ProductionParts {
   }
 
   #createNetworkEngine(): Engine | undefined {
-    const { networkEngine, opened, execution, failures, timers, metrics, log, synced } = this.#modules;
+    const { networkEngine, opened, execution, failures, machineTimers, metrics, log, synced } = this.#modules;
     return networkEngine?.createNetworkEngine(this.#config, {
       application: this.application,
       chain: opened.chain,
       rules: genesisRules(opened.genesis.config),
       execution,
       failures,
-      timers,
+      timers: machineTimers,
       metrics,
       log,
       synced,

@@ -54,6 +54,8 @@ export type RpcServices = {
   readonly log: Logger;
   readonly failures: Failures;
   readonly timers: Timers;
+  /** For what other threads and processes do. */
+  readonly machineTimers: Timers;
   readonly metrics: Metrics;
   readonly keys: AccountManager;
   readonly dappDb: DappDb;
@@ -101,7 +103,11 @@ export class ChainRpc implements RpcTarget {
     // Other threads follow the store, which has only a part of a forked chain's state.
     this.#threads = fork
       ? undefined
-      : createExecutionThreads(config, services.log.child("rpc"), role, { ...services, compiler: role.compiler });
+      : createExecutionThreads(config, services.log.child("rpc"), role, {
+          metrics: services.metrics,
+          timers: services.machineTimers,
+          compiler: role.compiler,
+        });
     this.ports = this.#createPorts();
     const { filters } = this.ports.sessions;
     services.metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => filters.size);
@@ -133,7 +139,7 @@ export class ChainRpc implements RpcTarget {
   #createPorts(): RpcPorts {
     const config = this.#config;
     const { pool, production, devChain, opened } = this.#role;
-    const { keys, files, runtime, whisper, lightClients, log, timers, reset, compiler } = this.#services;
+    const { keys, files, runtime, whisper, lightClients, log, timers, machineTimers, reset, compiler } = this.#services;
     const { chain, suggestTip } = createChainView(config, log.child("rpc"), {
       core: this.#role,
       pool,
@@ -163,7 +169,7 @@ export class ChainRpc implements RpcTarget {
           patches: opened.patches,
         }),
         reset,
-        setForkUrl: ({ url }) => setForkUrl(config, opened.fork, url, timers),
+        setForkUrl: ({ url }) => setForkUrl(config, opened.fork, url, machineTimers),
       },
       node: this.#createNodePort(chain),
       les: { ...this.#checkpoints.port, ...lightClients.control },

@@ -93,6 +93,7 @@ export async function composeRpcProcess(
       authenticate: authentication.authenticate,
       otherRequest: createOtherRequests(config, log, () => remote.node.readiness(), {
         ...ports,
+        sessions,
         settings,
         timers,
       }),

@@ -66,6 +66,8 @@ export type RpcRoleModules = {
   readonly metrics: Metrics;
   readonly failures: Failures;
   readonly timers: Timers;
+  /** For what other threads and processes do. */
+  readonly machineTimers: Timers;
   readonly readiness: () => Readiness;
   /** undefined: no TLS */
   readonly tls: TlsFiles | undefined;
@@ -146,7 +148,7 @@ export class RpcRole {
 
   async #open(): Promise<void> {
     const config = this.#config;
-    const { role, log, metrics, timers, activity } = this.#modules;
+    const { role, log, metrics, timers, machineTimers, activity } = this.#modules;
     const rpcLog = log.child("rpc");
     this.#services = await this.#openServices();
     this.#chain = new ChainRpc(config, role, this.#services);
@@ -168,7 +170,7 @@ export class RpcRole {
       metrics,
       ports,
       serving,
-      timers,
+      timers: machineTimers,
       log: rpcLog,
       onBadToken: authentication.countBadToken,
       activity,
@@ -215,7 +217,7 @@ export class RpcRole {
   async #openServices(): Promise<RpcServices> {
     const config = this.#config;
     const resources = this.#resources;
-    const { role, log, metrics, failures, timers, readiness, reset, artifacts } = this.#modules;
+    const { role, log, metrics, failures, timers, machineTimers, readiness, reset, artifacts } = this.#modules;
     const known = [...new Set([...createMethodRegistry(config).keys()].map(namespaceOf))];
     const endpoints = endpointsOf(config, known);
     const keys = this.#openKeys();
@@ -230,7 +232,7 @@ export class RpcRole {
       {
         log: log.child("shh"),
         failures,
-        timers,
+        timers: machineTimers,
         metrics,
         // A chain that can be replaced has no network.
         networkHosts: () => networkHostsOf(role),
@@ -244,10 +246,11 @@ export class RpcRole {
       log,
       failures,
       timers,
+      machineTimers,
       metrics,
       keys,
       dappDb,
-      compiler: createSolidityCompiler(config.jsonRpc.compileSolidity, timers),
+      compiler: createSolidityCompiler(config.jsonRpc.compileSolidity, machineTimers),
       verifiedContracts: openVerifiedContracts(config, log.child("contracts")),
       artifacts,
       runtime,

@@ -1,16 +1,22 @@
 import { NodeError } from "../../errors.ts";
 import type { Address } from "../../primitives/address.ts";
+import { joinedJson } from "../../rpc/methods/json/write.ts";
 import {
   type AddressSearchModules,
+  type Position,
   type SearchModules,
-  searchResult,
   transactionsOf,
 } from "../../rpc/methods/ots/search.ts";
 import { type CreationModules, creationOf } from "../../rpc/methods/ots/traces.ts";
 import type { ChainView } from "../../rpc/ports/chain-view.ts";
 import type { ContractsPort, KnownContract } from "../../rpc/ports/contracts.ts";
+import type { JsonText } from "../../rpc/transport/codec.ts";
+import { RequestTimeoutError } from "../../rpc/transport/errors.ts";
+import type { MemoryShare } from "../../rpc/transport/memory-budget.ts";
+import { StepWork } from "../../threads/in-slices.ts";
+import type { SharedSlices } from "../../threads/shared-slices.ts";
 import { ApiParameterError, addressOf, ETHERSCAN_API_LIMITS, type Parameters, verificationOf } from "./parameters.ts";
-import { listedTransaction, type SearchedTransactions } from "./transactions.ts";
+import { isOwnTransaction, rowBytes, transactionRow } from "./transactions.ts";
 
 export type ActionModules = {
   readonly contracts: Omit<ContractsPort, "find">;
@@ -22,12 +28,31 @@ export type ActionModules = {
 };
 
 /** What an action answers: `status`, `message` and `result` of Etherscan. */
-export type ApiAnswer = { readonly status: "0" | "1"; readonly message: "OK" | "NOTOK"; readonly result: unknown };
+export type ApiAnswer = {
+  readonly status: "0" | "1";
+  readonly message: "OK" | "NOTOK";
+  readonly result: unknown;
+  /** JSON of the result, where it was written in steps. */
+  readonly resultJson?: JsonText;
+};
+
+/** What an action may know of its request. */
+export type ActionRequest = {
+  /** Nobody waits for the answer any more. */
+  readonly isAborted: boolean;
+  /** What the answer holds of the memory for answers. */
+  readonly output: Pick<MemoryShare, "add">;
+  readonly slices: SharedSlices;
+};
 
 type Action = {
   /** The JSON-RPC method that tells the same: what a listener keeps closed stays closed here. */
   readonly asMethod: string;
-  run(parameters: Parameters, modules: ActionModules, signal: { readonly isAborted: boolean }): Promise<ApiAnswer>;
+  /** It changes something, or compiles: for POST alone, because any web page has browsers send GET (RFC 9110, 9.2.1). */
+  readonly changes?: true;
+  /** How long it takes is up to the caller: one of all callers at a time. */
+  readonly heavy?: true;
+  run(parameters: Parameters, modules: ActionModules, request: ActionRequest): Promise<ApiAnswer>;
 };
 
 const ok = (result: unknown): ApiAnswer => ({ status: "1", message: "OK", result });
@@ -40,6 +65,7 @@ const NOT_VERIFIED = "Contract source code not verified";
 export const ACTIONS: Readonly<Record<string, Action>> = {
   "contract verifysourcecode": {
     asMethod: "eth_compileStandardJson",
+    changes: true,
     async run(parameters, { contracts }) {
       const { id } = await contracts.verify(verificationOf(parameters));
       return ok(id);
@@ -64,12 +90,14 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   },
   "contract getsourcecode": {
     asMethod: "eth_getKnownContracts",
+    heavy: true,
     async run(parameters, modules) {
       return ok([sourceCode(await verifiedAt(parameters.address("address"), modules))]);
     },
   },
   "contract getcontractcreation": {
     asMethod: "ots_getContractCreator",
+    heavy: true,
     async run(parameters, modules) {
       const addresses = parameters.text("contractaddresses").split(",").map(addressOf);
       const max = ETHERSCAN_API_LIMITS.creationsMax;
@@ -88,6 +116,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   },
   "account txlist": {
     asMethod: "ots_searchTransactionsBefore",
+    heavy: true,
     run: listTransactions,
   },
 };
@@ -145,13 +174,13 @@ async function creationJson(address: Address, modules: ActionModules): Promise<r
   ];
 }
 
-/** Transactions from and to an address, and those that created it: others that the index has of it are internal. */
+/** Transactions from and to an address, and those that created it. Those before the page are read and not written. */
 async function listTransactions(
   parameters: Parameters,
   modules: ActionModules,
-  signal: { readonly isAborted: boolean },
+  request: ActionRequest,
 ): Promise<ApiAnswer> {
-  const { transactionsMax } = ETHERSCAN_API_LIMITS;
+  const { transactionsMax, answerBytesMax } = ETHERSCAN_API_LIMITS;
   const address = parameters.address("address");
   const from = parameters.integer("startblock", 0, Number.MAX_SAFE_INTEGER);
   const to = parameters.integer("endblock", Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
@@ -161,19 +190,45 @@ async function listTransactions(
     return notOk(`Result window is too large, page and offset must not exceed ${transactionsMax} together`);
   }
   const order = parameters.find("sort") === "desc" ? "newestFirst" : "oldestFirst";
-  const query = { address, from, to, order, transactionsMin: transactionsMax } as const;
-  const { found } = await transactionsOf(query, modules, signal);
-  const text = await searchResult(found.slice(0, transactionsMax), { firstPage: true, lastPage: true }, modules);
-  const { txs, receipts } = JSON.parse(text) as SearchedTransactions;
-  const head = (await modules.chain.head()).header.number;
-  const own = txs.flatMap((tx, i) => {
-    const receipt = receipts[i]!;
-    const isOwn = [tx.from, tx.to, receipt.contractAddress].includes(address);
-    return isOwn ? [listedTransaction(tx, receipt, head)] : [];
-  });
-  const shown = own.slice((page - 1) * size, page * size);
-  if (shown.length === 0) return { status: "0", message: "NOTOK", result: [] };
-  return ok(shown);
+  const { chain } = modules;
+  const head = (await chain.head()).header.number;
+  const work = new StepWork();
+  const rows: JsonText[] = [];
+  let [looked, own, bytes] = [0, 0, 0];
+  const lookAt = async ({ number, index }: Position): Promise<void> => {
+    const mined = await chain.transactionAt({ at: number, index });
+    const receipt = mined && (await chain.receipt({ hash: mined.tx.hash }));
+    // Rolled back since.
+    if (!receipt) return;
+    let read = mined.tx.raw.length;
+    for (const { data } of receipt.receipt.logs) read += data.length;
+    if (isOwnTransaction(mined, receipt, address) && ++own > (page - 1) * size) {
+      const length = rowBytes(mined);
+      read += length;
+      bytes += length;
+      if (bytes > answerBytesMax)
+        throw new ApiParameterError(`Result is larger than ${answerBytesMax} bytes, use offset`);
+      request.output.add(length);
+      rows.push(rows.length === 0 ? "[" : ",", Buffer.from(transactionRow(mined, receipt, head)));
+    }
+    if (work.add(read) && request.slices.isOver()) await request.slices.next();
+    if (request.isAborted) throw new RequestTimeoutError();
+  };
+  // Others than its own do not count, so that there may be more to look at than the page's end says.
+  let range = { from, to };
+  for (let isMore = true; isMore && own < page * size && looked < transactionsMax; ) {
+    const transactionsMin = Math.min(page * size - own, transactionsMax - looked);
+    const positions = await transactionsOf({ address, ...range, order, transactionsMin }, modules, request);
+    for (const position of positions.found) {
+      if (own === page * size || looked++ === transactionsMax) break;
+      await lookAt(position);
+    }
+    const end = positions.found.at(-1)?.number;
+    isMore = positions.isMore && end !== undefined;
+    if (end !== undefined) range = order === "newestFirst" ? { from, to: end - 1 } : { from: end + 1, to };
+  }
+  if (rows.length === 0) return { status: "0", message: "NOTOK", result: [] };
+  return { ...ok(undefined), resultJson: joinedJson(...rows, "]") };
 }
 
 /** The text of a failure that the caller can act on; undefined for others. */

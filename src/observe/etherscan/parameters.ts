@@ -17,8 +17,10 @@ export const ETHERSCAN_API_LIMITS = {
   bodyMs: 30_000,
   /** Contracts of one `getcontractcreation`, as at Etherscan. */
   creationsMax: 5,
-  /** Transactions of a page of `txlist`: each is read and written out. */
+  /** Transactions up to the end of a page of `txlist`: each is read. */
   transactionsMax: 1000,
+  /** Of an answer of `txlist`, whose rows have the calldata: as of a batch. */
+  answerBytesMax: 25_000_000,
 } as const;
 
 /** The request is not what the action wants: its text is the answer's result. */

@@ -1,61 +1,50 @@
-/** Members of a transaction as `eth_getTransactionByHash` shows it. */
-type SearchedTransaction = {
-  readonly blockNumber: string;
-  readonly blockHash: string;
-  readonly hash: string;
-  readonly nonce: string;
-  readonly transactionIndex: string;
-  readonly from: string;
-  readonly to: string | null;
-  readonly value: string;
-  readonly gas: string;
-  readonly gasPrice: string;
-  readonly input: string;
-};
-
-type SearchedReceipt = {
-  readonly status?: string;
-  readonly contractAddress: string | null;
-  readonly cumulativeGasUsed: string;
-  readonly gasUsed: string;
-  readonly effectiveGasPrice: string;
-  readonly timestamp: number;
-};
-
-/** What the search by address answers. */
-export type SearchedTransactions = {
-  readonly txs: readonly SearchedTransaction[];
-  readonly receipts: readonly SearchedReceipt[];
-};
+import type { Address } from "../../primitives/address.ts";
+import { bytesToHex } from "../../primitives/hex.ts";
+import type { MinedReceipt, MinedTransaction } from "../../rpc/ports/chain-view.ts";
 
 /** `0x` and a function selector. */
 const SELECTOR_CHARS = 10;
+/** Of a row, besides twice the calldata. */
+const ROW_BYTES = 1024;
 
-const decimal = (quantity: string) => BigInt(quantity).toString();
+/** Bytes of the row of `mined`, hardly less. */
+export function rowBytes({ tx }: MinedTransaction): number {
+  return ROW_BYTES + 2 * tx.data.length;
+}
 
-/** A row of `txlist`: numbers are decimal texts. */
-export function listedTransaction(tx: SearchedTransaction, receipt: SearchedReceipt, head: number): object {
-  const isFailed = receipt.status === "0x0";
-  return {
-    blockNumber: decimal(tx.blockNumber),
-    blockHash: tx.blockHash,
-    timeStamp: String(receipt.timestamp),
+/** Whether `address` sent the transaction, was sent it or was created by it: others that the index has of it are internal. */
+export function isOwnTransaction(
+  { tx, sender }: MinedTransaction,
+  { receipt }: MinedReceipt,
+  address: Address,
+): boolean {
+  return sender === address || tx.to === address || receipt.contractAddress === address;
+}
+
+/** JSON of a row of `txlist`: numbers are decimal texts. */
+export function transactionRow({ tx, sender, position }: MinedTransaction, { receipt }: MinedReceipt, head: number) {
+  const input = bytesToHex(tx.data);
+  const isFailed = receipt.status === 0;
+  return JSON.stringify({
+    blockNumber: String(position.blockNumber),
+    blockHash: position.blockHash,
+    timeStamp: String(position.blockTimestamp),
     hash: tx.hash,
-    nonce: decimal(tx.nonce),
-    transactionIndex: decimal(tx.transactionIndex),
-    from: tx.from,
+    nonce: String(tx.nonce),
+    transactionIndex: String(position.index),
+    from: sender,
     to: tx.to ?? "",
-    value: decimal(tx.value),
-    gas: decimal(tx.gas),
-    gasPrice: decimal(receipt.effectiveGasPrice ?? tx.gasPrice),
-    input: tx.input,
-    methodId: tx.input.slice(0, SELECTOR_CHARS),
+    value: String(tx.value),
+    gas: String(tx.gasLimit),
+    gasPrice: String(receipt.effectiveGasPrice),
+    input,
+    methodId: input.slice(0, SELECTOR_CHARS),
     functionName: "",
     contractAddress: receipt.contractAddress ?? "",
-    cumulativeGasUsed: decimal(receipt.cumulativeGasUsed),
-    gasUsed: decimal(receipt.gasUsed),
+    cumulativeGasUsed: String(receipt.cumulativeGasUsed),
+    gasUsed: String(receipt.gasUsed),
     txreceipt_status: isFailed ? "0" : "1",
     isError: isFailed ? "1" : "0",
-    confirmations: String(head - Number(tx.blockNumber) + 1),
-  };
+    confirmations: String(head - position.blockNumber + 1),
+  });
 }

@@ -34,6 +34,9 @@ export type MethodSlices = {
   readonly hash: SharedSlices;
 };
 
+/** What methods that hash long inputs need of the sessions. */
+export type HashSessions = { readonly sessions: { readonly slices: Pick<MethodSlices, "hash"> } };
+
 /** Runs tasks of one key one after the other, tasks of different keys at the same time. */
 export class KeyedLock {
   readonly #last = new Map<string, Promise<unknown>>();

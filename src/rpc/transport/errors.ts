@@ -34,11 +34,17 @@ export class NotificationsUnsupportedError extends NodeError {
   }
 }
 
+const MESSAGE_CHARS_MAX = 2048;
+
 /** The parameters as a whole, or the one named in `details.param`, cannot be used. */
 export class InvalidParamsError extends NodeError {
   readonly code = "RPC_INVALID_PARAMS";
   constructor(message: string, param?: string) {
-    super(message, param === undefined ? {} : { param });
+    // What it repeats of the caller may be as long as the request.
+    super(
+      message.length > MESSAGE_CHARS_MAX ? `${message.slice(0, MESSAGE_CHARS_MAX)}…` : message,
+      param === undefined ? {} : { param },
+    );
   }
 }
 

@@ -21,7 +21,7 @@ const WAIT_MS = 60_000;
 const POLL_MS = 100;
 const STOP_GRACE_MS = 5_000;
 
-type StoreTimers = Pick<Timers, "now" | "sleep">;
+type StoreTimers = Pick<Timers, "now" | "after" | "sleep">;
 
 /**
  * Height of the newest block in CometBFT's store, 0 for an empty one.
@@ -63,7 +63,7 @@ async function inspectStore<T>(
     child.once("error", end);
     child.once("close", end);
   });
-  const rpc = createEngineRpc(path);
+  const rpc = createEngineRpc(path, timers);
   const until = timers.now() + WAIT_MS;
   let cause: unknown;
   try {

@@ -216,15 +216,11 @@ test("evidence about a block before the store is a fault where a block that the 
 });
 
 test("reading a line takes time in proportion to its length", () => {
-  // Ten times the characters of one that took a quadratic search some 500 ms: here it takes a few.
-  const hostile = "block time ahead ".repeat(40_000);
+  // A quadratic search of it takes more than an hour, which this test does not end in.
+  const hostile = "block time ahead ".repeat(400_000);
   const line = JSON.stringify({ level: "info", module: "p2p", _msg: "x", err: hostile });
-  const start = performance.now();
-  for (let i = 0; i < 10; i++) {
-    assert.equal(faultOfRecord(parseLogRecord(line)!), undefined);
-    const words = new LastWords();
-    words.add(`ERROR: ${hostile}`);
-    assert.equal(words.faultOf(1), undefined);
-  }
-  assert.ok(performance.now() - start < 10_000);
+  assert.equal(faultOfRecord(parseLogRecord(line)!), undefined);
+  const words = new LastWords();
+  words.add(`ERROR: ${hostile}`);
+  assert.equal(words.faultOf(1), undefined);
 });

@@ -33,3 +33,10 @@ test("eth_getStorageAt looks for the block before it reads the position", async 
     code: "RPC_UNKNOWN_BLOCK",
   });
 });
+
+test("eth_getStorageAt repeats the beginning of a position in its error, not megabytes", async () => {
+  await assert.rejects(getStorageAt.call(modules, [CONTRACT, `0x${"1".repeat(1_000_000)}`]), ({ message }: Error) => {
+    assert.ok(message.length < 256, `${message.length} characters`);
+    return true;
+  });
+});

@@ -62,3 +62,20 @@ test("eth_fillTransaction shows blobs of a blob transaction alone: with a gasPri
   assert.equal(old.tx["type"], "0x0");
   for (const part of ["blobs", "commitments", "proofs"]) assert.ok(!(part in old.tx), part);
 });
+
+test("eth_signTransaction and eth_fillTransaction refuse what no pool takes", async () => {
+  const word = `0x${"11".repeat(32)}`;
+  const authorization = { chainId: "0x1", address: BOB, nonce: "0x0", yParity: "0x0", r: "0x1", s: "0x1" };
+  for (const large of [
+    { data: `0x${"11".repeat(131_073)}` },
+    { accessList: [{ address: BOB, storageKeys: Array.from({ length: 4_000 }, () => word) }] },
+    { accessList: Array.from({ length: 6_000 }, () => ({ address: BOB, storageKeys: [] })) },
+    { authorizationList: Array.from({ length: 5_000 }, () => authorization) },
+  ]) {
+    for (const method of [signTransaction, fillTransaction]) {
+      await assert.rejects(method.call(modules, [{ ...complete, gas: "0xffffff", ...large }]), {
+        code: "POOL_OVERSIZED_DATA",
+      });
+    }
+  }
+});

@@ -4,9 +4,12 @@ import { TypedDataEncoder } from "ethers";
 import { recoverAddress } from "../../../crypto/secp256k1.ts";
 import { bytesToBigint } from "../../../primitives/bytes.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../../../primitives/hex.ts";
-import { ALICE, createTestModules } from "../../testing/test-chain.ts";
-import { signTypedDataV4 } from "./sign.ts";
-import { typedDataHash } from "./typed-data.ts";
+import { allAtOnce } from "../../../threads/in-slices.ts";
+import { ALICE, BOB, createTestModules } from "../../testing/test-chain.ts";
+import { sign, signTypedDataV4 } from "./sign.ts";
+import { TYPED_DATA_LIMITS, typedDataHash } from "./typed-data.ts";
+
+const hashOf = (value: unknown) => bytesToHex(allAtOnce(typedDataHash(value)));
 
 /** The example of EIP-712. */
 const mail = {
@@ -43,8 +46,8 @@ const mail = {
 
 test("typed data hashes as the example of EIP-712 does", () => {
   const expected = "0xbe609aee343fb3c4b28e1df9e632fca64fcfaede20f02e86244efddf30957bd2";
-  assert.equal(bytesToHex(typedDataHash(mail)), expected);
-  assert.equal(bytesToHex(typedDataHash(JSON.stringify(mail))), expected);
+  assert.equal(hashOf(mail), expected);
+  assert.equal(hashOf(JSON.stringify(mail)), expected);
 });
 
 test("typed data of every shape hashes as ethers does", () => {
@@ -76,7 +79,7 @@ test("typed data of every shape hashes as ethers does", () => {
     { name: "salt", type: "bytes32" },
   ];
   assert.equal(
-    bytesToHex(typedDataHash({ types: { ...types, EIP712Domain }, primaryType: "All", domain, message })),
+    hashOf({ types: { ...types, EIP712Domain }, primaryType: "All", domain, message }),
     TypedDataEncoder.hash(domain, types, message),
   );
 });
@@ -86,7 +89,7 @@ test("eth_signTypedData_v4 signs the hash", async () => {
   const signature = hexToBytes((await signTypedDataV4.call(modules, [ALICE, mail])) as Hex);
   const [r, s] = [signature.subarray(0, 32), signature.subarray(32, 64)].map(bytesToBigint);
   const parity = (signature[64]! - 27) as 0 | 1;
-  assert.equal(recoverAddress(typedDataHash(mail), r!, s!, parity), ALICE);
+  assert.equal(recoverAddress(allAtOnce(typedDataHash(mail)), r!, s!, parity), ALICE);
 });
 
 test("typed data that does not fit its types is refused", () => {
@@ -103,7 +106,130 @@ test("typed data that does not fit its types is refused", () => {
     { ...mail, domain: { ...mail.domain, verifyingContract: "0x00" } },
     { ...mail, types: { Mail: mail.types.Mail } },
     { ...mail, ...cyclic, primaryType: "Loop", message: nested },
+    { ...mail, types: { ...mail.types, Mail: [{ name: "contents", type: `string${"[]".repeat(100)}` }] } },
+    { ...mail, types: { ...mail.types, Mail: [{ name: "toString", type: "string" }] } },
   ]) {
-    assert.throws(() => typedDataHash(bad), { code: "RPC_TYPED_DATA" });
+    assert.throws(() => hashOf(bad), { code: "RPC_TYPED_DATA" });
   }
+});
+
+/** `count` members of one name; the message has the value once. */
+const fields = (count: number, type: string, name = "x") => Array.from({ length: count }, () => ({ name, type }));
+
+/** Typed data of a few hundred kilobytes that would take seconds to hours. */
+function hostileData() {
+  const { types, domain } = mail;
+  const chain = Object.fromEntries(
+    Array.from({ length: 5_000 }, (_, i) => [
+      `T${i}`,
+      [
+        { name: "a", type: `T${i + 1}` },
+        { name: "b", type: `T${i + 1}` },
+      ],
+    ]),
+  );
+  const items = Array.from({ length: 5_000 }, () => ({}));
+  return {
+    "absent members": {
+      types: { ...types, Empty: [], Wide: fields(2_000, "Empty"), List: fields(1, "Wide[]") },
+      primaryType: "List",
+      domain,
+      message: { x: items },
+    },
+    "the texts of types": {
+      types: { ...types, ...chain, All: Array.from({ length: 5_000 }, (_, i) => ({ name: `x${i}`, type: `T${i}` })) },
+      primaryType: "All",
+      domain,
+      message: Object.fromEntries(items.map((item, i) => [`x${i}`, item])),
+    },
+    "one long text": {
+      types: { ...types, Many: fields(2_000, "string") },
+      primaryType: "Many",
+      domain,
+      message: { x: "a".repeat(100_000) },
+    },
+    "one long list": {
+      types: { ...types, Many: fields(2_000, "bool[]") },
+      primaryType: "Many",
+      domain,
+      message: { x: Array.from({ length: 5_000 }, () => true) },
+    },
+    "a long name in many types": {
+      types: {
+        ...types,
+        Long: fields(1, "bool", "a".repeat(100_000)),
+        ...Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`S${i}`, fields(1, "Long")])),
+        All: Array.from({ length: 1_000 }, (_, i) => ({ name: `x${i}`, type: `S${i}` })),
+      },
+      primaryType: "All",
+      domain,
+      message: Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`x${i}`, {}])),
+    },
+  };
+}
+
+test("typed data that takes more work than its bytes is refused, as a value and as text", () => {
+  for (const [name, data] of Object.entries(hostileData())) {
+    for (const value of [data, JSON.stringify(data)]) {
+      assert.throws(() => hashOf(value), { code: "RPC_INVALID_PARAMS", details: { param: "typedData" } }, name);
+    }
+  }
+});
+
+test("typed data as text has the depth and the number of values of a request", () => {
+  const message = { contents: Array.from({ length: 300_000 }, () => 0) };
+  assert.throws(() => hashOf(JSON.stringify({ ...mail, message })), { code: "RPC_INVALID_PARAMS" });
+  assert.throws(() => hashOf(`${"[".repeat(1_000_000)}`), { code: "RPC_INVALID_PARAMS" });
+});
+
+test("typed data of a chain of ten thousand types is hashed or refused, not too deep for the stack", () => {
+  const chain = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`T${i}`, fields(1, `T${i + 1}`)]));
+  const data = { types: { ...mail.types, ...chain }, primaryType: "T0", domain: mail.domain, message: {} };
+  assert.equal(hashOf(data).length, 66);
+});
+
+test("typedDataHash visits a few hundred values between two steps", () => {
+  let visited = 0;
+  const count = TYPED_DATA_LIMITS.workMax / 2;
+  const values = new Proxy(Array<number>(count).fill(1), {
+    get(list, key, receiver) {
+      if (typeof key === "string" && key !== "length") visited++;
+      return Reflect.get(list, key, receiver);
+    },
+  });
+  const types = { ...mail.types, List: fields(1, "uint8[]") };
+  const steps = typedDataHash({ types, primaryType: "List", domain: mail.domain, message: { x: values } });
+  let [most, before] = [0, 0];
+  for (let step = steps.next(); !step.done; step = steps.next()) {
+    most = Math.max(most, visited - before);
+    before = visited;
+  }
+  assert.equal(visited, count);
+  assert.ok(most <= 256, `${most} values in one step`);
+});
+
+test("eth_signTypedData_v4 and eth_sign look at the account before they read what is signed", async () => {
+  const modules = createTestModules();
+  let reads = 0;
+  const counted = {
+    get types() {
+      reads++;
+      return mail.types;
+    },
+  };
+  await assert.rejects(signTypedDataV4.call(modules, [BOB, counted]), { code: "ACCOUNT_UNKNOWN" });
+  assert.equal(reads, 0);
+  const { keys, sessions, settings } = modules;
+  const counting = {
+    keys,
+    sessions,
+    settings: {
+      get chainName() {
+        reads++;
+        return settings.chainName;
+      },
+    },
+  };
+  await assert.rejects(sign.call(counting, [BOB, "0x00"]), { code: "ACCOUNT_UNKNOWN" });
+  assert.equal(reads, 0);
 });

@@ -3,7 +3,9 @@ import type { CallArguments } from "../../../execution/call/call-arguments.ts";
 import { assertSubmittable } from "../../../mempool/submission.ts";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { bigintToFixedBytes, concatBytes } from "../../../primitives/bytes.ts";
-import { keccak256 } from "../../../primitives/keccak.ts";
+import { keccak256InSteps } from "../../../primitives/keccak.ts";
+import { inSlices } from "../../../threads/in-slices.ts";
+import type { MaybePromise } from "../../../threads/maybe-promise.ts";
 import type { TransactionFields } from "../../../types/transaction/codec.ts";
 import { buildTransaction } from "../../../types/transaction/encode.ts";
 import { legacyV } from "../../../types/transaction/legacy.ts";
@@ -19,16 +21,19 @@ import { signedTransactionText } from "../json/transaction-json.ts";
 import { dataText } from "../json/write.ts";
 import { callArguments } from "../params/call-arguments.ts";
 import type { RpcSettings } from "../rpc-ports.ts";
+import type { HashSessions } from "../sessions.ts";
 import { type DefaultsModules, fillTransactionFields } from "./transaction-defaults.ts";
 import { typedDataHash } from "./typed-data.ts";
 
+export type MessageModules = HashSessions & { readonly settings: Pick<RpcSettings, "chainName"> };
+
 /**
  * The 32 bytes signed for `message` (EIP-191, version 0x45): keccak256(0x19 ‖ chainName ‖ " Signed Message:\n" ‖ length ‖ message).
- * @param chainName "Ethereum", unless wallets and contracts of the chain agree on another name
+ * The chain's name is "Ethereum", unless wallets and contracts of the chain agree on another one.
  */
-export function messageHash(chainName: string, message: Uint8Array): Uint8Array {
-  const prefix = Buffer.from(`\u0019${chainName} Signed Message:\n${message.length}`);
-  return keccak256(concatBytes(prefix, message));
+export function messageHash({ settings, sessions }: MessageModules, message: Uint8Array): MaybePromise<Uint8Array> {
+  const prefix = Buffer.from(`\u0019${settings.chainName} Signed Message:\n${message.length}`);
+  return inSlices(keccak256InSteps(concatBytes(prefix, message)), sessions.slices.hash);
 }
 
 /** r ‖ s ‖ v with v 27 or 28: 65 bytes, as wallets expect a message signature. */
@@ -46,23 +51,28 @@ export const sign = defineMethod({
   params: { account: address, message: data },
   example: [SAMPLE.alice, "0x68656c6c6f"],
   result: data,
-  async handle({ account, message }, { keys, settings }: SignerModules & { settings: Pick<RpcSettings, "chainName"> }) {
-    return signatureBytes(await keys.sign({ address: account, digest: messageHash(settings.chainName, message) }));
+  async handle({ account, message }, modules: SignerModules & MessageModules) {
+    // What is hashed may be large: not for an account that the node does not have.
+    await modules.keys.assertKnown({ address: account });
+    const digest = await messageHash(modules, message);
+    return signatureBytes(await modules.keys.sign({ address: account, digest }));
   },
 });
 
 /**
  * `eth_signTypedData_v4`: signature of an unlocked account over EIP-712 data, given as object or as JSON text.
  *
- * @throws TypedDataError, UnknownAccountError, AccountLockedError
+ * @throws TypedDataError, InvalidParamsError for too much of it, UnknownAccountError, AccountLockedError
  */
 export const signTypedDataV4 = defineMethod({
   name: "eth_signTypedData_v4",
   params: { account: address, typedData: json },
   example: [SAMPLE.alice, SAMPLE.typedData],
   result: data,
-  async handle({ account, typedData }, { keys }: SignerModules) {
-    return signatureBytes(await keys.sign({ address: account, digest: typedDataHash(typedData) }));
+  async handle({ account, typedData }, { keys, sessions }: SignerModules & HashSessions) {
+    await keys.assertKnown({ address: account });
+    const digest = await inSlices(typedDataHash(typedData), sessions.slices.hash);
+    return signatureBytes(await keys.sign({ address: account, digest }));
   },
 });
 

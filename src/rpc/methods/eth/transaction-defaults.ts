@@ -4,6 +4,8 @@ import {
   calldataOf,
   withFeeDefaults,
 } from "../../../execution/call/call-arguments.ts";
+import { checkSize } from "../../../mempool/admission.ts";
+import { TX_SIZE_MAX } from "../../../mempool/pool.ts";
 import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { equalBytes } from "../../../primitives/bytes.ts";
 import type { Header } from "../../../types/header.ts";
@@ -17,6 +19,12 @@ export type DefaultsModules = {
   readonly chain: Pick<ChainView, "config" | "head" | "isControlled" | "nextBlock" | "nextNonce" | "suggestTip">;
   readonly execution: Pick<ExecutionPort, "estimateGas">;
 };
+
+/** At least, as RLP: an address, a list, and the prefixes of both. */
+const ACCESS_ENTRY_BYTES = 23;
+const STORAGE_KEY_BYTES = 33;
+/** At least, as RLP: an address, and five numbers that may be 0. */
+const AUTHORIZATION_BYTES = 27;
 
 /** EIP-7594 wallets attach at most this many. */
 const BLOBS_MAX = 6;
@@ -35,6 +43,7 @@ export async function fillTransactionFields(
   if (request.blobs !== undefined) {
     throw new TransactionFieldsError('"blobs" is not supported for this RPC method');
   }
+  assertSize(request);
   const from = request.from ?? ZERO_ADDRESS;
   const priced = await withFees(request, modules);
   const nonce = request.nonce ?? (await modules.chain.nextNonce({ address: from }));
@@ -43,6 +52,14 @@ export async function fillTransactionFields(
   const { chainId } = modules.chain.config;
   assertChainId(request, chainId);
   return toFields({ ...priced, from, nonce, gas, chainId });
+}
+
+/** No pool takes a larger transaction, and to hash and to write one takes time. @throws TransactionRejectedError */
+function assertSize(request: CallArguments): void {
+  const { accessList = [], authorizationList = [] } = request;
+  let size = calldataOf(request).length + AUTHORIZATION_BYTES * authorizationList.length;
+  for (const { storageKeys } of accessList) size += ACCESS_ENTRY_BYTES + STORAGE_KEY_BYTES * storageKeys.length;
+  checkSize(size, TX_SIZE_MAX);
 }
 
 /** A request in which nothing is missing that a transaction needs. */

@@ -1,11 +1,13 @@
-import { keccak256Hash, keccak256HashInSteps } from "../../../primitives/keccak.ts";
+import type { Hash } from "../../../primitives/hash.ts";
+import { bytesToHex } from "../../../primitives/hex.ts";
+import { keccak256Hash, keccak256InSteps } from "../../../primitives/keccak.ts";
 import { inSlices } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import type { NodePort } from "../../ports/node.ts";
 import { data, hash, string } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
-import type { Sessions } from "../sessions.ts";
+import type { HashSessions } from "../sessions.ts";
 
 /** `web3_clientVersion`: name, version, system and runtime of this node, separated by slashes. */
 export const clientVersion = defineMethod({
@@ -25,11 +27,14 @@ export const sha3 = defineMethod({
   params: { input: data },
   example: ["0x68656c6c6f"],
   result: hash,
-  handle({ input }, { sessions }: { sessions: { readonly slices: Pick<Sessions["slices"], "hash"> } }) {
+  handle({ input }, { sessions }: HashSessions) {
     if (input.length <= SHORT_BYTES) return keccak256Hash(input);
     const { hash: slices } = sessions.slices;
     // To decode it took a slice already.
-    return slices.next().then(() => inSlices(keccak256HashInSteps(input), slices));
+    return slices
+      .next()
+      .then(() => inSlices(keccak256InSteps(input), slices))
+      .then((digest) => bytesToHex(digest) as Hash);
   },
 });
 

@@ -10,7 +10,7 @@ export type Authentication =
   | { readonly kind: "none" }
   | { readonly kind: "valid"; readonly credential: Credential }
   | { readonly kind: "invalid" }
-  /** The source sent too many bad ones; this one was not looked at. */
+  /** One more bad token of a source that sent too many. */
   | { readonly kind: "throttled"; readonly retryAfterS: number };
 
 /** A request as far as authentication is concerned. */
@@ -27,9 +27,9 @@ export type Authenticate = (presented: Presented) => Authentication;
 
 export type AuthenticatorOptions = {
   readonly keys: TokenKeys;
-  /** Bad tokens a minute from one address before it has to wait. */
+  /** Bad tokens a minute from one address before further bad ones are rejected for a while. */
   readonly badTokensMax: number;
-  /** Longest it has to wait. */
+  /** Longest of these whiles. */
   readonly pauseMsMax: number;
   /** Called with the source of each bad token. */
   readonly onBadToken?: (source: string) => void;
@@ -104,13 +104,13 @@ export function createAuthenticator(
     const isInUrl = carriesCredential(url);
     // Another scheme is somebody else's business: a proxy in front of the node may ask for a password and pass it on.
     if (!isInUrl && !/^bearer\b/i.test(authorization ?? "")) return NONE;
+    const authentication = isInUrl ? INVALID : judge(authorization);
+    // A good one passes whatever else its address sent: behind a proxy all clients have one, and nobody guesses a secret of 32 bytes.
+    if (authentication.kind === "valid") return authentication;
     const waitMs = limit.waitMs(source);
     if (waitMs > 0) return { kind: "throttled", retryAfterS: Math.ceil(waitMs / 1000) };
-    const authentication = isInUrl ? INVALID : judge(authorization);
-    if (authentication.kind === "invalid") {
-      limit.failed(source);
-      onBadToken?.(source);
-    }
+    limit.failed(source);
+    onBadToken?.(source);
     return authentication;
   };
   return { authenticate, countBadToken: (source) => limit.failed(source) };

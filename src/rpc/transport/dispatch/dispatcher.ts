@@ -28,6 +28,7 @@ import { type Message, type RawParams, readMessage } from "./message.ts";
 import type { Method, Registry } from "./method.ts";
 import type { RpcObserver } from "./observer.ts";
 import { PlainMessageReader } from "./plain-messages.ts";
+import { textInSteps } from "./text-in-steps.ts";
 
 /** What goes back for one body: JSON text in pieces, to be written one after the other. */
 export type Reply = {
@@ -165,8 +166,7 @@ export class Dispatcher<Modules> {
       const { ids, items, end } = scanJson(body, this.#limits);
       context.inputBytes = body.length + VALUE_BYTES * items;
       yield;
-      const text = body.toString("utf8", 0, end);
-      yield;
+      const text = yield* textInSteps(body, end);
       const value: unknown = JSON.parse(text);
       yield;
       return { value, ids };

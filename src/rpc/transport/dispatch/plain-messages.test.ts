@@ -194,3 +194,16 @@ test("PlainMessageReader: whatever it reads of parameters of all kinds, JSON.par
   );
   assert.ok(read > 300, `${read} bodies were read`);
 });
+
+test("scanJson refuses numbers of thousands of digits, which JSON.parse takes milliseconds for", () => {
+  const digits = (count: number) => ["", "-", "0."].map((sign) => `${sign}${"9".repeat(count)}`);
+  for (const number of digits(5_000)) {
+    for (const body of [number, `[${number}]`, `[${number},1]`, `{"id":${number}}`, `{"params":["a",${number},1]}`]) {
+      assert.throws(() => scanJson(Buffer.from(body), limits), { code: "RPC_INVALID_REQUEST" }, body.slice(0, 20));
+    }
+  }
+  for (const number of digits(400)) {
+    const body = Buffer.from(`{"params":["${"a".repeat(9_000)}",${number}, {"a":${number}} ]}`);
+    assert.equal(scanJson(body, limits).end, body.length);
+  }
+});

@@ -5,7 +5,7 @@ import type { Authenticate, Authentication } from "../auth/authenticator.ts";
 import type { CallSource } from "../dispatch/context.ts";
 import { ACCESS_HINT } from "../errors.ts";
 import type { TcpListenerOptions } from "./listener.ts";
-import { isHostAllowed, isOriginAllowed } from "./origin.ts";
+import { isForeignLoad, isHostAllowed, isOriginAllowed } from "./origin.ts";
 import type { Rejection } from "./rejection.ts";
 
 const BAD_HOST: Rejection = {
@@ -14,7 +14,14 @@ const BAD_HOST: Rejection = {
   message: "invalid host specified (json-rpc.vhosts)",
 };
 
-/** Why a request, or a WebSocket upgrade, may not reach this listener at all: its Host or its Origin. */
+/** Of the metrics too. */
+export const FOREIGN_LOAD: Rejection = {
+  status: 403,
+  reason: "origin",
+  message: "pages of other origins may not load this (Sec-Fetch-Site)",
+};
+
+/** Why a request, or a WebSocket upgrade, may not reach this listener at all: its Host, its Origin, or a page that sends none. */
 export function rejectionOfSource(
   request: IncomingMessage,
   { allowedHosts, allowedOrigins }: Pick<TcpListenerOptions, "allowedHosts" | "allowedOrigins">,
@@ -28,6 +35,8 @@ export function rejectionOfSource(
     const message = "origin not allowed (json-rpc.cors-origins)";
     return { status: 403, reason: "origin", message, subject: origin };
   }
+  // Where every page may call, one gains nothing by hiding.
+  if (!allowedOrigins.includes("*") && isForeignLoad(request.headers)) return FOREIGN_LOAD;
   return undefined;
 }
 

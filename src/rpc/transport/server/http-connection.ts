@@ -6,7 +6,7 @@ import type { RpcObserver } from "../dispatch/observer.ts";
 import type { RpcLimits } from "../limits.ts";
 import type { MemoryShare } from "../memory-budget.ts";
 import { certifiedNameOf } from "./admission.ts";
-import { clientFault, endWithRejection, endWithStatus, sendRejection } from "./http-rejection.ts";
+import { clientFault, endWithRejection, endWithStatus, LINGER_MS, sendRejection } from "./http-rejection.ts";
 import type { ListenerModules } from "./listener.ts";
 import { type PiecewiseReading, readInPieces } from "./read-in-pieces.ts";
 import { INPUT_MEMORY, type Rejection } from "./rejection.ts";
@@ -29,6 +29,7 @@ export class HttpConnection {
   #pieces: PiecewiseReading | undefined;
   #begun = 0;
   #lateRequest: Timer | undefined;
+  #end: Timer | undefined;
   #hasFailed = false;
   /** null: not looked at yet */
   #certified: string | undefined | null = null;
@@ -103,7 +104,7 @@ export class HttpConnection {
     }
     this.#hasFailed = true;
     if (!this.socket.writable || error.code === "ECONNRESET") {
-      this.socket.destroySoon();
+      this.#endSoon();
       return;
     }
     const { status, reason } = clientFault(error);
@@ -123,6 +124,7 @@ export class HttpConnection {
   /** The socket is closed, or another protocol's. */
   close(): void {
     this.#lateRequest?.cancel();
+    this.#end?.cancel();
     this.#pieces?.stop();
     this.input.close();
     this.output.close();
@@ -136,8 +138,19 @@ export class HttpConnection {
       isAnswering ||= response.headersSent && !response.writableFinished;
     }
     // In the middle of an answer there is no place for another.
-    if (isAnswering) this.socket.destroySoon();
-    else endWithStatus(this.socket, this.#faultStatus);
+    if (isAnswering) {
+      // A client that does not read the rest of its answer is cut by the limits of output.
+      this.socket.destroySoon();
+      return;
+    }
+    endWithStatus(this.socket, this.#faultStatus);
+    this.#endSoon();
+  }
+
+  /** What was written may wait for a client that reads nothing: the connection ends without it. */
+  #endSoon(): void {
+    this.socket.destroySoon();
+    this.#end ??= this.#timers.after(LINGER_MS, "end of a connection", () => this.socket.destroy());
   }
 
   #evicted(): void {

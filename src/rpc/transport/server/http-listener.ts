@@ -75,6 +75,8 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   server.on("clientError", (error, socket) => {
     (connections.get(socket) ?? connect(socket as Socket)).failed(error);
   });
+  // An answer would wait for a handshake that the other side need not end: whatever `clientError` wrote, the connection is over.
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
   /** @param socket the TLS socket where TLS is spoken */
   function connect(socket: Socket): HttpConnection {
     const connection = new HttpConnection(socket, limits, modules);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type AccessPolicy, RequestContext } from "../dispatch/context.ts";
 import type { Reply } from "../dispatch/dispatcher.ts";
+import type { MemoryBudgets } from "../memory-budget.ts";
 import {
   authenticateRequest,
   CHALLENGE,
@@ -16,8 +17,16 @@ import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
 import { MessageBuffer } from "./message-buffer.ts";
 import { type HeaderFields, type Rejection, TOO_MANY_CONNECTIONS } from "./rejection.ts";
 
-/** Serves a request that is no call (health, documents, pages): true when it did. Host and Origin are checked before. */
-export type OtherRequest = (request: IncomingMessage, response: ServerResponse, access: AccessPolicy) => boolean;
+/**
+ * Serves a request that is no call (health, documents, pages): true when it did. `rejectionOfSource` has let it pass.
+ * @param budgets memory that it shares with calls
+ */
+export type OtherRequest = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  access: AccessPolicy,
+  budgets: MemoryBudgets,
+) => boolean;
 
 export type HttpRequestModules = ListenerModules & {
   readonly otherRequest?: OtherRequest;
@@ -72,7 +81,7 @@ export function serveRequest(options: TcpListenerOptions, modules: HttpRequestMo
     answerPreflight(request, response);
     return;
   }
-  if (modules.otherRequest?.(request, response, options.access)) return;
+  if (modules.otherRequest?.(request, response, options.access, modules.budgets)) return;
   // Load balancers probe like this.
   if ((method === "GET" || method === "HEAD") && request.url === "/" && modules.servesCalls) {
     response.writeHead(200, { "content-length": "0" }).end();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hostName, isHostAllowed, isOrigin, isOriginAllowed } from "./origin.ts";
+import { hostName, isForeignLoad, isHostAllowed, isOrigin, isOriginAllowed } from "./origin.ts";
 
 test("a page of the listener itself may call, under the name by which the request came", () => {
   assert.equal(isOriginAllowed("http://node.example:8545", "node.example:8545", []), true);
@@ -41,4 +41,27 @@ test("what browsers send is an origin, and what clients send has a host name", (
   }
   assert.equal(hostName("Node_1.example:8545"), "node_1.example");
   assert.equal(hostName("[::1]:8545"), undefined);
+});
+
+test("isForeignLoad tells images, scripts and frames of other pages from links, from pages of the listener and from programs", () => {
+  const of = (site?: string, mode?: string, dest?: string, origin?: string) =>
+    isForeignLoad({
+      ...(site && { "sec-fetch-site": site }),
+      ...(mode && { "sec-fetch-mode": mode }),
+      ...(dest && { "sec-fetch-dest": dest }),
+      ...(origin && { origin }),
+    });
+  for (const site of ["cross-site", "same-site"]) {
+    assert.equal(of(site, "no-cors", "image"), true);
+    assert.equal(of(site, "no-cors", "script"), true);
+    assert.equal(of(site, "no-cors", "empty"), true);
+    assert.equal(of(site), true);
+    for (const frame of ["iframe", "frame", "embed", "object"]) assert.equal(of(site, "navigate", frame), true, frame);
+    assert.equal(of(site, "navigate", "document"), false);
+    // Its Origin decides.
+    assert.equal(of(site, "cors", "empty", "http://localhost:3000"), false);
+  }
+  assert.equal(of("same-origin", "cors", "empty"), false);
+  assert.equal(of("none", "navigate", "document"), false);
+  assert.equal(of(undefined, "cors"), false);
 });

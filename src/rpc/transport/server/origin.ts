@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 
 /** Host names that stand for this machine; IP literals always pass, they cannot be rebound by DNS. */
@@ -75,4 +76,18 @@ export function isOriginAllowed(
       (port === undefined && wanted === `${scheme}://${name}:${scheme === "https" ? 443 : 80}`)
     );
   });
+}
+
+const FOREIGN_SITES: ReadonlySet<string> = new Set(["cross-site", "same-site"]);
+
+/**
+ * True for what a page of another origin has its browser load without saying so by an Origin: images, scripts, frames, GET without CORS.
+ * A link to a page of this listener is none. Programs, and browsers of before 2023, send no such headers.
+ *
+ * @see https://www.w3.org/TR/fetch-metadata/
+ */
+export function isForeignLoad(headers: IncomingHttpHeaders): boolean {
+  if (headers.origin !== undefined || !FOREIGN_SITES.has(String(headers["sec-fetch-site"]))) return false;
+  const destination = headers["sec-fetch-dest"] ?? "document";
+  return headers["sec-fetch-mode"] !== "navigate" || destination !== "document";
 }

@@ -17,6 +17,7 @@ import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
 import type { NodeProcess } from "../storm/node-process.ts";
+import { until } from "../support/until.ts";
 import { call, startVictim } from "./victim.ts";
 
 export type DamageReport = {
@@ -255,10 +256,10 @@ function transaction(nonce: bigint, to: Address | null, data: string): string {
 }
 
 async function minedReceipt(url: string, hash: string): Promise<{ contractAddress: string }> {
-  for (let tries = 0; tries < 200; tries++) {
-    const receipt = await call<{ contractAddress: string } | null>(url, "eth_getTransactionReceipt", [hash]);
-    if (receipt) return receipt;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`transaction ${hash} was not mined`);
+  let receipt: { contractAddress: string } | null = null;
+  await until(async () => {
+    receipt = await call<{ contractAddress: string } | null>(url, "eth_getTransactionReceipt", [hash]);
+    return receipt !== null;
+  }, `the receipt of ${hash}`);
+  return receipt!;
 }

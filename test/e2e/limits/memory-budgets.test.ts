@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { request } from "../../support/clients.ts";
-import { assertRejectionCounted, metricOf, WITH_METRICS } from "../../support/metrics.ts";
+import { assertRejectionCounted, awaitRejection, metricOf, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw, type RawSocket } from "../../support/raw-socket.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
+import { until } from "../../support/until.ts";
 import { zerosCall } from "../../support/zeros-call.ts";
 
 /** The sums over all connections and transports: of unread input, of unsent output, of subscriptions. */
@@ -61,7 +62,7 @@ function frame(firstByte: number, payload: string): Buffer {
 const inputBytes = () => metricOf(node, "rpc_memory_bytes", 'budget="input"');
 
 async function untilFree(): Promise<void> {
-  while ((await inputBytes()) > 100_000) await new Promise(setImmediate);
+  await until(async () => (await inputBytes()) <= 100_000, "the end of earlier requests");
 }
 
 /** Opens a connection that holds `bytes` of a message it does not finish. */
@@ -94,7 +95,7 @@ for (const [name, hold] of Object.entries(HOLDERS)) {
     assertRejectionCounted(node, name.split(",")[0]!, "inputMemory", async () => {
       await untilFree();
       const largest = await hold(400_000);
-      while ((await inputBytes()) < 400_000) await new Promise(setImmediate);
+      await until(async () => (await inputBytes()) >= 400_000, "the largest request");
       const others = [];
       for (let i = 0; i < 4 * PROCESSES; i++) others.push(await hold(200_000));
       const text = await largest.closed;
@@ -123,6 +124,7 @@ test("a small honest request that waits survives a crowd of large ones", async (
 test("unsent output: the slowest readers are cut when all together are too slow", () =>
   assertRejectionCounted(node, "http", "outputMemory", async () => {
     const batch = `[${Array(6).fill(zerosCall(1_000_000)).join(",")}]`;
+    const untilCounted = await awaitRejection(node, "http", "outputMemory");
     const readers = [];
     for (let i = 0; i < 4; i++) {
       const raw = await openRaw(node.url);
@@ -132,9 +134,7 @@ test("unsent output: the slowest readers are cut when all together are too slow"
       );
       readers.push(raw);
     }
-    while ((await metricOf(node, "rpc_rejected_total", 'transport="http",reason="outputMemory"')) === 0) {
-      await new Promise(setImmediate);
-    }
+    await untilCounted();
     assert.ok((await metricOf(node, "rpc_memory_bytes", 'budget="output"')) <= OUTPUT_BYTES);
     for (const { socket } of readers) socket.destroy();
   }));
@@ -162,7 +162,7 @@ test("subscriptions of all connections together are limited, and so are the term
   const beyond = await ask(["newHeads"]);
   assert.match(beyond.text, /-32005/);
   first.socket.destroy();
-  while ((await metricOf(node, "rpc_subscriptions")) === SUBSCRIPTIONS) await new Promise(setImmediate);
+  await until(async () => (await metricOf(node, "rpc_subscriptions")) < SUBSCRIPTIONS, "the end of a subscription");
   const next = await ask(["newHeads"]);
   assert.match(next.text, /"result"/);
   for (const { socket } of [...open, beyond, next, ...others]) socket.destroy();

@@ -4,6 +4,7 @@ import { DevControlError } from "../dev/dev-settings.ts";
 import { dumpAccounts } from "../dev/state-dump.ts";
 import type { Address } from "../primitives/address.ts";
 import type { DevPort } from "../rpc/ports/dev.ts";
+import { SharedSlices } from "../threads/shared-slices.ts";
 import { decodeTransaction } from "../types/transaction/decode.ts";
 import { impersonatedSender } from "../types/transaction/impersonation.ts";
 import type { ChainParts, PoolParts } from "./parts.ts";
@@ -31,6 +32,7 @@ export function createDevPort(
 ): Omit<DevPort, "reset" | "setForkUrl"> {
   const { chain, store } = modules.core;
   const dev = () => assertDevChain(modules);
+  const slices = new SharedSlices();
 
   function addresses(): Set<Address> {
     const { number } = chain.head().block.header;
@@ -66,7 +68,7 @@ export function createDevPort(
     dropAll: ({ sender }) => dev().dropAll(sender && ((other) => other === sender)),
     dumpState() {
       dev();
-      return dumpAccounts(addresses(), chain);
+      return dumpAccounts(addresses(), chain, slices);
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { PoolContent, PooledTransaction } from "../../../mempool/pool.ts";
 import { type Address, checksumAddress } from "../../../primitives/address.ts";
+import { StepWork } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import { maxFeePerGasOf } from "../../../types/transaction/fees.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
@@ -18,8 +19,8 @@ type PooledText = (pooled: PooledTransaction) => string;
 
 /** Letters of an answer: some 100,000 transactions. A full pool of small ones has four times as many, and its text would be in memory several times. */
 const CONTENT_CHARS_MAX = 64 << 20;
-/** Some 0.3 ms between two looks at the clock. */
-const TRANSACTIONS_A_STEP = 50;
+/** A transaction is a part of an item of `StepWork`, besides its bytes. */
+const TRANSACTION_WORK = 1 / 3;
 
 /**
  * `{pending, queued}`, each by sender (EIP-55) and nonce (decimal), as it was when it was asked for.
@@ -34,8 +35,8 @@ async function contentText({ pending, queued }: PoolContent, text: PooledText): 
 
 class ContentWriter {
   readonly #text: PooledText;
+  readonly #work = new StepWork();
   #chars = 0;
-  #transactions = 0;
 
   constructor(text: PooledText) {
     this.#text = text;
@@ -47,8 +48,9 @@ class ContentWriter {
       if (pooled.length === 0) continue;
       const members: string[] = [];
       for (const entry of pooled) {
-        if (++this.#transactions % TRANSACTIONS_A_STEP === 0 && jsonSlices.isOver()) await jsonSlices.next();
-        members.push(this.#member(entry));
+        const member = this.#member(entry);
+        members.push(member);
+        if (this.#work.add(member.length, TRANSACTION_WORK) && jsonSlices.isOver()) await jsonSlices.next();
       }
       senders.push(`"${checksumAddress(sender)}":{${members.join(",")}}`);
     }

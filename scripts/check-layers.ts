@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 const LAYERS = [
   "error-codes.ts",
   "errors.ts",
-  "threads",
   "telemetry",
+  "threads",
   "wasm",
   "primitives",
   "crypto",

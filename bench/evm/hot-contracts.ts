@@ -7,6 +7,7 @@ import { testBlock, testMessage } from "../../src/evm/testing/environment.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { printTable, writeResult } from "../support/report.ts";
@@ -30,7 +31,10 @@ export async function run(): Promise<void> {
 
 function startEngine(hotGasPerByte: number) {
   const metrics = createMetrics();
-  const compiler = new ThreadedCompiler({ cacheBytesMax: CACHE_BYTES }, { log: SILENT_LOGGER, metrics });
+  const compiler = new ThreadedCompiler(
+    { cacheBytesMax: CACHE_BYTES },
+    { log: SILENT_LOGGER, timers: fatalTimers, metrics },
+  );
   return { compiler, metrics, evm: createEvm({ tier: { compiler, hotGasPerByte } }) };
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { WhisperService } from "../../src/services/whisper-service.ts";
 import { createFailures } from "../../src/telemetry/failures.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { printTable, writeResult } from "../support/report.ts";
@@ -23,7 +24,11 @@ export async function run([countText = "10000"]: readonly string[]): Promise<voi
     const { config } = loadConfig({ home, dev: true, flags, environment: {} });
     const metrics = createMetrics();
     const failures = createFailures(SILENT_LOGGER, metrics);
-    return WhisperService.start(config, { log: SILENT_LOGGER, failures, metrics, networkHosts: () => [] }, true);
+    return WhisperService.start(
+      config,
+      { log: SILENT_LOGGER, failures, timers: fatalTimers, metrics, networkHosts: () => [] },
+      true,
+    );
   };
   const nodes: WhisperService[] = [];
   try {

@@ -10,10 +10,14 @@ import { type Hash, hashFromBigint } from "../../src/primitives/hash.ts";
 import { jsonString } from "../../src/rpc/transport/codec.ts";
 import type { Kv } from "../../src/storage/kv.ts";
 import { openLmdbKv } from "../../src/storage/lmdb-kv.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
+import { SharedSlices } from "../../src/threads/shared-slices.ts";
 import type { ExecutedBlock } from "../../src/types/block.ts";
 import type { Log } from "../../src/types/receipt.ts";
 import { median } from "../support/load.ts";
 import { printTable, writeResult } from "../support/report.ts";
+
+const slices = new SharedSlices(fatalTimers);
 
 const LOGS_PER_BLOCK = 10;
 const ADDRESSES = 50_000;
@@ -103,7 +107,7 @@ async function measure(index: LogIndex, chain: SyntheticChain, blocks: number) {
       const cpuBefore = process.cpuUsage();
       const begin = performance.now();
       const filter = new LogFilter(options);
-      const { count, json } = await findLogs(index, filter, { from, to: Math.min(to, blocks - 1) }, LIMITS);
+      const { count, json } = await findLogs(index, filter, { from, to: Math.min(to, blocks - 1) }, LIMITS, slices);
       // As it is copied when it is sent: until then a string may be no more than a list of its parts.
       const bytes = Buffer.from(jsonString(json), "latin1").length;
       times.push(performance.now() - begin);
@@ -145,7 +149,7 @@ async function crossCheck(index: LogIndex, chain: SyntheticChain, blocks: number
     };
     const filter = new LogFilter(options);
     const limits = { ...LIMITS, resultsMax: 10 ** 9, bytesMax: 10 ** 9 };
-    const { json } = await findLogs(index, filter, { from, to }, limits);
+    const { json } = await findLogs(index, filter, { from, to }, limits, slices);
     const found = (JSON.parse(jsonString(json)) as FoundLog[]).map(
       ({ blockNumber, logIndex }) => `${Number(blockNumber)}/${Number(logIndex)}`,
     );

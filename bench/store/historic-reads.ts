@@ -18,9 +18,13 @@ import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
 import { openBlockLog } from "../../src/storage/block-log.ts";
 import { openLogDirectory } from "../../src/storage/log-file.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
+import { SharedSlices } from "../../src/threads/shared-slices.ts";
 import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { addressOf, createTransferChain, TOKEN, tokenSlot } from "./transfer-chain.ts";
+
+const slices = new SharedSlices(fatalTimers);
 
 const ACCOUNTS = 20_000;
 const TRANSFERS = 4;
@@ -135,6 +139,7 @@ async function measure(
           new LogFilter({ addresses: [TOKEN] }),
           { from: busy - LOG_PAGE_BLOCKS + 1, to: busy },
           LOG_LIMITS,
+          slices,
         ),
       "first proof at a block": (account, i) =>
         trie.prove(store.header(busy - BUSY_EVERY * i)!.stateRoot, addressOf(account), []),

@@ -3,10 +3,12 @@
  *
  * One process, a store on disk, no sockets: blocks of TRANSFERS transfers from 100 senders to random ones of ACCOUNTS accounts.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
+import { deferOn } from "../../src/chain/store/background-work.ts";
 import type { BlockRecord } from "../../src/chain/store/block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { SoloEngine } from "../../src/consensus/solo/solo-engine.ts";
@@ -18,6 +20,7 @@ import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
 import { openLogDirectory } from "../../src/storage/log-file.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { orderedTrieRoot } from "../../src/trie/ordered-trie-root.ts";
 import { encodeReceipt } from "../../src/types/receipt-codec.ts";
@@ -66,6 +69,7 @@ function measure(
   const store = openDiskBlockStore({
     directory: storeDirectory,
     createTrie: createStateTrie,
+    defer: deferOn(fatalTimers),
     failPoint(name) {
       if (!name.startsWith("append:")) return;
       const now = cpuMicroseconds();
@@ -97,6 +101,7 @@ function measure(
       executableCount: () => Number(mempool.counts().pending > 0),
       now: () => ({ seconds: Math.floor(Date.now() / 1000), nanos: 0 }),
       headTimestamp: () => chain.head().block.header.timestamp,
+      timers: fatalTimers,
     },
   );
   const { submit } = new Submissions(

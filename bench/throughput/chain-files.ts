@@ -9,6 +9,7 @@
  * cache that a process has looked at: those of the index, of which LMDB maps all, and of programs. They grow with the file that is imported, count as resident, and
  * the system takes them back as soon as it needs them; a store that reads its files has the same pages in the same cache, and they count for nobody.
  */
+
 import { spawn } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +17,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createChain } from "../../src/chain/chain.ts";
 import { genesisState } from "../../src/chain/genesis-block.ts";
+import { deferOn } from "../../src/chain/store/background-work.ts";
 import { createMemoryBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { createBlockFactory } from "../../src/consensus/pending-block.ts";
 import { createEvm } from "../../src/evm/engine.ts";
@@ -24,6 +26,7 @@ import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { encodeBlock } from "../../src/types/block-codec.ts";
 import { decodeTransaction } from "../../src/types/transaction/decode.ts";
@@ -116,7 +119,7 @@ async function genesisRow(directory: string, accounts: number): Promise<Row> {
 /** Blocks of the transactions on the genesis, as a chain file. */
 function writeChain(path: string, genesisJson: string, transactions: readonly SignedTransaction[]): void {
   const genesis = parseGenesis(genesisJson);
-  const store = createMemoryBlockStore({ createTrie: createStateTrie });
+  const store = createMemoryBlockStore({ createTrie: createStateTrie, defer: deferOn(fatalTimers) });
   const stateTrie = createStateTrie(store.trieNodes);
   store.appendGenesis(genesisState(genesis));
   const chain = createChain({ config: genesis.config, store, stateTrie, log: SILENT_LOGGER });

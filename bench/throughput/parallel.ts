@@ -4,11 +4,13 @@
  * One process, stores on disk, no sockets. Each block is packed ahead in slices, as at an interval, and finished when all is packed or nothing more comes.
  * Submission is not counted. Blocks of both ways take turns, on chains of their own that have to end with the same hash.
  */
+
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { SpeculationThreads } from "../../src/calls/speculation-threads.ts";
+import { deferOn } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { SPECULATION_LIMITS, Speculation, type SpeculationLane } from "../../src/execution/parallel/speculation.ts";
 import type { Address } from "../../src/primitives/address.ts";
@@ -16,6 +18,7 @@ import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../src/primitives/hash.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { CACHE_BYTES, openBenchApplication, PROPOSER } from "./bench-application.ts";
 import { genesisText, type Kind, type SignedTransaction, senderKeys, signAll, signEach } from "./workload.ts";
@@ -151,7 +154,7 @@ function genesisWithWorkers(keys: readonly Uint8Array[]): string {
 }
 
 function openNode(directory: string, text: string, workload: Workload | undefined) {
-  const store = openDiskBlockStore({ directory, createTrie: createStateTrie });
+  const store = openDiskBlockStore({ directory, createTrie: createStateTrie, defer: deferOn(fatalTimers) });
   const outcomes = { applied: 0, conflict: 0, late: 0 };
   let threads: SpeculationThreads | undefined;
   const { genesis, chain, application } = openBenchApplication(store, text, {
@@ -165,6 +168,7 @@ function openNode(directory: string, text: string, workload: Workload | undefine
           throw error;
         },
         onOutcome: () => {},
+        timers: fatalTimers,
       });
       return new Speculation(workload.lanes?.(threads.lanes) ?? threads.lanes, (outcome, count) => {
         outcomes[outcome] += count;

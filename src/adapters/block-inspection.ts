@@ -8,6 +8,7 @@ import { DebugError } from "../rpc/methods/debug/database.ts";
 import type { ExecutionPort, TraceRequest } from "../rpc/ports/execution.ts";
 import type { BlockInspection } from "../rpc/ports/inspection.ts";
 import { UnstoredTrie } from "../state/unstored-trie.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { inSlices } from "../threads/in-slices.ts";
 import { SharedSlices } from "../threads/shared-slices.ts";
 import { textString } from "../tracing/json-writer.ts";
@@ -30,15 +31,16 @@ type Modules = {
   readonly production: Pick<ProductionParts, "badBlocks">;
   readonly execution: Pick<ExecutionPort, "traceRawBlock">;
   readonly files: CallerFiles;
+  readonly timers: Pick<Timers, "now" | "deferred">;
 };
 
 /** The part of `InspectionPort` about blocks that are run again. */
 export function createBlockInspection(
   { trace, memoryBytesMax }: Pick<CallLimits, "trace" | "memoryBytesMax">,
-  { core: { reader, store, execution }, production: { badBlocks }, execution: port, files }: Modules,
+  { core: { reader, store, execution }, production: { badBlocks }, execution: port, files, timers }: Modules,
 ): BlockInspection {
   const blockHash = (number: number) => reader.blockHash(number);
-  const slices = new SharedSlices();
+  const slices = new SharedSlices(timers);
 
   function badBlock(hash: Hash): Block {
     const block = badBlocks.get(hash);

@@ -17,6 +17,7 @@ import { PendingProofError } from "../rpc/transport/errors.ts";
 import type { Account } from "../state/account.ts";
 import type { StateReader } from "../state/reader.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { inSlices } from "../threads/in-slices.ts";
 import { andThen, type MaybePromise } from "../threads/maybe-promise.ts";
 import { SharedSlices } from "../threads/shared-slices.ts";
@@ -36,12 +37,13 @@ export type LocalChainModules = FeeReads &
     readonly submit: (transaction: Uint8Array, sender?: Address) => MaybePromise<Hash>;
     readonly nextBlock: () => NextBlock;
     readonly isControlled: boolean;
+    readonly timers: Pick<Timers, "now" | "deferred">;
   };
 
 /** `ChainView` in the chain's own thread: every answer is synchronous, except log searches and proofs that take longer than a slice. */
 export function createLocalChainView(modules: LocalChainModules): ChainView {
   const { reader, pool, logs, logTexts } = modules;
-  const slices = new SharedSlices();
+  const slices = new SharedSlices(modules.timers);
   return {
     config: reader.config,
     genesisHash: reader.genesisHash,
@@ -51,7 +53,7 @@ export function createLocalChainView(modules: LocalChainModules): ChainView {
 
     logs({ query: { terms, from, to }, limits, cancel }) {
       const range = { from, to: Math.min(to, reader.head().block.header.number) };
-      return findLogs(logs, new LogFilter(terms), range, limits, cancel, slices, logTexts);
+      return findLogs(logs, new LogFilter(terms), range, limits, slices, cancel, logTexts);
     },
 
     addressPage: (query) => modules.addresses.search(query),
@@ -222,9 +224,10 @@ export function createChainView(
     readonly production: Pick<ProductionParts, "nextBlock">;
     readonly isControlled: boolean;
     readonly logTexts: LogTextCache;
+    readonly timers: Pick<Timers, "now" | "deferred">;
   },
 ): { readonly chain: ChainView; readonly suggestTip: () => bigint } {
-  const { core, pool, logTexts, production, isControlled } = modules;
+  const { core, pool, logTexts, production, isControlled, timers } = modules;
   const { chain, reader, store } = core;
   const { mempool, submit } = pool;
   const { minimumGasPriceWei } = config.mempool;
@@ -237,7 +240,7 @@ export function createChainView(
     return tip > least ? tip : least;
   };
   const { feeHistoryBlocksMax } = config.limits.calls;
-  const fees = new FeeHistories(reader, new SharedSlices());
+  const fees = new FeeHistories(reader, new SharedSlices(timers));
   const view = createLocalChainView({
     reader,
     submit,
@@ -251,6 +254,7 @@ export function createChainView(
     subscribe: (listener) => subscribe(listener, log, { chain, mempool }),
     nextBlock: () => production.nextBlock(),
     isControlled,
+    timers,
   });
   return { chain: view, suggestTip };
 }

@@ -7,6 +7,7 @@ import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { InspectionPort } from "../rpc/ports/inspection.ts";
 import { UnknownBlockError } from "../rpc/transport/errors.ts";
 import type { StateReader } from "../state/reader.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { BlockReplay } from "../tracing/trace-block.ts";
 import { createTraceBudget, NotTraceableError, type TraceBudget } from "../tracing/trace-budget.ts";
 import { MissingTrieNodeError } from "../trie/node-store.ts";
@@ -29,6 +30,7 @@ export function createInspectionPort(
     readonly production: Pick<ProductionParts, "badBlocks" | "rewind">;
     readonly execution: Pick<ExecutionPort, "traceRawBlock">;
     readonly files: CallerFiles;
+    readonly timers: Pick<Timers, "now" | "deferred">;
   },
 ): InspectionPort {
   const { trace } = limits;

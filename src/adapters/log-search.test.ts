@@ -1,14 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import fc from "../../test/support/fast-check.ts";
 import { BlockLogs, encodeBlockLogs } from "../chain/logs/block-logs.ts";
 import { LOG_CHUNK_BLOCKS, LogFilter, type LogSource } from "../chain/logs/log-filter.ts";
 import type { Address } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { type JsonText, jsonString } from "../rpc/transport/codec.ts";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
+import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { SharedSlices } from "../threads/shared-slices.ts";
+import { CountedSlices } from "../threads/testing/counted-slices.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { findLogs } from "./log-search.ts";
+
+const slices = new SharedSlices(fatalTimers);
 
 const LIMITS = { resultsMax: 10_000, bytesMax: 20_000_000, workMax: 1_000_000 };
 const address = `0x${"01".repeat(20)}` as Address;
@@ -44,7 +50,7 @@ const numbersIn = (json: JsonText) =>
 
 test("a search goes through chunks in order and stops between two blocks", async () => {
   const from = LOG_CHUNK_BLOCKS - 3;
-  const whole = await findLogs(endlessSource(), new LogFilter(), { from, to: from + 5 }, LIMITS);
+  const whole = await findLogs(endlessSource(), new LogFilter(), { from, to: from + 5 }, LIMITS, slices);
   assert.deepEqual(
     numbersIn(whole.json),
     [0, 1, 2, 3, 4, 5].map((i) => from + i),
@@ -52,7 +58,7 @@ test("a search goes through chunks in order and stops between two blocks", async
   assert.deepEqual([whole.end, whole.limit, whole.count], [from + 6, undefined, 6]);
 
   const limits = { ...LIMITS, resultsMax: 4 };
-  const part = await findLogs(endlessSource(), new LogFilter(), { from, to: from + 500 }, limits);
+  const part = await findLogs(endlessSource(), new LogFilter(), { from, to: from + 500 }, limits, slices);
   assert.deepEqual(
     numbersIn(part.json),
     [0, 1, 2, 3].map((i) => from + i),
@@ -66,7 +72,7 @@ test("a search that finds nothing ends at its work limit, and the next one goes 
   let from = 0;
   let calls = 0;
   for (; from <= 200_000; calls++) {
-    const { end, count } = await findLogs(endlessSource(), filter, { from, to: 200_000 }, limits);
+    const { end, count } = await findLogs(endlessSource(), filter, { from, to: 200_000 }, limits, slices);
     assert.ok(end > from);
     assert.equal(count, 0);
     from = end;
@@ -79,19 +85,22 @@ test("a long search gives way to other work and ends once it is cancelled", asyn
   const limits = { ...LIMITS, resultsMax: 10 ** 6, bytesMax: 10 ** 9 };
   const range = { from: 0, to: 199_999 };
   let turns = 0;
-  const timer = setInterval(() => turns++, 1);
-  const found = await findLogs(endlessSource(), new LogFilter(), range, limits);
-  clearInterval(timer);
-  assert.equal(found.count, 200_000);
-  assert.ok(turns > 1);
+  let isDone = false;
+  const stepping = new SharedSlices(new ManualTimers({ msPerLook: 1 }));
+  const found = Promise.resolve(findLogs(endlessSource(), new LogFilter(), range, limits, stepping)).finally(() => {
+    isDone = true;
+  });
+  for (; !isDone; turns++) await setImmediate();
+  assert.equal((await found).count, 200_000);
+  assert.ok(turns > 100, String(turns));
 
-  const ended = findLogs(endlessSource(), new LogFilter(), range, limits, { isAborted: true });
+  const ended = findLogs(endlessSource(), new LogFilter(), range, limits, slices, { isAborted: true });
   await assert.rejects(async () => await ended, { code: "RPC_TIMEOUT" });
 });
 
 test("blocks that are rolled back during a search are passed over", async () => {
   const source = endlessSource((number) => number < 3);
-  const { json } = await findLogs(source, new LogFilter(), { from: 0, to: 9 }, LIMITS);
+  const { json } = await findLogs(source, new LogFilter(), { from: 0, to: 9 }, LIMITS, slices);
   assert.deepEqual(numbersIn(json), [0, 1, 2]);
 });
 
@@ -112,7 +121,7 @@ test("a search that is overtaken by a rollback begins again, also after a failed
         return endlessSource(isThere).logsOf(number);
       },
     };
-    const { json, count } = await findLogs(source, new LogFilter(), range, limits);
+    const { json, count } = await findLogs(source, new LogFilter(), range, limits, slices);
     assert.equal(count, 3);
     assert.deepEqual(numbersIn(json), [0, 1, 2]);
   }
@@ -135,11 +144,11 @@ test("a range that a limit cuts is answered whole up to where it was cut, whatev
       const to = from + logs.length - 1;
       const found: number[] = [];
       for (let start = from; start <= to; ) {
-        const part = await findLogs(source, new LogFilter(), { from: start, to }, limits);
+        const part = await findLogs(source, new LogFilter(), { from: start, to }, limits, slices);
         assert.ok(part.end > start && part.end <= to + 1);
         if (part.limit !== undefined) {
           const range = { from: start, to: part.end - 1 };
-          const again = await findLogs(source, new LogFilter(), range, limits);
+          const again = await findLogs(source, new LogFilter(), range, limits, slices);
           assert.equal(again.end, part.end);
           assert.equal(jsonString(again.json), jsonString(part.json));
         }
@@ -153,38 +162,16 @@ test("a range that a limit cuts is answered whole up to where it was cut, whatev
   );
 });
 
-/** Slices that are over whenever somebody looks: the bytes of JSON that were written when it happened. */
-class Looks extends SharedSlices {
-  turns = 0;
-  override isOver(): boolean {
-    return true;
-  }
-  override next(): Promise<undefined> {
-    this.turns++;
-    return Promise.resolve(undefined);
-  }
-  override enter(): undefined {
-    return undefined;
-  }
-}
-
 test("findLogs writes a quarter of a megabyte between two looks at the clock, of many blocks and within one", async () => {
   for (const [blocks, logs] of [
     [40, 15],
     [1, 60],
     [600, 1],
   ] as const) {
-    const slices = new Looks();
+    const slices = new CountedSlices();
     const source = sourceOf(() => logs, 120_000);
     const bytesMax = 10 ** 9;
-    const found = await findLogs(
-      source,
-      new LogFilter(),
-      { from: 0, to: blocks - 1 },
-      { ...LIMITS, bytesMax },
-      undefined,
-      slices,
-    );
+    const found = await findLogs(source, new LogFilter(), { from: 0, to: blocks - 1 }, { ...LIMITS, bytesMax }, slices);
     assert.equal(found.count, blocks * logs);
     const { length } = jsonString(found.json);
     assert.ok(slices.turns >= length / (256 << 10) - 1, `${length} bytes in ${slices.turns} turns`);
@@ -192,14 +179,14 @@ test("findLogs writes a quarter of a megabyte between two looks at the clock, of
 });
 
 test("findLogs ends within a block whose logs pass the limit of bytes, and forgets what it has of them", async () => {
-  const slices = new Looks();
+  const slices = new CountedSlices();
   const source = sourceOf((number) => (number === 1 ? 100 : 1), 120_000);
   const limits = { ...LIMITS, bytesMax: 1_000_000 };
-  const found = await findLogs(source, new LogFilter(), { from: 0, to: 2 }, limits, undefined, slices);
+  const found = await findLogs(source, new LogFilter(), { from: 0, to: 2 }, limits, slices);
   assert.deepEqual([found.count, found.end, found.limit], [1, 1, "bytes"]);
   assert.deepEqual(numbersIn(found.json), [0]);
   // Four of the hundred logs pass it.
   assert.ok(slices.turns <= 8, `${slices.turns} turns`);
-  const first = await findLogs(source, new LogFilter(), { from: 1, to: 2 }, limits, undefined, slices);
+  const first = await findLogs(source, new LogFilter(), { from: 1, to: 2 }, limits, slices);
   assert.deepEqual([first.count, first.end, first.limit], [100, 2, "bytes"]);
 });

@@ -8,7 +8,7 @@ import { RequestTimeoutError } from "../rpc/transport/errors.ts";
 import type { CancelToken } from "../threads/cancel-token.ts";
 import { StepWork } from "../threads/in-slices.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
-import { SharedSlices } from "../threads/shared-slices.ts";
+import type { SharedSlices } from "../threads/shared-slices.ts";
 
 /** Each window is twice as long as the one before: a search may end after a few candidates. */
 const FIRST_WINDOW_BLOCKS = 4_096;
@@ -29,8 +29,8 @@ export function findLogs(
   filter: LogFilter,
   range: BlockRange,
   limits: LogLimits,
+  slices: SharedSlices,
   cancel?: Pick<CancelToken, "isAborted">,
-  slices = new SharedSlices(),
   texts?: LogTextCache,
 ): MaybePromise<FoundLogs> {
   const search = new RepeatedSearch(source, () => new LogSearch(source, filter, range, limits, texts));

@@ -14,6 +14,7 @@ import type { ListenRequest, NodeAdmin } from "../rpc/ports/admin.ts";
 import type { EndpointOptions, TcpKind } from "../rpc/transport/server/listener.ts";
 import type { RpcServer } from "../rpc/transport/server/server.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import type { CallerFiles } from "./caller-files.ts";
 import { nodeIdentity } from "./node-identity.ts";
 import type { ChainParts, ProductionParts } from "./parts.ts";
@@ -23,6 +24,7 @@ export type NodeAdminModules = {
   readonly core: Pick<ChainParts, "chain" | "execution">;
   readonly production: Pick<ProductionParts, "engine" | "badBlocks" | "withoutEngine">;
   readonly log: Logger;
+  readonly timers: Timers;
   readonly files: CallerFiles;
   /** Undefined until the first listeners are open. */
   readonly server: () => RpcServer | undefined;
@@ -57,7 +59,7 @@ export function createNodeAdmin(
   config: Pick<Config, "home" | "dev" | "jsonRpc" | "cometbft" | "shh">,
   modules: NodeAdminModules,
 ): NodeAdmin {
-  const { production, log, files, server, endpoints, hasUnlockedAccounts, isRunning } = modules;
+  const { production, log, timers, files, server, endpoints, hasUnlockedAccounts, isRunning } = modules;
   const { chain, execution } = modules.core;
   const { engine } = production;
 
@@ -159,7 +161,7 @@ export function createNodeAdmin(
       await production.withoutEngine("an import", async () => {
         await importChainFile(
           path,
-          { chain, log },
+          { chain, log, timers },
           {
             mayContinue() {
               if (!isRunning()) throw new AdminError("the node stops");

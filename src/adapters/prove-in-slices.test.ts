@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { bigintToFixedBytes } from "../primitives/bytes.ts";
 import { type Hash, hashFromBytes, ZERO_HASH } from "../primitives/hash.ts";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { SharedSlices } from "../threads/shared-slices.ts";
 import { proveInSlices } from "./prove-in-slices.ts";
 
@@ -15,8 +16,8 @@ function setup() {
   let begunMs = 0;
   const slices = new SharedSlices({
     now: () => state.nowMs,
-    defer: (work) =>
-      setImmediate(() => {
+    deferred: (where, work) =>
+      fatalTimers.deferred(where, () => {
         state.turns++;
         begunMs = state.nowMs;
         work();

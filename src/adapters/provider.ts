@@ -6,13 +6,14 @@ import { jsonString } from "../rpc/transport/codec.ts";
 import { type Connection, RequestContext } from "../rpc/transport/dispatch/context.ts";
 import { toErrorObject } from "../rpc/transport/dispatch/error-codes.ts";
 import { namespaceOf, type Registry } from "../rpc/transport/dispatch/method.ts";
+import type { Timer } from "../telemetry/timers.ts";
 import { type InProcessProvider, type ProviderRequest, ProviderRpcError } from "./provider-types.ts";
 
 /** EIP-1193's code for an unknown method. */
 const UNSUPPORTED_METHOD = 4200;
 
-/** The longest time of a timer. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
+/** Nothing happens then: the timer that waits for it keeps the program alive. */
+const DAY_MS = 86_400_000;
 
 /** The provider of a node, which the node closes. */
 export class NodeProvider extends EventEmitter implements InProcessProvider {
@@ -22,7 +23,7 @@ export class NodeProvider extends EventEmitter implements InProcessProvider {
   readonly #connection: Connection;
   readonly #closeTasks: (() => void)[] = [];
   readonly #subscriptions = new Set<unknown>();
-  #holding: NodeJS.Timeout | undefined;
+  #holding: Timer | undefined;
   #isClosed = false;
 
   constructor(registry: Registry<RpcPorts>, modules: RpcPorts) {
@@ -73,7 +74,7 @@ export class NodeProvider extends EventEmitter implements InProcessProvider {
       throw new ProviderRpcError(toErrorObject(error), { cause: error });
     } finally {
       // A notice must not overtake the id of its subscription.
-      setImmediate(() => context.replied());
+      this.#modules.timers.soon("in-process call", () => context.replied());
     }
   }
 
@@ -87,9 +88,9 @@ export class NodeProvider extends EventEmitter implements InProcessProvider {
 
   #hold(isHeld: boolean): void {
     if (!isHeld) {
-      clearInterval(this.#holding);
+      this.#holding?.cancel();
       this.#holding = undefined;
-    } else this.#holding ??= setInterval(() => {}, TIMER_MS_MAX);
+    } else this.#holding ??= this.#modules.timers.every(DAY_MS, "subscriptions", () => {}, { keepsAlive: true });
   }
 
   /** Ends every subscription; further requests are rejected. */

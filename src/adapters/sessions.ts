@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import { CallBundles } from "../rpc/methods/call-bundles.ts";
 import { Filters } from "../rpc/methods/filters/filters.ts";
 import { BlockJsonCache } from "../rpc/methods/json/block-json-cache.ts";
-import type { RpcSettings } from "../rpc/methods/rpc-ports.ts";
+import type { RpcPorts, RpcSettings } from "../rpc/methods/rpc-ports.ts";
 import {
   type ConnectionSessions,
   HashrateRegistry,
@@ -17,9 +17,10 @@ import { Notifier } from "../rpc/methods/subscriptions/notifier.ts";
 import { Subscriptions } from "../rpc/methods/subscriptions/subscriptions.ts";
 import type { ChainEvents } from "../rpc/ports/chain-view.ts";
 import type { NodePort } from "../rpc/ports/node.ts";
-import type { RemotePorts } from "../rpc/ports/remote-ports.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Timers } from "../telemetry/timers.ts";
+import { SharedSlices } from "../threads/shared-slices.ts";
 
 /** What they learn from. */
 export type ConnectionPorts = {
@@ -31,17 +32,24 @@ export type ConnectionPorts = {
 export function createConnectionSessions(
   { jsonRpc, cache, limits }: Config,
   log: Logger,
-  { chain, node }: ConnectionPorts,
+  { chain, node, timers }: ConnectionPorts & { readonly timers: Timers },
 ): ConnectionSessions {
-  const blockJson = new BlockJsonCache({
-    bytesMax: Math.min(limits.calls.blockCacheBytesMax, cache.bytes),
-    nullPowFields: jsonRpc.nullPowFields,
-  });
+  const slices = { json: new SharedSlices(timers), hash: new SharedSlices(timers) };
+  const blockJson = new BlockJsonCache(
+    {
+      bytesMax: Math.min(limits.calls.blockCacheBytesMax, cache.bytes),
+      nullPowFields: jsonRpc.nullPowFields,
+    },
+    slices.json,
+  );
   const { maxPerConnection, max, termsMax, queueBytesMax, traceChainsMax } = limits.subscriptions;
-  const notifier = new Notifier({
-    queueCharsMax: queueBytesMax,
-    onError: (error) => log.error("notification could not be sent", { error }),
-  });
+  const notifier = new Notifier(
+    {
+      queueCharsMax: queueBytesMax,
+      onError: (error) => log.error("notification could not be sent", { error }),
+    },
+    timers,
+  );
   return {
     subscriptions: new Subscriptions({ maxPerConnection, max }),
     feeds: new EthFeeds({
@@ -49,6 +57,7 @@ export function createConnectionSessions(
       blockJson,
       node,
       notifier,
+      timers,
       logs: new LogFeed({ termsMax }, notifier),
     }),
     traceChains: new TraceChains({
@@ -56,16 +65,21 @@ export function createConnectionSessions(
       onError: (error) => log.error("block of a chain could not be traced", { error }),
     }),
     blockJson,
+    slices,
   };
 }
 
 /** `createConnectionSessions` once: called again with the ports of another chain, the same sessions follow that one. */
-export function lastingConnectionSessions(config: Config, log: Logger): (ports: ConnectionPorts) => ConnectionSessions {
+export function lastingConnectionSessions(
+  config: Config,
+  log: Logger,
+  timers: Timers,
+): (ports: ConnectionPorts) => ConnectionSessions {
   let opened: { readonly events: EventsSwitch; readonly sessions: ConnectionSessions } | undefined;
   return ({ chain, node }) => {
     if (opened === undefined) {
       const events = new EventsSwitch(chain);
-      opened = { events, sessions: createConnectionSessions(config, log, { chain: events, node }) };
+      opened = { events, sessions: createConnectionSessions(config, log, { chain: events, node, timers }) };
     } else {
       opened.events.follow(chain);
     }
@@ -76,15 +90,14 @@ export function lastingConnectionSessions(config: Config, log: Logger): (ports: 
 /** Filters and what else is forgotten when the chain is replaced. Subscribed to the chain until `filters.close` is called. */
 export function createFilterSessions(
   { limits }: Config,
-  ports: Pick<RemotePorts, "chain">,
+  { chain, timers }: Pick<RpcPorts, "chain" | "timers">,
   { logLimits }: Pick<RpcSettings, "logLimits">,
 ): Omit<Sessions, keyof ConnectionSessions> {
-  const now = () => performance.now();
   return {
-    filters: new Filters({ ...limits.filters, logLimits }, { chain: ports.chain, now }),
+    filters: new Filters({ ...limits.filters, logLimits }, { chain, timers }),
     sendLock: new KeyedLock(),
     callBundles: new CallBundles(),
-    hashrates: new HashrateRegistry(now),
+    hashrates: new HashrateRegistry(() => timers.now()),
   };
 }
 

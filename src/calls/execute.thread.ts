@@ -1,6 +1,7 @@
 import { RELEASE_MS } from "../chain/store/follow/store-follower.ts";
 import { type ModuleStarter, RequestedModules } from "../compiled-contracts/requested-modules.ts";
 import { garbageCollector } from "../profiling/garbage-collection.ts";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import type { Channel } from "../threads/channel.ts";
 import { threadData } from "../threads/native-calls.ts";
 import { serveThread } from "../threads/serve-thread.ts";
@@ -36,4 +37,4 @@ const starter: Channel<ModuleStarter> = serveThread<ModuleStarter>({
   execute: (request: ExecutionRequest) => execution.execute(request),
   dropped: (key: string) => modules.drop(key),
 })!;
-setInterval(() => execution.releaseRemoved(), RELEASE_MS).unref();
+fatalTimers.every(RELEASE_MS, "release of removed files", () => execution.releaseRemoved());

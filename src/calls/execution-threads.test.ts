@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import type { ModuleRequest } from "../compiled-contracts/requested-modules.ts";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { ExecutionThreads, type ExecutionThreadsOptions } from "./execution-threads.ts";
 import type { ExecutionThreadData } from "./following-execution.ts";
 
@@ -12,17 +13,20 @@ describe("ExecutionThreads", () => {
   const lost: (readonly [string, string | undefined])[] = [];
   const open = (options: Partial<ExecutionThreadsOptions> = {}) => {
     lost.length = 0;
-    threads = new ExecutionThreads({
-      entry: "calls/testing/misbehave.thread",
-      count: 1,
-      waitingMax: 100,
-      graceMs: 50,
-      data: {} as ExecutionThreadData,
-      compiler: undefined,
-      epoch: () => 0,
-      onLost: ({ reason }, method) => lost.push([reason, method]),
-      ...options,
-    });
+    threads = new ExecutionThreads(
+      {
+        entry: "calls/testing/misbehave.thread",
+        count: 1,
+        waitingMax: 100,
+        graceMs: 50,
+        data: {} as ExecutionThreadData,
+        compiler: undefined,
+        epoch: () => 0,
+        onLost: ({ reason }, method) => lost.push([reason, method]),
+        ...options,
+      },
+      fatalTimers,
+    );
   };
   const run = (behaviour: string, detail: unknown = 0, timeoutMs = 0, cancel = NO_CANCEL) =>
     threads.run({ method: "call", input: { behaviour, detail } }, { timeoutMs, cancel });

@@ -9,6 +9,7 @@ import { ExecutionTimeoutError } from "../execution/call/call-errors.ts";
 import { RequestTimeoutError, TooManyError } from "../rpc/transport/errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { declareGauges, type Metrics } from "../telemetry/metrics.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import type { CancelToken } from "../threads/cancel-token.ts";
 import { errorFromData } from "../threads/plain-data.ts";
 import { CallAbortedError, Pool, ThreadLostError } from "../threads/pool.ts";
@@ -64,21 +65,24 @@ export class ExecutionThreads {
   readonly #options: ExecutionThreadsOptions;
   readonly #ignoreDropped: (() => void) | undefined;
 
-  constructor(options: ExecutionThreadsOptions) {
+  constructor(options: ExecutionThreadsOptions, timers: Timers) {
     const { data, count, waitingMax, compiler, onLost, entry } = options;
     this.#options = options;
-    this.pool = new Pool({
-      entry: entry ?? "calls/execute.thread",
-      data,
-      count,
-      waitingMax,
-      heapMegabytesMax: HEAP_MEGABYTES_MAX,
-      idleMs: IDLE_MS,
-      here: moduleStarter(compiler),
-      onLost(error, call) {
-        if (call === undefined) onLost(error, undefined);
+    this.pool = new Pool(
+      {
+        entry: entry ?? "calls/execute.thread",
+        data,
+        count,
+        waitingMax,
+        heapMegabytesMax: HEAP_MEGABYTES_MAX,
+        idleMs: IDLE_MS,
+        here: moduleStarter(compiler),
+        onLost(error, call) {
+          if (call === undefined) onLost(error, undefined);
+        },
       },
-    });
+      timers,
+    );
     this.#ignoreDropped = compiler?.onDropped((key) => this.pool.emit("dropped", key));
   }
 
@@ -139,9 +143,9 @@ export function createExecutionThreads(
   config: Config,
   log: Logger,
   { chain, store }: ThreadedChain,
-  metrics: Metrics,
-  compiler: ModuleSource | undefined,
+  modules: { readonly metrics: Metrics; readonly timers: Timers; readonly compiler: ModuleSource | undefined },
 ): ExecutionThreads | undefined {
+  const { metrics, timers, compiler } = modules;
   const { workers } = config.jsonRpc;
   if (workers === 0 || isInMemory(config)) return undefined;
   const { followable } = store;
@@ -155,27 +159,30 @@ export function createExecutionThreads(
     labels: ["reason"],
   });
   const { minimumGasPriceWei } = config.mempool;
-  const threads = new ExecutionThreads({
-    data: {
-      store: followable,
-      cacheBytes: config.cache.bytes,
-      config: chain.genesisConfig,
-      genesisHash: chain.genesisHash,
-      limits: callLimitsOf(config),
-      startPrice: minimumGasPriceWei > 0n ? minimumGasPriceWei : undefined,
-      compiles: compiler !== undefined,
+  const threads = new ExecutionThreads(
+    {
+      data: {
+        store: followable,
+        cacheBytes: config.cache.bytes,
+        config: chain.genesisConfig,
+        genesisHash: chain.genesisHash,
+        limits: callLimitsOf(config),
+        startPrice: minimumGasPriceWei > 0n ? minimumGasPriceWei : undefined,
+        compiles: compiler !== undefined,
+      },
+      compiler,
+      count: workers,
+      waitingMax: config.limits.server.callQueueMax,
+      epoch: () => store.epoch,
+      onDamage: (error) => store.noteDamage(error),
+      onLost(error, method) {
+        const { reason } = error;
+        lost.add(1, { reason });
+        log.error("execution thread ended", { reason, method, error });
+      },
     },
-    compiler,
-    count: workers,
-    waitingMax: config.limits.server.callQueueMax,
-    epoch: () => store.epoch,
-    onDamage: (error) => store.noteDamage(error),
-    onLost(error, method) {
-      const { reason } = error;
-      lost.add(1, { reason });
-      log.error("execution thread ended", { reason, method, error });
-    },
-  });
+    timers,
+  );
   declareGauges(metrics, {
     execution_threads_busy: ["Threads that execute a call.", () => threads.pool.busy],
     execution_threads_waiting: ["Calls that wait for a thread.", () => threads.pool.waiting],

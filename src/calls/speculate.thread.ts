@@ -1,6 +1,7 @@
 import { RELEASE_MS } from "../chain/store/follow/store-follower.ts";
 import { type ModuleStarter, RequestedModules } from "../compiled-contracts/requested-modules.ts";
 import type { RecordedBatch } from "../execution/parallel/recorded-batch.ts";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import type { Channel } from "../threads/channel.ts";
 import { threadData } from "../threads/native-calls.ts";
 import { serveThread } from "../threads/serve-thread.ts";
@@ -20,4 +21,4 @@ const starter: Channel<ModuleStarter> = serveThread<ModuleStarter>({
   speculate: (sent: SentTransactions) => speculation.speculate(sent),
   dropped: (key: string) => modules.drop(key),
 })!;
-setInterval(() => speculation.releaseRemoved(), RELEASE_MS).unref();
+fatalTimers.every(RELEASE_MS, "release of removed files", () => speculation.releaseRemoved());

@@ -6,6 +6,7 @@ import type { RecordedBatch } from "../execution/parallel/recorded-batch.ts";
 import { Speculation, type SpeculationLane, type SpeculationRequest } from "../execution/parallel/speculation.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { Pool, ThreadLostError } from "../threads/pool.ts";
 import { type SpeculationThreadData, sentTransactions } from "./following-speculation.ts";
 import type { SpeculationHandlers } from "./speculate.thread.ts";
@@ -34,21 +35,25 @@ export class SpeculationThreads {
     readonly compiler: ModuleSource | undefined;
     readonly onLost: (error: ThreadLostError) => void;
     readonly onOutcome: ConstructorParameters<typeof Speculation>[1];
+    readonly timers: Timers;
   }) {
-    const { count, data, compiler, onLost } = options;
+    const { count, data, compiler, onLost, timers } = options;
     // A pool for each thread: what belongs together has to be executed by the same one.
     this.#pools = Array.from(
       { length: count },
       () =>
-        new Pool<SpeculationHandlers>({
-          entry: "calls/speculate.thread",
-          data,
-          count: 1,
-          waitingMax: Number.POSITIVE_INFINITY,
-          heapMegabytesMax: HEAP_MEGABYTES_MAX,
-          idleMs: IDLE_MS,
-          here: moduleStarter(compiler),
-        }),
+        new Pool<SpeculationHandlers>(
+          {
+            entry: "calls/speculate.thread",
+            data,
+            count: 1,
+            waitingMax: Number.POSITIVE_INFINITY,
+            heapMegabytesMax: HEAP_MEGABYTES_MAX,
+            idleMs: IDLE_MS,
+            here: moduleStarter(compiler),
+          },
+          timers,
+        ),
     );
     this.#ignoreDropped = compiler?.onDropped((key) => {
       for (const pool of this.#pools) pool.emit("dropped", key);
@@ -78,9 +83,9 @@ export function createSpeculationThreads(
   config: Config,
   log: Logger,
   { chain, store }: SpeculatedChain,
-  metrics: Metrics,
-  compiler: ModuleSource | undefined,
+  modules: { readonly metrics: Metrics; readonly timers: Timers; readonly compiler: ModuleSource | undefined },
 ): SpeculationThreads | undefined {
+  const { metrics, timers, compiler } = modules;
   const { speculationThreads: count } = config.evm;
   const { followable } = store;
   if (count === 0 || config.dev || config.consensus.engine !== "solo") return undefined;
@@ -104,6 +109,7 @@ export function createSpeculationThreads(
       compiles: compiler !== undefined,
     },
     compiler,
+    timers,
     onOutcome: (outcome, transactions) => outcomes.add(transactions, { outcome }),
     onLost(error) {
       lost.add(1, { reason: error.reason });

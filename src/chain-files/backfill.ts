@@ -4,6 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { type Chain, createChain } from "../chain/chain.ts";
 import { createChainStateTrie } from "../chain/chain-state-trie.ts";
 import { genesisState } from "../chain/genesis-block.ts";
+import { deferOn } from "../chain/store/background-work.ts";
 import type { CacheSizes } from "../chain/store/cache-sizes.ts";
 import { BACKFILL_FOLDER } from "../chain/store/log/replace-log.ts";
 import type { LogBlockStore } from "../chain/store/log-block-store.ts";
@@ -13,6 +14,7 @@ import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Genesis } from "../params/genesis.ts";
 import { createStateTrie } from "../state/state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { importFileBlock } from "./chain-file.ts";
 import { ForkedImportError, type ImportSteps, importChainFile } from "./transfer-chain-file.ts";
 
@@ -51,11 +53,11 @@ type BackfillResult = {
 export async function backfill(
   opened: BackfilledChain,
   { directory, file, caches, steps, executionOf, failPoint = () => {} }: BackfillOptions,
-  log: Logger,
+  modules: { readonly log: Logger; readonly timers: Timers },
 ): Promise<BackfillResult> {
   const folder = join(directory, BACKFILL_FOLDER);
   const base = opened.store.base() ?? 0;
-  const target = openTarget(opened, folder, { caches, log });
+  const target = openTarget(opened, folder, { ...modules, caches });
   let isOfOtherChain = false;
   try {
     const { chain } = target;
@@ -63,7 +65,7 @@ export async function backfill(
     const { mayContinue, ...others } = steps(chain);
     const counts = await importChainFile(
       file,
-      { chain, log },
+      { ...modules, chain },
       { ...others, mayContinue: () => head() < base - 1 && mayContinue() },
     );
     failPoint("backfill:imported");
@@ -96,10 +98,10 @@ export async function backfill(
 function openTarget(
   { chain: { genesisConfig: config, genesisHash }, genesis }: BackfilledChain,
   directory: string,
-  { caches, log }: { readonly caches: CacheSizes; readonly log: Logger },
+  { caches, log, timers }: { readonly caches: CacheSizes; readonly log: Logger; readonly timers: Timers },
 ) {
   const logger = log.child("backfill");
-  const store = openDiskBlockStore({ directory, createTrie: createStateTrie, caches, logger });
+  const store = openDiskBlockStore({ directory, createTrie: createStateTrie, caches, logger, defer: deferOn(timers) });
   try {
     const stateTrie = createChainStateTrie(store, { cacheBytes: caches.trieNodes });
     if (store.head() === undefined) store.appendGenesis(genesisState(genesis));

@@ -3,6 +3,7 @@ import type { ChainConfig } from "../params/chain-config.ts";
 import { hardforkAt } from "../params/hardforks.ts";
 import { ADDRESS_LENGTH, type Address, addressFromBytes } from "../primitives/address.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { Pool } from "../threads/pool.ts";
 import { readCanonicalTransactions } from "../types/block-codec.ts";
 import type { senderRecovery } from "../types/transaction/recover-senders.thread.ts";
@@ -29,16 +30,19 @@ const PARTS_QUEUED = 16;
 
 export function createSenderRecovery(
   config: ChainConfig,
-  { threadCount, log }: { readonly threadCount: number; readonly log: Logger },
+  { threadCount, log, timers }: { readonly threadCount: number; readonly log: Logger; readonly timers: Timers },
 ): SenderRecovery {
-  const threads = new Pool<typeof senderRecovery>({
-    entry: "types/transaction/recover-senders.thread",
-    count: threadCount,
-    waitingMax: Number.POSITIVE_INFINITY,
-    callsMax: PARTS_QUEUED,
-    heapMegabytesMax: 256,
-    onLost: (error) => log.warn("sender recovery failed", { error }),
-  });
+  const threads = new Pool<typeof senderRecovery>(
+    {
+      entry: "types/transaction/recover-senders.thread",
+      count: threadCount,
+      waitingMax: Number.POSITIVE_INFINITY,
+      callsMax: PARTS_QUEUED,
+      heapMegabytesMax: 256,
+      onLost: (error) => log.warn("sender recovery failed", { error }),
+    },
+    timers,
+  );
   return {
     async recover({ header, bytes }) {
       const transactions = canonicalTransactions(bytes);

@@ -7,6 +7,7 @@ import { NodeError } from "../errors.ts";
 import type { Address } from "../primitives/address.ts";
 import { makeFolder, syncDirectory } from "../storage/make-folder.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { decodeWaitingBlock, exportFileBlock, type FileBlock, readChainFile } from "./chain-file.ts";
 import { writeChainFile } from "./chain-file-io.ts";
 import { createSenderRecovery, recoverAhead } from "./recover-ahead.ts";
@@ -47,11 +48,11 @@ export type ImportSteps = {
  */
 export async function importChainFile(
   path: string,
-  { chain, log }: { readonly chain: Chain; readonly log: Logger },
+  { chain, log, timers }: { readonly chain: Chain; readonly log: Logger; readonly timers: Timers },
   { mayContinue, importBlock, onBlock }: ImportSteps,
 ): Promise<{ readonly imported: number; readonly skipped: number }> {
   const threadCount = Math.min(RECOVERY_THREADS_MAX, availableParallelism());
-  const recovery = createSenderRecovery(chain.config, { threadCount, log });
+  const recovery = createSenderRecovery(chain.config, { threadCount, log, timers });
   let imported = 0;
   let skipped = 0;
   try {

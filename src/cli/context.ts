@@ -5,6 +5,7 @@ import { ActivityLog } from "../observe/activity/activity-log.ts";
 import { createPaint } from "../observe/activity/paint.ts";
 import type { CrashSource } from "../observe/crash-policy.ts";
 import { createLogger, type LoggerOptions, type RootLogger } from "../telemetry/create-logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { hasColors } from "./colors.ts";
 import { createLogOutput } from "./log-output.ts";
 
@@ -22,6 +23,7 @@ export type CliContext = {
   readonly stderr: Output;
   /** Milliseconds of the Unix clock. */
   readonly now: () => number;
+  readonly timers: Timers;
   /** Loads the node; apart from the commands that need it, nobody pays for that. */
   readonly loadOperations: () => Promise<NodeOperations>;
   /** Calls `listener` for SIGINT and SIGTERM until the returned function is called. */
@@ -48,8 +50,7 @@ export function openNodeLog(config: Config, context: CliContext): RootLogger {
     activity = new ActivityLog({
       write,
       paint: createPaint(hasColors(context.stderr, context.environment)),
-      now: () => performance.now(),
-      schedule: scheduleIdle,
+      timers: context.timers,
       isEnabled: () => log.enabled("info"),
     });
     const { flush } = activity;
@@ -72,10 +73,4 @@ function createLogOn(
   });
   const log = createLogger({ ...options, color: hasColors(stderr, environment), write: before(output) });
   return log;
-}
-
-/** A timer that holds no process open. */
-function scheduleIdle(work: () => void, milliseconds: number): () => void {
-  const timer = setTimeout(work, milliseconds).unref();
-  return () => clearTimeout(timer);
 }

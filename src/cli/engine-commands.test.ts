@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { constants, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { addressFromPrivateKey } from "../crypto/secp256k1.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { ifPresent } from "../storage/if-present.ts";
@@ -105,16 +106,31 @@ test("start.sh stops every node in order, on Ctrl-C and on SIGTERM, and ends aft
   const program = join(folder, "fake-evmintd");
   writeFileSync(
     program,
-    '#!/bin/sh\ntrap \'echo stopped >> "$3/signals"; sleep 0.2; echo ended >> "$3/signals"; exit 0\' TERM INT\necho started >> "$3/signals"\nwhile :; do sleep 0.1; done\n',
+    '#!/bin/sh\ntrap \'echo stopped >> "$3/signals"; sleep 0.2; echo ended >> "$3/signals"; exit 0\' TERM INT\necho started >> "$3/signals"\necho started >> "$STARTED"\nwhile :; do sleep 0.1; done\n',
     { mode: 0o755 },
   );
   const signalsOf = (name: string) => ifPresent(() => readFileSync(join(net, name, "signals"), "utf8")) ?? "";
   const names = ["validator-0", "validator-1", "validator-2", "node-3"];
+  // Each node writes a line into it once it can be stopped.
+  const fifo = join(folder, "started");
+  assert.equal(spawnSync("mkfifo", [fifo]).status, 0);
+  const pipe = new Socket({ fd: openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK) });
+  after(() => pipe.destroy());
+  const started = createInterface({ input: pipe });
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     for (const name of names) rmSync(join(net, name, "signals"), { force: true });
-    const script = spawn(join(net, "start.sh"), { env: { ...process.env, EVMINTD: program }, stdio: "ignore" });
+    let lines = 0;
+    const allStarted = new Promise<void>((resolve) => {
+      started.on("line", () => {
+        if (++lines === names.length) resolve();
+      });
+    });
+    const script = spawn(join(net, "start.sh"), {
+      env: { ...process.env, EVMINTD: program, STARTED: fifo },
+      stdio: "ignore",
+    });
     const exited = once(script, "exit");
-    while (!names.every((name) => signalsOf(name) === "started\n")) await setTimeout(20);
+    await allStarted;
     script.kill(signal);
     await exited;
     for (const name of names) assert.equal(signalsOf(name), "started\nstopped\nended\n", name);

@@ -59,11 +59,18 @@ test("SIGTERM stops a node cleanly, SIGINT too", async () => {
 
 test("a second signal ends the process at once", async () => {
   const { child, exit } = await startFakeNode("hang");
+  let output = "";
+  const stopping = new Promise<void>((resolve) => {
+    child.stdout.on("data", (chunk) => {
+      output += chunk;
+      if (output.includes("stopping")) resolve();
+    });
+  });
   child.kill("SIGINT");
   // Two signals sent at once may arrive as one.
-  const again = setInterval(() => child.kill("SIGINT"), 50);
+  await stopping;
+  child.kill("SIGINT");
   assert.deepEqual(await exit, [130, null]);
-  clearInterval(again);
 });
 
 test("a reader that goes away does not stop the node", async () => {

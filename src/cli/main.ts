@@ -1,4 +1,5 @@
 import type { NodeOperations } from "../node/types.ts";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { runCli } from "./program.ts";
 
 /** A reader that takes longer for the last output has stopped reading. */
@@ -18,6 +19,7 @@ export async function main(loadOperations = loadNode): Promise<void> {
     stdout: process.stdout,
     stderr: process.stderr,
     now: Date.now,
+    timers: fatalTimers,
     loadOperations,
     onSignal(listener) {
       process.on("SIGINT", listener).on("SIGTERM", listener);
@@ -27,7 +29,7 @@ export async function main(loadOperations = loadNode): Promise<void> {
     exitNow: process.exit,
   });
   // A handle somebody forgot must not keep a stopped node alive; pending output must not be lost, unless nobody reads it.
-  setTimeout(() => process.exit(code), OUTPUT_TIMEOUT_MS);
+  fatalTimers.after(OUTPUT_TIMEOUT_MS, "output", () => process.exit(code), { keepsAlive: true });
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 }
 

@@ -12,6 +12,9 @@ import { DEV_ACCOUNTS } from "../keystore/dev-accounts.ts";
 import type { NodeOperations, RunningNode } from "../node/types.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../params/gas.ts";
 import { parseGenesis } from "../params/genesis.ts";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
+import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { runCli } from "./program.ts";
 import { fakeContext, fakeNode } from "./testing/fake-context.ts";
 
@@ -24,30 +27,28 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true }));
 
 test("start: a signal ends a start that waits for the network", async () => {
-  mock.timers.enable({ apis: ["setTimeout"] });
-  try {
-    let isStarting: () => void = () => {};
-    const begun = new Promise<void>((resolve) => {
-      isStarting = resolve;
-    });
-    const world = fakeContext({
-      operations: {
-        startNode() {
-          isStarting();
-          return new Promise(() => {});
-        },
+  const timers = new ManualTimers();
+  let isStarting: () => void = () => {};
+  const begun = new Promise<void>((resolve) => {
+    isStarting = resolve;
+  });
+  const world = fakeContext({
+    timers,
+    operations: {
+      startNode() {
+        isStarting();
+        return new Promise(() => {});
       },
-    });
-    void runCli(["start", "--dev", "--home", home], world.context);
-    await begun;
-    world.signal("SIGTERM");
-    await Promise.resolve();
-    assert.deepEqual(world.exits, []);
-    mock.timers.tick(60_000);
-    assert.deepEqual(world.exits, [143]);
-  } finally {
-    mock.timers.reset();
-  }
+    },
+  });
+  void runCli(["start", "--dev", "--home", home], world.context);
+  await begun;
+  world.signal("SIGTERM");
+  await timers.scheduled("stop of a start");
+  await timers.advance(1_999);
+  assert.deepEqual(world.exits, []);
+  await timers.advance(1);
+  assert.deepEqual(world.exits, [143]);
 });
 
 async function run(args: string[], options: Parameters<typeof fakeContext>[0] = {}) {
@@ -57,9 +58,10 @@ async function run(args: string[], options: Parameters<typeof fakeContext>[0] = 
 }
 
 /** Starts a dev node that is the given one; resolves once its banner is out. */
-async function startDev(node: RunningNode, args: string[] = []) {
+async function startDev(node: RunningNode, args: string[] = [], timers: Timers = fatalTimers) {
   const started: Config[] = [];
   const world = fakeContext({
+    timers,
     operations: {
       async startNode(config: Config) {
         started.push(config);
@@ -107,17 +109,12 @@ test("start fails with one line when the node fails, and stops what is left of i
 });
 
 test("start gives up on a node that does not stop in five seconds", async () => {
-  mock.timers.enable({ apis: ["setTimeout"] });
-  try {
-    const node = await startDev(fakeNode({ stop: () => new Promise(() => {}) }));
-    node.signal();
-    await new Promise(setImmediate);
-    await new Promise(setImmediate);
-    mock.timers.tick(5000);
-    assert.equal(await node.exit, 1);
-  } finally {
-    mock.timers.reset();
-  }
+  const timers = new ManualTimers();
+  const node = await startDev(fakeNode({ stop: () => new Promise(() => {}) }), [], timers);
+  node.signal();
+  assert.equal((await timers.scheduled("stop")).inMs, 5_000);
+  await timers.advance(5_000);
+  assert.equal(await node.exit, 1);
 });
 
 test("start explains an address in use, and shows a stack only when asked to", async () => {

@@ -11,6 +11,7 @@ import type { Address } from "../primitives/address.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { ThreadedCompiler } from "./threaded-compiler.ts";
@@ -87,7 +88,7 @@ function startCompiler(
   files?: { readonly directory: string; readonly bytesMax: number },
 ) {
   const metrics = createMetrics();
-  const compiler = new ThreadedCompiler({ cacheBytesMax, files }, { log: SILENT_LOGGER, metrics });
+  const compiler = new ThreadedCompiler({ cacheBytesMax, files }, { log: SILENT_LOGGER, metrics, timers: fatalTimers });
   t.after(() => compiler.close());
   return {
     compiler,

@@ -6,6 +6,7 @@ import type { Hardfork } from "../params/hardforks.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { type Counter, declareGauges, type Histogram, type Metrics, SECONDS_BUCKETS } from "../telemetry/metrics.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { Pool } from "../threads/pool.ts";
 import type { CompileInput, CompileResult, ContractCompilation } from "./compile-contracts.thread.ts";
 import { type CompiledModule, CompiledModules } from "./compiled-modules.ts";
@@ -42,16 +43,22 @@ export class ThreadedCompiler implements ContractCompiler {
   #fileBytes = 0;
   #isFileFaultLogged = false;
 
-  constructor(options: ThreadedCompilerOptions, { log, metrics }: { log: Logger; metrics: Metrics }) {
+  constructor(
+    options: ThreadedCompilerOptions,
+    { log, metrics, timers }: { log: Logger; metrics: Metrics; timers: Timers },
+  ) {
     this.#options = options;
     this.#log = log;
-    this.#thread = new Pool({
-      entry: "compiled-contracts/compile-contracts.thread",
-      count: 1,
-      waitingMax: 16,
-      heapMegabytesMax: 512,
-      onLost: (error) => log.error("contract compiler ended", { error }),
-    });
+    this.#thread = new Pool(
+      {
+        entry: "compiled-contracts/compile-contracts.thread",
+        count: 1,
+        waitingMax: 16,
+        heapMegabytesMax: 512,
+        onLost: (error) => log.error("contract compiler ended", { error }),
+      },
+      timers,
+    );
     this.#modules = new CompiledModules(options.cacheBytesMax, (key) => {
       for (const listener of this.#onDropped) listener(key);
     });
@@ -171,7 +178,11 @@ export const COMPILED_CONTRACT_LIMITS = {
 } as const;
 
 /** The compiler of a process; undefined where contracts are only interpreted. */
-export function createContractCompiler(config: Config, log: Logger, metrics: Metrics): ThreadedCompiler | undefined {
+export function createContractCompiler(
+  config: Config,
+  log: Logger,
+  modules: { readonly metrics: Metrics; readonly timers: Timers },
+): ThreadedCompiler | undefined {
   if (config.evm.compile === "off") return undefined;
   const { cacheBytesMax, fileBytesMax } = COMPILED_CONTRACT_LIMITS;
   const directory = join(cachePath(config.home), "contracts");
@@ -180,6 +191,6 @@ export function createContractCompiler(config: Config, log: Logger, metrics: Met
       cacheBytesMax,
       files: isInMemory(config) ? undefined : { directory, bytesMax: fileBytesMax },
     },
-    { log, metrics },
+    { ...modules, log },
   );
 }

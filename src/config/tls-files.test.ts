@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { makeCertificate, NO_OPENSSL } from "../../test/support/certificates.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { openTlsFiles } from "./tls-files.ts";
 
 const home = mkdtempSync(join(tmpdir(), "evmint-tls-files-"));
@@ -18,21 +19,23 @@ function open(options: { readonly clientCa?: string } = {}) {
   copyFileSync(first!.key, join(home, "key.pem"));
   const errors: unknown[] = [];
   const log = { ...SILENT_LOGGER, error: (_text: string, data?: object) => void errors.push(data) };
-  const files = openTlsFiles({ home, tls: { ...tls, ...options } }, log)!;
+  const timers = new ManualTimers();
+  const files = openTlsFiles({ home, tls: { ...tls, ...options } }, { log, timers })!;
   const changes: string[] = [];
   files.onChange(({ cert }) => changes.push(cert));
-  return { files, errors, changes };
+  const look = () => timers.advanceSync(1_000);
+  return { files, errors, changes, look };
 }
 
 test("a pair that is replaced file by file is taken once it is whole, without an error", { skip }, () => {
-  const { files, errors, changes } = open();
+  const { files, errors, changes, look } = open();
   assert.equal(files.material.cert, readFileSync(first!.cert, "utf8"));
   copyFileSync(second!.cert, join(home, "cert.pem"));
-  files.refresh();
+  look();
   assert.deepEqual([changes, errors], [[], []]);
   copyFileSync(second!.key, join(home, "key.pem"));
-  files.refresh();
-  files.refresh();
+  look();
+  look();
   assert.deepEqual([changes, errors], [[readFileSync(second!.cert, "utf8")], []]);
   assert.equal(files.material.key, readFileSync(second!.key, "utf8"));
   files.close();
@@ -55,10 +58,10 @@ test("files that are damaged, gone or of different keys change nothing, and are 
   };
   for (const [name, spoil] of Object.entries(damage)) {
     copyFileSync(third!.cert, join(home, "ca.pem"));
-    const { files, errors, changes } = open({ clientCa: "ca.pem" });
+    const { files, errors, changes, look } = open({ clientCa: "ca.pem" });
     const { material } = files;
     spoil();
-    for (let look = 0; look < 3; look++) files.refresh();
+    for (let looks = 0; looks < 3; looks++) look();
     assert.deepEqual([changes, errors.length, files.material], [[], 1, material], name);
     assert.equal((errors[0] as { readonly error: { readonly code: string } }).error.code, "CONFIG_INVALID", name);
     files.close();
@@ -68,5 +71,7 @@ test("files that are damaged, gone or of different keys change nothing, and are 
 test("a node does not start with certificates for clients and none of its own", { skip }, () => {
   copyFileSync(third!.cert, join(home, "ca.pem"));
   const config = { home, tls: { cert: "", key: "", clientCa: "ca.pem" } };
-  assert.throws(() => openTlsFiles(config, SILENT_LOGGER), { code: "CONFIG_INVALID" });
+  assert.throws(() => openTlsFiles(config, { log: SILENT_LOGGER, timers: new ManualTimers() }), {
+    code: "CONFIG_INVALID",
+  });
 });

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import type { TlsMaterial } from "../rpc/transport/server/listener.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timer, Timers } from "../telemetry/timers.ts";
 import type { Config } from "./config.ts";
 import { InvalidConfigError } from "./errors.ts";
 import { versionOfFile } from "./watched-files.ts";
@@ -12,6 +13,8 @@ import { versionOfFile } from "./watched-files.ts";
 const CHECK_MS = 1_000;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
+type TlsFilesModules = { readonly log: Logger; readonly timers: Pick<Timers, "every"> };
+
 /**
  * Certificate, key and, where clients need certificates, those that sign them: read at the start, and again when a file changes. Files that cannot be used
  * together change nothing: those read before stay.
@@ -19,7 +22,7 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 export class TlsFiles {
   readonly #config: Pick<Config, "tls" | "home">;
   readonly #log: Logger;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: Timer;
   readonly #onChange: ((material: TlsMaterial) => void)[] = [];
   #material: TlsMaterial;
   /** The files that were looked at last, good or not. */
@@ -28,12 +31,12 @@ export class TlsFiles {
   #fault: unknown;
 
   /** @throws InvalidConfigError when files are missing, damaged, or do not belong together */
-  constructor(config: Pick<Config, "tls" | "home">, log: Logger) {
+  constructor(config: Pick<Config, "tls" | "home">, { log, timers }: TlsFilesModules) {
     this.#config = config;
     this.#log = log;
     this.#version = this.#versionNow();
     this.#material = readMaterial(config);
-    this.#timer = setInterval(() => this.refresh(), CHECK_MS).unref();
+    this.#timer = timers.every(CHECK_MS, "files of TLS", () => this.refresh());
   }
 
   /** Files that belong together, read last. */
@@ -71,7 +74,7 @@ export class TlsFiles {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#timer.cancel();
   }
 
   #logFault(): void {
@@ -87,9 +90,9 @@ export class TlsFiles {
 }
 
 /** undefined: no TLS. @throws InvalidConfigError */
-export function openTlsFiles(config: Pick<Config, "tls" | "home">, log: Logger): TlsFiles | undefined {
+export function openTlsFiles(config: Pick<Config, "tls" | "home">, modules: TlsFilesModules): TlsFiles | undefined {
   const { cert, key, clientCa } = config.tls;
-  return cert === "" && key === "" && clientCa === "" ? undefined : new TlsFiles(config, log);
+  return cert === "" && key === "" && clientCa === "" ? undefined : new TlsFiles(config, modules);
 }
 
 /** @throws InvalidConfigError */

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { NodeError } from "../errors.ts";
 import { BLOCK_RLP_SIZE_MAX } from "../params/gas.ts";
 import type { Address } from "../primitives/address.ts";
+import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { SoloEngine } from "./solo/solo-engine.ts";
 import { assertingApplication, testApplicationContract } from "./testing/application-contract.ts";
@@ -55,6 +56,7 @@ test("the solo engine drives the application by the rules, also over a failure",
       executableCount: () => node.mempool.counts().pending,
       now: () => ({ seconds: GENESIS_TIME, nanos: 0 }),
       headTimestamp: () => node.chain.head().block.header.timestamp,
+      timers: new ManualTimers(),
     },
   );
   for (let number = 1; number <= 3; number++) {
@@ -174,18 +176,18 @@ test("a transaction that crashes the executor is set aside, and the rest of the 
   assert.deepEqual(node.failures, []);
 });
 
-test("a pool full of transactions that crash the executor gives an empty block in bounded time", () => {
+test("a pool full of transactions that crash the executor gives an empty block, and each is executed once", () => {
+  let executed = 0;
   const node = openTestApplication({
-    packingMs: 500,
     executorFault() {
+      executed++;
       throw new RangeError("injected");
     },
   });
   for (let nonce = 0; nonce < 200; nonce++) node.mempool.add({ tx: transferOf(nonce % 4, Math.floor(nonce / 4)) });
-  const start = performance.now();
   const txs = node.application.prepareProposal({ ...proposalOf(1), maxTxBytes: 1_000_000 });
   assert.equal(txs.length, 1);
-  assert.ok(performance.now() - start < 5_000);
+  assert.ok(executed > 0 && executed <= 200, String(executed));
   assert.equal(node.application.processProposal(inputOf(proposalOf(1), txs)), true);
 });
 

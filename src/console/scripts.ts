@@ -10,12 +10,10 @@ export type Scope = Record<string, unknown>;
 
 /** A context for scripts: `scope`, and the globals that scripts expect besides JavaScript's own. */
 export function createScriptContext(scope: Scope): Context {
+  // biome-ignore lint/style/noRestrictedGlobals: they are for the scripts, whose exceptions end the console
+  const timers = { setTimeout, clearTimeout, setInterval, clearInterval, queueMicrotask };
   const context = createContext({
-    setTimeout,
-    clearTimeout,
-    setInterval,
-    clearInterval,
-    queueMicrotask,
+    ...timers,
     Buffer,
     TextEncoder,
     TextDecoder,

@@ -13,22 +13,12 @@ function naive(base: bigint, exponent: bigint, modulus: bigint): bigint {
 
 const bytes = (length: number, byte: number) => new Uint8Array(length).fill(byte);
 
-/** The most CPU milliseconds between two checkpoints, by the CPU's time: other processes do not add to it. */
-function longestStretch(run: (checkpoint: () => void) => void): number {
-  const cpuMs = () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1000;
-  };
-  let last = cpuMs();
-  let longest = 0;
-  const look = () => {
-    const now = cpuMs();
-    longest = Math.max(longest, now - last);
-    last = now;
-  };
-  run(look);
-  look();
-  return longest;
+/** How often `modExp` of numbers of so many bytes calls its checkpoint. */
+function checkpointsOf(length: number, exponent: Uint8Array): number {
+  const number = bytesToBigint(bytes(length, 0xfb));
+  let checkpoints = 0;
+  modExp(number - 2n, exponent, number, () => void checkpoints++);
+  return checkpoints;
 }
 
 describe("modExp", () => {
@@ -61,31 +51,31 @@ describe("modExp", () => {
     });
   }
 
+  test("has a checkpoint in each of the nine parts that a multiplication of 100 KB, of some 100 ms, is made of", () => {
+    // Two squarings and a multiplication, besides the reduction of the base.
+    assert.ok(checkpointsOf(100_000, new Uint8Array([5])) >= 3 * 9);
+  });
+
+  test("has a checkpoint after each multiplication of shorter numbers", () => {
+    // A squaring for each bit, and a multiplication for each four.
+    assert.ok(checkpointsOf(3_000, bytes(40, 0xff)) >= 40 * 8 * 1.25);
+    assert.ok(checkpointsOf(3_000, bytes(2, 0xff)) >= 2 * 15);
+  });
+
   for (const [length, exponentLength] of [
     [100_000, 1],
     [100_000, 40],
     [20_000, 40],
   ] as const) {
-    test(`looks at its deadline while it works on ${length} bytes with an exponent of ${exponentLength}`, () => {
+    test(`ends with what its checkpoint throws, at ${length} bytes with an exponent of ${exponentLength}`, () => {
       const number = bytesToBigint(bytes(length, 0xfb));
       class Stop extends Error {}
-      const stretchOfRun = () => {
-        let checks = 0;
-        return longestStretch((look) =>
-          assert.throws(
-            () =>
-              modExp(number - 2n, bytes(exponentLength, 0xff), number, () => {
-                look();
-                if (++checks === 20) throw new Stop();
-              }),
-            Stop,
-          ),
-        );
+      let checks = 0;
+      const stopping = () => {
+        if (++checks === 20) throw new Stop();
       };
-      // Of three: V8 compiles and collects garbage at the same time.
-      const stretch = Math.min(stretchOfRun(), stretchOfRun(), stretchOfRun());
-      // A whole multiplication of 100 KB takes some 100 ms, and a byte of the exponent ten of them.
-      assert.ok(stretch < 80, `${stretch} ms`);
+      assert.throws(() => modExp(number - 2n, bytes(exponentLength, 0xff), number, stopping), Stop);
+      assert.equal(checks, 20);
     });
   }
 });

@@ -4,25 +4,13 @@ import { gzipSync } from "node:zlib";
 import type { Address } from "../primitives/address.ts";
 import { hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
 import { allAtOnce } from "../threads/in-slices.ts";
-import { SharedSlices } from "../threads/shared-slices.ts";
+import { CountedSlices } from "../threads/testing/counted-slices.ts";
 import { dumpAccounts, dumpInSteps, unpackDump } from "./state-dump.ts";
 
 const ADDRESS = `0x${"11".repeat(20)}`;
 const text = (account: unknown) => JSON.stringify({ accounts: { [ADDRESS]: account } });
 
-const unpack = (bytes: Uint8Array, bytesMax?: number) => unpackDump(bytes, new SharedSlices(), bytesMax);
-
-/** Slices that are over whenever somebody looks. */
-class Looks extends SharedSlices {
-  turns = 0;
-  override isOver(): boolean {
-    return true;
-  }
-  override next(): Promise<undefined> {
-    this.turns++;
-    return Promise.resolve(undefined);
-  }
-}
+const unpack = (bytes: Uint8Array, bytesMax?: number) => unpackDump(bytes, new CountedSlices(), bytesMax);
 
 const FAULT = { code: "DEV_CONTROL" };
 
@@ -85,17 +73,17 @@ test("dumpAccounts pauses by the slots that it read, and ends where its block is
     [1_000, 39, 40],
     [0, 1, 3],
   ] as const) {
-    const slices = new Looks();
+    const slices = new CountedSlices();
     const dump = await dumpAccounts(ADDRESSES, chainOf(slots), slices);
     assert.equal(Object.keys(dump.accounts).length, 40);
     assert.ok(slices.turns >= least && slices.turns <= most, `${slices.turns} turns`);
   }
   const rolledBack = chainOf(1_000, () => hashFromBigint(9n));
-  await assert.rejects(dumpAccounts(ADDRESSES, rolledBack, new Looks()), FAULT);
+  await assert.rejects(dumpAccounts(ADDRESSES, rolledBack, new CountedSlices()), FAULT);
 });
 
 test("a dump is written and read in steps, and is what was dumped", async () => {
-  const dump = await dumpAccounts(ADDRESSES, chainOf(1_000), new SharedSlices());
+  const dump = await dumpAccounts(ADDRESSES, chainOf(1_000), new CountedSlices());
   const steps = dumpInSteps(dump);
   let count = 1;
   while (!steps.next().done) count++;
@@ -103,7 +91,7 @@ test("a dump is written and read in steps, and is what was dumped", async () => 
   const bytes = allAtOnce(dumpInSteps(dump));
   const { accounts, best_block_number: head } = JSON.parse(bytes.toString());
   assert.deepEqual([accounts, head], [dump.accounts, 3]);
-  const slices = new Looks();
+  const slices = new CountedSlices();
   const edits = await unpackDump(bytes, slices);
   assert.equal(edits.length, 40);
   assert.equal(edits[39]!.storage!.size, 1_000);

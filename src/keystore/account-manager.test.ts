@@ -7,6 +7,7 @@ import { recoverAddress } from "../crypto/secp256k1.ts";
 import type { Address } from "../primitives/address.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { AccountManager } from "./account-manager.ts";
 import { DEV_ACCOUNTS } from "./dev-accounts.ts";
 import { UnlockForbiddenError } from "./errors.ts";
@@ -14,7 +15,6 @@ import { HdWallets } from "./hd/hd-wallets.ts";
 import { WalletDirectory } from "./hd/wallet-file.ts";
 import { KeyStore } from "./keystore.ts";
 import { KeyDerivation, PassphraseTries } from "./passphrases.ts";
-import { FakeClock } from "./testing/fake-clock.ts";
 import { UnlockedKeys } from "./unlocked-keys.ts";
 
 const [alice, bob] = DEV_ACCOUNTS as [(typeof DEV_ACCOUNTS)[0], (typeof DEV_ACCOUNTS)[0]];
@@ -22,13 +22,13 @@ const stranger = `0x${"99".repeat(20)}` as Address;
 const digest = new Uint8Array(32).fill(1);
 
 let home: string;
-let clock: FakeClock;
+let clock: ManualTimers;
 let isExposed: boolean;
 const seen = { wrong: 0, refused: 0 };
 
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "evmint-accounts-"));
-  clock = new FakeClock();
+  clock = new ManualTimers();
   isExposed = false;
   Object.assign(seen, { wrong: 0, refused: 0 });
 });
@@ -41,7 +41,7 @@ function open(publicKeys: ReadonlyMap<Address, Uint8Array> = new Map()): Account
     if (isExposed) throw new UnlockForbiddenError("http://0.0.0.0:8545");
   };
   const observer = { wrongSecret: () => seen.wrong++ };
-  const tries = new PassphraseTries(5, { now: clock.now, onRejected: () => seen.refused++ });
+  const tries = new PassphraseTries(5, { now: () => clock.now(), onRejected: () => seen.refused++ });
   return new AccountManager({
     keyStore: new KeyStore(
       { directory: join(home, "keystore"), strength, allowReadableByOthers },
@@ -60,7 +60,7 @@ function open(publicKeys: ReadonlyMap<Address, Uint8Array> = new Map()): Account
     observer,
     publicKeys,
     assertUnlockAllowed,
-    now: clock.now,
+    now: () => clock.now(),
   });
 }
 
@@ -80,7 +80,7 @@ test("locked → unlocked: the right passphrase, for 300 seconds unless told oth
   await accounts.unlock(alice.address, "pw", 300);
   const { r, s, yParity } = await sign(accounts);
   assert.equal(recoverAddress(digest, r, s, yParity), alice.address);
-  clock.advance(299_999);
+  clock.advanceSync(299_999);
   await sign(accounts);
 });
 
@@ -95,14 +95,14 @@ test("locked → locked: a wrong passphrase, or an account that is not there", a
 test("unlocked → locked: the duration expires", async () => {
   const accounts = await withAlice();
   await accounts.unlock(alice.address, "pw", 2);
-  clock.advance(2000);
+  clock.advanceSync(2000);
   await assert.rejects(sign(accounts), { code: "ACCOUNT_LOCKED" });
 });
 
 test("unlocked: duration 0 lasts until the node exits", async () => {
   const accounts = await withAlice();
   await accounts.unlock(alice.address, "pw", 0);
-  clock.advance(1e11);
+  clock.advanceSync(1e11);
   await sign(accounts);
   accounts.close();
   await assert.rejects(sign(accounts), { code: "ACCOUNT_LOCKED" });
@@ -169,7 +169,7 @@ test("after five wrong passphrases an account is not tried for a minute, others 
   await assert.rejects(accounts.signWithPassphrase(alice.address, "pw", digest), refused);
   assert.deepEqual(seen, { wrong: 5, refused: 2 });
   await accounts.unlock(bob.address, "pw", 1);
-  clock.advance(60_000);
+  clock.advanceSync(60_000);
   await accounts.unlock(alice.address, "pw", 1);
 });
 
@@ -191,7 +191,7 @@ test("a key file put there by hand is found within two seconds, one of our own a
   await (await withAlice()).accounts();
   assert.deepEqual(await accounts.accounts(), []);
   await assert.rejects(sign(accounts), { code: "ACCOUNT_UNKNOWN" });
-  clock.advance(2000);
+  clock.advanceSync(2000);
   assert.deepEqual(await accounts.accounts(), [alice.address]);
   await accounts.importKey(hexToBytes(bob.privateKey), "pw");
   assert.equal((await accounts.accounts()).length, 2);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
 import type { Address } from "../primitives/address.ts";
-import { FakeClock } from "./testing/fake-clock.ts";
+import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { UnlockedKeys } from "./unlocked-keys.ts";
 
 const alice = `0x${"a1".repeat(20)}` as Address;
@@ -11,7 +11,7 @@ const isWiped = (key: Uint8Array) => key.every((byte) => byte === 0);
 const newKey = () => new Uint8Array(32).fill(7);
 
 function setup() {
-  const clock = new FakeClock();
+  const clock = new ManualTimers();
   return { clock, keys: new UnlockedKeys(clock) };
 }
 
@@ -19,9 +19,9 @@ test("UnlockedKeys keeps a key for its time and wipes it then", () => {
   const { clock, keys } = setup();
   const key = newKey();
   keys.hold(alice, key, 300_000);
-  clock.advance(299_999);
+  clock.advanceSync(299_999);
   assert.equal(keys.get(alice), key);
-  clock.advance(1);
+  clock.advanceSync(1);
   assert.equal(keys.get(alice), undefined);
   assert.ok(isWiped(key));
 });
@@ -33,14 +33,14 @@ test("UnlockedKeys goes by the clock, not by the timer", () => {
   clock.jump(1000);
   assert.equal(keys.get(alice), undefined);
   assert.ok(isWiped(key));
-  assert.equal(clock.pending, 0);
+  assert.equal(clock.waiting.length, 0);
 });
 
 test("UnlockedKeys keeps a key without duration until the end", () => {
   const { clock, keys } = setup();
   const key = newKey();
   keys.hold(alice, key, undefined);
-  clock.advance(1e12);
+  clock.advanceSync(1e12);
   assert.equal(keys.get(alice), key);
   keys.lockAll();
   assert.equal(keys.get(alice), undefined);
@@ -52,17 +52,17 @@ test("UnlockedKeys starts the time anew, longer or shorter, but never shortens a
   keys.hold(alice, newKey(), 1000);
   const second = newKey();
   keys.hold(alice, second, 5000);
-  clock.advance(4999);
+  clock.advanceSync(4999);
   assert.equal(keys.get(alice), second);
   keys.hold(alice, newKey(), 10);
-  clock.advance(10);
+  clock.advanceSync(10);
   assert.equal(keys.get(alice), undefined);
 
   const forever = newKey();
   keys.hold(bob, forever, undefined);
   const brief = newKey();
   keys.hold(bob, brief, 10);
-  clock.advance(100);
+  clock.advanceSync(100);
   assert.equal(keys.get(bob), forever);
   assert.ok(isWiped(brief));
 });
@@ -103,7 +103,7 @@ test("UnlockedKeys agrees with a model for any sequence of steps", () => {
         } else if (kind === "lock") {
           keys.lock(alice);
           until = 0;
-        } else clock.advance(ms ?? 0);
+        } else clock.advanceSync(ms ?? 0);
         const isHeld = clock.now() < until;
         assert.equal(keys.get(alice) !== undefined, isHeld);
         assert.equal(made.filter((key) => !isWiped(key)).length, isHeld ? 1 : 0);

@@ -1,38 +1,11 @@
 import type { Address } from "../primitives/address.ts";
-
-/** A clock for time spans, independent of changes of the wall clock. */
-export type MonotonicClock = {
-  /** Milliseconds since some moment. */
-  now(): number;
-  /** Runs `task` about `ms` from now, and not at all once the returned function was called. */
-  after(ms: number, task: () => void): () => void;
-};
-
-/** Longest time `setTimeout` waits; it turns anything longer into no wait at all. */
-const TIMEOUT_MS_MAX = 2 ** 31 - 1;
-
-/** The process's own; a pending task does not keep the process alive. */
-const SYSTEM_CLOCK: MonotonicClock = {
-  now: () => performance.now(),
-  after(ms, task) {
-    let timer: NodeJS.Timeout;
-    const wait = (left: number) => {
-      timer = setTimeout(
-        () => (left > TIMEOUT_MS_MAX ? wait(left - TIMEOUT_MS_MAX) : task()),
-        Math.min(left, TIMEOUT_MS_MAX),
-      );
-      timer.unref();
-    };
-    wait(ms);
-    return () => clearTimeout(timer);
-  },
-};
+import type { Timer, Timers } from "../telemetry/timers.ts";
 
 type Held = {
   readonly key: Uint8Array;
   /** Monotonic milliseconds; undefined: until the node exits */
   readonly expiresAt: number | undefined;
-  readonly cancel: () => void;
+  readonly timer: Timer | undefined;
 };
 
 /**
@@ -42,13 +15,13 @@ type Held = {
  * but a signature library works on copies of its own.
  */
 export class UnlockedKeys {
-  readonly #clock: MonotonicClock;
+  readonly #timers: Pick<Timers, "now" | "after">;
   readonly #held = new Map<Address, Held>();
   /** How often each account was locked, so that an unlocking that began before the lock does not undo it. */
   readonly #locks = new Map<Address, number>();
 
-  constructor(clock: MonotonicClock = SYSTEM_CLOCK) {
-    this.#clock = clock;
+  constructor(timers: Pick<Timers, "now" | "after">) {
+    this.#timers = timers;
   }
 
   /** Marks the moment an unlocking begins, for `hold`. */
@@ -74,11 +47,14 @@ export class UnlockedKeys {
       if (key !== before.key) key.fill(0);
       return true;
     }
-    before?.cancel();
+    before?.timer?.cancel();
     if (before !== undefined && before.key !== key) before.key.fill(0);
-    const expiresAt = durationMs === undefined ? undefined : this.#clock.now() + durationMs;
-    const cancel = durationMs === undefined ? () => {} : this.#clock.after(durationMs, () => this.#release(address));
-    this.#held.set(address, { key, expiresAt, cancel });
+    const expiresAt = durationMs === undefined ? undefined : this.#timers.now() + durationMs;
+    const timer =
+      durationMs === undefined
+        ? undefined
+        : this.#timers.after(durationMs, "lock of an account", () => this.#release(address));
+    this.#held.set(address, { key, expiresAt, timer });
     return true;
   }
 
@@ -97,7 +73,7 @@ export class UnlockedKeys {
   get(address: Address): Uint8Array | undefined {
     const held = this.#held.get(address);
     // A timer may be late; the clock decides.
-    if (held?.expiresAt !== undefined && this.#clock.now() >= held.expiresAt) {
+    if (held?.expiresAt !== undefined && this.#timers.now() >= held.expiresAt) {
       this.#release(address);
       return undefined;
     }
@@ -112,7 +88,7 @@ export class UnlockedKeys {
   #release(address: Address): void {
     const held = this.#held.get(address);
     if (held === undefined) return;
-    held.cancel();
+    held.timer?.cancel();
     held.key.fill(0);
     this.#held.delete(address);
   }

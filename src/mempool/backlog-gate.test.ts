@@ -1,20 +1,19 @@
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, mock, test } from "node:test";
+import { test } from "node:test";
 import { createMetrics } from "../telemetry/metrics.ts";
+import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { BacklogGate, NetworkBehindError } from "./backlog-gate.ts";
 
 const BLOCK_MS = 1_000;
 const STEP_MS = 100;
 
-beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
-afterEach(() => mock.timers.reset());
-
 /** A gate beside a pool and a clock that the test sets. */
 function setup() {
-  const outside = { waiting: 0, time: 0 };
+  const outside = { waiting: 0 };
+  const timers = new ManualTimers();
   const gate = new BacklogGate(
     { blockTimeMs: BLOCK_MS },
-    { waiting: () => outside.waiting, now: () => outside.time, metrics: createMetrics() },
+    { waiting: () => outside.waiting, timers, metrics: createMetrics() },
   );
   const isOpen = (from: "caller" | "peer" = "caller") => {
     try {
@@ -26,17 +25,14 @@ function setup() {
     }
   };
   const pass = (ms: number) => {
-    for (let passed = 0; passed < ms; passed += STEP_MS) {
-      outside.time += STEP_MS;
-      mock.timers.tick(STEP_MS);
-    }
+    for (let passed = 0; passed < ms; passed += STEP_MS) timers.advanceSync(STEP_MS);
   };
   /** A block after `ms`. */
   const block = (ms: number, transactions = 0) => {
     pass(ms);
     gate.committed(transactions);
   };
-  return { outside, gate, isOpen, pass, block };
+  return { outside, timers, gate, isOpen, pass, block };
 }
 
 test("while blocks are in time nothing is put off, however much waits", () => {
@@ -108,15 +104,14 @@ test("the error says when to send again: once the blocks have taken what is too 
 });
 
 test("a process that runs its timers late puts off too", () => {
-  const { outside, isOpen } = setup();
+  const { outside, timers, isOpen } = setup();
   outside.waiting = 1_000;
   assert.equal(isOpen(), true);
   // The timer of 100 ms has not run.
-  outside.time = 600;
+  timers.jump(600);
   assert.equal(isOpen(), false);
-  mock.timers.tick(100);
+  timers.advanceSync(0);
   assert.equal(isOpen(), false);
-  outside.time = 700;
-  mock.timers.tick(100);
+  timers.advanceSync(100);
   assert.equal(isOpen(), true);
 });

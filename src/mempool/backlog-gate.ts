@@ -1,5 +1,6 @@
 import { NodeError } from "../errors.ts";
 import type { Counter, Metrics } from "../telemetry/metrics.ts";
+import type { Timers } from "../telemetry/timers.ts";
 
 /** Blocks come late, and more transactions wait than the next ones take. */
 export class NetworkBehindError extends NodeError {
@@ -35,8 +36,7 @@ const BLOCK_MS_MIN = 1_000;
 type BacklogGateModules = {
   /** Executable transactions in the pool. */
   readonly waiting: () => number;
-  /** Milliseconds of a clock that never jumps. */
-  readonly now: () => number;
+  readonly timers: Pick<Timers, "now" | "after">;
   readonly metrics: Pick<Metrics, "counter">;
 };
 
@@ -65,7 +65,7 @@ export class BacklogGate {
       help: "Transactions that were put off because the network falls behind, by who sent them (caller, peer).",
       labels: ["from"],
     });
-    this.#blocks = [{ at: modules.now(), transactions: 0 }];
+    this.#blocks = [{ at: modules.timers.now(), transactions: 0 }];
   }
 
   get #blockMs(): number {
@@ -74,7 +74,7 @@ export class BacklogGate {
 
   committed(transactions: number): void {
     this.#blocksSinceLate = this.#isWaitingLong() ? 0 : this.#blocksSinceLate + 1;
-    this.#blocks.push({ at: this.#modules.now(), transactions });
+    this.#blocks.push({ at: this.#modules.timers.now(), transactions });
     if (this.#blocks.length > PACE_BLOCKS + 1) this.#blocks.shift();
   }
 
@@ -93,22 +93,22 @@ export class BacklogGate {
 
   #probe(): void {
     if (this.#probeDue !== undefined) return;
-    const { now } = this.#modules;
-    const due = now() + PROBE_MS;
+    const { timers } = this.#modules;
+    const due = timers.now() + PROBE_MS;
     this.#probeDue = due;
-    setTimeout(() => {
-      this.#delayMs = now() - due;
+    timers.after(PROBE_MS, "delay of the event loop", () => {
+      this.#delayMs = timers.now() - due;
       this.#probeDue = undefined;
-    }, PROBE_MS).unref();
+    });
   }
 
   #isBusy(): boolean {
-    const overdue = this.#modules.now() - (this.#probeDue ?? Number.POSITIVE_INFINITY);
+    const overdue = this.#modules.timers.now() - (this.#probeDue ?? Number.POSITIVE_INFINITY);
     return Math.max(this.#delayMs, overdue) > DELAY_MS_MAX;
   }
 
   #isWaitingLong(): boolean {
-    return this.#modules.now() - this.#blocks.at(-1)!.at > LATE_BLOCKS * this.#blockMs;
+    return this.#modules.timers.now() - this.#blocks.at(-1)!.at > LATE_BLOCKS * this.#blockMs;
   }
 
   /**
@@ -118,7 +118,7 @@ export class BacklogGate {
   #perMs(): number {
     const [first, ...blocks] = this.#blocks;
     const taken = blocks.reduce((sum, { transactions }) => sum + transactions, 0);
-    return taken / Math.max(this.#blockMs, this.#modules.now() - first!.at);
+    return taken / Math.max(this.#blockMs, this.#modules.timers.now() - first!.at);
   }
 
   #retryAfterMs(excess: number, perMs: number): number {

@@ -54,7 +54,7 @@ describe("admission", () => {
       "too large a transaction",
       () => transfer(alice, 0, { data: new Uint8Array(131_072) }),
       "POOL_OVERSIZED_DATA",
-      "oversized data: transaction size 131125, limit 131072",
+      "oversized data: transaction size 131134, limit 131072",
     ],
     [
       "too long init code",

@@ -5,6 +5,7 @@ import { blobVersionedHash } from "../crypto/kzg/blob.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { signTransaction } from "../types/transaction/sign.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { PeerSubmissions } from "./peer-submissions.ts";
@@ -64,7 +65,7 @@ function peerSubmissions() {
     blobs: { verifyForPeer: () => new Promise((resolve) => verifications.push(resolve)) },
     authorities: { recover: () => new Promise((resolve) => recoveries.push(resolve)) },
     log: SILENT_LOGGER,
-    wait: async (ms) => void pauses.push(ms),
+    timers: { sleep: async (ms) => void pauses.push(ms) },
   });
   let runs = 0;
   const run = (add: () => void) => {
@@ -160,6 +161,7 @@ test("a verification that fails, or a pool that has changed, ends neither the qu
     blobs: { verifyForPeer: () => Promise.reject(new Error("thread lost")) },
     authorities: { recover: () => Promise.reject(new Error("thread lost")) },
     log: SILENT_LOGGER,
+    timers: new ManualTimers(),
   });
   failing.submit(blobSubmission(3), run);
   await setImmediate();

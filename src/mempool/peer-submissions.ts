@@ -1,7 +1,7 @@
-import { setTimeout } from "node:timers/promises";
 import { NodeError } from "../errors.ts";
 import { equalBytes } from "../primitives/bytes.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import type { BlobSidecar, BlobTransaction, SetCodeTransaction } from "../types/transaction/transaction.ts";
 import { reject } from "./admission.ts";
 import type { Submission } from "./pool.ts";
@@ -35,7 +35,7 @@ type PeerSubmissionModules = {
   /** @throws NodeError while transactions of peers are put off */
   readonly assertOpen?: (() => void) | undefined;
   readonly log: Logger;
-  readonly wait?: (ms: number) => Promise<void>;
+  readonly timers: Pick<Timers, "sleep">;
 };
 
 /** Runs what adds a transaction to the pool; the caller knows by it which transactions are a peer's. */
@@ -95,7 +95,7 @@ export class PeerSubmissions {
       this.#wrongInARow = isRight ? 0 : this.#wrongInARow + 1;
       if (isRight) continue;
       const pauseMs = FIRST_PAUSE_MS * 2 ** (this.#wrongInARow - 1);
-      await (this.#modules.wait ?? pause)(Math.min(pauseMs, LONGEST_PAUSE_MS));
+      await this.#modules.timers.sleep(Math.min(pauseMs, LONGEST_PAUSE_MS), { keepsAlive: false });
     }
   }
 
@@ -138,8 +138,4 @@ function isSame({ tx, sidecar: a }: Submission, { tx: other, sidecar: b }: Submi
 
 function areEqual(a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean {
   return a.length === b.length && a.every((item, i) => equalBytes(item, b[i]!));
-}
-
-async function pause(ms: number): Promise<void> {
-  await setTimeout(ms, undefined, { ref: false });
 }

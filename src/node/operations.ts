@@ -13,6 +13,7 @@ import { dataPath, setAsidePath } from "../config/home.ts";
 import { NodeError } from "../errors.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Address } from "../primitives/address.ts";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Block } from "../types/block.ts";
 import { executionModules } from "./chain/execution-modules.ts";
@@ -59,17 +60,17 @@ export const nodeOperations: NodeOperations = {
         onBlock: (bytesRead) => onProgress({ done: bytesRead, total, unit: "bytes" }),
       };
     };
-    let opened = openChain(config, log, { isBulk: true });
+    let opened = openChain(config, { log, timers: fatalTimers }, { isBulk: true });
     try {
       const filled = await fillBeforeBase(opened, { config, file, steps: stepsOf }, log);
       if (filled && !filled.isComplete) return filled.counts;
       if (filled) {
         opened.store.close();
         adoptBackfilledLog(dataPath(config.home));
-        opened = openChain(config, log, { isBulk: true });
+        opened = openChain(config, { log, timers: fatalTimers }, { isBulk: true });
       }
       const { chain } = opened;
-      const { imported, skipped } = await importChainFile(file, { chain, log }, stepsOf(chain));
+      const { imported, skipped } = await importChainFile(file, { chain, log, timers: fatalTimers }, stepsOf(chain));
       const before = filled?.counts.imported ?? 0;
       return {
         imported: before + imported,
@@ -82,7 +83,7 @@ export const nodeOperations: NodeOperations = {
   },
 
   async exportChain(config, log, { file, first, last, onProgress, signal }) {
-    const { chain, store } = openChain(config, log);
+    const { chain, store } = openChain(config, { log, timers: fatalTimers });
     try {
       const head = chain.head().block.header.number;
       // A chain file starts after block 0, which the genesis file describes.
@@ -108,7 +109,7 @@ export const nodeOperations: NodeOperations = {
   },
 
   async exportState(config, log, { file, block }) {
-    const opened = openChain(config, log);
+    const opened = openChain(config, { log, timers: fatalTimers });
     try {
       const head = opened.chain.head().block.header.number;
       const number = block ?? head;
@@ -124,7 +125,7 @@ export const nodeOperations: NodeOperations = {
   async checkStore(config, log) {
     // Opening repairs a damaged index, so it is looked at before.
     const indexFault = findIndexFault(dataPath(config.home));
-    const { chain, store } = openChain(config, log);
+    const { chain, store } = openChain(config, { log, timers: fatalTimers });
     try {
       const report = store.check();
       const shown = report.faults.map(
@@ -146,7 +147,7 @@ export const nodeOperations: NodeOperations = {
 
   async rollback(config, log, { back, fromPeers, onProgress, signal }) {
     // The genesis file may have the right rules already, which the blocks that go do not follow.
-    const { chain, store, checkForks } = openChain(config, log, { checksForks: false });
+    const { chain, store, checkForks } = openChain(config, { log, timers: fatalTimers }, { checksForks: false });
     try {
       const to = "to" in back ? back.to : chain.head().block.header.number - back.blocks;
       const engine = await rollbackEngineOf(config, log);
@@ -165,7 +166,7 @@ export const nodeOperations: NodeOperations = {
   },
 
   async prune(config, log, { isDryRun, onProgress, signal }) {
-    const { store } = openChain(config, log, { pruneAtOnce: true });
+    const { store } = openChain(config, { log, timers: fatalTimers }, { pruneAtOnce: true });
     try {
       while (!isDryRun && !signal.aborted && store.mergeSome()) await setImmediate();
       const plan = store.prunePlan();
@@ -195,7 +196,7 @@ export const nodeOperations: NodeOperations = {
 
   async compact(config, log, { onProgress, signal }) {
     // Opened and closed first, so that it has every block and is whole.
-    openChain(config, log).store.close();
+    openChain(config, { log, timers: fatalTimers }).store.close();
     return compactIndex(dataPath(config.home), {
       onProgress: ({ done, total }) => onProgress({ done, total, unit: "bytes" }),
       mayContinue: () => !signal.aborted,
@@ -203,7 +204,7 @@ export const nodeOperations: NodeOperations = {
   },
 
   async reindex(config: Config, log) {
-    const { chain, store } = openChain(config, log, { reindex: true, isBulk: true });
+    const { chain, store } = openChain(config, { log, timers: fatalTimers }, { reindex: true, isBulk: true });
     const head = chain.head().block.header.number;
     store.close();
     return { head };
@@ -214,7 +215,7 @@ export const nodeOperations: NodeOperations = {
 async function rollbackEngineOf(config: Config, log: Logger): Promise<RollbackEngine | undefined> {
   if (config.consensus.engine !== "cometbft") return undefined;
   const { createRollbackEngine } = await import("./chain/network-engine.ts");
-  return createRollbackEngine(config, log);
+  return createRollbackEngine(config, log, fatalTimers);
 }
 
 /** Imports the blocks of `file` before the base of the chain; undefined where the file begins with a later one. */
@@ -238,7 +239,11 @@ async function fillBeforeBase(
   if (base === 0 || (await firstNumberIn(file)) >= base) return undefined;
   log.info("blocks before the base are imported", { base });
   const caches = divideCacheSize(config.cache.bytes);
-  const result = await backfill(opened, { directory, file, caches, steps, executionOf: executionModules }, log);
+  const result = await backfill(
+    opened,
+    { directory, file, caches, steps, executionOf: executionModules },
+    { log, timers: fatalTimers },
+  );
   const { imported, skipped, isComplete } = result;
   return { isComplete, counts: { imported, skipped, head: chain.head().block.header.number } };
 }

@@ -6,6 +6,7 @@ import { after, describe, test } from "node:test";
 import { setAsidePath } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
 import { createNode } from "../index.ts";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import { openChain } from "./chain/open-chain.ts";
 import { nodeOperations } from "./operations.ts";
@@ -66,7 +67,7 @@ async function run(
   { to, fromPeers = false, signal = new AbortController().signal }: Options,
   proofBase?: number,
 ) {
-  const { chain, store } = openChain(config, SILENT_LOGGER);
+  const { chain, store } = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
   const setAsideDirectory = setAsidePath(config.home);
   const seen = proofBase === undefined ? store : { proofBase: () => proofBase };
   try {
@@ -78,7 +79,7 @@ async function run(
 }
 
 function headOf(config: Awaited<ReturnType<typeof newHome>>): number {
-  const { chain, store } = openChain(config, SILENT_LOGGER);
+  const { chain, store } = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
   store.close();
   return chain.head().block.header.number;
 }

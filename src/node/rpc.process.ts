@@ -2,21 +2,22 @@ import type { Socket } from "node:net";
 import { CRASH_EXIT_CODE } from "../observe/crash-policy.ts";
 import { createForwardingLogger } from "../processes/forwarding-logger.ts";
 import type { ChainHandlers, RpcProcessData } from "../processes/protocol.ts";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { Channel, type ChannelMessage } from "../threads/channel.ts";
 import { Inbox, Outbox } from "../threads/message-lists.ts";
 import { composeRpcProcess } from "./rpc/compose-rpc-process.ts";
 
 /** The program of an RPC process. It lives as long as the chain's process, which decides when it stops. */
 
-const outbox = new Outbox<ChannelMessage>((messages) => process.send?.(messages), {
+const outbox = new Outbox<ChannelMessage>((messages) => process.send?.(messages), fatalTimers, {
   isAfterTurn: false,
 });
 const channel = new Channel<ChainHandlers>((message) => outbox.post(message));
-const inbox = new Inbox<ChannelMessage>();
+const inbox = new Inbox<ChannelMessage>(fatalTimers);
 const log = createForwardingLogger(channel);
 
 async function start(data: RpcProcessData): Promise<void> {
-  channel.serve(await composeRpcProcess(data, log, channel));
+  channel.serve(await composeRpcProcess(data, log, channel, fatalTimers));
   inbox.deliverTo((message, socket) => channel.receive(message, socket));
   channel.emit("ready", undefined);
 }

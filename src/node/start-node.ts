@@ -26,6 +26,7 @@ import type { Readiness } from "../rpc/ports/node.ts";
 import { createFailures, type Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics, type Metrics, mergeExpositions, renewableMetrics } from "../telemetry/metrics.ts";
+import { createTimers, type Timers } from "../telemetry/timers.ts";
 import { ChainRole, type ChainRoleHooks } from "./chain/chain-role.ts";
 import type * as NetworkEngine from "./chain/network-engine.ts";
 import { type Fork, openFork } from "./chain/open-fork.ts";
@@ -37,7 +38,10 @@ import { Resources } from "./resources.ts";
 import { RpcRole } from "./rpc/rpc-role.ts";
 import type { ChainStatus, RunningNode } from "./types.ts";
 
-export type NodeHooks = Omit<ChainRoleHooks, "onFatal" | "fork">;
+export type NodeHooks = Omit<ChainRoleHooks, "onFatal" | "fork"> & {
+  /** In place of the event loop's. What other threads and processes do stays on the time of the machine. */
+  readonly timers?: Timers;
+};
 
 /**
  * Starts a node: chain first, then its listeners. When a listener cannot open, the chain is closed again.
@@ -51,6 +55,8 @@ export function startNode(config: Config, log: Logger, hooks: NodeHooks = {}): P
 export class NodeInProcess implements RunningNode {
   readonly failure: Promise<unknown>;
   readonly failures: Failures;
+  readonly timers: Timers;
+  readonly #machineTimers: Timers;
   readonly #config: Config;
   readonly #log: Logger;
   readonly #hooks: NodeHooks;
@@ -78,6 +84,8 @@ export class NodeInProcess implements RunningNode {
     // Without artifacts calls are shown by their selectors.
     if (config.dev && config.devChain.printTraces) this.#contracts ??= new Contracts();
     this.failures = createFailures(log, this.#metrics);
+    this.#machineTimers = createTimers(this.failures);
+    this.timers = hooks.timers ?? this.#machineTimers;
     this.failure = new Promise((settle) => {
       this.#onFatal = settle;
     });
@@ -125,21 +133,26 @@ export class NodeInProcess implements RunningNode {
     const config = this.#config;
     const resources = this.#resources;
     const log = this.#log;
-    this.#synced = await this.#networkEngine?.syncFromPeers(config, this.#metrics, log.child("state-sync"));
+    this.#synced = await this.#networkEngine?.syncFromPeers(config, {
+      metrics: this.#metrics,
+      log: log.child("state-sync"),
+      timers: this.#machineTimers,
+    });
     // CometBFT runs already after state sync, and ends when there is no chain for it.
     let hasEngine = false;
     resources.add(() => (hasEngine ? undefined : this.#synced?.close()));
     if (config.dev) await assertPhrase(config);
     if (config.dev && !isInMemory(config)) finishReset(config.home);
-    this.#role = await this.#openRole(await openFork(config, log.child("fork")));
+    this.#role = await this.#openRole(await openFork(config, { log: log.child("fork"), timers: this.#machineTimers }));
     resources.add(() => this.#role!.stop());
     this.#status = statusOf(this.#role);
     const stateFiles = await openDevStateFiles(config, () => this.core, {
       log: log.child("dev"),
       failures: this.failures,
+      timers: this.timers,
     });
     resources.add(() => stateFiles.close());
-    const tls = openTlsFiles(config, log.child("tls"));
+    const tls = openTlsFiles(config, { log: log.child("tls"), timers: this.timers });
     resources.add(() => tls?.close());
     if (config.metrics.enable) {
       this.#measured = await listenMetrics({
@@ -151,7 +164,7 @@ export class NodeInProcess implements RunningNode {
       resources.add(() => this.#measured?.close());
       if (tls !== undefined) declareCertificateMetrics(this.#metrics, tls);
       if (!isInMemory(config)) {
-        const usage = new DiskUsage(config.home, { metrics: this.#metrics, failures: this.failures });
+        const usage = new DiskUsage(config.home, { metrics: this.#metrics, timers: this.timers });
         resources.add(() => usage.close());
       }
     }
@@ -161,6 +174,8 @@ export class NodeInProcess implements RunningNode {
       activity: this.#activity,
       metrics: this.#metrics,
       failures: this.failures,
+      timers: this.timers,
+      machineTimers: this.#machineTimers,
       readiness: () => this.readiness(),
       tls,
       artifacts: this.#contracts,
@@ -170,12 +185,13 @@ export class NodeInProcess implements RunningNode {
         replace: (fork) => this.#replaceRole(fork),
         onFatal: this.#onFatal,
         log: log.child("fork"),
+        timers: this.#machineTimers,
       }),
     });
     resources.add(() => this.#rpc?.close());
     this.#logTransactions(this.#rpc.execution);
     await this.#role.start();
-    await replayForkedTransactions(config, this.#role);
+    await replayForkedTransactions(config, this.#role, this.#machineTimers);
     hasEngine = true;
   }
 
@@ -187,6 +203,8 @@ export class NodeInProcess implements RunningNode {
           log: this.#log,
           metrics: this.#metrics,
           failures: this.failures,
+          timers: this.timers,
+          machineTimers: this.#machineTimers,
           networkEngine: this.#networkEngine,
           synced: this.#synced,
         },
@@ -240,18 +258,18 @@ export class NodeInProcess implements RunningNode {
 
   #logTransactions(execution: ExecutionPort): void {
     if (!this.#config.dev) return;
-    const { failures } = this;
+    const { timers } = this;
     const { chain, devChain, opened, pool } = this.core;
     const accounts = opened.devAccounts;
     const names = new ProjectNames(this.#contracts, { chain, accounts });
     const tracer = new TransactionTracer(names, execution);
     if (this.#activity === undefined) {
       const log = this.#log.child("chain");
-      logTransactions({ chain, devChain }, { log, failures, tracer, hasArtifacts: this.#contracts !== undefined });
+      logTransactions({ chain, devChain }, { log, timers, tracer, hasArtifacts: this.#contracts !== undefined });
       return;
     }
     showChain(this.#activity, {
-      failures,
+      timers,
       chain,
       devChain,
       mempool: pool.mempool,

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { CRASH_EXIT_CODE, installCrashPolicy } from "./crash-policy.ts";
 
 function policyWith(stop: () => Promise<void>) {
+  const timers = new ManualTimers();
   const source = new EventEmitter();
   const reports: (readonly [string, unknown])[] = [];
   const exits: number[] = [];
@@ -18,8 +20,9 @@ function policyWith(stop: () => Promise<void>) {
     },
     stop,
     exitNow: (code) => exits.push(code),
+    timers,
   });
-  return { source, reports, exits, remove };
+  return { source, timers, reports, exits, remove };
 }
 
 test("an uncaught exception and an unhandled rejection are reported, stop the node in order and end the process", async () => {
@@ -48,13 +51,12 @@ test("a stop that fails is reported, and ends the process too", async () => {
   assert.deepEqual(exits, [CRASH_EXIT_CODE]);
 });
 
-test("a stop that hangs ends after five seconds, and at once at the second exception", (t) => {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+test("a stop that hangs ends after five seconds, and at once at the second exception", () => {
   const hanging = policyWith(() => new Promise(() => {}));
   hanging.source.emit("uncaughtException", new Error("bug"));
-  t.mock.timers.tick(4_999);
+  hanging.timers.advanceSync(4_999);
   assert.deepEqual(hanging.exits, []);
-  t.mock.timers.tick(1);
+  hanging.timers.advanceSync(1);
   assert.deepEqual(hanging.exits, [CRASH_EXIT_CODE]);
 
   const twice = policyWith(() => new Promise(() => {}));

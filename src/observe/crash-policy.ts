@@ -1,4 +1,5 @@
 import type { Failures } from "../telemetry/failures.ts";
+import type { Timers } from "../telemetry/timers.ts";
 
 /** sysexits.h EX_SOFTWARE: a bug ended the process. Supervisors restart on it. */
 export const CRASH_EXIT_CODE = 70;
@@ -19,16 +20,17 @@ type CrashPolicyModules = {
   readonly stop: () => Promise<void>;
   /** Ends the process without waiting for anything. */
   readonly exitNow: (code: number) => void;
+  readonly timers: Pick<Timers, "after">;
 };
 
 /**
  * The one place for exceptions that reached the event loop: the state of the program is unknown then, so it logs the error with
  * its cause, stops the node in order and ends the process with `CRASH_EXIT_CODE`. A second exception while stopping ends it at once.
  *
- * Nothing gets here that a timer or an event started inside `Failures.guard`.
+ * Nothing gets here that `Timers` of the node runs, or an event inside `Failures.guard`.
  * @returns removes the policy
  */
-export function installCrashPolicy({ source, failures, stop, exitNow }: CrashPolicyModules): () => void {
+export function installCrashPolicy({ source, failures, stop, exitNow, timers }: CrashPolicyModules): () => void {
   let isCrashing = false;
   const listenerFor = (where: string) => (error: unknown) => {
     failures.report(where, error);
@@ -37,11 +39,12 @@ export function installCrashPolicy({ source, failures, stop, exitNow }: CrashPol
       return;
     }
     isCrashing = true;
-    const timer = setTimeout(() => exitNow(CRASH_EXIT_CODE), STOP_TIMEOUT_MS);
+    const exit = () => exitNow(CRASH_EXIT_CODE);
+    const timer = timers.after(STOP_TIMEOUT_MS, "stop after a crash", exit, { keepsAlive: true });
     stop()
       .catch((failure) => failures.report("stop after a crash", failure))
       .finally(() => {
-        clearTimeout(timer);
+        timer.cancel();
         exitNow(CRASH_EXIT_CODE);
       });
   };

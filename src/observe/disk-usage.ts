@@ -1,8 +1,8 @@
 import { statfsSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Failures } from "../telemetry/failures.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Timer, Timers } from "../telemetry/timers.ts";
 
 /** Sizes change by blocks; a store of CometBFT has thousands of files. */
 const INTERVAL_MS = 60_000;
@@ -19,31 +19,31 @@ const PARTS = {
   "CometBFT journal": "cometbft/data/cs.wal",
 } as const;
 
-type DiskUsageModules = { readonly metrics: Pick<Metrics, "gauge">; readonly failures: Failures };
+type DiskUsageModules = { readonly metrics: Pick<Metrics, "gauge">; readonly timers: Pick<Timers, "soon" | "every"> };
 
 /** Measures once a minute what the parts of a home take on disk, and what is left. */
 export class DiskUsage {
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: Timer;
 
   /** @param home a folder that exists */
-  constructor(home: string, { metrics, failures }: DiskUsageModules) {
+  constructor(home: string, { metrics, timers }: DiskUsageModules) {
     const used = metrics.gauge({
       name: "disk_bytes",
       help: "What the home takes on disk, by part.",
       labels: ["part"],
     });
     const free = metrics.gauge({ name: "disk_free_bytes", help: "What is free where the home is." });
-    const measure = failures.guard("disk usage", async () => {
+    const measure = async () => {
       for (const [part, bytes] of Object.entries(await diskUsageOf(home))) used.set(bytes, { part });
       const { bavail, bsize } = statfsSync(home);
       free.set(bavail * bsize);
-    });
-    measure();
-    this.#timer = setInterval(measure, INTERVAL_MS).unref();
+    };
+    timers.soon("disk usage", measure);
+    this.#timer = timers.every(INTERVAL_MS, "disk usage", measure);
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#timer.cancel();
   }
 }
 

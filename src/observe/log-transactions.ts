@@ -1,8 +1,8 @@
 import type { Chain } from "../chain/chain.ts";
 import type { BlockCommitted } from "../chain/reader.ts";
 import type { DevChain } from "../dev/dev-chain.ts";
-import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { ConsoleWatch } from "./console-watch.ts";
 import type { TransactionDetails, TransactionTracer } from "./transaction-tracer.ts";
 
@@ -16,19 +16,19 @@ export function logTransactions(
   { chain, devChain }: { readonly chain: Chain; readonly devChain: DevChain | undefined },
   {
     log,
-    failures,
+    timers,
     tracer,
     hasArtifacts,
   }: {
     readonly log: Logger;
-    readonly failures: Failures;
+    readonly timers: Pick<Timers, "soon">;
     readonly tracer: TransactionTracer;
     /** Calls are worth a line each. */
     readonly hasArtifacts: boolean;
   },
 ): void {
   const watch = new ConsoleWatch();
-  const logLater = failures.guard("transaction log", async (event: BlockCommitted) => {
+  const logLines = async (event: BlockCommitted) => {
     const { block, senders, receipts } = event.executed;
     const { number } = block.header;
     const isPrinting = watch.mayPrint(event, chain.stateAt(number));
@@ -59,10 +59,11 @@ export function logTransactions(
       for (const text of calls) log.info("call", { text, hash: tx.hash });
       if (revertedAt !== undefined) log.info("call", { text: `reverted at ${revertedAt}`, hash: tx.hash });
     }
-  });
+  };
   chain.subscribe((event) => {
     // After the callers that wait for the block: the line may need an execution.
-    if (log.enabled("info") && devChain?.settings.logging !== false) setImmediate(logLater, event);
+    if (!log.enabled("info") || devChain?.settings.logging === false) return;
+    timers.soon("transaction log", () => logLines(event));
   });
 }
 

@@ -9,8 +9,7 @@ import type { AccessPolicy } from "../rpc/transport/dispatch/context.ts";
 import type { OtherRequest } from "../rpc/transport/server/http-request.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
-import type { ActionModules } from "./etherscan/actions.ts";
-import { createEtherscanApi } from "./etherscan/etherscan-api.ts";
+import { type ApiModules, createEtherscanApi } from "./etherscan/etherscan-api.ts";
 import { answerHealth, JSON_TYPE, sendText } from "./health.ts";
 
 /**
@@ -42,7 +41,7 @@ function createOpenRpcFile(
   };
 }
 
-type OtherRequestModules = DiscoverModules & ActionModules & { readonly chain: Pick<ChainView, "config"> };
+type OtherRequestModules = DiscoverModules & ApiModules & { readonly chain: Pick<ChainView, "config"> };
 
 /** What the RPC port serves besides calls: health, the OpenRPC document, and the pages and the API that the settings open. */
 export function createOtherRequests(

@@ -1,5 +1,6 @@
 import { CallWindow } from "../observe/activity/call-window.ts";
 import type { CallListener } from "../rpc/transport/dispatch/observer.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import type { Channel } from "../threads/channel.ts";
 import type { ChainHandlers } from "./protocol.ts";
 
@@ -7,11 +8,11 @@ import type { ChainHandlers } from "./protocol.ts";
 const REPORT_MS = 100;
 
 /** Reports the calls of this process, for the log of the chain's process: some records a message, whatever the number of calls. */
-export function createCallReports(channel: Channel<ChainHandlers>): CallListener {
+export function createCallReports(channel: Channel<ChainHandlers>, timers: Pick<Timers, "after">): CallListener {
   const window = new CallWindow();
   const report = () => channel.emit("calls", window.take());
   return (...call) => {
-    if (window.isEmpty) setTimeout(report, REPORT_MS).unref();
+    if (window.isEmpty) timers.after(REPORT_MS, "report of calls", report);
     window.add(...call);
   };
 }

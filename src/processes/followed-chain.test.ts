@@ -9,6 +9,7 @@ import { openDiskBlockStore } from "../chain/store/open-block-store.ts";
 import { RandomChain } from "../chain/testing/random-chain.ts";
 import { loadConfig } from "../config/load.ts";
 import { createStateTrie } from "../state/state-trie.ts";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { FollowedChain } from "./followed-chain.ts";
 
 const BLOCKS = 6;
@@ -38,6 +39,7 @@ describe("FollowedChain", () => {
       },
       assert.ifError,
       undefined,
+      fatalTimers,
     );
   }
 

@@ -22,12 +22,15 @@ import type { ChainListener, ChainView } from "../rpc/ports/chain-view.ts";
 import { type Followed, followedPort } from "../rpc/ports/declarations.ts";
 import { ChainUnreachableError } from "../rpc/transport/errors.ts";
 import { createStateTrie } from "../state/state-trie.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { SharedSlices } from "../threads/shared-slices.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { decodePooledTransaction } from "../types/transaction/decode.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
 import type { RpcProcessData } from "./protocol.ts";
 
+/** What follows it is a microtask. */
+const NOW = Promise.resolve();
 /** As many trie nodes as a proof of a thousand slots reads. */
 const TRIE_OPTIONS = { cacheBytes: 4 << 20 };
 
@@ -51,6 +54,7 @@ export class FollowedChain {
   #emitted: number;
   #emittedEpoch: number;
   readonly #onListenerError: (error: unknown) => void;
+  readonly #timers: Pick<Timers, "now" | "deferred">;
   /** The store was caught up with in the run of code under way, which a microtask ends. */
   #isCurrent = false;
   readonly #endRun = () => {
@@ -61,8 +65,10 @@ export class FollowedChain {
     { store, chainConfig, chainPid, genesisHash, config }: RpcProcessData,
     onListenerError: (error: unknown) => void,
     compiler: ContractCompiler | undefined,
+    timers: Pick<Timers, "now" | "deferred">,
   ) {
     this.#onListenerError = onListenerError;
+    this.#timers = timers;
     const caches = followerCacheSizes(config.cache.bytes);
     this.#logTexts = new LogTextCache(caches.logTexts);
     this.#store = new StoreFollower({
@@ -148,12 +154,12 @@ export class FollowedChain {
   #catchUpForThisRun(): void {
     this.#catchUp();
     this.#isCurrent = true;
-    queueMicrotask(this.#endRun);
+    void NOW.then(this.#endRun);
   }
 
   /** The whole port. @param remote answers in the chain's process what only it knows */
   view(remote: ChainView, { feeHistoryBlocksMax }: Limits["calls"]): ChainView {
-    const slices = new SharedSlices();
+    const slices = new SharedSlices(this.#timers);
     const fees = new FeeHistories(this.reader, slices);
     const { logs } = this.#store;
     const here: Followed<"chain"> = {
@@ -161,7 +167,7 @@ export class FollowedChain {
       logs: ({ query: { terms, from, to }, limits, cancel }) => {
         const range = { from, to: Math.min(to, this.#store.head()) };
         const filter = new LogFilter(terms);
-        return findLogs(logs, filter, range, limits, cancel, slices, this.#logTexts);
+        return findLogs(logs, filter, range, limits, slices, cancel, this.#logTexts);
       },
       suggestTip: () => this.suggestTip(),
       feeHistory: ({ blockCount, at: newest, percentiles }) =>

@@ -7,6 +7,7 @@ import { PortServer } from "../rpc/ports/port-channel.ts";
 import { ChainUnreachableError } from "../rpc/transport/errors.ts";
 import type { TcpKind, TlsMaterial } from "../rpc/transport/server/listener.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timer, Timers } from "../telemetry/timers.ts";
 import { Channel, type ChannelMessage } from "../threads/channel.ts";
 import { Outbox } from "../threads/message-lists.ts";
 import { errorFromData } from "../threads/plain-data.ts";
@@ -28,6 +29,7 @@ const URGENT: Urgent = {};
 type RpcProcessModules = ServedCallsModules & {
   readonly ports: RpcPorts;
   readonly log: Logger;
+  readonly timers: Timers;
   readonly onReady: () => void;
   /** The process has ended, whatever the reason. */
   readonly onExit: (reason: string) => void;
@@ -63,7 +65,7 @@ export class RpcProcess {
   constructor(data: RpcProcessData, modules: RpcProcessModules) {
     this.#modules = modules;
     this.#child = startProcess("node/rpc.process");
-    const outbox = new Outbox<ChannelMessage>((messages) => this.#send(messages), {
+    const outbox = new Outbox<ChannelMessage>((messages) => this.#send(messages), modules.timers, {
       isAfterTurn: true,
     });
     this.channel = new Channel((message, urgent) => {
@@ -118,19 +120,20 @@ export class RpcProcess {
   /** Settles when the listener's connections are closed, or the process is ended because they are not. */
   async shut(listener: TcpKind, graceMs = SHUT_GRACE_MS): Promise<void> {
     if (!this.isReady) return;
-    const timer = setTimeout(() => {
+    const onTimeout = () => {
       this.#modules.log.warn("RPC process did not close its connections in time", { listener });
       this.kill();
-    }, graceMs + SHUT_MARGIN_MS);
+    };
+    const timer = this.#after(graceMs + SHUT_MARGIN_MS, "end of an RPC process", onTimeout);
     await this.channel.call("shut", { listener, graceMs }).catch(() => {});
-    clearTimeout(timer);
+    timer.cancel();
   }
 
   /** Its metrics in Prometheus' text form. */
   async exposition(): Promise<string> {
     if (!this.isReady) return this.#exposition;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, METRICS_TIMEOUT_MS);
+      const timer = this.#after(METRICS_TIMEOUT_MS, "metrics of an RPC process", resolve);
       const received = this.channel.call("metrics", undefined).then(
         (exposition: unknown) => {
           if (typeof exposition === "string") this.#exposition = exposition;
@@ -139,7 +142,7 @@ export class RpcProcess {
         () => {},
       );
       void received.finally(() => {
-        clearTimeout(timer);
+        timer.cancel();
         resolve();
       });
     });
@@ -150,10 +153,14 @@ export class RpcProcess {
   async close(): Promise<void> {
     if (this.#isOver) return;
     const exited = new Promise<void>((resolve) => this.#child.once("exit", () => resolve()));
-    const timer = setTimeout(() => this.kill(), SHUT_MARGIN_MS);
+    const timer = this.#after(SHUT_MARGIN_MS, "end of an RPC process", () => this.kill());
     if (this.#child.connected) this.#child.disconnect();
     await exited;
-    clearTimeout(timer);
+    timer.cancel();
+  }
+
+  #after(ms: number, where: string, work: () => void): Timer {
+    return this.#modules.timers.after(ms, where, work, { keepsAlive: true });
   }
 
   kill(): void {

@@ -11,6 +11,7 @@ import type { Registry } from "../rpc/transport/dispatch/method.ts";
 import type { ConnectionWorkers, EndpointOptions, TcpKind, TlsMaterial } from "../rpc/transport/server/listener.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Timer, Timers } from "../telemetry/timers.ts";
 import { plainData } from "../threads/plain-data.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { RpcProcessData } from "./protocol.ts";
@@ -36,6 +37,7 @@ type RpcProcessesModules = {
   readonly serving: ServingPort | undefined;
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly timers: Timers;
   /** Rollbacks of the store so far. */
   readonly epoch: () => number;
   /** A process counted a bad token of `source`. */
@@ -49,7 +51,7 @@ type Slot = {
   process: RpcProcess | undefined;
   startedMs: number;
   restartMs: number;
-  timer: NodeJS.Timeout | undefined;
+  timer: Timer | undefined;
 };
 
 /**
@@ -71,7 +73,7 @@ export class RpcProcesses implements ConnectionWorkers {
     this.#options = options;
     this.#modules = modules;
     this.#tls = options.data.tls;
-    this.#queue = new CallQueue({ waitingMax: options.callQueueMax, onWaiting() {} });
+    this.#queue = new CallQueue({ waitingMax: options.callQueueMax, onWaiting() {} }, modules.timers);
     this.#slots = Array.from({ length: options.count }, (_, index) => ({
       index,
       process: undefined,
@@ -168,7 +170,7 @@ export class RpcProcesses implements ConnectionWorkers {
     this.#stop();
     this.#wake();
     const closing = this.#slots.map(({ process, timer }) => {
-      clearTimeout(timer);
+      timer?.cancel();
       return process?.close();
     });
     await Promise.all(closing);
@@ -176,8 +178,8 @@ export class RpcProcesses implements ConnectionWorkers {
 
   #start(slot: Slot): void {
     const { data, count } = this.#options;
-    const { registry, ports, serving, log } = this.#modules;
-    slot.startedMs = performance.now();
+    const { registry, ports, serving, log, timers } = this.#modules;
+    slot.startedMs = timers.now();
     const child = new RpcProcess(
       { ...data, tls: this.#tls, index: slot.index, count },
       {
@@ -186,6 +188,7 @@ export class RpcProcesses implements ConnectionWorkers {
         serving,
         queue: this.#queue,
         log,
+        timers,
         onReady: () => this.#wake(),
         onExit: (reason) => this.#ended(slot, reason),
         onBadToken: (source) => {
@@ -204,7 +207,7 @@ export class RpcProcesses implements ConnectionWorkers {
   #ended(slot: Slot, reason: string): void {
     slot.process = undefined;
     if (this.#isClosed) return;
-    const livedMs = performance.now() - slot.startedMs;
+    const livedMs = this.#modules.timers.now() - slot.startedMs;
     if (livedMs > STABLE_MS) slot.restartMs = RESTART_MS;
     this.#lost.add();
     this.#modules.log.error("RPC process ended, another is started", {
@@ -213,7 +216,9 @@ export class RpcProcesses implements ConnectionWorkers {
       livedMs: Math.round(livedMs),
       afterMs: slot.restartMs,
     });
-    slot.timer = setTimeout(() => this.#start(slot), slot.restartMs);
+    slot.timer = this.#modules.timers.after(slot.restartMs, "start of an RPC process", () => this.#start(slot), {
+      keepsAlive: true,
+    });
     slot.restartMs = Math.min(RESTART_MS_MAX, slot.restartMs * 2);
   }
 
@@ -245,6 +250,7 @@ export function startRpcProcesses(
     readonly serving: ServingPort | undefined;
     readonly log: Logger;
     readonly metrics: Metrics;
+    readonly timers: Timers;
     readonly onBadToken: (source: string) => void;
     readonly activity: ActivityLog | undefined;
   },

@@ -5,6 +5,7 @@ import { getHeapSnapshot } from "node:v8";
 import type { CallerFiles } from "../adapters/caller-files.ts";
 import { DebugError } from "../rpc/methods/debug/database.ts";
 import type { RecordingKind, RuntimePort } from "../rpc/ports/runtime.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { mergeStalls, type Recording, recordCpu, recordStalls, recordTrace, stallCpuProfile } from "./recording.ts";
 import { WaitRecorder } from "./wait-recorder.ts";
 
@@ -35,7 +36,7 @@ type Profiles = Pick<
 > & { close(): Promise<void> };
 
 /** Profiles of this thread into files of `files`. */
-export function createProfiles(files: CallerFiles, sleep: (milliseconds: number) => Promise<void> = wait): Profiles {
+export function createProfiles(files: CallerFiles, timers: Pick<Timers, "every" | "sleep">): Profiles {
   const running = new Map<RecordingKind, Promise<{ recording: Recording; to: Writable; written: Promise<void> }>>();
   const stalls = new Map();
   const waits = new WaitRecorder();
@@ -96,14 +97,14 @@ export function createProfiles(files: CallerFiles, sleep: (milliseconds: number)
       recording = await recordStalls(stallNs);
       mergeStalls(stalls, await ended.stop());
     };
-    const timer = setInterval(() => {
+    const timer = timers.every(FOLD_MS, "record of stalls", () => {
       turning = turning.then(turn);
       // `stop` throws it; until then a rejection that nobody handles would end the process.
       turning.catch(() => {});
-    }, FOLD_MS).unref();
+    });
     return {
       async stop() {
-        clearInterval(timer);
+        timer.cancel();
         await turning;
         mergeStalls(stalls, await recording.stop());
       },
@@ -116,7 +117,7 @@ export function createProfiles(files: CallerFiles, sleep: (milliseconds: number)
     async recordProfile({ kind, file, seconds }) {
       if (seconds > SECONDS_MAX) throw new DebugError(`at most ${SECONDS_MAX} seconds`);
       await start(kind, file);
-      await sleep(seconds * 1000);
+      await timers.sleep(seconds * 1000, { keepsAlive: false });
       // Stopped meanwhile by another call.
       if (running.has(kind)) await stop(kind);
     },
@@ -164,8 +165,4 @@ function openFile(path: string): { readonly to: Writable; readonly written: Prom
   // Awaited where the recording ends.
   written.catch(() => {});
   return { to, written };
-}
-
-function wait(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
 }

@@ -4,6 +4,7 @@ import type { RuntimePort } from "../rpc/ports/runtime.ts";
 import { asRootLogger, type RootLogger } from "../telemetry/create-logger.ts";
 import { levelNumbered } from "../telemetry/log-rules.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { createGarbageCollection } from "./garbage-collection.ts";
 import { createProfiles } from "./profiles.ts";
 
@@ -30,9 +31,10 @@ export function stacks(): string {
 export function createRuntimePort(modules: {
   readonly log: Logger;
   readonly files: CallerFiles;
+  readonly timers: Timers;
 }): RuntimePort & { close(): Promise<void> } {
   const garbageCollection = createGarbageCollection();
-  const profiles = createProfiles(modules.files);
+  const profiles = createProfiles(modules.files, modules.timers);
 
   function root(): RootLogger {
     const log = asRootLogger(modules.log);

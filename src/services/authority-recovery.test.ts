@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setCodeTransaction, testAccount } from "../mempool/testing/pool-fixture.ts";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import { recoverAuthority } from "../types/transaction/sender.ts";
 import { AuthorityRecoveryThread } from "./authority-recovery.ts";
 
 test("AuthorityRecoveryThread tells the signers of authorizations, and bounds what waits", async (t) => {
-  const thread = new AuthorityRecoveryThread(1, SILENT_LOGGER);
+  const thread = new AuthorityRecoveryThread(1, { log: SILENT_LOGGER, timers: fatalTimers });
   t.after(() => thread.close());
   const signed = setCodeTransaction({ authorizations: 8 });
   const highS = { ...signed.authorizationList[1]!, s: 2n ** 256n - 1n };

@@ -1,6 +1,7 @@
 import { NodeError } from "../errors.ts";
 import type { AuthorityRecovery } from "../mempool/submission.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { Pool } from "../threads/pool.ts";
 import type { AuthorityRecoveryThreadHandlers } from "../types/transaction/recover-authorities.thread.ts";
 import { noteAuthorities } from "../types/transaction/sender.ts";
@@ -23,14 +24,17 @@ const RECOVERY_MS_MAX = 60_000;
 export class AuthorityRecoveryThread implements AuthorityRecovery {
   readonly #thread: Pool<AuthorityRecoveryThreadHandlers>;
 
-  constructor(waitingMax: number, log: Logger) {
-    this.#thread = new Pool<AuthorityRecoveryThreadHandlers>({
-      entry: "types/transaction/recover-authorities.thread",
-      count: 1,
-      waitingMax,
-      heapMegabytesMax: 64,
-      onLost: (error) => log.error("thread that recovers authorities ended", { error }),
-    });
+  constructor(waitingMax: number, { log, timers }: { readonly log: Logger; readonly timers: Timers }) {
+    this.#thread = new Pool<AuthorityRecoveryThreadHandlers>(
+      {
+        entry: "types/transaction/recover-authorities.thread",
+        count: 1,
+        waitingMax,
+        heapMegabytesMax: 64,
+        onLost: (error) => log.error("thread that recovers authorities ended", { error }),
+      },
+      timers,
+    );
   }
 
   /** Transactions whose signers are being recovered, or that wait for it. */

@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import type { proving } from "../crypto/kzg/prove-blobs.thread.ts";
 import { packSidecar } from "../crypto/kzg/sidecar.ts";
 import type { SidecarVerification } from "../crypto/kzg/verify-sidecar.thread.ts";
@@ -9,6 +8,7 @@ import type { BlobVerifier } from "../mempool/submission.ts";
 import type { BlobProver } from "../rpc/ports/tools.ts";
 import { TransactionFieldsError } from "../rpc/transport/errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { Pool, type ThreadLostError } from "../threads/pool.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
 
@@ -41,24 +41,33 @@ const VERIFICATION_MS_MAX = 60_000;
 /** Callers learn late that a proof is wrong, so that one that sends them in order costs half a processor at most. */
 const WRONG_PROOF_PAUSE_MS = 500;
 
-export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): BlobWorkers {
+export function createBlobWorkers(
+  options: BlobWorkerOptions,
+  { log, timers }: { readonly log: Logger; readonly timers: Timers },
+): BlobWorkers {
   const { verificationsMax, proofsMax } = options;
   let wrongProofs = 0;
   const onLost = (error: ThreadLostError) => log.error("blob thread ended", { error });
-  const verification = new Pool<SidecarVerification>({
-    entry: "crypto/kzg/verify-sidecar.thread",
-    count: 1,
-    waitingMax: verificationsMax,
-    heapMegabytesMax: 256,
-    onLost,
-  });
-  const prover = new Pool<typeof proving>({
-    entry: "crypto/kzg/prove-blobs.thread",
-    count: 1,
-    waitingMax: proofsMax,
-    heapMegabytesMax: 512,
-    onLost,
-  });
+  const verification = new Pool<SidecarVerification>(
+    {
+      entry: "crypto/kzg/verify-sidecar.thread",
+      count: 1,
+      waitingMax: verificationsMax,
+      heapMegabytesMax: 256,
+      onLost,
+    },
+    timers,
+  );
+  const prover = new Pool<typeof proving>(
+    {
+      entry: "crypto/kzg/prove-blobs.thread",
+      count: 1,
+      waitingMax: proofsMax,
+      heapMegabytesMax: 512,
+      onLost,
+    },
+    timers,
+  );
 
   async function verifyAtOnce(sidecar: BlobSidecar): Promise<string | undefined> {
     const packed = packSidecar(sidecar);
@@ -76,7 +85,7 @@ export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): Blob
   async function verify(sidecar: BlobSidecar): Promise<string | undefined> {
     if (verification.isFull()) throw new BlobQueueFullError();
     const fault = await verifyAtOnce(sidecar);
-    if (fault !== undefined) await setTimeout(WRONG_PROOF_PAUSE_MS);
+    if (fault !== undefined) await timers.sleep(WRONG_PROOF_PAUSE_MS);
     return fault;
   }
 

@@ -13,9 +13,9 @@ import type { CheckpointReads } from "../les/port.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { type Kv, KvCorruptionError, KvDamagedError } from "../storage/kv.ts";
 import { openLmdbKv } from "../storage/lmdb-kv.ts";
-import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Timer, Timers } from "../telemetry/timers.ts";
 
 /** Work in one turn of the event loop; a step that begins before the end of it takes some 3 ms more. */
 const SLICE_MS = 3;
@@ -25,7 +25,7 @@ const PAUSE_MS = 6;
 type CheckpointModules = {
   readonly chain: Chain;
   readonly log: Logger;
-  readonly failures: Failures;
+  readonly timers: Timers;
   readonly metrics: Metrics;
   /** Called with every new checkpoint. */
   readonly onCheckpoint: (checkpoint: Checkpoint) => void;
@@ -42,15 +42,14 @@ export class CheckpointService {
   readonly #modules: CheckpointModules;
   readonly #isOn: boolean;
   readonly #source: CheckpointSource;
-  readonly #guardedWork: () => void;
   readonly #unsubscribe: readonly (() => void)[];
   #opened: { readonly kv: Kv; readonly indexer: CheckpointIndexer } | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #hasFailed = false;
 
   /** @param isOn false: nothing is computed */
   constructor({ les, home, limits }: Config, modules: CheckpointModules, isOn: boolean) {
-    const { chain, failures, metrics } = modules;
+    const { chain, metrics } = modules;
     this.#limits = limits.checkpoints;
     this.#directory = join(dataPath(home), "checkpoints");
     this.#modules = modules;
@@ -60,7 +59,6 @@ export class CheckpointService {
       headerAt: chain.header,
       hashAt: chain.blockHash,
     };
-    this.#guardedWork = failures.guard("checkpoints", () => this.#workForSlice());
     this.port = {
       latestCheckpoint: () => this.#ready().latest(),
       checkpoint: ({ index }) => this.#ready().checkpoint(index),
@@ -85,7 +83,7 @@ export class CheckpointService {
   }
 
   close(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     for (const end of this.#unsubscribe) end();
     this.#opened?.kv.close();
     this.#opened = undefined;
@@ -98,7 +96,7 @@ export class CheckpointService {
 
   #schedule(): void {
     if (this.#timer !== undefined || this.#hasFailed || !this.#isOn) return;
-    this.#timer = setTimeout(this.#guardedWork, PAUSE_MS);
+    this.#timer = this.#modules.timers.after(PAUSE_MS, "checkpoints", () => this.#workForSlice(), { keepsAlive: true });
   }
 
   /** @throws NoCheckpointError */
@@ -145,13 +143,14 @@ export class CheckpointService {
 
   #workForSlice(): void {
     this.#timer = undefined;
-    const end = performance.now() + SLICE_MS;
+    const { timers } = this.#modules;
+    const end = timers.now() + SLICE_MS;
     try {
       const indexer = this.#indexer();
       if (indexer === undefined) return;
       const before = indexer.sections;
       let isMore = true;
-      while (isMore && performance.now() < end) isMore = indexer.step();
+      while (isMore && timers.now() < end) isMore = indexer.step();
       if (indexer.sections > before) {
         const latest = indexer.latest();
         const { sectionIndex, chtRoot, bloomRoot } = latest;

@@ -8,8 +8,8 @@ import { readBalances, writeBalances } from "../les/serving/client-id.ts";
 import { CAPACITY_MIN, LightClients } from "../les/serving/light-clients.ts";
 import type { Kv } from "../storage/kv.ts";
 import { openDurableLmdbKv } from "../storage/lmdb-kv.ts";
-import type { Failures } from "../telemetry/failures.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Timer, Timers } from "../telemetry/timers.ts";
 
 /** Cost units a millisecond of one percent of a core. */
 const UNITS_PER_PERCENT = 10_000;
@@ -23,13 +23,13 @@ export class LightClientService {
   readonly serving: ServingPort | undefined;
   readonly #directory: string;
   readonly #clients: LightClients;
-  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #timer: Timer | undefined;
   #kv: Kv | undefined;
 
   /** @throws InvalidConfigError */
   constructor(
     { les, home }: Pick<Config, "les" | "home">,
-    { failures, metrics }: { readonly failures: Failures; readonly metrics: Metrics },
+    { timers, metrics }: { readonly timers: Timers; readonly metrics: Metrics },
   ) {
     const totalCapacity = les.serve * UNITS_PER_PERCENT;
     if (les.serve > 0 && totalCapacity < CAPACITY_MIN) {
@@ -42,7 +42,7 @@ export class LightClientService {
     const clients = new LightClients(
       { totalCapacity },
       {
-        nowMs: () => performance.now(),
+        nowMs: () => timers.now(),
         random: Math.random,
         balances: existsSync(this.#directory) ? readBalances(this.#store()) : new Map(),
         save: (changes) => writeBalances(this.#store(), changes),
@@ -61,12 +61,11 @@ export class LightClientService {
     };
     if (les.serve === 0) return;
     this.serving = createServing(clients, metrics);
-    const sweep = failures.guard("light clients", () => clients.sweep());
-    this.#timer = setInterval(sweep, SWEEP_MS);
+    this.#timer = timers.every(SWEEP_MS, "light clients", () => clients.sweep(), { keepsAlive: true });
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#timer?.cancel();
     this.#clients.sweep();
     this.#kv?.close();
   }

@@ -1,5 +1,6 @@
 import type { Compiler, CompilerOutput } from "../rpc/ports/tools.ts";
 import { CompilerBusyError, CompilerError } from "../rpc/transport/errors.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { Pool } from "../threads/pool.ts";
 import type { Solidity } from "./compile-solidity.thread.ts";
 
@@ -30,14 +31,14 @@ const NO_COMPILER: Compiler = {
  * The npm package `solc`, one source after the other.
  * @param isEnabled false: there is none, installed or not. A source is half a minute of work, which every caller may ask for
  */
-export function createSolidityCompiler(isEnabled: boolean): Compiler {
+export function createSolidityCompiler(isEnabled: boolean, timers: Timers): Compiler {
   if (!isEnabled) return NO_COMPILER;
-  const threads = new Pool<Solidity>(THREAD);
+  const threads = new Pool<Solidity>(THREAD, timers);
   let version: Promise<string | undefined> | undefined;
   return {
     /** In a thread of its own: it does not wait for sources. */
     compilerVersion() {
-      version ??= new Pool<Solidity>(THREAD).call("version", undefined, COMPILE_LIMITS).catch(() => undefined);
+      version ??= new Pool<Solidity>(THREAD, timers).call("version", undefined, COMPILE_LIMITS).catch(() => undefined);
       return version;
     },
     async compile(input) {

@@ -16,6 +16,7 @@ import { replaceFile } from "../storage/replace-file.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { declareGauges, type Metrics } from "../telemetry/metrics.ts";
+import type { Timer, Timers } from "../telemetry/timers.ts";
 import { Pool } from "../threads/pool.ts";
 
 /** The historic nodes' interval. */
@@ -28,6 +29,7 @@ type WhisperConfig = Pick<Config, "home" | "shh" | "limits">;
 type WhisperServiceModules = {
   readonly log: Logger;
   readonly failures: Failures;
+  readonly timers: Timers;
   readonly metrics: Metrics;
   /** Hosts of the chain's peers: none where the node is alone. */
   readonly networkHosts: () => readonly string[];
@@ -48,19 +50,23 @@ export class WhisperService {
   };
   readonly #config: WhisperConfig;
   readonly #modules: WhisperServiceModules;
-  readonly #worker = new Pool<WhisperWork>({
-    entry: "shh/find-work.thread",
-    count: 1,
-    waitingMax: WHISPER_LIMITS.postsMax,
-    heapMegabytesMax: 64,
-  });
-  #started: { readonly whisper: Whisper; readonly timer: NodeJS.Timeout } | undefined;
+  readonly #worker: Pool<WhisperWork>;
+  #started: { readonly whisper: Whisper; readonly timer: Timer } | undefined;
   #peers: PeerSet | undefined;
   #transport: WhisperTransport | undefined;
 
   private constructor(config: WhisperConfig, modules: WhisperServiceModules) {
     this.#config = config;
     this.#modules = modules;
+    this.#worker = new Pool<WhisperWork>(
+      {
+        entry: "shh/find-work.thread",
+        count: 1,
+        waitingMax: WHISPER_LIMITS.postsMax,
+        heapMegabytesMax: 64,
+      },
+      modules.timers,
+    );
   }
 
   /**
@@ -96,7 +102,7 @@ export class WhisperService {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#started?.timer);
+    this.#started?.timer.cancel();
     await this.#worker.close();
     await this.#transport?.close();
   }
@@ -108,7 +114,7 @@ export class WhisperService {
 
   #begin() {
     const { home, limits } = this.#config;
-    const { failures } = this.#modules;
+    const { failures, timers } = this.#modules;
     const whisper = new Whisper(
       {
         poolBytesMax: WHISPER_LIMITS.poolBytesMax,
@@ -130,14 +136,13 @@ export class WhisperService {
         onFailure: (error) => failures.report("whisper", error),
       },
     );
-    const sweep = failures.guard("whisper", () => whisper.sweep());
-    return { whisper, timer: setInterval(sweep, SWEEP_MS).unref() };
+    return { whisper, timer: timers.every(SWEEP_MS, "whisper", () => whisper.sweep()) };
   }
 
   /** Opens the transport to peers. */
   async #connect(): Promise<void> {
     const { shh, home } = this.#config;
-    const { log, failures, metrics, networkHosts } = this.#modules;
+    const { log, failures, timers, metrics, networkHosts } = this.#modules;
     const offences = metrics.counter({
       name: "shh_dropped_peers_total",
       help: "Whisper peers that were dropped, by reason.",
@@ -168,6 +173,7 @@ export class WhisperService {
       {
         peers,
         failures,
+        timers,
         onDialFailed: (address, error) => log.debug("whisper peer not reached", { address, error }),
       },
     );

@@ -12,8 +12,8 @@ import type { Metrics } from "./metrics.ts";
  * | `operator` | error, with cause  | `evmint_failures_total{class="operator",where="…"}` | goes on   |
  * | `internal` | error, with stack  | `evmint_failures_total{class="internal",where="…"}` | goes on   |
  *
- * Only an exception that reaches the event loop ends the process (`node/crash-policy.ts`), so everything that a timer or an event
- * starts runs inside `guard`.
+ * Only an exception that reaches the event loop ends the process (`node/crash-policy.ts`), so whatever an event starts
+ * runs inside `guard`, and whatever a timer starts inside that of `Timers` (`timers.ts`).
  */
 export type Failures = {
   /** Logs and counts `error`. @param where a constant name */
@@ -36,17 +36,27 @@ export function createFailures(log: Logger, metrics: Pick<Metrics, "counter">): 
     else log.error(kind === "operator" ? "operation failed" : "internal error", line);
     return kind;
   }
-  return {
+  const failures: Failures = {
     report,
     guard:
       (where, work) =>
-      (...args) => {
-        try {
-          const result = work(...args);
-          if (result instanceof Promise) result.catch((error) => report(where, error));
-        } catch (error) {
-          report(where, error);
-        }
-      },
+      (...args) =>
+        runGuarded(failures, where, work, ...args),
   };
+  return failures;
+}
+
+/** Runs `work`; a failure of it, or of the promise it returns, is reported and not thrown. */
+export function runGuarded<Args extends readonly unknown[]>(
+  failures: Pick<Failures, "report">,
+  where: string,
+  work: (...args: Args) => unknown,
+  ...args: Args
+): void {
+  try {
+    const result = work(...args);
+    if (result instanceof Promise) result.catch((error) => failures.report(where, error));
+  } catch (error) {
+    failures.report(where, error);
+  }
 }

@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { NodeError } from "../errors.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { type ChannelMessage, channelOver, type Handlers, type InputOf, type ResultOf } from "./channel.ts";
 import { threadData } from "./native-calls.ts";
 import { errorFromData } from "./plain-data.ts";
@@ -154,7 +155,7 @@ async function end({ worker, port }: Running): Promise<void> {
 }
 
 /** In the thread: answers the calls of its `BlockingThread`. @param handlers made of what `data` answered */
-export function serveBlockingThread<Data>(handlers: (data: Data) => Handlers): void {
+export function serveBlockingThread<Data>(handlers: (data: Data) => Handlers, timers: Pick<Timers, "every">): void {
   const { port, signal, data } = threadData<BlockingThreadData>();
   const advance = (index: number) => {
     Atomics.add(signal, index, 1);
@@ -168,5 +169,5 @@ export function serveBlockingThread<Data>(handlers: (data: Data) => Handlers): v
     },
   };
   channelOver(end, handlers(data as Data));
-  setInterval(() => advance(SIGNAL.beats), BEAT_MS).unref();
+  timers.every(BEAT_MS, "beat of a thread", () => advance(SIGNAL.beats));
 }

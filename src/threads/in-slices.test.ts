@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { allAtOnce, inSlices, StepWork } from "./in-slices.ts";
 import { SharedSlices } from "./shared-slices.ts";
 
 /** Slices of 3 ms of a clock that only `work` moves. */
 function createClock() {
-  let nowMs = 0;
-  const slices = new SharedSlices({ sliceMs: 3, now: () => nowMs });
+  const timers = new ManualTimers();
+  const slices = new SharedSlices(timers, { sliceMs: 3 });
   function* work(steps: number, log: string[] = [], name = ""): Generator<undefined, string> {
     for (let step = 0; step < steps; step++) {
-      nowMs++;
+      timers.jump(1);
       log.push(name);
       yield;
     }

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { Inbox, Outbox } from "./message-lists.ts";
 
 function collecting(isAfterTurn: boolean) {
   const events: (readonly string[] | string)[] = [];
   return {
     events,
-    outbox: new Outbox<string>((messages) => events.push(messages), { isAfterTurn }),
+    outbox: new Outbox<string>((messages) => events.push(messages), fatalTimers, { isAfterTurn }),
   };
 }
 
@@ -61,7 +62,7 @@ test("Outbox flushes everything at once and sends nothing twice", async () => {
 type Received = { readonly kind: string; readonly id: number };
 
 test("Inbox holds messages until somebody receives them", () => {
-  const inbox = new Inbox<Received>();
+  const inbox = new Inbox<Received>(fatalTimers);
   inbox.receive([{ kind: "event", id: 1 }], "socket");
   const received: unknown[] = [];
   inbox.deliverTo((message, attached) => received.push([message.id, attached]));
@@ -73,7 +74,7 @@ test("Inbox holds messages until somebody receives them", () => {
 });
 
 test("Inbox lets the code run that waits for an answer before an event that came after it, and loses no order", async () => {
-  const inbox = new Inbox<Received>();
+  const inbox = new Inbox<Received>(fatalTimers);
   const received: (number | string)[] = [];
   inbox.deliverTo(({ kind, id }) => {
     received.push(id);

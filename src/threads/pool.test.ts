@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
+import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { Pool, type PoolCallOptions, type PoolOptions, type ThreadLostError } from "./pool.ts";
 import type { Misbehaviours } from "./testing/misbehave.thread.ts";
 
@@ -8,14 +9,17 @@ describe("Pool", () => {
   const lost: string[] = [];
   const open = (options: Partial<PoolOptions> = {}) => {
     lost.length = 0;
-    pool = new Pool({
-      entry: "threads/testing/misbehave.thread",
-      count: 1,
-      waitingMax: 100,
-      heapMegabytesMax: 64,
-      onLost: ({ reason }: ThreadLostError) => lost.push(reason),
-      ...options,
-    });
+    pool = new Pool(
+      {
+        entry: "threads/testing/misbehave.thread",
+        count: 1,
+        waitingMax: 100,
+        heapMegabytesMax: 64,
+        onLost: ({ reason }: ThreadLostError) => lost.push(reason),
+        ...options,
+      },
+      fatalTimers,
+    );
   };
   const call = <Name extends keyof Misbehaviours & string>(
     name: Name,

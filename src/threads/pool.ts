@@ -1,4 +1,5 @@
 import { NodeError } from "../errors.ts";
+import type { Timer, Timers } from "../telemetry/timers.ts";
 import type { CancelToken } from "./cancel-token.ts";
 import { type Channel, channelOver, type Handlers, type InputOf, type MessageEnd, type ResultOf } from "./channel.ts";
 import type { PoolHandlers } from "./serve-thread.ts";
@@ -73,7 +74,7 @@ type Thread = {
   isReady: boolean;
   /** The first one runs, the others wait in the thread. */
   readonly tasks: Task[];
-  timer: NodeJS.Timeout | undefined;
+  timer: Timer | undefined;
 };
 
 /** Loading the modules takes some 0.3 s; on a busy machine many times that. */
@@ -83,14 +84,16 @@ const IDLE_MS = 60_000;
 /** Runs calls in threads of their own, first come first served. A thread that fails takes only the call with it that it ran. */
 export class Pool<There extends Handlers> {
   readonly #options: PoolOptions;
+  readonly #timers: Timers;
   readonly #threads = new Set<Thread>();
   /** The thread that worked last is taken first: its caches are warm, and the others may end. */
   readonly #idle: Thread[] = [];
   readonly #waiting: Task[] = [];
   #isClosed = false;
 
-  constructor(options: PoolOptions) {
+  constructor(options: PoolOptions, timers: Timers) {
     this.#options = options;
+    this.#timers = timers;
   }
 
   /** Threads with a call. */
@@ -204,7 +207,7 @@ export class Pool<There extends Handlers> {
       (error) => this.#answered(thread, task, undefined, error),
     );
     if (thread.tasks.length > 1) return;
-    clearTimeout(thread.timer);
+    thread.timer?.cancel();
     if (thread.isReady) this.#startDeadline(thread);
     else this.#loseAfter(thread, START_MS_MAX, "no thread started");
   }
@@ -215,17 +218,18 @@ export class Pool<There extends Handlers> {
   }
 
   #loseAfter(thread: Thread, ms: number, message: string): void {
-    thread.timer = setTimeout(() => {
+    const lose = () => {
       void this.#end(thread);
       this.#onLost(thread, new ThreadLostError(message, "timeout"));
-    }, ms);
+    };
+    thread.timer = this.#timers.after(ms, "call of a thread", lose, { keepsAlive: true });
   }
 
   #rest(thread: Thread): void {
     thread.worker.unref();
     this.#idle.push(thread);
     const { idleMs = IDLE_MS } = this.#options;
-    thread.timer = setTimeout(() => void this.#end(thread), idleMs).unref();
+    thread.timer = this.#timers.after(idleMs, "idle thread", () => this.#end(thread));
   }
 
   /** undefined: there are as many as there may be. */
@@ -250,7 +254,7 @@ export class Pool<There extends Handlers> {
       if (!this.#threads.has(thread)) return;
       this.#leave(thread);
       // Answers that arrive together with the end are taken by then.
-      queueMicrotask(() => this.#onLost(thread, lost));
+      this.#timers.soon("lost thread", () => this.#onLost(thread, lost));
     });
     this.#threads.add(thread);
     return thread;
@@ -260,7 +264,7 @@ export class Pool<There extends Handlers> {
     if (!this.#threads.has(thread)) return;
     thread.isReady = true;
     if (thread.tasks.length === 0) return;
-    clearTimeout(thread.timer);
+    thread.timer?.cancel();
     this.#startDeadline(thread);
   }
 
@@ -268,7 +272,7 @@ export class Pool<There extends Handlers> {
     const at = thread.tasks.indexOf(task);
     if (at < 0) return;
     thread.tasks.splice(at, 1);
-    clearTimeout(thread.timer);
+    thread.timer?.cancel();
     try {
       if (error !== undefined) task.reject(error);
       else if (task.options.isOutdated?.(value)) this.#waiting.unshift(task);
@@ -298,7 +302,7 @@ export class Pool<There extends Handlers> {
     this.#threads.delete(thread);
     const at = this.#idle.indexOf(thread);
     if (at >= 0) this.#idle.splice(at, 1);
-    clearTimeout(thread.timer);
+    thread.timer?.cancel();
   }
 
   async #end(thread: Thread): Promise<void> {

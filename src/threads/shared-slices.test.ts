@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
+import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { SharedSlices } from "./shared-slices.ts";
 
 /** Runs tasks of so many steps of 1 ms each. Gives the task of each step, turn by turn. */
 async function stepsByTurn(tasks: readonly number[]): Promise<number[][]> {
-  let nowMs = 0;
-  let deferred: (() => void)[] = [];
-  const slices = new SharedSlices({ now: () => nowMs, defer: (work) => deferred.push(work) });
+  const timers = new ManualTimers({ holdsTurns: true });
+  const slices = new SharedSlices(timers);
   const turns: number[][] = [[]];
   async function run(task: number, steps: number) {
     await slices.enter();
     for (let step = 0; step < steps; step++) {
       if (slices.isOver()) await slices.next();
-      nowMs++;
+      timers.jump(1);
       turns.at(-1)!.push(task);
     }
   }
@@ -21,11 +21,9 @@ async function stepsByTurn(tasks: readonly number[]): Promise<number[][]> {
   for (;;) {
     // Every microtask of this turn.
     await new Promise((resolve) => setImmediate(resolve));
-    if (deferred.length === 0) break;
-    const works = deferred;
-    deferred = [];
+    if (timers.nextTurn.length === 0) break;
     turns.push([]);
-    for (const work of works) work();
+    timers.turn();
   }
   await done;
   return turns;

@@ -1,15 +1,8 @@
+import type { Timers } from "../telemetry/timers.ts";
 import { beginWait } from "./waits.ts";
 
 /** By default, long work of this many milliseconds is followed by one turn of everything else: timers, blocks, other requests. */
 const SLICE_MS = 3;
-
-type SharedSlicesOptions = {
-  readonly sliceMs?: number;
-  /** Milliseconds of a clock that never goes back; `performance.now` if absent. */
-  readonly now?: () => number;
-  /** Runs work in a later turn of the event loop; `setImmediate` if absent. */
-  readonly defer?: (work: () => void) => void;
-};
 
 /**
  * The time that long work of one kind, of all callers together, may take in one turn of the event loop. Work that waits continues
@@ -23,16 +16,16 @@ type SharedSlicesOptions = {
  */
 export class SharedSlices {
   readonly #sliceMs: number;
-  readonly #now: () => number;
-  readonly #defer: (work: () => void) => void;
+  readonly #timers: Pick<Timers, "now">;
+  readonly #beginTurnSoon: () => void;
   readonly #waiting: (() => void)[] = [];
   /** End of the slice of this turn; undefined: nothing has run in it. */
   #endMs: number | undefined;
 
-  constructor({ sliceMs = SLICE_MS, now, defer }: SharedSlicesOptions = {}) {
+  constructor(timers: Pick<Timers, "now" | "deferred">, { sliceMs = SLICE_MS }: { readonly sliceMs?: number } = {}) {
     this.#sliceMs = sliceMs;
-    this.#now = now ?? (() => performance.now());
-    this.#defer = defer ?? ((work) => void setImmediate(work));
+    this.#timers = timers;
+    this.#beginTurnSoon = timers.deferred("slices of a turn", () => this.#beginTurn());
   }
 
   /** Before the first step: undefined when it may be taken now. */
@@ -41,10 +34,10 @@ export class SharedSlices {
   }
 
   /** Whether the time of this turn is used up. @param now the clock, if the caller has just read it */
-  isOver(now = this.#now()): boolean {
+  isOver(now = this.#timers.now()): boolean {
     if (this.#endMs === undefined) {
       this.#endMs = now + this.#sliceMs;
-      this.#defer(() => this.#beginTurn());
+      this.#beginTurnSoon();
     }
     return now > this.#endMs;
   }

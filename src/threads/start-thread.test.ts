@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { openLmdbKv } from "../storage/lmdb-kv.ts";
 import { startThread } from "./start-thread.ts";
 import { type AddonThreadData, SHARED } from "./testing/addon-thread-data.ts";
@@ -40,12 +39,4 @@ test("threads that are ended while they call LMDB and secp256k1 do not abort the
   const { threads } = start(t, "addons", 4);
   await Promise.all(threads.map((thread) => once(thread, "message")));
   for (const thread of threads) await thread.end();
-});
-
-test("no thread of the node is ended by `terminate` alone", () => {
-  const src = fileURLToPath(new URL("../", import.meta.url));
-  const files = readdirSync(src, { recursive: true, encoding: "utf8" })
-    .filter((file) => /\.ts$/.test(file) && !file.startsWith("browser"))
-    .filter((file) => /(?:worker|thread)\??\.terminate\(/i.test(readFileSync(join(src, file), "utf8")));
-  assert.deepEqual(files, []);
 });

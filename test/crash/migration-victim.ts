@@ -3,8 +3,10 @@
  *
  *     migration-victim.ts DIRECTORY [FAIL_POINT HITS]
  */
+import { deferOn } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 
 const [directory, deadlyPoint, hits] = process.argv.slice(2);
 let hitsLeft = Number(hits);
@@ -12,6 +14,7 @@ let hitsLeft = Number(hits);
 const store = openDiskBlockStore({
   directory: directory!,
   createTrie: createStateTrie,
+  defer: deferOn(fatalTimers),
   failPoint(name) {
     if (name === deadlyPoint && --hitsLeft === 0) process.kill(process.pid, "SIGKILL");
   },

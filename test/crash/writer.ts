@@ -7,9 +7,11 @@
  * life ended: the chain of a seed is always the same.
  */
 import { writeSync } from "node:fs";
+import { deferOn } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { RandomChain } from "../../src/chain/testing/random-chain.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { type HomeKind, storeOptions } from "./limits.ts";
 
 /** More than any life needs to come to its fail-point. */
@@ -21,6 +23,7 @@ let hitsLeft = Number(hits);
 const store = openDiskBlockStore({
   directory: directory!,
   createTrie: createStateTrie,
+  defer: deferOn(fatalTimers),
   ...storeOptions(kind as HomeKind),
   failPoint(name) {
     if (name === deadlyPoint && --hitsLeft === 0) process.kill(process.pid, "SIGKILL");

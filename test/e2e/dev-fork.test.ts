@@ -2,6 +2,7 @@
  * A dev chain that continues another one: a node of this project, and anvil where it is installed. The remote chain runs in a process of its
  * own, because the forked node waits for it.
  */
+
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,12 +12,16 @@ import { foundryBinary, startAnvil } from "../../bench/support/peers.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createNode } from "../../src/index.ts";
 import { openChain } from "../../src/node/chain/open-chain.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
 import { overHttp } from "../support/clients.ts";
 import { startEvmintd } from "../support/evmintd.ts";
 import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
+
+/** A caller that meets what the remote chain answers gets an error; the log has it for the operator. */
+const REMOTE_ERRORS = /(?:call|operation) failed .*FORK_/;
 
 const [ALICE, BOB] = DEV_ADDRESSES;
 const STRANGER = "0x00000000000000000000000000000000000beef1";
@@ -85,7 +90,12 @@ for (const [name, startRemote] of remotes) {
     let stored: Receipt;
 
     const start = (settings: Readonly<Record<string, string>>) =>
-      startTestNode({ dev: true, home, settings: { ...ONE_PROCESS, ...settings } });
+      startTestNode({
+        dev: true,
+        home,
+        settings: { ...ONE_PROCESS, ...settings },
+        possibleErrors: [REMOTE_ERRORS],
+      });
     const read = (to: string, block: string) => call(node.url, "eth_call", { to, data: "0x" }, block);
 
     before(async () => {
@@ -294,7 +304,7 @@ for (const [name, startRemote] of remotes) {
       await node.stop();
       // Commands on files know nothing of the remote chain.
       const { config } = loadConfig({ home, dev: true, flags: {}, environment: {} });
-      assert.throws(() => openChain(config, SILENT_LOGGER), { code: "FORK_UNSUPPORTED" });
+      assert.throws(() => openChain(config, { log: SILENT_LOGGER, timers: fatalTimers }), { code: "FORK_UNSUPPORTED" });
       node = await start({});
       assert.equal(Number(await call(node.url, "eth_blockNumber")), forked + 1);
       assert.equal(await read(deployed.contractAddress, "latest"), word(3));

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { networkFindings } from "../../src/cli/doctor/network.ts";
 import { thisSystem } from "../../src/cli/doctor/system.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 
 test("the doctor compares a running node with its home and with other nodes", async () => {
@@ -16,14 +17,19 @@ test("the doctor compares a running node with its home and with other nodes", as
   try {
     const { config } = loadConfig({ home, dev: false, flags: { "consensus.block-time": "instant" }, environment: {} });
     const peers = [same.url, other.url];
-    const findings = await networkFindings(config, thisSystem(), Date.now, { peers });
+    const findings = await networkFindings(config, thisSystem(), { now: Date.now, timers: fatalTimers }, { peers });
     assert.deepEqual(
       findings.map(({ level, subject }) => `${level} ${subject}`),
       ["ok node", "ok genesis", "ok head", "ok growth", "ok peer", "warning peer"],
       JSON.stringify(findings, null, 2),
     );
     await node.stop();
-    const [first, ...others] = await networkFindings(config, thisSystem(), Date.now, { peers: [same.url] });
+    const [first, ...others] = await networkFindings(
+      config,
+      thisSystem(),
+      { now: Date.now, timers: fatalTimers },
+      { peers: [same.url] },
+    );
     assert.match(first!.text, /^none runs/);
     assert.deepEqual(
       others.map(({ level, subject }) => `${level} ${subject}`),

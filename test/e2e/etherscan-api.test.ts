@@ -4,12 +4,12 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { encodeDeployData, encodeFunctionData, type Hex } from "viem";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { overHttp } from "../support/clients.ts";
 import { contract } from "../support/contracts.ts";
 import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
+import { until } from "../support/until.ts";
 
 const { abi, bytecode, runtime } = contract("Token");
 const SOURCE = readFileSync(new URL("../contracts/Token.sol", import.meta.url), "utf8");
@@ -78,11 +78,12 @@ const request = (changes: Readonly<Record<string, string>> = {}) => ({
 
 /** The outcome of a verification, once it has one. */
 async function outcomeOf(guid: string): Promise<Answer> {
-  for (;;) {
-    const answer = await api({ module: "contract", action: "checkverifystatus", guid });
-    if (String(answer.result) !== "Pending in queue") return answer;
-    await delay(20);
-  }
+  let answer: Answer | undefined;
+  await until(async () => {
+    answer = await api({ module: "contract", action: "checkverifystatus", guid });
+    return String(answer.result) !== "Pending in queue";
+  }, `the outcome of ${guid}`);
+  return answer!;
 }
 
 const known = () => call<(object | null)[]>("eth_getKnownContracts", [token, DEV_ADDRESSES[0]]);

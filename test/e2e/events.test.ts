@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { after, before, test } from "node:test";
 import {
   type BaseContract,
@@ -13,17 +13,18 @@ import { http, type Log, type Transport, webSocket } from "viem";
 import { foundryBinary } from "../../bench/support/peers.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
+import { metricOf, WITH_METRICS } from "../support/metrics.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { until } from "../support/until.ts";
 import { viemClients } from "../support/viem-clients.ts";
 
 const token = contract("Token");
 const castBinary = foundryBinary("cast");
-const FOREVER_MS = 90_000;
 let node: TestNode;
 let tokenAddress: `0x${string}`;
 
 before(async () => {
-  node = await startTestNode({ dev: true });
+  node = await startTestNode({ dev: true, settings: WITH_METRICS });
   const { reader, wallet } = clients();
   const hash = await wallet.deployContract({ ...token, args: [10n ** 9n] });
   tokenAddress = (await reader.waitForTransactionReceipt({ hash })).contractAddress!;
@@ -45,25 +46,15 @@ async function transfers(count: number): Promise<`0x${string}`[]> {
   return hashes;
 }
 
-async function until(isDone: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + FOREVER_MS;
-  while (!isDone()) {
-    assert.ok(Date.now() < deadline, `${what} did not happen`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
+const answersTo = (method: string) => metricOf(node, "rpc_request_duration_seconds_count", `method="${method}"`);
 
-/**
- * Sends transfers, one after the other, until one is heard before the next: subscribers that poll, and programs that start, hear from some moment on that they
- * do not tell.
- */
-async function untilHeard(hears: (hash: string) => boolean, who: () => string): Promise<void> {
-  const deadline = Date.now() + FOREVER_MS;
-  for (let waitMs = 100; ; waitMs *= 2) {
-    const [hash] = await transfers(1);
-    await new Promise((resolve) => setTimeout(resolve, waitMs));
-    if (hears(hash!)) return;
-    assert.ok(Date.now() < deadline, `${who()} heard nothing`);
+/** Runs `begin` and waits until the node has answered as many more calls of each method: from then on its events are told. */
+async function subscribed(calls: Readonly<Record<string, number>>, begin: () => unknown): Promise<void> {
+  for (const [method, count] of Object.entries(calls))
+    calls = { ...calls, [method]: count + (await answersTo(method)) };
+  await begin();
+  for (const [method, count] of Object.entries(calls)) {
+    await until(async () => (await answersTo(method)) >= count, `answers to ${method}`);
   }
 }
 
@@ -84,17 +75,13 @@ for (const kind of ["http", "webSocket"] as const) {
     try {
       const events = new Contract(tokenAddress, token.abi as unknown as InterfaceAbi, provider) as BaseContract;
       const heard: string[] = [];
-      await events.on("Transfer", (_from, _to, _value, { log }) => heard.push(log.transactionHash));
       const blocks: number[] = [];
-      await provider.on("block", (number) => blocks.push(number));
-      await untilHeard(
-        (hash) => heard.at(-1) === hash,
-        () => "the contract",
-      );
-      heard.length = 0;
+      await subscribed(kind === "http" ? { eth_newFilter: 1 } : { eth_subscribe: 2 }, async () => {
+        await events.on("Transfer", (_from, _to, _value, { log }) => heard.push(log.transactionHash));
+        await provider.on("block", (number) => blocks.push(number));
+      });
       const sent = await transfers(3);
-      await until(() => heard.length >= 3 && blocks.length >= 1, "three transfers");
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await until(() => heard.includes(sent.at(-1)!) && blocks.length >= 1, "the last transfer");
       assert.deepEqual(heard, sent);
       const past = await events.queryFilter("Transfer", 0, "latest");
       assert.deepEqual(
@@ -102,6 +89,8 @@ for (const kind of ["http", "webSocket"] as const) {
         sent,
       );
     } finally {
+      // A poll that is cancelled begins to listen to blocks again, and would hold this process.
+      provider.pause(true);
       await provider.destroy();
     }
   });
@@ -113,34 +102,31 @@ for (const kind of ["http", "webSocket"] as const) {
     const heads: bigint[] = [];
     const pending: string[] = [];
     const onError = (error: Error) => assert.fail(error);
-    const stops = [
-      reader.watchContractEvent({
-        address: tokenAddress,
-        abi: token.abi,
-        eventName: "Transfer",
-        onLogs: (logs) => heard.push(...logs),
-        onError,
-      }),
-      reader.watchBlockNumber({ onBlockNumber: (number) => heads.push(number), onError }),
-      reader.watchPendingTransactions({
-        onTransactions: (hashes) => pending.push(...hashes),
-        onError,
-      }),
-    ];
-    await untilHeard(
-      (hash) => heard.at(-1)?.transactionHash === hash && pending.at(-1) === hash,
-      () => "the watchers",
-    );
-    heard.length = 0;
-    pending.length = 0;
+    let stops: readonly (() => void)[] = [];
+    const calls = kind === "http" ? { eth_newFilter: 1, eth_newPendingTransactionFilter: 1 } : { eth_subscribe: 3 };
+    await subscribed(calls, () => {
+      stops = [
+        reader.watchContractEvent({
+          address: tokenAddress,
+          abi: token.abi,
+          eventName: "Transfer",
+          onLogs: (logs) => heard.push(...logs),
+          onError,
+        }),
+        reader.watchBlockNumber({ onBlockNumber: (number) => heads.push(number), onError }),
+        reader.watchPendingTransactions({
+          onTransactions: (hashes) => pending.push(...hashes),
+          onError,
+        }),
+      ];
+    });
     const sent = await transfers(3);
-    await until(() => heard.length >= 3 && pending.length >= 3, "three transfers");
-    assert.deepEqual(
-      heard.map(({ transactionHash }) => transactionHash),
-      sent,
-    );
+    const hashes = () => heard.map(({ transactionHash }) => transactionHash);
+    await until(() => {
+      return hashes().includes(sent.at(-1)!) && pending.includes(sent.at(-1)!) && heads.length >= 1;
+    }, "the last transfer");
+    assert.deepEqual(hashes(), sent);
     assert.deepEqual(pending, sent);
-    assert.ok(heads.length >= 1);
     for (const stop of stops) stop();
   });
 }
@@ -148,22 +134,20 @@ for (const kind of ["http", "webSocket"] as const) {
 test("cast logs --subscribe prints what happens", {
   skip: castBinary ? false : "no cast binary",
 }, async () => {
-  const child = spawn(castBinary!, ["logs", "--subscribe", "--address", tokenAddress, "--rpc-url", node.wsUrl], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  let child: ChildProcess | undefined;
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      output += chunk;
-    });
-  }
   try {
-    await untilHeard(
-      (hash) => output.includes(hash),
-      () => `cast, which said ${output},`,
-    );
+    await subscribed({ eth_subscribe: 1 }, () => {
+      const flags = ["--subscribe", "--address", tokenAddress, "--rpc-url", node.wsUrl];
+      child = spawn(castBinary!, ["logs", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+      child.stdout!.on("data", (chunk: Buffer) => {
+        output += chunk;
+      });
+    });
+    const [hash] = await transfers(1);
+    await until(() => output.includes(hash!), "the transfer in what cast prints");
   } finally {
-    child.kill("SIGKILL");
+    child?.kill("SIGKILL");
   }
 });
 

@@ -9,6 +9,7 @@ import type { Address } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import type { ExecutionReads } from "../../src/rpc/ports/execution.ts";
 import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
@@ -58,22 +59,25 @@ describe("execution threads", () => {
     const limits = callLimitsOf(config);
     const tip = () => 1n;
     const here = createExecutionReads(limits, core, tip);
-    const threads = new ExecutionThreads({
-      data: {
-        store: core.store.followable!,
-        cacheBytes: 1 << 24,
-        config: core.chain.config,
-        limits,
-        genesisHash: core.chain.genesisHash,
-        startPrice: 1n,
-        compiles: false,
+    const threads = new ExecutionThreads(
+      {
+        data: {
+          store: core.store.followable!,
+          cacheBytes: 1 << 24,
+          config: core.chain.config,
+          limits,
+          genesisHash: core.chain.genesisHash,
+          startPrice: 1n,
+          compiles: false,
+        },
+        count: 1,
+        waitingMax: 10,
+        compiler: undefined,
+        epoch: () => core.store.epoch,
+        onLost: ({ message }, method) => assert.fail(`${method}: ${message}`),
       },
-      count: 1,
-      waitingMax: 10,
-      compiler: undefined,
-      epoch: () => core.store.epoch,
-      onLost: ({ message }, method) => assert.fail(`${method}: ${message}`),
-    });
+      fatalTimers,
+    );
     const from = FROM.toLowerCase() as Address;
     const args = { from, to: counter };
     const requests = (): {

@@ -4,7 +4,6 @@ import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { loadConfig } from "../../src/config/load.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
@@ -20,7 +19,6 @@ const skip = geth === undefined && `geth is not on PATH: geth's import of ${BLOC
 
 test(`geth imports ${BLOCKS} instant blocks of an exported chain`, {
   skip,
-  timeout: 300_000,
 }, async (t) => {
   const home = makeHome();
   const datadir = mkdtempSync(join(tmpdir(), "evmint-geth-"));
@@ -31,7 +29,7 @@ test(`geth imports ${BLOCKS} instant blocks of an exported chain`, {
   const head = () => node.node.core.chain.head().block;
   for (let number = 0; number < BLOCKS; number++) {
     await overHttp(node.url, "eth_sendRawTransaction", [transfer(BigInt(number))]);
-    while (head().header.number <= number) await setTimeout(1);
+    await node.untilBlock(number + 1);
   }
   const { hash } = head();
   await node.stop();

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { type Logger, SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
@@ -46,10 +45,6 @@ const settings: Readonly<Record<string, readonly Call[]>> = {
   ],
 };
 const minings = ["automine", "by hand", "by hand, after another transaction"] as const;
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await setTimeout(5);
-}
 
 async function startRemote() {
   const home = mkdtempSync(join(tmpdir(), "evmint-remote-"));
@@ -148,7 +143,7 @@ for (const chain of ["a chain of its own", "a fork"] as const) {
       await call("evm_setAutomine", false);
       const hash = await send(tx);
       await call("evm_setAutomine", true);
-      await until(() => warnings.length > 0);
+      await node.untilLogged(/no block takes the transactions that wait/);
       assert.deepEqual(warnings, [
         {
           waiting: 1,

@@ -6,13 +6,13 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
-import { type Logger, SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import { metricOf, WITH_METRICS } from "../support/metrics.ts";
 import { NEEDS_SOLO } from "../support/test-engine.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { until } from "../support/until.ts";
 import { WsClient } from "../support/ws-client.ts";
 
 const [FROM, TO] = DEV_ADDRESSES;
@@ -78,6 +78,7 @@ class Client {
 }
 
 const settings = { "json-rpc.processes": "2", "consensus.block-time": "instant" };
+const KILLED = /^error rpc: RPC process ended, another is started .*reason=SIGKILL/;
 
 describe("RPC processes", () => {
   let node: TestNode;
@@ -86,6 +87,7 @@ describe("RPC processes", () => {
     node = await startTestNode({
       dev: true,
       settings: { ...settings, ...WITH_METRICS },
+      expectedErrors: [KILLED],
     });
     clients = [new Client(node.url), new Client(node.url)];
     // Connected one after the other, so each is on a process of its own.
@@ -195,7 +197,7 @@ describe("RPC processes", () => {
     const hash = await one.call("eth_sendTransaction", { from: FROM, data: "0x60006000a0" });
     while ((await one.call("eth_getTransactionReceipt", hash)) === null) await nextTurn();
     await one.call("debug_setHead", number);
-    while (socket.told(logs).length < 2) await setTimeout(10);
+    await socket.untilTold(logs, 2);
     socket.close();
     assert.deepEqual(
       socket.told(logs).map(({ transactionHash, removed }) => [transactionHash, removed]),
@@ -247,7 +249,7 @@ test("all connections of a listener's limit are accepted, however those of the o
     const clients = [new Client(node.url), new Client(node.url)];
     for (const client of clients) await client.call("eth_chainId");
     clients[0]!.close();
-    while ((await metricOf(node, "rpc_process_connections")) === 2) await nextTurn();
+    await until(async () => (await metricOf(node, "rpc_process_connections")) < 2, "the close of a connection");
     const sockets: WsClient[] = [];
     while (sockets.length < limit) sockets.push(await WsClient.open(node.wsUrl));
     await assert.rejects(WsClient.open(node.wsUrl));
@@ -295,10 +297,24 @@ test("the stop of a node ends its RPC processes, and open connections with them"
 });
 
 test("connections that are handed to a process that is killed are closed", async () => {
-  const node = await startTestNode({ dev: true, settings: { ...settings, "json-rpc.processes": "1" } });
+  const node = await startTestNode({
+    dev: true,
+    settings: { ...settings, "json-rpc.processes": "1" },
+    expectedErrors: [KILLED],
+  });
   try {
     const { hostname, port } = new URL(node.url);
-    const [pid] = node.node.processes!.pids;
+    const processes = node.node.processes!;
+    const [pid] = processes.pids;
+    const areHandedOver = new Promise<void>((resolve) => {
+      const handOver = processes.handOver.bind(processes);
+      let count = 0;
+      processes.handOver = (kind, socket) => {
+        const isHandedOver = handOver(kind, socket);
+        if (++count === 5) resolve();
+        return isHandedOver;
+      };
+    });
     process.kill(pid!, "SIGSTOP");
     const sockets = Array.from({ length: 5 }, () => connect(Number(port), hostname));
     const closed = sockets.map((socket) => new Promise((resolve) => socket.once("close", resolve)));
@@ -306,11 +322,10 @@ test("connections that are handed to a process that is killed are closed", async
       // Closed with unread data is reset.
       socket.on("error", () => {}).write("POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n");
     }
-    // Time for the node to accept them.
-    await setTimeout(200);
+    await areHandedOver;
     process.kill(pid!, "SIGKILL");
     await Promise.all(closed);
-    await node.node.processes!.ready();
+    await processes.ready();
     const client = new Client(node.url);
     assert.equal(await client.call("eth_chainId"), "0x7a69");
     client.close();
@@ -326,16 +341,14 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
   process.env["NODE_OPTIONS"] =
     `${options ?? ""} --import ${new URL("../support/wrong-messages.mjs", import.meta.url)}`;
   process.env["EVMINT_WRONG_MESSAGE"] = file;
-  const refused: string[] = [];
-  const log: Logger = {
-    ...SILENT_LOGGER,
-    error: (_message, data) => {
-      const code = (data?.["error"] as { readonly code?: string } | undefined)?.code;
-      if (code !== undefined) refused.push(code);
-    },
-    child: () => log,
-  };
-  const node = await startTestNode({ dev: true, settings: { ...settings, "json-rpc.processes": "1" }, log });
+  const refusals = ["for nobody here", "chain.submit: its input .transaction is no bytes"].map(
+    (reason) => new RegExp(`^error rpc: RPC process is ended for its message .*RPC_PROCESS_MESSAGE.*${reason}`),
+  );
+  const node = await startTestNode({
+    dev: true,
+    settings: { ...settings, "json-rpc.processes": "1" },
+    expectedErrors: [KILLED, ...refusals],
+  });
   try {
     const client = new Client(node.url);
     const before = await client.transfer();
@@ -350,7 +363,7 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
       process.kill(pid!, "SIGUSR2");
       while (node.node.processes!.pids.includes(pid!)) await nextTurn();
       await node.node.processes!.ready();
-      assert.deepEqual(refused, Array(index + 1).fill("RPC_PROCESS_MESSAGE"));
+      await node.untilLogged(refusals[index]!);
     }
     const again = new Client(node.url);
     const receipt = await again.call("eth_getTransactionReceipt", before.transactionHash);

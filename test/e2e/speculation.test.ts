@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { genesisText, senderKeys, signAll } from "../../bench/throughput/workload.ts";
 import { executeBlock } from "../../src/execution/block/execute-block.ts";
 import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
@@ -11,9 +10,9 @@ import { metricOf, WITH_METRICS } from "../support/metrics.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const TRANSACTIONS_MAX = 1_000;
-/** Sent between two blocks. */
+/** Sent between two blocks. On a loaded machine some come too late to be executed ahead. */
 const GROUP = 40;
-const DEADLINE_MS = 60_000;
+const APPLIED_MIN = 10;
 
 const applied = (node: TestNode) => metricOf(node, "speculated_transactions_total", 'outcome="applied"');
 
@@ -45,14 +44,14 @@ test("blocks at intervals apply what other threads executed, and are those of se
   try {
     const swaps = signAll("swap", keys, TRANSACTIONS_MAX);
     let sent = 0;
-    for (const end = Date.now() + DEADLINE_MS; (await applied(node)) < GROUP; ) {
-      assert.ok(sent < TRANSACTIONS_MAX && Date.now() < end, `${sent} sent, ${await applied(node)} applied`);
+    const head = () => node.node.core.chain.head().block.header.number;
+    while ((await applied(node)) < APPLIED_MIN) {
+      assert.ok(sent < TRANSACTIONS_MAX, `${sent} sent, ${await applied(node)} applied`);
       for (const { raw } of swaps.slice(sent, sent + GROUP)) await callHttp(node.url, "eth_sendRawTransaction", [raw]);
       sent += GROUP;
-      await setTimeout(600);
+      await node.untilBlock(head() + 1);
     }
-    const count = () => callHttp(node.url, "txpool_status", []).then(({ result }) => Number(result.pending));
-    while ((await count()) > 0) await setTimeout(100);
+    while (node.node.core.pool.mempool.counts().pending > 0) await node.untilBlock(head() + 1);
     assert.ok(assertSerial(node) > 1);
   } finally {
     await node.stop();

@@ -4,8 +4,7 @@ import { Web3 } from "web3";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
 import { startTestNode } from "../support/test-node.ts";
-
-const FOREVER_MS = 20_000;
+import { until } from "../support/until.ts";
 
 test("web3.js subscribes to heads, logs, pending transactions and contract events", async () => {
   const node = await startTestNode({ dev: true });
@@ -54,14 +53,10 @@ test("web3.js subscribes to heads, logs, pending transactions and contract event
       send(options: object): Promise<{ transactionHash: string; blockNumber: bigint }>;
     };
     const receipt = await transfer(DEV_ADDRESSES[1], 5n).send({ from });
-    const deadline = Date.now() + FOREVER_MS;
     const { transactionHash: hash, blockNumber } = receipt;
     const isHeard = () =>
       heard.heads.includes(String(blockNumber)) && Object.values(heard).every(({ length }) => length > 0);
-    while (!isHeard()) {
-      assert.ok(Date.now() < deadline, JSON.stringify(heard));
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await until(isHeard, () => `all of it, after ${JSON.stringify(heard)}`);
     const { heads: numbers, ...others } = heard;
     // Each block once; blocks by time come without transactions too.
     assert.equal(new Set(numbers).size, numbers.length);

@@ -5,10 +5,10 @@ import { createEngineRpc, type EngineRpc } from "../../src/consensus/cometbft/rp
 import type { LightBlock } from "../../src/consensus/engine.ts";
 import { checkHeader } from "../../src/explorer/verify/header.ts";
 import { checkSignatures, cometHeaderHash, type TrustedValidators } from "../../src/explorer/verify/signatures.ts";
-
 import type { Address } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { toQuantity } from "../../src/primitives/quantity.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { type AnsweringSocket, RECORDED, startRecordedCometBft } from "./recorded-chain.ts";
 
 let cometBft: AnsweringSocket;
@@ -16,7 +16,7 @@ let rpc: EngineRpc;
 const lightBlocks = new Map<number, LightBlock>();
 before(async () => {
   cometBft = await startRecordedCometBft(3);
-  rpc = createEngineRpc(cometBft.path);
+  rpc = createEngineRpc(cometBft.path, fatalTimers);
   for (const height of [1, 5, 10]) lightBlocks.set(height, (await rpc.lightBlock(height))!);
 });
 after(() => cometBft.close());

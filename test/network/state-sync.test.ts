@@ -12,6 +12,7 @@ import { StateSyncServers } from "../../src/consensus/cometbft/state-sync.ts";
 import { encodeConsensusData } from "../../src/consensus/consensus-data.ts";
 import { openChain } from "../../src/node/chain/open-chain.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
+import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { eventually, Network, whyLeftOut } from "./network.ts";
 
@@ -99,7 +100,7 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
   // What the servers answer of each block is what a node that executed it has stored.
   await last.stop();
   const { config } = loadConfig({ home: last.home, dev: false, flags: {}, environment: {} });
-  const { chain, store } = openChain(config, SILENT_LOGGER);
+  const { chain, store } = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
   const source = new StateSyncServers(
     {
       servers: network.nodes.slice(0, 2).map(({ engineRpc }) => parseRpcAddress(engineRpc)!),
@@ -107,7 +108,7 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
       startingSet: readStartingSet(cometbftPath(last.home)),
       jail: false,
     },
-    SILENT_LOGGER,
+    { log: SILENT_LOGGER, timers: fatalTimers },
   );
   let votes = 0;
   const end = chain.head().block.header.number;

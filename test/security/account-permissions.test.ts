@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { createWalletClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import type { TestNode } from "../support/test-node.ts";
+import { until } from "../support/until.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-permissions-"));
 const file = join(folder, "accounts.json");
@@ -17,7 +17,10 @@ let node: TestNode;
 
 before(async () => {
   writeFileSync(file, JSON.stringify({ send: [first, second], deploy: [first] }));
-  node = await startConfiguredNode({ settings: { "mempool.allowed-accounts": file } });
+  node = await startConfiguredNode({
+    settings: { "mempool.allowed-accounts": file },
+    expectedErrors: [/^error mempool: no transaction is accepted: mempool\.allowed-accounts cannot be read /],
+  });
 });
 after(async () => {
   await node.stop();
@@ -40,15 +43,6 @@ async function send(index: number, to: `0x${string}` | undefined): Promise<strin
   }
 }
 
-/** A change of the file counts within a second. */
-async function within(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 3_000;
-  while (!(await condition())) {
-    assert.ok(performance.now() < deadline);
-    await setTimeout(50);
-  }
-}
-
 test("accounts of the file send, and those of its other list create contracts; the rest is rejected", async () => {
   assert.equal(await send(0, third), undefined);
   assert.equal(await send(0, undefined), undefined);
@@ -59,13 +53,13 @@ test("accounts of the file send, and those of its other list create contracts; t
 
 test("a change counts while the node runs; while the file is damaged nobody may", async () => {
   writeFileSync(file, JSON.stringify({ send: [third] }));
-  await within(async () => (await send(2, undefined)) === undefined);
+  await until(async () => (await send(2, undefined)) === undefined, "the changed file");
   assert.match((await send(0, third)) ?? "", /may not send transactions/);
   for (const damaged of ["", "[]", '{"sends":[]}', '{"send":["0x00"]}', '{"send":"all"}']) {
     writeFileSync(file, damaged);
-    await within(async () => /may not send/.test((await send(2, first)) ?? ""));
+    await until(async () => /may not send/.test((await send(2, first)) ?? ""), `the effect of ${damaged}`);
     writeFileSync(file, "{}");
-    await within(async () => (await send(0, third)) === undefined);
+    await until(async () => (await send(0, third)) === undefined, "the repaired file");
   }
 });
 

@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { Wallet } from "ethers";
 import { setInAppToml } from "../../src/config/app-toml.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { bearer, openWs, overHttp, overIpc, overWs } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import type { TestNode } from "../support/test-node.ts";
+import { until } from "../support/until.ts";
 
 /** `miner`, `admin` and `db` on a running node, over the socket file of its owner. */
 
@@ -250,9 +250,8 @@ test("admin_exportChain and admin_importChain carry a chain to another node of t
       (await overHttp(other.url, "eth_getTransactionReceipt", [sent.result])).result as {
         status: string;
       } | null;
-    let receipt = await receiptOf();
-    for (; receipt === null; receipt = await receiptOf()) await setTimeout(20);
-    assert.equal(receipt.status, "0x1");
+    await until(async () => (await receiptOf()) !== null, "the receipt");
+    assert.equal((await receiptOf())?.status, "0x1");
   } finally {
     await other.stop();
   }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { hashMessage, verifyMessage } from "ethers";
+import { ManualTimers } from "../../src/telemetry/testing/manual-timers.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { bearer, overHttp } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
@@ -9,9 +10,10 @@ import type { TestNode } from "../support/test-node.ts";
 const [alice, , carol] = DEV_ADDRESSES;
 const LOCKED = "authentication needed: password or unlock";
 
+const timers = new ManualTimers();
 let node: TestNode;
 before(async () => {
-  node = await startConfiguredNode();
+  node = await startConfiguredNode({ hooks: { timers } });
 });
 after(() => node.stop());
 
@@ -59,11 +61,11 @@ test("over HTTP an account goes through every state of the service's table", asy
   // A duration in seconds, and one that does not end.
   assert.equal((await call("personal_unlockAccount", [alice, "secret", 1])).result, true);
   assert.ok((await sign()).result);
-  await new Promise((resolve) => setTimeout(resolve, 1050));
+  await timers.advance(1_000);
   assert.equal((await sign()).error?.message, LOCKED);
   assert.equal((await call("personal_unlockAccount", [alice, "secret", 0])).result, true);
   assert.equal((await call("personal_unlockAccount", [alice, "secret", 1])).result, true);
-  await new Promise((resolve) => setTimeout(resolve, 1050));
+  await timers.advance(1_000);
   assert.ok((await sign()).result);
   await call("personal_lockAccount", [alice]);
 });

@@ -4,7 +4,6 @@ import { Agent, request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { WebSocket } from "ws";
 import { clientIdOf } from "../../src/les/serving/client-id.ts";
@@ -13,6 +12,7 @@ import { request } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import { WITH_METRICS } from "../support/metrics.ts";
 import type { TestNode } from "../support/test-node.ts";
+import { until } from "../support/until.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-tls-clients-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -94,15 +94,6 @@ async function serialAt(url: string): Promise<string> {
   return serialNumber;
 }
 
-/** Changed files count within a second. */
-async function eventually(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (!(await condition())) {
-    assert.ok(performance.now() < deadline, "nothing changed");
-    await setTimeout(100);
-  }
-}
-
 const isServed = async (attempt: Promise<unknown>) =>
   attempt.then(
     () => true,
@@ -131,7 +122,10 @@ for (const processes of ["0", "1"]) {
       const [[socket]] = Object.values(agent.freeSockets) as [[TLSSocket]];
 
       serve(second);
-      await eventually(async () => (await serialAt(url)) !== before[0] && (await serialAt(wsUrl)) !== before[1]);
+      await until(
+        async () => (await serialAt(url)) !== before[0] && (await serialAt(wsUrl)) !== before[1],
+        "the new certificate",
+      );
       assert.equal(await serialAt(url), await serialAt(wsUrl));
       assert.match(await ask(ws), /"0x2328"/);
       assert.match(await call(url, request("eth_chainId"), shown(undefined), agent), /"0x2328"/);
@@ -187,13 +181,13 @@ for (const processes of ["0", "1"]) {
       assert.equal(again.socket.isSessionReused(), true);
       again.socket.destroy();
       copyFileSync(fund.cert, live.ca);
-      await eventually(() => isServed(call(url, request("eth_chainId"), shown(desk))));
+      await until(() => isServed(call(url, request("eth_chainId"), shown(desk))), "the new client");
       await assert.rejects(call(url, request("eth_chainId"), shown(shop)));
       await assert.rejects(resumed());
       assert.equal(socket.destroyed, false);
       socket.destroy();
       writeFileSync(live.ca, readFileSync(bank.cert, "utf8") + readFileSync(fund.cert, "utf8"));
-      await eventually(() => isServed(call(url, request("eth_chainId"), shown(shop))));
+      await until(() => isServed(call(url, request("eth_chainId"), shown(shop))), "the old client");
       assert.match(await call(url, request("eth_chainId"), shown(desk)), /"0x2328"/);
     });
   });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { request as httpsRequest } from "node:https";
+import { connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -46,6 +47,32 @@ test("with tls.cert and tls.key HTTP and WebSocket speak TLS 1.2 or later, and n
     await node.stop();
   }
 });
+
+/** What a client sends before it falls silent. */
+const UNFINISHED_HANDSHAKES: Readonly<Record<string, Buffer>> = {
+  nothing: Buffer.alloc(0),
+  // A record of a handshake with 256 bytes to come, of which one comes.
+  "half a ClientHello": Buffer.from("160301010001", "hex"),
+};
+
+for (const [what, bytes] of Object.entries(UNFINISHED_HANDSHAKES)) {
+  test(`a connection whose TLS handshake ends with ${what} is closed on every port`, { skip }, async () => {
+    const settings = { "tls.cert": cert, "tls.key": key };
+    const node = await startConfiguredNode({ settings, limits: { server: { httpHeadersTimeoutMs: 200 } } });
+    try {
+      for (const url of [node.url, node.wsUrl]) {
+        const { hostname, port } = new URL(url);
+        const socket = connectTcp(Number(port), hostname);
+        const closed = new Promise((resolve) => socket.on("error", resolve).once("close", resolve));
+        socket.resume().write(bytes);
+        await closed;
+      }
+      assert.equal(JSON.parse(await post(node.url, request("eth_chainId"))).result, "0x2328");
+    } finally {
+      await node.stop();
+    }
+  });
+}
 
 test("metrics say when the certificate ends", { skip }, async () => {
   const settings = { "tls.cert": cert, "tls.key": key, ...WITH_METRICS };

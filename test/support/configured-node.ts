@@ -32,8 +32,11 @@ export async function startConfiguredNode(options: TestNodeOptions = {}): Promis
   return {
     ...node,
     async stop() {
-      await node.stop();
-      if (!options.home) rmSync(home, { recursive: true, force: true });
+      try {
+        await node.stop();
+      } finally {
+        if (!options.home) rmSync(home, { recursive: true, force: true });
+      }
     },
   };
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { assertExpected, errorLinesOf } from "./node-log.ts";
 
 const ENTRY = fileURLToPath(new URL("../../bin/evmintd.js", import.meta.url));
 
@@ -7,8 +8,12 @@ const ENTRY = fileURLToPath(new URL("../../bin/evmintd.js", import.meta.url));
 export type Evmintd = {
   readonly child: ChildProcess;
   readonly output: { stdout: string; stderr: string };
-  /** Exit code, or the name of the signal that ended it. */
+  /** Exit code, or the name of the signal that ended it. Rejects where it logged errors that were not declared. */
   readonly exited: Promise<number | string>;
+  /** Declares lines of level error that the process will log. */
+  expectErrors(...patterns: readonly RegExp[]): void;
+  /** Declares lines of level error that it may log: what decides is outside the process. */
+  allowErrors(...patterns: readonly RegExp[]): void;
 };
 
 /**
@@ -36,10 +41,21 @@ export function spawnEvmintd(
       output[name] += text;
     });
   }
+  const expected: RegExp[] = [];
+  const possible: RegExp[] = [];
   const exited = new Promise<number | string>((resolve) => {
     child.once("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
+  }).then((end) => {
+    assertExpected(errorLinesOf(output.stdout + output.stderr), expected, possible);
+    return end;
   });
-  return { child, output, exited };
+  return {
+    child,
+    output,
+    exited,
+    expectErrors: (...patterns) => void expected.push(...patterns),
+    allowErrors: (...patterns) => void possible.push(...patterns),
+  };
 }
 
 /** Runs `evmintd ARGS` to its end. */
@@ -76,7 +92,7 @@ export async function startEvmintd(
       const found = /http:\/\/127\.0\.0\.1:\d+/.exec(node.output.stdout);
       if (found) resolve(found[0]);
     });
-    void node.exited.then((code) => reject(new Error(`evmintd ended with ${code}: ${node.output.stderr}`)));
+    node.exited.then((code) => reject(new Error(`evmintd ended with ${code}: ${node.output.stderr}`)), reject);
   });
   return { ...node, url };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { setTimeout } from "node:timers/promises";
 import type { TestNode } from "./test-node.ts";
+import { until } from "./until.ts";
 
 /** Settings that make a test node show its metrics. */
 export const WITH_METRICS = { "metrics.enable": "true", "metrics.address": "127.0.0.1:0" };
@@ -31,17 +31,11 @@ export async function assertRejectionCounted(
   assert.ok((await rejections(node, transport, reason)) > before, `${reason} is not counted`);
 }
 
-/** Longer than anything a test does before a rejection. */
-const REJECTION_MS = 30_000;
-
 /** Resolves with a function that waits until `transport` has rejected something for `reason` since. */
 export async function awaitRejection(node: TestNode, transport: string, reason: string): Promise<() => Promise<void>> {
   const before = await rejections(node, transport, reason);
   return async () => {
-    const deadline = Date.now() + REJECTION_MS;
-    while ((await rejections(node, transport, reason)) === before) {
-      assert.ok(Date.now() < deadline, `nothing was rejected over ${transport} for ${reason}`);
-      await setTimeout(20);
-    }
+    const isCounted = async () => (await rejections(node, transport, reason)) > before;
+    await until(isCounted, `a rejection over ${transport} for ${reason}`);
   };
 }

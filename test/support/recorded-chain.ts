@@ -6,7 +6,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { readJwtSecret } from "../../src/config/secrets.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
 import { signJwt } from "../../src/rpc/transport/auth/jwt.ts";
-import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { NodeLog } from "./node-log.ts";
 
 export type RecordedChain = {
   readonly url: string;
@@ -39,12 +39,13 @@ export async function startRecordedChain(options: {
       // Answers are compared, not times: a loaded machine takes long for a trace.
       limits: { calls: { traceTimeoutMs: 60_000 } },
     });
-    await nodeOperations.importChain(config, SILENT_LOGGER, {
+    const log = new NodeLog();
+    await nodeOperations.importChain(config, log.logger, {
       file: options.chainFile,
       onProgress() {},
-      signal: AbortSignal.timeout(120_000),
+      signal: new AbortController().signal,
     });
-    const node = await nodeOperations.startNode(config, SILENT_LOGGER);
+    const node = await nodeOperations.startNode(config, log.logger);
     const { url } = node.listeners.find(({ kind }) => kind === "http")!;
     return {
       url,
@@ -55,6 +56,7 @@ export async function startRecordedChain(options: {
       async stop() {
         await node.stop();
         rmSync(home, { recursive: true });
+        log.assertErrors([]);
       },
     };
   } catch (error) {

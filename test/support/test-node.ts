@@ -5,7 +5,10 @@ import type { LimitChanges } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
 import { type NodeInProcess, startNode } from "../../src/node/start-node.ts";
-import { type Logger, SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import type { Logger } from "../../src/telemetry/logger.ts";
+import { ManualTimers } from "../../src/telemetry/testing/manual-timers.ts";
+import type { Timers } from "../../src/telemetry/timers.ts";
+import { NodeLog } from "./node-log.ts";
 import { engineSettings } from "./test-engine.ts";
 
 export type TestNodeOptions = {
@@ -22,7 +25,11 @@ export type TestNodeOptions = {
   /** A home that stays; else one is made and removed. */
   readonly home?: string;
   readonly log?: Logger;
-  /** Faults of the store. */
+  /** Lines of level error that the node will log. `stop` fails where there is another, or one of these is missing. */
+  readonly expectedErrors?: readonly RegExp[];
+  /** Lines of level error that may come: what decides is outside the node. */
+  readonly possibleErrors?: readonly RegExp[];
+  /** Faults of the store, and clocks: `ManualTimers` go on while the node stops. */
   readonly hooks?: Parameters<typeof startNode>[2];
 };
 
@@ -34,8 +41,17 @@ export type TestNode = {
   readonly node: NodeInProcess;
   /** Makes one block now. */
   produceBlock(): void;
+  /** Resolves once the chain has block `number`. */
+  untilBlock(number: number): Promise<void>;
+  /** Resolves with the first line of the log, of level info or above, that matches. */
+  untilLogged(pattern: RegExp): Promise<string>;
+  /** @throws AssertionError where the node logged errors that are not expected */
   stop(): Promise<void>;
 };
+
+/** `skip` of a test that moves the clock of its node. */
+export const NEEDS_ONE_PROCESS =
+  Number(process.env["EVMINT_TEST_PROCESSES"] ?? 0) > 0 && "left out: RPC processes have clocks of their own";
 
 /** A setting of tests that control a dev chain, which only a node without RPC processes allows. */
 export const ONE_PROCESS = { "json-rpc.processes": "0" };
@@ -59,11 +75,12 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     ...(await engineSettings(settings)),
   };
   const { config } = loadConfig({ home, dev, flags, environment: {}, limits });
+  const log = new NodeLog(options.log);
   if (chainFile) {
     const work = { file: chainFile, onProgress() {}, signal: new AbortController().signal };
-    await nodeOperations.importChain(config, SILENT_LOGGER, work);
+    await nodeOperations.importChain(config, log.logger, work);
   }
-  const node = await startNode(config, options.log ?? SILENT_LOGGER, options.hooks);
+  const node = await startNode(config, log.logger, options.hooks);
   await node.processes?.ready();
   const urlOf = (kind: string) => node.listeners.find((each) => each.kind === kind)?.url ?? "";
   return {
@@ -73,9 +90,37 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     home,
     node,
     produceBlock: () => void node.core.production.engine.produceBlock(),
+    untilBlock(number) {
+      const { chain } = node.core;
+      return new Promise((resolve) => {
+        const look = () => {
+          if (chain.head().block.header.number < number) return;
+          unsubscribe();
+          resolve();
+        };
+        const unsubscribe = chain.subscribe(look);
+        look();
+      });
+    },
+    untilLogged: (pattern) => log.until(pattern),
     async stop() {
-      await node.stop();
+      await stopOn(options.hooks?.timers, node);
       if (!options.home) rmSync(home, { recursive: true, force: true });
+      log.assertErrors(options.expectedErrors ?? [], options.possibleErrors);
     },
   };
 }
+
+/** A stop waits for its clients, on a clock that nobody moves for ever. */
+async function stopOn(timers: Timers | undefined, node: NodeInProcess): Promise<void> {
+  const stopping = node.stop();
+  if (!(timers instanceof ManualTimers)) return stopping;
+  let isStopped = false;
+  const stopped = stopping.finally(() => {
+    isStopped = true;
+  });
+  while (!isStopped) await timers.advance(GRACE_STEP_MS);
+  await stopped;
+}
+
+const GRACE_STEP_MS = 100;

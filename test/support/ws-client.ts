@@ -50,6 +50,21 @@ export class WsClient {
     return this.#notices.get(subscription) ?? [];
   }
 
+  /** Resolves once a subscription has told `count` things, with all that it told. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
+  untilTold(subscription: string, count: number): Promise<any[]> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        if (this.told(subscription).length < count) return;
+        this.socket.off("message", look).off("close", fail);
+        resolve(this.told(subscription));
+      };
+      const fail = () => reject(new Error(`closed after ${this.told(subscription).length} of ${count} notices`));
+      this.socket.on("message", look).once("close", fail);
+      look();
+    });
+  }
+
   /** Calls `listener` the moment a notice comes. */
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
   on(subscription: string, listener: (result: any) => void): void {

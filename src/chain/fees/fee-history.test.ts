@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { alice, config, GWEI, headerOf, transactionOf } from "../../execution/testing/factories.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
+import { ManualTimers } from "../../telemetry/testing/manual-timers.ts";
 import { SharedSlices } from "../../threads/shared-slices.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
@@ -58,7 +59,7 @@ type TestChain = ReturnType<typeof chainOf>;
 
 /** What `FeeHistories` has at once. */
 function historiesOf(chain: TestChain) {
-  const histories = new FeeHistories(chain, new SharedSlices({ sliceMs: Number.POSITIVE_INFINITY }));
+  const histories = new FeeHistories(chain, new SharedSlices(new ManualTimers()));
   return (blockCount: number, newest: number | "pending", percentiles: readonly number[]): FeeHistory => {
     const history = histories.history({ blockCount, newest, percentiles });
     assert.ok(!(history instanceof Promise));
@@ -199,8 +200,7 @@ test("feeHistory lets other work run between blocks that it has to read, and rea
       return gasPaymentsOf(blocks[number]!);
     },
   };
-  let now = 0;
-  const slices = new SharedSlices({ sliceMs: 3, now: () => now++ });
+  const slices = new SharedSlices(new ManualTimers({ msPerLook: 1 }), { sliceMs: 3 });
   const histories = new FeeHistories(chain, slices);
   const request = { blockCount: 10, newest: 9, percentiles: [50] };
   const first = histories.history(request);

@@ -6,7 +6,10 @@ import { changesOfAlloc } from "../../state/state-changes.ts";
 import { encodeAlloc } from "./alloc-record.ts";
 import { encodeChanges } from "./changes-record.ts";
 
-const digits = (length: number) => fc.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`)).map((text) => `0x${text}`);
+const digits = (length: number) =>
+  fc
+    .uint8Array({ minLength: length, maxLength: length })
+    .map((bytes) => `0x${Array.from(bytes, (byte) => (byte % 16).toString(16)).join("")}`);
 const number = (bytes: number) =>
   fc.oneof(
     fc.constantFrom("0x0", "0x1", "0x7f", "0x80", "0xff", "0x100"),

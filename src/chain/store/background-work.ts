@@ -1,4 +1,5 @@
 import type { KvBuffer } from "../../storage/kv.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import type { AddressIndex } from "../addresses/address-index.ts";
 import type { BlockIndex } from "./index/block-index.ts";
 import type { RetentionWork } from "./retention/retention.ts";
@@ -96,7 +97,7 @@ export class BackgroundWork {
 
   #task(
     name: string,
-    { defer = deferToImmediate, failPoint = () => {} }: LogBlockStoreOptions,
+    { defer = () => {}, failPoint = () => {} }: LogBlockStoreOptions,
     parts: Pick<DeferredTaskOptions, "isNeeded" | "work" | "onFailure">,
   ): DeferredTask {
     return new DeferredTask({
@@ -113,8 +114,9 @@ export class BackgroundWork {
   }
 }
 
-function deferToImmediate(work: () => void): void {
-  setImmediate(work).unref();
+/** `defer` of a store: nothing that it leaves for later is a reason for the process to live. */
+export function deferOn(timers: Pick<Timers, "soon">): (work: () => void) => void {
+  return (work) => void timers.soon("store", work, { keepsAlive: false });
 }
 
 export type DeferredTaskOptions = {

@@ -14,6 +14,7 @@ import { SEGMENT_HEADER_LENGTH } from "../../storage/log-segment.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { META, TABLE, tableKey } from "../../storage/schema.ts";
 import { createFaultyDisk } from "../../storage/testing/faulty-disk.ts";
+import { ManualTimers } from "../../telemetry/testing/manual-timers.ts";
 import { SharedSlices } from "../../threads/shared-slices.ts";
 import { createMemoryNodes } from "../../trie/testing/memory-nodes.ts";
 import { createChainStateTrie } from "../chain-state-trie.ts";
@@ -97,7 +98,7 @@ describe("LogBlockStore", () => {
     const { changes: _changes, consensusData: _data, ...wanted } = blocks[number]!.record;
 
     const store = disk.open();
-    const slices = new SharedSlices({ sliceMs: -1 });
+    const slices = new SharedSlices(new ManualTimers({ msPerLook: 1 }), { sliceMs: 0 });
     const both = [store.blockInSlices(number, slices), store.blockInSlices(number, slices)];
     assert.ok(both[0] instanceof Promise);
     const [first, second] = await Promise.all(both);

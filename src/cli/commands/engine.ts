@@ -44,7 +44,7 @@ export async function engineStatus(config: Config, context: CliContext): Promise
   const { home } = config;
   const validator = addressOfCompressedKey(publicKeyOf(config, engineHome(home)))!;
   const socket = engineRpcSocket(cometbftPath(home));
-  const rpc = createEngineRpc(socket);
+  const rpc = createEngineRpc(socket, context.timers);
   try {
     const [status, peers, round] = await Promise.all([rpc.status(), rpc.peers(), rpc.round()]);
     printJson(

@@ -1,7 +1,6 @@
 import { get as getHttp, type IncomingMessage } from "node:http";
 import { get as getHttps } from "node:https";
 import { resolve } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import type { Config } from "../../config/config.ts";
 import { formatHostPort, type HostPort, parseDuration } from "../../config/value-types.ts";
 import { connect, isObject } from "../../console/connection.ts";
@@ -22,19 +21,23 @@ const READY_LIMITS = {
  * @param flags.wait how long it may take to become so; without it the node is asked once
  * @throws CommandError with the reason, UsageError
  */
-export async function ready(config: Config, flags: { readonly wait?: string }, { stdout }: CliContext): Promise<void> {
+export async function ready(
+  config: Config,
+  flags: { readonly wait?: string },
+  { stdout, timers }: CliContext,
+): Promise<void> {
   const waitMs = flags.wait === undefined ? 0 : parseDuration(flags.wait);
   if (waitMs === undefined) throw new UsageError(`--wait: ${flags.wait} is not a duration such as 60s`);
   const ask = wayToAsk(config);
-  const until = performance.now() + waitMs;
+  const until = timers.now() + waitMs;
   for (;;) {
     const { state, reason } = await answerOf(ask);
     if (state?.ready === true) {
       stdout.write(`${JSON.stringify(state)}\n`);
       return;
     }
-    if (performance.now() + READY_LIMITS.pauseMs > until) throw new CommandError(`not ready: ${reason}`);
-    await setTimeout(READY_LIMITS.pauseMs);
+    if (timers.now() + READY_LIMITS.pauseMs > until) throw new CommandError(`not ready: ${reason}`);
+    await timers.sleep(READY_LIMITS.pauseMs);
   }
 }
 

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import type { Config } from "../../config/config.ts";
 import { remoteSignerOf } from "../../config/remote-signer.ts";
 import {
@@ -85,7 +84,7 @@ export async function rotateKey(
       if (text !== shown) print(context, text);
       shown = text;
       if (step.kind === "done" || !wait) return;
-      await setTimeout(POLL_MS);
+      await context.timers.sleep(POLL_MS);
     }
   } finally {
     node.close();

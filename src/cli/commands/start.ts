@@ -7,6 +7,7 @@ import type { ChainStatus, RunningNode } from "../../node/types.ts";
 import { installCrashPolicy } from "../../observe/crash-policy.ts";
 import type { RootLogger } from "../../telemetry/create-logger.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { Timer, Timers } from "../../telemetry/timers.ts";
 import { renderBanner } from "../banner.ts";
 import { hasColors } from "../colors.ts";
 import { type CliContext, openNodeLog } from "../context.ts";
@@ -16,9 +17,8 @@ import { CommandError } from "../errors.ts";
 const START_GRACE_MS = 2_000;
 
 /** A node that has not stopped by then is stuck; what it acknowledged is on disk whatever happens to it. */
-/** The longest time of a timer. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 const STOP_TIMEOUT_MS = 5000;
+const DAY_MS = 86_400_000;
 
 export type StartOptions = {
   /** The node is stopped when it ends. */
@@ -56,18 +56,19 @@ export async function start(config: Config, context: CliContext, options: StartO
       failures: node.failures,
       stop: () => node.stop(),
       exitNow: context.exitNow,
+      timers: context.timers,
     });
     await reportStart(node, () => {
       onChain(node.chain);
       onStarted(node);
     });
-    const release = stayAlive();
+    const staying = stayAlive(context.timers);
     const reason = await Promise.race([
       stopAsked.signal,
       node.failure.then(asFailure),
       attended().catch(asFailure),
-    ]).finally(release);
-    await stopWithin(STOP_TIMEOUT_MS, node, log).finally(removeCrashPolicy);
+    ]).finally(() => staying.cancel());
+    await stopWithin(STOP_TIMEOUT_MS, node, { log, timers: context.timers }).finally(removeCrashPolicy);
     if (typeof reason === "object") throw reason.error;
     log.info("stopped", { signal: reason ?? "none" });
   } finally {
@@ -119,35 +120,40 @@ function listenForStop({ onSignal, exitNow }: CliContext) {
 }
 
 /** A node without a listener holds no process open, and one that makes blocks for itself alone is to run nevertheless. */
-function stayAlive(): () => void {
-  const timer = setInterval(() => {}, TIMER_MS_MAX);
-  return () => clearInterval(timer);
+function stayAlive(timers: Timers): Timer {
+  return timers.every(DAY_MS, "running node", () => {}, { keepsAlive: true });
 }
 
 /** A start that waits for the network, as state sync does, has nothing to lose: it is not waited for when a signal comes. */
-function exitWhileStarting(signal: Promise<string>, { exitNow }: CliContext): () => void {
-  let timer: NodeJS.Timeout | undefined;
+function exitWhileStarting(signal: Promise<string>, { exitNow, timers }: CliContext): () => void {
+  let timer: Timer | undefined;
   let isStarted = false;
   void signal.then((name) => {
     if (isStarted) return;
-    timer = setTimeout(() => exitNow(name === "SIGINT" ? 130 : 143), START_GRACE_MS);
+    const exit = () => exitNow(name === "SIGINT" ? 130 : 143);
+    timer = timers.after(START_GRACE_MS, "stop of a start", exit, { keepsAlive: true });
   });
   return () => {
     isStarted = true;
-    clearTimeout(timer);
+    timer?.cancel();
   };
 }
 
-async function stopWithin(timeoutMs: number, node: RunningNode, log: Logger): Promise<void> {
+async function stopWithin(
+  timeoutMs: number,
+  node: RunningNode,
+  { log, timers }: { readonly log: Logger; readonly timers: Timers },
+): Promise<void> {
   log.debug("stopping");
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Timer | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new CommandError(`the node did not stop within ${timeoutMs / 1000} s`)), timeoutMs);
+    const fail = () => reject(new CommandError(`the node did not stop within ${timeoutMs / 1000} s`));
+    timer = timers.after(timeoutMs, "stop", fail, { keepsAlive: true });
   });
   try {
     await Promise.race([node.stop(), timeout]);
   } finally {
-    clearTimeout(timer);
+    timer?.cancel();
   }
 }
 

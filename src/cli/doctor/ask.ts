@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { ConnectionFailedError, connect, parseMessage, resultOf } from "../../console/connection.ts";
 import { parseRemoteUrl } from "../../telemetry/remote-url.ts";
+import type { Timer, Timers } from "../../telemetry/timers.ts";
 import { CommandError, UsageError } from "../errors.ts";
 
 /** A call of a node's JSON-RPC. @throws ConnectionFailedError, RpcResponseError */
@@ -27,15 +28,20 @@ const ANSWER_BYTES_MAX = 4 << 20;
 /** `Date` has whole seconds. */
 const DATE_MS = 1_000;
 
+type AskTimers = Pick<Timers, "after">;
+
 /** The node that runs on a home; undefined where none answers on its socket. */
-export async function askOwnNode({ home, ipc }: Pick<Config, "home" | "ipc">): Promise<AskedNode | undefined> {
+export async function askOwnNode(
+  { home, ipc }: Pick<Config, "home" | "ipc">,
+  timers: AskTimers,
+): Promise<AskedNode | undefined> {
   const path = resolve(home, ipc.path);
   if (!ipc.enable || !existsSync(path)) return undefined;
   try {
-    const connection = await withTimeout(connect(path, undefined), path);
+    const connection = await withTimeout(connect(path, undefined), path, timers);
     return {
       name: "this node",
-      ask: (method, params = []) => withTimeout(connection.request(method, params), path),
+      ask: (method, params = []) => withTimeout(connection.request(method, params), path, timers),
       clock: () => undefined,
       close: () => connection.close(),
     };
@@ -46,16 +52,16 @@ export async function askOwnNode({ home, ipc }: Pick<Config, "home" | "ipc">): P
   }
 }
 
-async function withTimeout<T>(answer: Promise<T>, target: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
+async function withTimeout<T>(answer: Promise<T>, target: string, timers: AskTimers): Promise<T> {
+  let timer: Timer | undefined;
   const late = new Promise<never>((_, reject) => {
     const error = new ConnectionFailedError(`${target} does not answer within ${TIMEOUT_MS / 1_000} s`, { target });
-    timer = setTimeout(() => reject(error), TIMEOUT_MS);
+    timer = timers.after(TIMEOUT_MS, "answer of a node", () => reject(error), { keepsAlive: true });
   });
   try {
     return await Promise.race([answer, late]);
   } finally {
-    clearTimeout(timer);
+    timer?.cancel();
   }
 }
 

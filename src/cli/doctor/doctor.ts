@@ -230,13 +230,13 @@ function gibibytes(bytes: number): string {
 /** Prints what is well, what is wrong and what to do about it. @throws CommandError for faults, UsageError */
 export async function doctor(
   config: Config,
-  { stdout, now }: Pick<CliContext, "stdout" | "now">,
+  { stdout, now, timers }: Pick<CliContext, "stdout" | "now" | "timers">,
   options: NetworkOptions = { peers: [] },
   system: System = thisSystem(),
 ): Promise<void> {
   const findings = [
     ...CHECKS.flatMap((check) => check(config, system, now)),
-    ...(await networkFindings(config, system, now, options)),
+    ...(await networkFindings(config, system, { now, timers }, options)),
   ];
   for (const { level, subject, text } of findings) {
     // Paths, and names of other programs.

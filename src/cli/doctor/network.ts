@@ -6,6 +6,7 @@ import { engineBlockOf } from "../../consensus/cometbft/rpc/block.ts";
 import { callEngine, createEngineRpc } from "../../consensus/cometbft/rpc/client.ts";
 import { NodeError } from "../../errors.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
+import type { CliContext } from "../context.ts";
 import { type AskedNode, askOwnNode, askPeer } from "./ask.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import { growthFindings } from "./growth.ts";
@@ -25,7 +26,7 @@ const ENGINE_LIMITS = { timeoutMs: 3_000, bytesMax: 64 << 20 };
 export async function networkFindings(
   config: Config,
   system: Pick<System, "fileSystem">,
-  now: () => number,
+  { now, timers }: Pick<CliContext, "now" | "timers">,
   { peers }: NetworkOptions,
 ): Promise<Finding[]> {
   const asked = peers.map((url) => askPeer(url));
@@ -39,7 +40,7 @@ export async function networkFindings(
   // The check of the home has said that.
   if (chain === undefined) return [];
   const isNetwork = config.consensus.engine === "cometbft";
-  const node = await askOwnNode(config);
+  const node = await askOwnNode(config, timers);
   try {
     const own = await openOwn(chain, node);
     const view = own.node?.view;
@@ -48,7 +49,7 @@ export async function networkFindings(
       ...(isNetwork ? engineGenesisFinding(config, chain) : []),
       ...(view ? ownNodeFindings(chain, own.rules, view) : [node ? NO_ANSWER : NOT_RUNNING]),
       ...(view ? [ageFinding(config, own.rules, view.head, now())] : []),
-      ...(view && isNetwork ? await engineFindings(config, chain, own.rules) : []),
+      ...(view && isNetwork ? await engineFindings(config, chain, own.rules, timers) : []),
       ...(await growthFindings(config, system, { nowMs: now(), beganMs: oldest })),
       ...(await Promise.all(asked.map((peer) => peerFindings(own, peer)))).flat(),
     ];
@@ -86,14 +87,19 @@ async function oldestOf(node: AskedNode, { head }: NodeView): Promise<number | u
 }
 
 /** Of CometBFT under the running node. */
-async function engineFindings(config: Config, chain: OwnChain, rules: ChainConfig): Promise<Finding[]> {
+async function engineFindings(
+  config: Config,
+  chain: OwnChain,
+  rules: ChainConfig,
+  timers: CliContext["timers"],
+): Promise<Finding[]> {
   try {
     const socketPath = engineRpcSocket(cometbftPath(config.home));
-    const rpc = createEngineRpc(socketPath);
+    const rpc = createEngineRpc(socketPath, timers);
     const [status, peers, answer] = await Promise.all([
       rpc.status(),
       rpc.peers(),
-      callEngine({ socketPath }, { method: "block", params: {} }, ENGINE_LIMITS),
+      callEngine({ socketPath }, { method: "block", params: {} }, ENGINE_LIMITS, timers),
     ]);
     const named = status.latestHeight === 0 ? [] : [namedForksFinding(chain, rules, engineBlockOf(answer))];
     return [...enginePeersFindings(status, peers, COMETBFT_CORE_VERSION), ...named];

@@ -3,6 +3,8 @@ import { PassThrough } from "node:stream";
 import type { Listener } from "../../adapters/rpc-endpoints.ts";
 import { DEV_ACCOUNTS, DEV_WALLET } from "../../keystore/dev-accounts.ts";
 import type { NodeOperations, RunningNode } from "../../node/types.ts";
+import { fatalTimers } from "../../telemetry/fatal-timers.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import type { CliContext } from "../context.ts";
 
 /** A world in memory: what was printed, and signals on demand. */
@@ -11,6 +13,8 @@ export function fakeContext(
     readonly operations?: Partial<NodeOperations>;
     readonly stdin?: string;
     readonly environment?: Record<string, string>;
+    /** In place of the event loop's. */
+    readonly timers?: Timers;
   } = {},
 ) {
   const output = { stdout: "", stderr: "" };
@@ -29,6 +33,7 @@ export function fakeContext(
     stdout: stream("stdout"),
     stderr: stream("stderr"),
     now: () => 1_700_000_000_000,
+    timers: options.timers ?? fatalTimers,
     loadOperations: async () => options.operations as NodeOperations,
     onSignal(listener) {
       listeners.add(listener);

@@ -10,6 +10,7 @@ const never = new Promise<void>(() => {});
 const node = fakeNode({
   async stop() {
     clearInterval(alive);
+    process.stdout.write("stopping\n");
     if (hang === "hang") await never;
   },
 });

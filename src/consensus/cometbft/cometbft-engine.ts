@@ -2,6 +2,7 @@ import { isIndexDamage } from "../../chain/store/store-errors.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Timer, Timers } from "../../telemetry/timers.ts";
 import { GenesisDisagreementError } from "../chain-start.ts";
 import { type Engine, type EngineNetwork, NetworkDecidesBlocksError } from "../engine.ts";
 import { OtherForkScheduleError, ProgramTooOldError } from "../evm-application.ts";
@@ -71,6 +72,7 @@ type CometBftModules = {
   /** A block could not be made durable, or the index is damaged: the node must stop. */
   readonly onFatal: (error: unknown) => void;
   readonly failures: Failures;
+  readonly timers: Timers;
   readonly metrics: Pick<Metrics, "counter" | "gaugeOf">;
   readonly log: Logger;
 };
@@ -97,25 +99,26 @@ export class CometBftEngine implements Engine {
   /** CometBFT as state sync left it, until it is adopted. */
   #synced: SyncedEngine | undefined;
   #server: AbciServer | undefined;
-  #poll: NodeJS.Timeout | undefined;
+  #poll: Timer | undefined;
   #unsubscribers: readonly (() => void)[] = [];
   #isStopping = false;
   #ticks = 0;
   /** When the engine last got a block again that the chain has. */
-  #caughtUpAt = performance.now();
+  #caughtUpAt: number;
 
   constructor(options: CometBftOptions, modules: CometBftModules) {
     this.#options = options;
     this.#modules = modules;
+    this.#caughtUpAt = modules.timers.now();
     this.#synced = modules.synced;
-    this.#rpc = createEngineRpc(options.rpcSocket);
+    this.#rpc = createEngineRpc(options.rpcSocket, modules.timers);
     this.#lists = new PeerLists(options.peers);
     this.#headAge = new HeadAge(options.pace, { wallClock: Date.now, timestamp: modules.headTimestamp });
     this.#view = this.#createView();
     this.#supervisor = this.#createSupervisor();
-    const { log, metrics, signing } = modules;
+    const { log, metrics, signing, timers } = modules;
     const restart = () => this.#supervisor.restart();
-    this.#paceChange = new PaceChange(options.pace, { restart, log });
+    this.#paceChange = new PaceChange(options.pace, { restart, log, timers });
     this.#permissions = new NodePermissions({
       lists: this.#lists,
       seeds: options.seeds,
@@ -125,12 +128,13 @@ export class CometBftEngine implements Engine {
       restart,
       metrics,
       log,
+      timers,
     });
     this.#redial = new Redial({
       persistent: () => this.#lists.settings.persistent,
       mayConnect: (id) => this.#permissions.mayConnect(id),
       dial: (addresses) => this.#rpc.dial(addresses, "persistent"),
-      now: () => performance.now(),
+      now: () => timers.now(),
       log,
     });
     this.#watchers = [
@@ -147,14 +151,14 @@ export class CometBftEngine implements Engine {
       view: this.#view,
       supervisor: this.#supervisor,
       headAge: this.#headAge,
-      quietMs: () => performance.now() - this.#caughtUpAt,
+      quietMs: () => timers.now() - this.#caughtUpAt,
     });
   }
 
   async start(): Promise<void> {
     this.#isStopping = false;
     await this.#listen();
-    const { application, failures, onCommitted } = this.#modules;
+    const { application, timers, onCommitted } = this.#modules;
     this.#unsubscribers = [
       onCommitted(() => {
         this.#view.committed();
@@ -162,21 +166,18 @@ export class CometBftEngine implements Engine {
         this.#paceChange.committed();
       }),
       application.onCaughtUp(() => {
-        this.#caughtUpAt = performance.now();
+        this.#caughtUpAt = timers.now();
         this.#supervisor.committed();
       }),
     ];
     this.#beginWithStore();
     if (this.#supervisor.state.kind !== "failed") this.#supervisor.start();
-    this.#poll = setInterval(
-      failures.guard("CometBFT status", () => this.#look()),
-      TICK_MS,
-    );
+    this.#poll = timers.every(TICK_MS, "CometBFT status", () => this.#look(), { keepsAlive: true });
   }
 
   async stop(): Promise<void> {
     this.#isStopping = true;
-    clearInterval(this.#poll);
+    this.#poll?.cancel();
     this.#permissions.close();
     this.#paceChange.stop();
     for (const unsubscribe of this.#unsubscribers) unsubscribe();
@@ -210,7 +211,7 @@ export class CometBftEngine implements Engine {
 
   #createSupervisor(): Supervisor {
     const { pace } = this.#options;
-    const { application, storeRollback, log } = this.#modules;
+    const { application, storeRollback, log, timers } = this.#modules;
     const options = {
       ...SUPERVISOR_DEFAULTS,
       get stallMs() {
@@ -223,6 +224,7 @@ export class CometBftEngine implements Engine {
       storeRollback,
       quorum: () => this.#view.quorum,
       log,
+      timers,
     });
   }
 
@@ -230,11 +232,11 @@ export class CometBftEngine implements Engine {
     const adopted = this.#synced?.adopt(onFault);
     this.#synced = undefined;
     if (adopted) return adopted;
-    const { configure, signing, log } = this.#modules;
+    const { configure, signing, log, timers } = this.#modules;
     configure(this.#lists.settings, signing.prepare());
     this.#paceChange.configured();
     const { binary, directory } = this.#options;
-    return startEngineProcess({ binary, directory, onFault }, log);
+    return startEngineProcess({ binary, directory, onFault }, { log, timers });
   }
 
   /** Opens the ABCI socket, or takes over that of state sync. */

@@ -1,5 +1,6 @@
 import type { ChainConfig } from "../../params/chain-config.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { Timer, Timers } from "../../telemetry/timers.ts";
 
 /** Time between two blocks: what the validators agreed on, else the node's own setting. */
 export class Pace {
@@ -24,6 +25,7 @@ type PaceChangeModules = {
   /** Ends CometBFT; it is started again with a new configuration. */
   readonly restart: () => void;
   readonly log: Logger;
+  readonly timers: Pick<Timers, "after">;
   /** From 0 to 1. */
   readonly random?: () => number;
 };
@@ -33,7 +35,7 @@ export class PaceChange {
   readonly #pace: Pick<Pace, "blockTimeMs">;
   readonly #modules: PaceChangeModules;
   #configuredMs: number | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
   constructor(pace: Pick<Pace, "blockTimeMs">, modules: PaceChangeModules) {
     this.#pace = pace;
@@ -50,14 +52,14 @@ export class PaceChange {
   committed(): void {
     const { blockTimeMs } = this.#pace;
     if (this.#configuredMs === undefined || this.#configuredMs === blockTimeMs || this.#timer) return;
-    const { log, restart, random = Math.random } = this.#modules;
+    const { log, restart, timers, random = Math.random } = this.#modules;
     const inMs = Math.round(random() * SPREAD_MS);
     log.info("the validators agreed on another block time: CometBFT restarts", { blockTimeMs, inMs });
-    this.#timer = setTimeout(restart, inMs);
+    this.#timer = timers.after(inMs, "restart for another block time", restart);
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
   }
 }

@@ -10,7 +10,10 @@ import { after, test } from "node:test";
 import type { Parameter } from "../../chain/agreement/agreement.ts";
 import { addressFromBytes } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint, hashToBytes } from "../../primitives/hash.ts";
+import { fatalTimers } from "../../telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { ManualTimers } from "../../telemetry/testing/manual-timers.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import type { ConsensusData } from "../consensus-data.ts";
 import { encodeProposerData } from "../consensus-data.ts";
 import type { Offence } from "../voting/jail.ts";
@@ -173,10 +176,9 @@ const answering = (result: unknown, path?: string) =>
     response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, result }));
   }, path);
 
-function dataOf(addresses: readonly EngineRpcAddress[], timeoutMs?: number) {
+function dataOf(addresses: readonly EngineRpcAddress[], timers: Timers = fatalTimers) {
   const options = { servers: addresses, chainId: CHAIN_ID, startingSet: STARTING_SET, jail: true };
-  const timeout = timeoutMs === undefined ? {} : { timeoutMs };
-  return new StateSyncServers({ ...options, ...timeout }, SILENT_LOGGER).consensusDataOf(HEIGHT);
+  return new StateSyncServers(options, { log: SILENT_LOGGER, timers }).consensusDataOf(HEIGHT);
 }
 
 const UNKNOWN = { code: "ENGINE_CONSENSUS_DATA_UNKNOWN" };
@@ -270,18 +272,32 @@ test("a server without a usable answer is left out, and without any there is no 
 });
 
 test("a server that does not answer, or a byte at a time, is left out after the time for an answer", async () => {
-  const timers: NodeJS.Timeout[] = [];
-  const silent = await listen(() => {});
+  const asked = new Map<string, () => void>();
+  const isAsked = (name: string) => new Promise<void>((resolve) => asked.set(name, resolve));
+  const silent = await listen(() => asked.get("silent")?.());
   const slow = await listen((_, response) => {
-    timers.push(setInterval(() => response.write(" "), 5));
+    response.write(" ");
+    asked.get("slow")?.();
   });
   const { answer, data } = blockWith();
   const good = await answering(answer);
-  try {
-    await assert.rejects(dataOf([silent, slow], 100), UNKNOWN);
-    assert.deepEqual(await dataOf([silent, good, slow], 2_000), data);
-  } finally {
-    timers.forEach(clearInterval);
+  for (const servers of [
+    [silent, slow],
+    [silent, good, slow],
+  ]) {
+    const timers = new ManualTimers();
+    const waits = [isAsked("silent"), isAsked("slow")];
+    let isOver = false;
+    const found = dataOf(servers, timers).finally(() => {
+      isOver = true;
+    });
+    found.catch(() => {});
+    await Promise.all(waits);
+    await timers.advance(14_999);
+    assert.equal(isOver, false);
+    await timers.advance(1);
+    if (servers.includes(good)) assert.deepEqual(await found, data);
+    else await assert.rejects(found, UNKNOWN);
   }
 });
 

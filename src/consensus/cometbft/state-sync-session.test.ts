@@ -3,8 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { hashFromBigint, hashToBytes } from "../../primitives/hash.ts";
 import { SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { ManualTimers } from "../../telemetry/testing/manual-timers.ts";
 import type { Restore } from "../state-sync/restore.ts";
 import { openTestApplication } from "../testing/test-application.ts";
 import { createAbciHandlers } from "./abci/handlers.ts";
@@ -78,7 +80,7 @@ function setup({ attemptsMax = 3, stallMs = 30_000 } = {}) {
   const path = join(folder, "abci.sock");
   const restore = fakeRestore();
   const runs: ReturnType<typeof fakeProcess>[] = [];
-  const pauses: number[] = [];
+  const timers = new ManualTimers();
   let started: (run: ReturnType<typeof fakeProcess>) => void = () => {};
   /** The next run of CometBFT. */
   const nextRun = () =>
@@ -97,14 +99,14 @@ function setup({ attemptsMax = 3, stallMs = 30_000 } = {}) {
         started(process);
         return process.run;
       },
-      wait: async (ms) => void pauses.push(ms),
+      timers,
     },
   );
   synced.then(
     (engine) => open.push(engine),
     () => {},
   );
-  return { path, restore, runs, pauses, firstRun, nextRun, synced };
+  return { path, restore, runs, timers, firstRun, nextRun, synced };
 }
 
 /** What CometBFT does up to the first block. */
@@ -181,7 +183,7 @@ test("a fault between the restored snapshot and the new owner is not lost", asyn
   const faults: EngineFault[] = [];
   engine.adopt((fault) => faults.push(fault));
   assert.deepEqual(faults, []);
-  await Promise.resolve();
+  await setImmediate();
   assert.deepEqual(
     faults.map(({ kind }) => kind),
     ["stateSyncFailed"],
@@ -189,12 +191,18 @@ test("a fault between the restored snapshot and the new owner is not lost", asyn
 });
 
 test("a run that fails is ended and followed by another one, later each time, and then given up", async () => {
-  const { firstRun, nextRun, runs, pauses, synced } = setup({ attemptsMax: 3 });
+  const { firstRun, nextRun, runs, timers, synced } = setup({ attemptsMax: 3 });
   let process = await firstRun;
   for (let run = 1; run <= 3; run++) {
     const next = nextRun();
     process.log(FAILED);
-    if (run < 3) process = await next;
+    if (run === 3) break;
+    const pauseMs = 1_000 * run;
+    assert.equal((await timers.scheduled("sleep")).inMs, pauseMs);
+    await timers.advance(pauseMs - 1);
+    assert.equal(runs.length, run);
+    await timers.advance(1);
+    process = await next;
   }
   await assert.rejects(synced, { code: "ENGINE_STATE_SYNC" });
   assert.equal(runs.length, 3);
@@ -202,14 +210,15 @@ test("a run that fails is ended and followed by another one, later each time, an
     runs.map(({ stops }) => stops.length),
     [1, 1, 1],
   );
-  assert.deepEqual(pauses, [1_000, 2_000]);
 });
 
 test("a process that ends before a snapshot is restored is started again", async () => {
-  const { path, firstRun, nextRun, synced } = setup();
+  const { path, timers, firstRun, nextRun, synced } = setup();
   const process = await firstRun;
   const next = nextRun();
   await process.run.stop(0);
+  await timers.scheduled("sleep");
+  await timers.advance(1_000);
   await next;
   const client = await restoreOver(path);
   await client.call("info");
@@ -217,7 +226,7 @@ test("a process that ends before a snapshot is restored is started again", async
 });
 
 test("a chunk that cannot be judged ends the connection of CometBFT, and its next run restores", async () => {
-  const { path, restore, firstRun, nextRun, pauses, synced } = setup();
+  const { path, restore, timers, firstRun, nextRun, synced } = setup();
   const process = await firstRun;
   restore.failures.push(new Error("no server answers"));
   const client = await AbciClient.open(path);
@@ -228,24 +237,32 @@ test("a chunk that cannot be judged ends the connection of CometBFT, and its nex
   assert.equal(restore.restored(), undefined);
   const next = nextRun();
   process.log(FAILED);
+  await timers.scheduled("sleep");
+  await timers.advance(1_000);
   await next;
   await (await restoreOver(path)).call("info");
   await synced;
-  assert.deepEqual(pauses, [1_000]);
 });
 
 test("a snapshot whose chunks do not come is given up with its run of CometBFT; one that comes is not", async () => {
-  const { path, runs, firstRun, nextRun, synced } = setup({ stallMs: 20 });
+  const { path, runs, timers, firstRun, nextRun, synced } = setup({ stallMs: 30_000 });
   await firstRun;
   const next = nextRun();
   const client = await AbciClient.open(path);
   open.push(client);
   await client.call("offerSnapshot", { snapshot: SNAPSHOT, appHash: hashToBytes(APP_HASH) });
+  await timers.advance(20_000);
   await client.call("applySnapshotChunk", { index: 0, chunk: new Uint8Array(1) });
+  // Each chunk has its own time.
+  await timers.advance(29_999);
+  assert.deepEqual(runs.length, 1);
+  await timers.advance(1);
+  await timers.scheduled("sleep");
+  await timers.advance(1_000);
   await next;
   await (await restoreOver(path)).call("info");
   await synced;
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  await timers.advance(60_000);
   assert.deepEqual(
     runs.map(({ stops }) => stops.length),
     [1, 0],

@@ -2,6 +2,7 @@ import { NodeError } from "../../errors.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { bytesToHex, type Hex } from "../../primitives/hex.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { Timer, Timers } from "../../telemetry/timers.ts";
 import type { ApplyResult, OfferResult, Snapshot } from "../application.ts";
 import { type ConsensusData, decodeProposerData, encodeConsensusData } from "../consensus-data.ts";
 import type { ConsensusDataSource, Restore } from "../state-sync/restore.ts";
@@ -47,10 +48,15 @@ const ANSWER_BYTES_MAX = 16 << 20;
 export class StateSyncServers implements ConsensusDataSource {
   readonly #options: StateSyncServersOptions;
   readonly #log: Logger;
+  readonly #timers: Pick<Timers, "after">;
 
-  constructor(options: StateSyncServersOptions, log: Logger) {
+  constructor(
+    options: StateSyncServersOptions,
+    { log, timers }: { readonly log: Logger; readonly timers: Pick<Timers, "after"> },
+  ) {
     this.#options = options;
     this.#log = log;
+    this.#timers = timers;
   }
 
   /** @throws UnknownConsensusDataError */
@@ -79,7 +85,7 @@ export class StateSyncServers implements ConsensusDataSource {
     const { timeoutMs = TIMEOUT_MS } = this.#options;
     try {
       const call = { method: "block", params: { height: String(height) } };
-      const answer = await callEngine(server, call, { timeoutMs, bytesMax: ANSWER_BYTES_MAX });
+      const answer = await callEngine(server, call, { timeoutMs, bytesMax: ANSWER_BYTES_MAX }, this.#timers);
       return this.#decode(answer, height);
     } catch (error) {
       if (!(error instanceof NodeError)) throw error;
@@ -137,7 +143,7 @@ type StateSyncModules = {
   /** Starts CometBFT with state sync switched on; `onFault` is called for what its log shows. */
   readonly start: (onFault: (fault: EngineFault) => void) => EngineProcess;
   readonly log: Logger;
-  readonly wait?: (ms: number) => Promise<void>;
+  readonly timers: Timers;
 };
 
 /** CometBFT, with its socket, after state sync: it waits for the application of the restored chain. */
@@ -170,12 +176,12 @@ const STALL_MS = 30_000;
  */
 export async function syncState(
   options: StateSyncOptions,
-  { restore, start, log, wait = pause }: StateSyncModules,
+  { restore, start, log, timers }: StateSyncModules,
 ): Promise<SyncedEngine> {
   const { attemptsMax = ATTEMPTS_MAX, firstPauseMs = FIRST_PAUSE_MS, stallMs = STALL_MS } = options;
   let onEngineLost = () => {};
   let onFailure = (error: unknown, call: string) => log.warn("state sync failed", { call, error });
-  const watched = new WatchedRestore(restore, stallMs);
+  const watched = new WatchedRestore(restore, stallMs, timers);
   const waiting = switchableHandlers(createRestoreHandlers(options, watched));
   const server = await listenAbci(
     {
@@ -211,7 +217,7 @@ export async function syncState(
           onFault = next;
           const seen = fault;
           // The new owner has the process first.
-          if (seen !== undefined) queueMicrotask(() => next(seen));
+          if (seen !== undefined) timers.soon("fault after state sync", () => next(seen));
           return run;
         },
         async close() {
@@ -222,7 +228,7 @@ export async function syncState(
     }
     watched.endWatch();
     log.warn("state sync starts again", { attempt, fault, words: exit.words });
-    if (attempt < attemptsMax) await wait(firstPauseMs * 2 ** (attempt - 1));
+    if (attempt < attemptsMax) await timers.sleep(firstPauseMs * 2 ** (attempt - 1));
   }
   await server.close();
   throw new StateSyncError(
@@ -238,9 +244,11 @@ class WatchedRestore implements Restore {
   onStall = () => {};
   readonly #inner: Restore;
   readonly #stallMs: number;
-  #watch: NodeJS.Timeout | undefined;
+  readonly #timers: Timers;
+  #watch: Timer | undefined;
 
-  constructor(inner: Restore, stallMs: number) {
+  constructor(inner: Restore, stallMs: number, timers: Timers) {
+    this.#timers = timers;
     this.#inner = inner;
     this.#stallMs = stallMs;
   }
@@ -268,12 +276,12 @@ class WatchedRestore implements Restore {
   }
 
   endWatch(): void {
-    clearTimeout(this.#watch);
+    this.#watch?.cancel();
   }
 
   #waitForMore(): void {
     this.endWatch();
-    this.#watch = setTimeout(() => this.onStall(), this.#stallMs);
+    this.#watch = this.#timers.after(this.#stallMs, "stall of state sync", () => this.onStall(), { keepsAlive: true });
   }
 }
 
@@ -305,8 +313,4 @@ function switchableHandlers(own: Partial<AbciHandlers>) {
       resolve(handlers);
     },
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate, setTimeout } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
+import { ManualTimers } from "../../telemetry/testing/manual-timers.ts";
 import type { Application, Time } from "../application.ts";
 import type { BlockTime } from "./solo-engine.ts";
 import { OwnProposalRejectedError, SoloEngine } from "./solo-engine.ts";
@@ -16,6 +17,7 @@ function engineOf(blockTime: BlockTime, { packsAhead = false, batchAbove = 0 } =
   const sizes: number[] = [];
   const errors: unknown[] = [];
   const listeners = new Set<() => void>();
+  const timers = new ManualTimers();
   const clock = { now: { seconds: 1_000, nanos: 0 }, headTimestamp: 0 };
   let waiting = 0;
   let fault: Error | undefined;
@@ -75,10 +77,12 @@ function engineOf(blockTime: BlockTime, { packsAhead = false, batchAbove = 0 } =
       now: () => clock.now,
       headTimestamp: () => times.at(-1)?.seconds ?? clock.headTimestamp,
       packsAhead,
+      timers,
     },
   );
   return {
     engine,
+    timers,
     times,
     sizes,
     ahead,
@@ -140,8 +144,7 @@ test("a block made by hand takes all pending transactions", () => {
 });
 
 test("an instant engine tries again, after longer and longer pauses, while a block takes no pending transaction", async (t) => {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
-  const { engine, times, submit, packNothing } = engineOf("instant");
+  const { engine, timers, times, submit, packNothing } = engineOf("instant");
   t.after(() => engine.stop());
   engine.start();
   await setImmediate();
@@ -150,11 +153,9 @@ test("an instant engine tries again, after longer and longer pauses, while a blo
   await setImmediate();
   for (const pauseMs of [1, 2, 4]) {
     assert.equal(times.length, 0);
-    t.mock.timers.tick(pauseMs - 1);
-    await setImmediate();
+    await timers.advance(pauseMs - 1);
     assert.equal(times.length, 0);
-    t.mock.timers.tick(1);
-    await setImmediate();
+    await timers.advance(1);
   }
   assert.equal(times.length, 1);
 });
@@ -175,37 +176,35 @@ test("an instant engine started twice subscribes once, and not at all after stop
   engine.stop();
 });
 
-test("an engine with an interval makes a block at each, empty or not, until it is stopped", (t) => {
-  t.mock.timers.enable({ apis: ["setInterval"] });
-  const { engine, times } = engineOf({ intervalMs: 1_000 });
+test("an engine with an interval makes a block at each, empty or not, until it is stopped", () => {
+  const { engine, timers, times } = engineOf({ intervalMs: 1_000 });
   engine.start();
   engine.start();
-  t.mock.timers.tick(3_000);
+  timers.advanceSync(3_000);
   assert.equal(times.length, 3);
   engine.stop();
-  t.mock.timers.tick(3_000);
+  timers.advanceSync(3_000);
   assert.equal(times.length, 3);
 });
 
 test("a block of an interval is packed ahead for the time at which it is due", (t) => {
-  t.mock.timers.enable({ apis: ["setInterval", "setTimeout"] });
-  const { engine, times, ahead, clock, submit } = engineOf({ intervalMs: 2_000 }, { packsAhead: true });
+  const { engine, timers, times, ahead, clock, submit } = engineOf({ intervalMs: 2_000 }, { packsAhead: true });
   t.after(() => engine.stop());
   engine.start();
   submit();
-  t.mock.timers.tick(1_000);
+  timers.advanceSync(1_000);
   assert.deepEqual(ahead, [], "the time of the first block is not known");
   clock.now = { seconds: 1_002, nanos: 600_000_000 };
-  t.mock.timers.tick(1_000);
+  timers.advanceSync(1_000);
   submit();
-  t.mock.timers.tick(500);
+  timers.advanceSync(500);
   assert.deepEqual(ahead, [{ seconds: 1_004, nanos: 600_000_000 }]);
   clock.now = { seconds: 1_004, nanos: 603_000_000 };
-  t.mock.timers.tick(1_500);
+  timers.advanceSync(1_500);
   submit();
-  t.mock.timers.tick(500);
+  timers.advanceSync(500);
   clock.now = { seconds: 1_009, nanos: 1 };
-  t.mock.timers.tick(1_500);
+  timers.advanceSync(1_500);
   assert.deepEqual(times, [
     { seconds: 1_002, nanos: 600_000_000 },
     { seconds: 1_004, nanos: 600_000_000 },
@@ -226,8 +225,7 @@ test("a block that cannot be made stops the engine and is reported once", async 
   assert.deepEqual(errors, [fault]);
 });
 
-test("blocks on demand or of a second and more are at least a second apart, whatever the clock says", (t) => {
-  t.mock.timers.enable({ apis: ["setInterval"] });
+test("blocks on demand or of a second and more are at least a second apart, whatever the clock says", () => {
   for (const blockTime of ["manual", "instant", { intervalMs: 1_000 }] as const) {
     const { engine, times, clock } = engineOf(blockTime);
     clock.headTimestamp = 2_000;
@@ -254,13 +252,14 @@ test("blocks configured below a second repeat seconds and never go back", () => 
 });
 
 test("a proposal the application rejects is tried again and reported once", async (t) => {
-  const { engine, errors, stalls, submit, rejectProposals } = engineOf("instant");
+  const { engine, timers, errors, stalls, submit, rejectProposals } = engineOf("instant");
   t.after(() => engine.stop());
   rejectProposals();
   engine.start();
   submit();
-  while (stalls.length === 0) await setTimeout(1);
-  await setTimeout(10);
+  await setImmediate();
+  // Ten more tries.
+  await timers.advance(10);
   assert.deepEqual(
     [errors, stalls.map((stall) => (stall as OwnProposalRejectedError).code)],
     [[], ["CONSENSUS_OWN_PROPOSAL_REJECTED"]],
@@ -269,17 +268,17 @@ test("a proposal the application rejects is tried again and reported once", asyn
 
 test("an engine tries a block again after a temporary failure, and reports when blocks stop and resume", async (t) => {
   for (const blockTime of ["instant", { intervalMs: 5 }] as const) {
-    const { engine, times, errors, stalls, submit, failWith } = engineOf(blockTime);
+    const { engine, timers, times, errors, stalls, submit, failWith } = engineOf(blockTime);
     t.after(() => engine.stop());
     const full = new RangeError("the disk is full");
     failWith(full);
     engine.start();
     submit();
-    while (stalls.length === 0) await setTimeout(1);
-    await setTimeout(20);
+    await timers.advance(20);
     assert.deepEqual([times.length, errors, stalls], [0, [], [full]]);
     failWith(undefined);
-    while (times.length === 0) await setTimeout(1);
+    await timers.advance(5);
+    assert.ok(times.length > 0);
     assert.deepEqual(stalls, [full, undefined]);
     engine.stop();
   }

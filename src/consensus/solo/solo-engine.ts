@@ -5,6 +5,7 @@ import { bigintToBytes } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { encodeRlp } from "../../primitives/rlp.ts";
+import type { Timer, Timers } from "../../telemetry/timers.ts";
 import type { Application, Proposal, Time } from "../application.ts";
 import type { Engine } from "../engine.ts";
 import { PACKING_LIMITS } from "../pack-transactions.ts";
@@ -76,6 +77,7 @@ type SoloEngineModules = {
   readonly onUnpacked?: () => void;
   /** Blocks at intervals are begun before they are due; not where the state can change between two blocks. */
   readonly packsAhead?: boolean;
+  readonly timers: Timers;
 };
 
 /** The application rejected a proposal of its own: no valid block follows the head. Its log says why. */
@@ -96,16 +98,16 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
   readonly #timestampStep: 0 | 1;
   #mode: BlockMode;
   #running = false;
-  #timer: NodeJS.Timeout | undefined;
-  #immediate: NodeJS.Immediate | undefined;
+  #timer: Timer | undefined;
+  #immediate: Timer | undefined;
   #unsubscribe: readonly (() => void)[] = [];
-  #retry: NodeJS.Timeout | undefined;
+  #retry: Timer | undefined;
   #unpackedAttempts = 0;
   #isBatching = false;
   #isStalled = false;
   /** The next block of the interval, with the time at which it is due. */
   #expected: Proposal | undefined;
-  #ahead: NodeJS.Timeout | undefined;
+  #ahead: Timer | undefined;
   #proposedAt: Time = { seconds: 0, nanos: 0 };
 
   constructor(options: SoloEngineOptions, modules: SoloEngineModules) {
@@ -119,7 +121,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
   start(): void {
     if (this.#running) return;
     this.#running = true;
-    const { onExecutable, packsAhead } = this.#modules;
+    const { onExecutable, packsAhead, timers } = this.#modules;
     const { automine, intervalMs } = this.#mode;
     const unsubscribe: (() => void)[] = [];
     if (automine) {
@@ -128,7 +130,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
     }
     if (intervalMs > 0) {
       // Blocks of a node that nobody can reach any more are no reason for its program to live.
-      this.#timer = setInterval(() => this.#guarded(() => this.#produceAtInterval()), intervalMs).unref();
+      this.#timer = timers.every(intervalMs, "block", () => this.#guarded(() => this.#produceAtInterval()));
       if (packsAhead) unsubscribe.push(onExecutable(() => this.#scheduleAhead()));
     }
     this.#unsubscribe = unsubscribe;
@@ -137,12 +139,12 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
   stop(): void {
     this.#running = false;
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    clearInterval(this.#timer);
-    clearTimeout(this.#retry);
-    clearTimeout(this.#ahead);
+    this.#timer?.cancel();
+    this.#retry?.cancel();
+    this.#ahead?.cancel();
     this.#ahead = undefined;
     this.#expected = undefined;
-    clearImmediate(this.#immediate);
+    this.#immediate?.cancel();
     this.#immediate = undefined;
   }
 
@@ -211,7 +213,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
   /** Runs `work`, and again later after a temporary failure. */
   #guarded(work: () => void): void {
     const { isTemporary, onFatal, onStalled, retryMs = RETRY_MS } = this.#options;
-    clearTimeout(this.#retry);
+    this.#retry?.cancel();
     try {
       work();
     } catch (error) {
@@ -223,7 +225,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
       this.#modules.application.engineLost();
       if (!this.#isStalled) onStalled(error);
       this.#isStalled = true;
-      this.#retry = setTimeout(() => this.#guarded(work), retryMs).unref();
+      this.#retry = this.#modules.timers.after(retryMs, "block", () => this.#guarded(work));
       return;
     }
     if (this.#isStalled) onStalled(undefined);
@@ -240,22 +242,22 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
   /** Packs a part of the expected block soon. */
   #scheduleAhead(): void {
     if (!this.#running || this.#ahead !== undefined || this.#expected === undefined) return;
-    const { application } = this.#modules;
+    const { application, timers } = this.#modules;
     const { intervalMs } = this.#mode;
-    this.#ahead = setTimeout(() => {
+    this.#ahead = timers.after(intervalMs * AHEAD_PAUSE_SHARE, "block ahead", () => {
       this.#ahead = undefined;
       // Another block can have been committed by hand.
       if (this.#expected?.height !== application.info().height + 1) return;
       const proposal = { ...this.#expected, maxTxBytes: PACKING_LIMITS.bytesMax };
       const timeMs = intervalMs * AHEAD_SLICE_SHARE;
       if (application.prepareAhead?.(proposal, timeMs)) this.#scheduleAhead();
-    }, intervalMs * AHEAD_PAUSE_SHARE).unref();
+    });
   }
 
   /** One block per turn of the event loop, so that requests are served between two blocks. */
   #scheduleInstant(): void {
     if (!this.#running || this.#immediate) return;
-    this.#immediate = setImmediate(() => {
+    this.#immediate = this.#modules.timers.soon("block", () => {
       this.#immediate = undefined;
       this.#guarded(() => {
         if (this.#produce(false) !== undefined) {
@@ -271,7 +273,7 @@ export class SoloEngine implements Omit<Engine, "start" | "stop"> {
     if (this.#unpackedAttempts === 0) this.#modules.onUnpacked?.();
     const first = this.#options.retryMs ?? RETRY_MS;
     const pause = Math.min(first * 2 ** this.#unpackedAttempts++, RETRY_MAX_MS);
-    this.#retry = setTimeout(() => this.#scheduleInstant(), pause).unref();
+    this.#retry = this.#modules.timers.after(pause, "block", () => this.#scheduleInstant());
   }
 }
 

@@ -18,6 +18,7 @@ import { createStateTrie } from "../../state/state-trie.ts";
 import type { LogDirectory } from "../../storage/log-file.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
+import { fatalTimers } from "../../telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { signTransaction } from "../../types/transaction/sign.ts";
 import type { FeeMarketTransaction, Transaction } from "../../types/transaction/transaction.ts";
@@ -134,6 +135,7 @@ export function openTestApplication(
         blobs: { verifyForPeer: async (sidecar) => new VerifiedBlobs().faultOf(sidecar) },
         authorities: { recover: async () => {} },
         log: SILENT_LOGGER,
+        timers: fatalTimers,
       }),
       proposals,
       parameterProposals,

@@ -1,6 +1,7 @@
 import { NodeError } from "../../errors.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import { ForkHeaderError, ForkProofError, ForkUnverifiableError } from "./errors.ts";
 import { fetchRemoteCalls, type RemoteAccess, remoteName } from "./fetch-remote-calls.ts";
 import { type ForkAccounts, type ForkBlock, type ForkPoint, readForkBlock, readForkPoint } from "./fork-point.ts";
@@ -33,12 +34,16 @@ export function planReadsOf({ header }: ForkBlock, isVerified: boolean): PlanRea
  */
 export async function chooseForkPoint(
   { urls, verify, blockNumber, accounts, access, chainId }: ForkPointOptions,
-  log: Logger,
+  { log, timers }: { readonly log: Logger; readonly timers: Timers },
 ): Promise<{ readonly point: ForkPoint; readonly isVerified: boolean }> {
-  const { hash, claimedHash, ...block } = await readForkBlock(fetchRemoteCalls({ urls, access }), blockNumber, chainId);
+  const { hash, claimedHash, ...block } = await readForkBlock(
+    fetchRemoteCalls({ urls, access }, timers),
+    blockNumber,
+    chainId,
+  );
   const read = (isVerified: boolean) => {
     const planReads = planReadsOf(block, isVerified);
-    return readForkPoint(fetchRemoteCalls({ urls, access, planReads }), block, accounts);
+    return readForkPoint(fetchRemoteCalls({ urls, access, planReads }, timers), block, accounts);
   };
   const remote = urls.map(remoteName).join(", ");
   if (verify === "off") {

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { NodeError } from "../../errors.ts";
 import { parseRemoteUrl, type RemoteUrl } from "../../telemetry/remote-url.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import { ForkArchiveError, ForkOfflineError, ForkProofError, ForkRemoteError, ForkRevertError } from "./errors.ts";
 import { type RemoteCall, type RemoteCalls, type ResultCheck, resultsOfBatch, TemporaryError } from "./remote-calls.ts";
 import { ANSWER_LIMITS, type JsonLimits, readJson } from "./remote-json.ts";
@@ -73,13 +73,14 @@ type FetchOptions = {
   readonly access?: RemoteAccess | undefined;
   /** How state is read; as it is asked for, unless given. */
   readonly planReads?: PlanReads;
-  readonly pause?: (ms: number) => Promise<unknown>;
 };
+
+type FetchTimers = Pick<Timers, "now" | "sleep">;
 
 type Batch = {
   readonly reads: readonly RemoteCall[];
   readonly check: ResultCheck | undefined;
-  /** of `performance.now()` */
+  /** of `Timers.now` */
   readonly deadline: number;
 };
 
@@ -87,20 +88,20 @@ type Batch = {
  * Calls the nodes at `urls` over HTTP, in batches, again after a pause while they are busy or away. What a node answers counts only when all of the batch is as
  * it must be; else the next node is asked.
  */
-export function fetchRemoteCalls(options: FetchOptions): RemoteCalls {
-  const { pause = sleep, planReads = planPlainReads, access = PLAIN_ACCESS } = options;
+export function fetchRemoteCalls(options: FetchOptions, timers: FetchTimers): RemoteCalls {
+  const { planReads = planPlainReads, access = PLAIN_ACCESS } = options;
   const { timeoutMs = TIMEOUT_MS, retries = ROUNDS_MAX - 1, pauseMs = FORK_PAUSE_MS } = access;
-  const pace = createPace(access, pause);
+  const pace = createPace(access, timers);
 
   async function callBatch(batch: Batch): Promise<readonly unknown[]> {
     const { urls } = options;
     if (urls.length === 0) throw new ForkOfflineError();
     let last: unknown;
     for (let round = 0; round <= retries; round++) {
-      if (round > 0) await pause(pauseMs * 2 ** (round - 1));
+      if (round > 0) await timers.sleep(pauseMs * 2 ** (round - 1));
       const failures: NodeError[] = [];
       for (const url of urls) {
-        if (performance.now() >= batch.deadline) throw noAnswer(batch, last);
+        if (timers.now() >= batch.deadline) throw noAnswer(batch, last);
         try {
           const endpoint = remoteEndpoint(url);
           const given = access.headersFor.includes(url) ? access.headers : {};
@@ -124,7 +125,7 @@ export function fetchRemoteCalls(options: FetchOptions): RemoteCalls {
     const { reads, check, deadline } = batch;
     const plan = planReads(reads);
     await pace(plan.calls.length);
-    const msLeft = Math.max(1, Math.ceil(deadline - performance.now()));
+    const msLeft = Math.max(1, Math.ceil(deadline - timers.now()));
     const answer = await post(endpoint, plan.calls, Math.min(timeoutMs, msLeft));
     try {
       const results = plan.resultsOf(resultsOfBatch(answer, plan.calls));
@@ -143,7 +144,7 @@ export function fetchRemoteCalls(options: FetchOptions): RemoteCalls {
   }
 
   return async (calls, { check, msMax = CALLS_MS_MAX } = {}) => {
-    const deadline = performance.now() + msMax;
+    const deadline = timers.now() + msMax;
     const results: unknown[] = [];
     while (results.length < calls.length) {
       const reads = firstBatch(calls.slice(results.length));
@@ -154,14 +155,14 @@ export function fetchRemoteCalls(options: FetchOptions): RemoteCalls {
 }
 
 /** Waits until so many calls more are within the compute units of a second. */
-function createPace({ computeUnitsPerSecond }: RemoteAccess, pause: (ms: number) => Promise<unknown>) {
+function createPace({ computeUnitsPerSecond }: RemoteAccess, timers: FetchTimers) {
   let free = 0;
   return async (calls: number): Promise<void> => {
     if (computeUnitsPerSecond === undefined) return;
-    const now = performance.now();
+    const now = timers.now();
     const wait = free - now;
     free = Math.max(free, now) + (1_000 * COMPUTE_UNITS_PER_CALL * calls) / computeUnitsPerSecond;
-    if (wait > 0) await pause(wait);
+    if (wait > 0) await timers.sleep(wait);
   };
 }
 

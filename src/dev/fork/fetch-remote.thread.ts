@@ -1,3 +1,4 @@
+import { fatalTimers } from "../../telemetry/fatal-timers.ts";
 import { serveBlockingThread } from "../../threads/blocking-thread.ts";
 import type { Header } from "../../types/header.ts";
 import { planReadsOf } from "./choose-fork-point.ts";
@@ -16,11 +17,11 @@ export type FetchRemoteData = {
 /** What the thread does for its starter. */
 export type FetchRemoteHandlers = ReturnType<typeof handlersOf>;
 
-serveBlockingThread(handlersOf);
+serveBlockingThread(handlersOf, fatalTimers);
 
 function handlersOf({ urls, block, isVerified, access }: FetchRemoteData) {
   const nodes = { urls, access, planReads: planReadsOf(block, isVerified) };
-  const call = fetchRemoteCalls(nodes);
+  const call = fetchRemoteCalls(nodes, fatalTimers);
   return {
     fetch: ({ calls, msMax }: { readonly calls: readonly RemoteCall[]; readonly msMax: number }) =>
       call(calls, { msMax }),

@@ -1,4 +1,5 @@
 /** Two hundred wrong answers to each method that a fork reads: an error of the remote chain, or a result of the method's form; with proofs, the right one. */
+
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { createRandom, poison } from "../../../test/support/poison.ts";
@@ -8,6 +9,7 @@ import type { GenesisAccount } from "../../params/genesis-account.ts";
 import { type Address, addressFromWord } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
+import { fatalTimers } from "../../telemetry/fatal-timers.ts";
 import { fetchRemoteCalls } from "./fetch-remote-calls.ts";
 import { planProvenReads } from "./proven-reads.ts";
 import type { RemoteCall } from "./remote-calls.ts";
@@ -73,8 +75,7 @@ before(async () => {
 after(() => server.close());
 
 async function ask(reads: readonly RemoteCall[], planReads: PlanReads) {
-  const pause = async () => {};
-  return fetchRemoteCalls({ urls: [server.url], planReads, pause })(reads);
+  return fetchRemoteCalls({ urls: [server.url], planReads }, { now: fatalTimers.now, sleep: async () => {} })(reads);
 }
 
 /** Results of `reads` with the n-th poison; the error where there are none. */
@@ -108,7 +109,7 @@ test("a read that is answered at length is an error before the answer has been r
   context.after(() => flood.close());
   for (const read of [STATE_READS[0]!, STATE_READS[2]!, OTHERS[1]!, { method: "m", params: [] }]) {
     written = 0;
-    await assert.rejects(fetchRemoteCalls({ urls: [flood.url] })([read]), {
+    await assert.rejects(fetchRemoteCalls({ urls: [flood.url] }, fatalTimers)([read]), {
       code: "FORK_REMOTE_FAILED",
     });
     // What sockets hold on the way comes on top of the limit.

@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import { modelRemoteChain } from "../../../test/support/remote-chain.ts";
 import { addressFromWord } from "../../primitives/address.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
-import { SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { type LogData, SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { RemoteThread } from "./remote-thread.ts";
 
 /** Balances are the numbers of addresses. Below HANGS a node answers at once, below HUGE never; codes beyond have 20 kB. */
@@ -52,11 +52,11 @@ const codeRead = (word: bigint) => ({ ...balanceRead(word), method: "eth_getCode
 
 test("after a call that was given up, each call has its own result", async (context) => {
   const thread = new RemoteThread(
-    { urls: [url, `${url}/second`], block, isVerified: false, callsMsMax: 300 },
+    { urls: [url, `${url}/second`], block, isVerified: false, callsMsMax: 2_000 },
     SILENT_LOGGER,
   );
   context.after(() => thread.close());
-  for (let round = 0n; round < 5n; round++) {
+  for (let round = 0n; round < 2n; round++) {
     assert.throws(() => thread.call([balanceRead(HANGS + round)]), { code: "FORK_REMOTE_FAILED" });
     for (const word of [round + 1n, round + 2n]) {
       assert.deepEqual(thread.call([balanceRead(word)]), [toQuantity(word)]);
@@ -65,24 +65,24 @@ test("after a call that was given up, each call has its own result", async (cont
 });
 
 test("a thread that is out of memory fails the call that waits, and the next one starts it again", async (context) => {
+  const reasons: unknown[] = [];
   const thread = new RemoteThread(
     { urls: [url], block, isVerified: false, callsMsMax: 600_000, heapMbMax: 64 },
-    SILENT_LOGGER,
+    { ...SILENT_LOGGER, warn: (_text: string, data?: LogData) => void reasons.push(data?.["reason"]) },
   );
   context.after(() => thread.close());
   assert.deepEqual(thread.call([balanceRead(5n)]), ["0x5"]);
-  const begin = performance.now();
   // 120 MB in batches of 4: the heap fills little by little.
   const codes = Array.from({ length: 3_000 }, (_, i) => codeRead(HUGE + BigInt(i)));
   assert.throws(() => thread.call(codes), { code: "FORK_REMOTE_FAILED" });
-  // The call itself has ten minutes.
-  assert.ok(performance.now() - begin < 60_000);
+  // And not after the ten minutes of the call.
+  assert.ok(reasons.includes("has ended"), String(reasons));
   assert.deepEqual(thread.call([balanceRead(7n)]), ["0x7"]);
 });
 
 test("other nodes are asked from now on, also by a thread that is started again", async (context) => {
   const thread = new RemoteThread(
-    { urls: ["http://127.0.0.1:1"], block, isVerified: false, callsMsMax: 300 },
+    { urls: ["http://127.0.0.1:1"], block, isVerified: false, callsMsMax: 2_000 },
     SILENT_LOGGER,
   );
   context.after(() => thread.close());

@@ -113,7 +113,8 @@ export function createTestPool({ header, config, ...options }: TestPoolOptions =
   return { pool, state, clock };
 }
 
-let salt = 0n;
+/** Signatures count up from a number of this length, so that the size of a transaction does not depend on how many were made before. */
+let salt = 1n << 64n;
 
 /** A transfer of type 2 that says who sent it, with a signature nobody checks. */
 export function transfer(

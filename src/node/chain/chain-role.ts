@@ -17,6 +17,7 @@ import { openLogDirectory } from "../../storage/log-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { executionModules } from "./execution-modules.ts";
 import type * as NetworkEngine from "./network-engine.ts";
@@ -28,6 +29,9 @@ export type ChainRoleModules = {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly failures: Failures;
+  readonly timers: Timers;
+  /** For what other threads and processes do. */
+  readonly machineTimers: Timers;
   /** Loaded for `consensus.engine = cometbft` alone. */
   readonly networkEngine: typeof NetworkEngine | undefined;
   /** CometBFT as state sync left it, if there was one. */
@@ -61,15 +65,19 @@ export class ChainRole implements ChainParts {
   readonly #speculation: SpeculationThreads | undefined;
 
   constructor(config: Config, modules: ChainRoleModules, hooks: ChainRoleHooks) {
-    const { log, metrics, failures } = modules;
-    this.opened = openChain(config, log, { ...hooks, onIndexFault: hooks.onFatal });
+    const { log, metrics, failures, timers, machineTimers } = modules;
+    this.opened = openChain(config, { log, timers }, { ...hooks, onIndexFault: hooks.onFatal });
     const { chain, store, patches } = this.opened;
     this.chain = chain;
     this.store = store;
-    this.compiler = createContractCompiler(config, log.child("evm"), metrics);
+    this.compiler = createContractCompiler(config, log.child("evm"), { metrics, timers: machineTimers });
     this.execution = executionModules(chain, this.compiler);
     const override = (attributes: PayloadAttributes) => this.devChain?.override(attributes) ?? attributes;
-    this.#speculation = createSpeculationThreads(config, log.child("evm"), this, metrics, this.compiler);
+    this.#speculation = createSpeculationThreads(config, log.child("evm"), this, {
+      metrics,
+      timers: machineTimers,
+      compiler: this.compiler,
+    });
     const speculation = this.#speculation?.speculation;
     const beginBlock = createBlockFactory(chain, this.execution, {
       recorded: speculation,
@@ -80,6 +88,8 @@ export class ChainRole implements ChainParts {
       opened: this.opened,
       log,
       failures,
+      timers,
+      machineTimers,
       metrics,
       admit: (submission) => this.devChain?.admit(submission) ?? submission,
       failPoint: hooks.failPoint,

@@ -67,6 +67,7 @@ import { ifPresent } from "../../storage/if-present.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import type { RollbackEngine } from "../rollback.ts";
 import { isSnapshotAlone, UnfinishedSync } from "./unfinished-sync.ts";
 
@@ -77,6 +78,7 @@ export type NetworkEngineModules = {
   readonly rules: string | undefined;
   readonly execution: CallModules;
   readonly failures: Failures;
+  readonly timers: Timers;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly onFatal: (error: unknown) => void;
@@ -154,7 +156,7 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
           onNewKey: modules.onNewKey,
           height: () => chain.head().block.header.number,
           wallClock: Date.now,
-          now: () => performance.now(),
+          now: () => modules.timers.now(),
           log,
         },
       ),
@@ -168,7 +170,7 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
             const { block, state } = chain.oldest();
             return Math.max(block, state);
           },
-          storeHeight: () => readStoreHeight(parts),
+          storeHeight: () => readStoreHeight(parts, modules.timers),
           setAside: (first, last) => setAsideBlocks(setAsidePath(config.home), chain, { first, last }),
           rollbackTo: (height) => chain.rollbackTo(height),
           catchUpFrom: (height) => application.begin(height),
@@ -221,7 +223,11 @@ function enginePartsOf(config: Config) {
  * @returns CometBFT, which waits for the engine; undefined where nothing was to be restored
  * @throws StateSyncError, EngineHomeError, EngineGenesisMismatchError, InvalidConfigError
  */
-export async function syncFromPeers(config: Config, metrics: Metrics, log: Logger): Promise<SyncedEngine | undefined> {
+export async function syncFromPeers(
+  config: Config,
+  modules: { readonly metrics: Metrics; readonly log: Logger; readonly timers: Timers },
+): Promise<SyncedEngine | undefined> {
+  const { log, timers } = modules;
   const { cometbft, home } = config;
   const data = dataPath(home);
   const directory = cometbftPath(home);
@@ -260,17 +266,18 @@ export async function syncFromPeers(config: Config, metrics: Metrics, log: Logge
       startingSet: startingSet(config),
       jail: genesis.config.jail === true,
     },
-    log,
+    { log, timers },
   );
   const synced = await syncState(
-    { abciSocket: parts.abciSocket, version: clientVersion(), peers: permissionsWithoutChain(config, metrics, log) },
+    { abciSocket: parts.abciSocket, version: clientVersion(), peers: permissionsWithoutChain(config, modules) },
     {
       restore: new SnapshotRestore(
         { directory: data, config: genesis.config, bytesMax: config.snapshot.restoreBytesMax },
         { source, log },
       ),
-      start: (onFault) => startEngineProcess({ binary: parts.binary, directory, onFault }, log),
+      start: (onFault) => startEngineProcess({ binary: parts.binary, directory, onFault }, { log, timers }),
       log,
+      timers,
     },
   );
   unfinished.end(log);
@@ -291,7 +298,11 @@ function setAsideFolder(home: string): string {
  * CometBFT of a home whose lock is held, for a rollback. One that outlived its node is killed.
  * @throws CometBftMissingError, EngineHomeError
  */
-export function createRollbackEngine({ cometbft, home }: Config, log: Logger): RollbackEngine | undefined {
+export function createRollbackEngine(
+  { cometbft, home }: Config,
+  log: Logger,
+  timers: Timers,
+): RollbackEngine | undefined {
   const directory = cometbftPath(home);
   // It was never started.
   if (isEngineStoreEmpty(directory)) return undefined;
@@ -299,7 +310,7 @@ export function createRollbackEngine({ cometbft, home }: Config, log: Logger): R
   const stopped = { binary: findProgram(cometbft.binary), directory };
   return {
     initialHeight: readStartingSet(directory).initialHeight,
-    range: () => readStoreRange(stopped),
+    range: () => readStoreRange(stopped, timers),
     forgetLastResult: () => forgetLastResult(stopped),
     setAside() {
       const folder = setAsideFolder(home);
@@ -325,7 +336,10 @@ function openNodesContract(
 }
 
 /** Of a node that has no state yet, in which a contract could be asked. @throws AllowedNodesFileError */
-function permissionsWithoutChain(config: Config, metrics: Metrics, log: Logger): NodePermissions {
+function permissionsWithoutChain(
+  config: Config,
+  { metrics, log, timers }: { readonly metrics: Metrics; readonly log: Logger; readonly timers: Timers },
+): NodePermissions {
   const { cometbft } = config;
   return new NodePermissions({
     lists: new PeerLists(peerSettingsOf(config)),
@@ -336,6 +350,7 @@ function permissionsWithoutChain(config: Config, metrics: Metrics, log: Logger):
     restart: () => {},
     metrics,
     log,
+    timers,
   });
 }
 

@@ -6,6 +6,7 @@ import { checkForkSchedule } from "../../chain/fork-schedule.ts";
 import { genesisBlock, genesisState } from "../../chain/genesis-block.ts";
 import { type GenesisDigest, openGenesisDigest } from "../../chain/genesis-digest.ts";
 import { StatePatches } from "../../chain/reader.ts";
+import { deferOn } from "../../chain/store/background-work.ts";
 import { type CacheSizes, divideCacheSize } from "../../chain/store/cache-sizes.ts";
 import { BULK_MERGE_LIMITS } from "../../chain/store/index/index-merge.ts";
 import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
@@ -25,6 +26,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import { LogTextCache } from "../../rpc/methods/json/log-text-cache.ts";
 import { createStateTrie, type StateTrie } from "../../state/state-trie.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN } from "../../trie/node-cache.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
@@ -96,7 +98,7 @@ export class HomeNotInitialisedError extends NodeError {
  */
 export function openChain(
   config: Config,
-  log: Logger,
+  { log, timers }: { readonly log: Logger; readonly timers: Pick<Timers, "soon"> },
   { fork, isBulk, checksForks = true, ...options }: OpenChainOptions = {},
 ): OpenChain {
   if (fork === undefined && holdsFork(config)) {
@@ -114,6 +116,7 @@ export function openChain(
   const caches = isBulk ? { ...shares, blocks: 0 } : shares;
   const storeOptions = {
     caches,
+    defer: deferOn(timers),
     createTrie: (nodes: TrieNodeReader) => alias(createStateTrie(nodes)),
     addressIndex: config.index.addresses,
     retention: retentionOf(config, options),

@@ -34,6 +34,7 @@ import type { Forking } from "../../rpc/ports/dev.ts";
 import { changesOfAlloc } from "../../state/state-changes.ts";
 import { createStateTrie, type StateTrie } from "../../state/state-trie.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import { blockBeforeTransaction } from "../dev/fork-transaction.ts";
@@ -67,16 +68,19 @@ export type Fork = {
   close(): Promise<void>;
 };
 
+export type ForkModules = { readonly log: Logger; readonly timers: Timers };
+
 /**
  * Opens what the chain of a home continues.
  * @param choice undefined: what the home was made with, else what `dev.fork-url` names
  * @returns undefined where the chain forks nothing
  * @throws InvalidConfigError, ForkFileError, and what `chooseForkPoint` throws
  */
-export async function openFork(config: Config, log: Logger, choice?: ForkChoice): Promise<Fork | undefined> {
+export async function openFork(config: Config, modules: ForkModules, choice?: ForkChoice): Promise<Fork | undefined> {
+  const { log, timers } = modules;
   const stored = choice === undefined ? storedChoice(config) : undefined;
   const isNew = stored === undefined;
-  const chosen = isNew ? (choice === undefined ? await newChoice(config, log) : choice) : stored;
+  const chosen = isNew ? (choice === undefined ? await newChoice(config, modules) : choice) : stored;
   if (chosen === null) return undefined;
   assertForkable(config);
   const { point, isVerified } = chosen;
@@ -96,7 +100,7 @@ export async function openFork(config: Config, log: Logger, choice?: ForkChoice)
     join(directory, forkCacheName({ chainId, number: header.number, hash, isVerified })),
     FORK_CACHE_LIMITS.bytesMax - accountBytes,
   );
-  const call = cachedCalls(fetchRemoteCalls(nodes), cache);
+  const call = cachedCalls(fetchRemoteCalls(nodes, timers), cache);
   const thread = new RemoteThread({ urls: nodes.urls, block: point, isVerified, access }, log);
   // The remote node has just answered; without it a restart works with what is known.
   const reads = isNew ? firstReads(header, Math.floor(Date.now() / 1000)) : [];
@@ -161,7 +165,7 @@ export async function chooseFork(
   config: Config,
   current: Fork | undefined,
   forking: Forking | undefined,
-  log: Logger,
+  modules: ForkModules,
 ): Promise<ForkChoice> {
   if (forking === undefined) return null;
   const { url, blockNumber } = forking;
@@ -172,7 +176,7 @@ export async function chooseFork(
     throw new DevControlError("Forking not enabled and RPC URL not provided to start forking");
   }
   assertForkable(config);
-  return { ...(await choosePoint(config, { urls, blockNumber }, log)), urls };
+  return { ...(await choosePoint(config, { urls, blockNumber }, modules)), urls };
 }
 
 /**
@@ -208,7 +212,7 @@ function withVerification(
 }
 
 /** What the settings ask for, stored in the home. @throws InvalidConfigError, ForkRemoteError */
-async function newChoice(config: Config, log: Logger): Promise<ForkChoice> {
+async function newChoice(config: Config, modules: ForkModules): Promise<ForkChoice> {
   const { home, devChain } = config;
   const { forkUrls: urls, forkBlock } = devChain;
   if (urls.length === 0 && forkBlock !== null) {
@@ -223,8 +227,8 @@ async function newChoice(config: Config, log: Logger): Promise<ForkChoice> {
     const text = `${key}: ${home} holds a dev chain that forks nothing; choose another --home`;
     throw new InvalidConfigError(text, { key });
   }
-  const blockNumber = (await blockBeforeTransaction(config)) ?? forkBlock ?? undefined;
-  const choice = await choosePoint(config, { urls, blockNumber }, log);
+  const blockNumber = (await blockBeforeTransaction(config, modules.timers)) ?? forkBlock ?? undefined;
+  const choice = await choosePoint(config, { urls, blockNumber }, modules);
   if (hasFiles) storeForkChoice(forkPointPath(home), choice);
   return choice;
 }
@@ -251,12 +255,12 @@ function assertSameBlock({ home, devChain: { forkBlock } }: Config, stored: Fork
 function choosePoint(
   config: Config,
   wanted: { readonly urls: readonly string[]; readonly blockNumber: number | undefined },
-  log: Logger,
+  modules: ForkModules,
 ) {
   const { forkVerify: verify, forkChainId } = config.devChain;
   const chainId = forkChainId === null ? undefined : BigInt(forkChainId);
   const access = remoteAccessOf(config);
-  return chooseForkPoint({ ...wanted, verify, accounts: accountsOf(config), access, chainId }, log);
+  return chooseForkPoint({ ...wanted, verify, accounts: accountsOf(config), access, chainId }, modules);
 }
 
 function accountsOf(config: Config): ForkAccounts {

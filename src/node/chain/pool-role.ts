@@ -18,6 +18,7 @@ import { openLogDirectory } from "../../storage/log-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Timer, Timers } from "../../telemetry/timers.ts";
 import type { OpenChain } from "./open-chain.ts";
 
 /** How often the pool looks for transactions that waited too long. */
@@ -27,6 +28,9 @@ export type PoolRoleModules = {
   readonly opened: OpenChain;
   readonly log: Logger;
   readonly failures: Failures;
+  readonly timers: Timers;
+  /** For what other threads and processes do. */
+  readonly machineTimers: Timers;
   readonly metrics: Metrics;
   /** The submission as the pool takes it: on dev chains with the sender of a transaction that nobody signed, and none that would wait for ever. */
   readonly admit: (submission: Submission) => Submission;
@@ -50,21 +54,21 @@ export class PoolRole {
   readonly #gate: BacklogGate | undefined;
   /** What the chain's part in the pool's least tip was at the last block. */
   #agreedTip: bigint | undefined;
-  #sweep: NodeJS.Timeout | undefined;
+  #sweep: Timer | undefined;
 
   constructor(config: Config, modules: PoolRoleModules) {
     this.#config = config;
     this.#modules = modules;
     this.#agreedTip = modules.opened.chain.config.minimumTip;
-    const { failPoint } = modules;
+    const { failPoint, timers, machineTimers } = modules;
     const log = modules.log.child("mempool");
     this.mempool = createMempool(config, modules.opened, log);
     this.journaled =
       config.mempool.journal && !isInMemory(config)
         ? journalPool(this.mempool, { directory: openLogDirectory(poolPath(config.home)), log, failPoint })
         : undefined;
-    this.blobWorkers = createBlobWorkers(BLOB_QUEUE_LIMITS, log);
-    this.authorityRecovery = new AuthorityRecoveryThread(AUTHORITY_QUEUE_MAX, log);
+    this.blobWorkers = createBlobWorkers(BLOB_QUEUE_LIMITS, { log, timers: machineTimers });
+    this.authorityRecovery = new AuthorityRecoveryThread(AUTHORITY_QUEUE_MAX, { log, timers: machineTimers });
     this.quarantine = openQuarantine(
       {
         directory: quarantinePath(config.home),
@@ -82,7 +86,7 @@ export class PoolRole {
     };
     const { blobWorkers: blobs, authorityRecovery: authorities, mempool } = this;
     const { submit } = new Submissions(submissionRulesOf(config.jsonRpc), { pool, blobs, authorities });
-    const gate = createBacklogGate(config, modules.opened.chain, mempool, modules.metrics);
+    const gate = createBacklogGate(config, modules.opened.chain, mempool, modules);
     this.#gate = gate;
     this.submit = (transaction, sender) => {
       gate?.assertOpen("caller");
@@ -94,6 +98,7 @@ export class PoolRole {
       authorities,
       assertOpen: () => gate?.assertOpen("peer"),
       log,
+      timers,
     });
   }
 
@@ -143,18 +148,15 @@ export class PoolRole {
   }
 
   start(): void {
-    const { failures, metrics } = this.#modules;
-    this.#sweep = setInterval(
-      failures.guard("pool sweep", () => this.mempool.removeStale()),
-      STALE_SWEEP_MS,
-    ).unref();
+    const { timers, metrics } = this.#modules;
+    this.#sweep = timers.every(STALE_SWEEP_MS, "pool sweep", () => this.mempool.removeStale());
     metrics.gaugeOf({ name: "quarantined_transactions", help: "Transactions that crashed the executor." }, () =>
       this.quarantine.size(),
     );
   }
 
   stop(): void {
-    clearInterval(this.#sweep);
+    this.#sweep?.cancel();
     this.blobWorkers.close();
     this.authorityRecovery.close();
     this.journaled?.close();
@@ -178,11 +180,11 @@ function createBacklogGate(
   { consensus }: Config,
   chain: Chain,
   mempool: Mempool,
-  metrics: Metrics,
+  { metrics, timers }: Pick<PoolRoleModules, "metrics" | "timers">,
 ): BacklogGate | undefined {
   const { engine, blockTime } = consensus;
   if (engine !== "cometbft" || typeof blockTime !== "object") return undefined;
-  const modules = { waiting: () => mempool.counts().pending, now: () => performance.now(), metrics };
+  const modules = { waiting: () => mempool.counts().pending, timers, metrics };
   return new BacklogGate(new Pace(blockTime.intervalMs, chain.config), modules);
 }
 

@@ -51,6 +51,7 @@ import { LogWriteError } from "../../storage/block-log.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Timer, Timers } from "../../telemetry/timers.ts";
 import type { Block } from "../../types/block.ts";
 import { maxFeePerGasOf } from "../../types/transaction/fees.ts";
 import type * as NetworkEngine from "./network-engine.ts";
@@ -66,6 +67,9 @@ export type ProductionModules = {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly failures: Failures;
+  readonly timers: Timers;
+  /** For what other threads and processes do. */
+  readonly machineTimers: Timers;
   readonly opened: OpenChain;
   readonly pool: PoolRole;
   readonly beginBlock: BeginBlock;
@@ -122,7 +126,7 @@ export class ProductionRole implements ProductionParts {
   #stalled: unknown;
   #lastOpened: { readonly attributes: PayloadAttributes; readonly header: OpenHeader } | undefined;
   #isRunning = false;
-  #timers: readonly NodeJS.Timeout[] = [];
+  #timers: readonly Timer[] = [];
 
   constructor(config: Config, modules: ProductionModules, hooks: ProductionHooks) {
     this.#config = config;
@@ -274,14 +278,14 @@ export class ProductionRole implements ProductionParts {
 
   /** @throws MissingRequestContractsError */
   async start(): Promise<void> {
-    const { failures } = this.#modules;
+    const { timers } = this.#modules;
     if (this.solo !== undefined) this.#assertRequestContracts();
     this.#isRunning = true;
     this.#reports.report();
     await this.engine.start();
     this.#timers = [
-      setInterval(failures.guard("clock check", this.#clock.check), CLOCK_CHECK_MS).unref(),
-      setTimeout(failures.guard("warm-up", this.pending), WARM_UP_AFTER_MS).unref(),
+      timers.every(CLOCK_CHECK_MS, "clock check", this.#clock.check),
+      timers.after(WARM_UP_AFTER_MS, "warm-up", this.pending),
     ];
   }
 
@@ -290,7 +294,7 @@ export class ProductionRole implements ProductionParts {
     this.#isRunning = false;
     this.#snapshots.close();
     if (hasStarted) await this.engine.stop();
-    for (const timer of this.#timers) clearTimeout(timer);
+    for (const timer of this.#timers) timer.cancel();
   }
 
   /** A Prague block after the first has called them; a fork continues a chain that has such blocks. */
@@ -343,13 +347,14 @@ export class ProductionRole implements ProductionParts {
   }
 
   #createNetworkEngine(): Engine | undefined {
-    const { networkEngine, opened, execution, failures, metrics, log, synced } = this.#modules;
+    const { networkEngine, opened, execution, failures, machineTimers, metrics, log, synced } = this.#modules;
     return networkEngine?.createNetworkEngine(this.#config, {
       application: this.application,
       chain: opened.chain,
       rules: genesisRules(opened.genesis.config),
       execution,
       failures,
+      timers: machineTimers,
       metrics,
       log,
       synced,
@@ -367,7 +372,7 @@ export class ProductionRole implements ProductionParts {
 
   #createSoloEngine(): SoloEngine {
     const { blockTime, batchAbove, feeRecipient: proposer } = this.#config.consensus;
-    const { opened, pool, clockOffsetMs } = this.#modules;
+    const { opened, pool, timers, clockOffsetMs } = this.#modules;
     return new SoloEngine(
       {
         blockTime,
@@ -385,6 +390,7 @@ export class ProductionRole implements ProductionParts {
         now: () => timeOf(this.#clock.now() + clockOffsetMs()),
         headTimestamp: () => this.#headTimestamp(),
         packsAhead: opened.patches === undefined,
+        timers,
       },
     );
   }

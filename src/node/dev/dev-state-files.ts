@@ -7,6 +7,7 @@ import { dumpInSteps, FILE_DUMP_BYTES_MAX, unpackDump } from "../../dev/state-du
 import { replaceFile } from "../../storage/replace-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import { allAtOnce } from "../../threads/in-slices.ts";
 import { SharedSlices } from "../../threads/shared-slices.ts";
 import type { ChainRole } from "../chain/chain-role.ts";
@@ -25,27 +26,26 @@ export type DevStateFiles = {
 export async function openDevStateFiles(
   { dev: isDev, devChain: { loadState, dumpState, stateIntervalMs } }: Config,
   role: () => ChainRole,
-  { log, failures }: { readonly log: Logger; readonly failures: Failures },
+  { log, failures, timers }: { readonly log: Logger; readonly failures: Failures; readonly timers: Timers },
 ): Promise<DevStateFiles> {
   if (!isDev || (loadState ?? dumpState) === null) return { async close() {} };
   if (loadState !== null && role().opened.resumed) {
     log.info("state is not loaded: the chain exists", { file: loadState });
   } else if (loadState !== null) {
-    const edits = await unpackDump(read(loadState), new SharedSlices(), FILE_DUMP_BYTES_MAX);
-    await devPortOf(role()).edit({ edits });
+    const edits = await unpackDump(read(loadState), new SharedSlices(timers), FILE_DUMP_BYTES_MAX);
+    await devPortOf(role(), timers).edit({ edits });
     log.info("state loaded", { file: loadState, accounts: edits.length });
   }
   async function dump(): Promise<void> {
     if (dumpState === null) return;
-    const state = await devPortOf(role()).dumpState();
+    const state = await devPortOf(role(), timers).dumpState();
     replaceFile(resolve(dumpState), allAtOnce(dumpInSteps(state)), 0o600);
     log.debug("state dumped", { file: dumpState });
   }
-  const timer =
-    stateIntervalMs === null ? undefined : setInterval(failures.guard("state dump", dump), stateIntervalMs).unref();
+  const timer = stateIntervalMs === null ? undefined : timers.every(stateIntervalMs, "state dump", dump);
   return {
     async close() {
-      clearInterval(timer);
+      timer?.cancel();
       try {
         await dump();
       } catch (error) {
@@ -55,9 +55,9 @@ export async function openDevStateFiles(
   };
 }
 
-function devPortOf(role: ChainRole) {
+function devPortOf(role: ChainRole, timers: Timers) {
   const { devChain, pool, opened } = role;
-  return createDevPort({ core: role, mempool: pool.mempool, devChain, patches: opened.patches });
+  return createDevPort({ core: role, mempool: pool.mempool, devChain, patches: opened.patches, timers });
 }
 
 /** @throws InvalidConfigError */

@@ -10,6 +10,7 @@ import { remoteHeaderOf } from "../../dev/fork/remote-header.ts";
 import { bigintOf, bytesOf } from "../../dev/fork/remote-json.ts";
 import { type Hash, parseHash } from "../../primitives/hash.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import { decodeTransaction } from "../../types/transaction/decode.ts";
 import { remoteAccessOf } from "../chain/remote-access.ts";
 
@@ -29,11 +30,11 @@ const KEY = "dev.fork-transaction";
  * The block before that of `dev.fork-transaction`, which is the one to continue; undefined where none is set.
  * @throws InvalidConfigError, ForkRemoteError
  */
-export async function blockBeforeTransaction(config: Config): Promise<number | undefined> {
+export async function blockBeforeTransaction(config: Config, timers: Timers): Promise<number | undefined> {
   const { forkTransaction, forkUrls: urls, forkBlock } = config.devChain;
   if (forkTransaction === null) return undefined;
   if (forkBlock !== null) throw new InvalidConfigError(`${KEY}: leave out dev.fork-block`, { key: KEY });
-  return (await blockOf(fetchRemoteCalls({ urls, access: remoteAccessOf(config) }), forkTransaction)) - 1;
+  return (await blockOf(fetchRemoteCalls({ urls, access: remoteAccessOf(config) }, timers), forkTransaction)) - 1;
 }
 
 /**
@@ -41,12 +42,12 @@ export async function blockBeforeTransaction(config: Config): Promise<number | u
  * and random number, so that its state is the one after that transaction.
  * @throws ForkRemoteError, and the rejection of a transaction that the rules of this chain do not allow
  */
-export async function replayForkedTransactions(config: Config, role: NewChain): Promise<void> {
+export async function replayForkedTransactions(config: Config, role: NewChain, timers: Timers): Promise<void> {
   const { forkTransaction: last } = config.devChain;
   const { fork, resumed } = role.opened;
   if (last === null || fork === undefined || resumed) return;
   // What is in the block after the fork is no part of the fork's own cache.
-  const call = fetchRemoteCalls({ urls: fork.urls, access: remoteAccessOf(config) });
+  const call = fetchRemoteCalls({ urls: fork.urls, access: remoteAccessOf(config) }, timers);
   const [json] = await call([
     { method: "eth_getBlockByNumber", params: [toQuantity(fork.point.header.number + 1), false] },
   ]);

@@ -5,10 +5,11 @@ import type { InstanceId } from "../../config/secrets.ts";
 import type { ForkChoice } from "../../dev/fork/fork-point.ts";
 import type { Forking } from "../../rpc/ports/dev.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import type { ChainRole } from "../chain/chain-role.ts";
 import { openChain } from "../chain/open-chain.ts";
-import { chooseFork, type Fork, openFork } from "../chain/open-fork.ts";
+import { chooseFork, type Fork, type ForkModules, openFork } from "../chain/open-fork.ts";
 import { beginReset } from "./reset-home.ts";
 
 /**
@@ -24,9 +25,10 @@ export function createReset(
     readonly replace: (fork: Fork | undefined) => Promise<void>;
     readonly onFatal: (error: unknown) => void;
     readonly log: Logger;
+    readonly timers: Timers;
   },
 ): (forking: Forking | undefined, instance: InstanceId) => Promise<void> {
-  const { role, whileIdle, replace, onFatal, log } = modules;
+  const { role, whileIdle, replace, onFatal } = modules;
 
   async function begin(choice: ForkChoice, instance: InstanceId): Promise<void> {
     if (isSameBeginning(role().opened.fork, choice)) {
@@ -34,7 +36,7 @@ export function createReset(
       instance.renew();
       return;
     }
-    const fork = await rehearse(config, choice, log);
+    const fork = await rehearse(config, choice, modules);
     if (!isInMemory(config)) beginReset(config.home, choice);
     await replace(fork).catch((error) => {
       onFatal(error);
@@ -44,7 +46,7 @@ export function createReset(
 
   return async (forking, instance) => {
     assertDevChain(role());
-    const choice = await chooseFork(config, role().opened.fork, forking, log);
+    const choice = await chooseFork(config, role().opened.fork, forking, modules);
     await whileIdle(() => begin(choice, instance));
   };
 }
@@ -53,12 +55,12 @@ export function createReset(
  * Opens the chain of `choice` in memory, so that one which cannot be opened fails while the old one is still there.
  * @returns what it continues, open; undefined: nothing
  */
-async function rehearse(config: Config, choice: ForkChoice, log: Logger): Promise<Fork | undefined> {
-  const fork = await openFork(config, log, choice);
+async function rehearse(config: Config, choice: ForkChoice, modules: ForkModules): Promise<Fork | undefined> {
+  const fork = await openFork(config, modules, choice);
   if (fork === undefined) return undefined;
   const inMemory = { ...config, devChain: { ...config.devChain, inMemory: true } };
   try {
-    openChain(inMemory, log, { fork }).store.close();
+    openChain(inMemory, modules, { fork }).store.close();
     return fork;
   } catch (error) {
     await fork.close();

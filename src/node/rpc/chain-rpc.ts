@@ -43,6 +43,7 @@ import type { DappDb } from "../../storage/dapp-db.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import type { ChainRole } from "../chain/chain-role.ts";
 import type { Fork } from "../chain/open-fork.ts";
 import { setForkUrl } from "../dev/fork-url.ts";
@@ -52,6 +53,9 @@ import type { RpcTarget } from "./rpc-switch.ts";
 export type RpcServices = {
   readonly log: Logger;
   readonly failures: Failures;
+  readonly timers: Timers;
+  /** For what other threads and processes do. */
+  readonly machineTimers: Timers;
   readonly metrics: Metrics;
   readonly keys: AccountManager;
   readonly dappDb: DappDb;
@@ -99,7 +103,11 @@ export class ChainRpc implements RpcTarget {
     // Other threads follow the store, which has only a part of a forked chain's state.
     this.#threads = fork
       ? undefined
-      : createExecutionThreads(config, services.log.child("rpc"), role, services.metrics, role.compiler);
+      : createExecutionThreads(config, services.log.child("rpc"), role, {
+          metrics: services.metrics,
+          timers: services.machineTimers,
+          compiler: role.compiler,
+        });
     this.ports = this.#createPorts();
     const { filters } = this.ports.sessions;
     services.metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => filters.size);
@@ -113,7 +121,7 @@ export class ChainRpc implements RpcTarget {
   }
 
   #createCheckpoints(): CheckpointService {
-    const { log: nodeLog, failures, metrics, keys, known, provider } = this.#services;
+    const { log: nodeLog, failures, timers, metrics, keys, known, provider } = this.#services;
     const { chain } = this.#role;
     const log = nodeLog.child("les");
     const onCheckpoint = failures.guard("checkpoint vote", (checkpoint: Checkpoint) => {
@@ -123,7 +131,7 @@ export class ChainRpc implements RpcTarget {
     });
     return new CheckpointService(
       this.#config,
-      { chain, log, failures, metrics, onCheckpoint },
+      { chain, log, timers, metrics, onCheckpoint },
       namespacesOf(this.#config.jsonRpc.api, known).includes("les"),
     );
   }
@@ -131,12 +139,13 @@ export class ChainRpc implements RpcTarget {
   #createPorts(): RpcPorts {
     const config = this.#config;
     const { pool, production, devChain, opened } = this.#role;
-    const { keys, files, runtime, whisper, lightClients, log, reset, compiler } = this.#services;
+    const { keys, files, runtime, whisper, lightClients, log, timers, machineTimers, reset, compiler } = this.#services;
     const { chain, suggestTip } = createChainView(config, log.child("rpc"), {
       core: this.#role,
       pool,
       production,
       isControlled: devChain !== undefined,
+      timers,
       logTexts: opened.logTexts,
     });
     const execution = this.#createExecution(suggestTip);
@@ -145,6 +154,7 @@ export class ChainRpc implements RpcTarget {
       production,
       execution,
       files,
+      timers,
     });
     const remote: RemotePorts = {
       chain,
@@ -157,9 +167,10 @@ export class ChainRpc implements RpcTarget {
           mempool: pool.mempool,
           devChain,
           patches: opened.patches,
+          timers,
         }),
         reset,
-        setForkUrl: ({ url }) => setForkUrl(config, opened.fork, url),
+        setForkUrl: ({ url }) => setForkUrl(config, opened.fork, url, machineTimers),
       },
       node: this.#createNodePort(chain),
       les: { ...this.#checkpoints.port, ...lightClients.control },
@@ -171,9 +182,9 @@ export class ChainRpc implements RpcTarget {
     const settings = rpcSettings(config, [...this.registry.values()]);
     const sessions = {
       ...this.#services.connectionSessions(remote),
-      ...createFilterSessions(config, remote, settings),
+      ...createFilterSessions(config, { ...remote, timers }, settings),
     };
-    return { ...remote, sessions, settings };
+    return { ...remote, sessions, settings, timers };
   }
 
   #createContracts(ports: Pick<RemotePorts, "chain" | "execution" | "inspection">): ContractsPort {
@@ -212,7 +223,7 @@ export class ChainRpc implements RpcTarget {
     const config = this.#config;
     const { opened, production, devChain, chain } = this.#role;
     const services = this.#services;
-    const { keys, files, endpoints, known, whisper, log } = services;
+    const { keys, files, endpoints, known, whisper, log, timers } = services;
     return createNodePort(config, {
       chain,
       production,
@@ -223,6 +234,7 @@ export class ChainRpc implements RpcTarget {
         core: this.#role,
         production,
         log,
+        timers,
         files,
         endpoints,
         known,

@@ -29,9 +29,8 @@ import type { TcpKind } from "../../rpc/transport/server/listener.ts";
 import { startRpcServer } from "../../rpc/transport/server/server.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import type { Channel, Handlers } from "../../threads/channel.ts";
-
-const nowMs = () => performance.now();
 
 /**
  * Builds an RPC process: listeners that are handed their connections, over a view of the store that another process writes.
@@ -41,14 +40,15 @@ export async function composeRpcProcess(
   data: RpcProcessData,
   log: Logger,
   channel: Channel<ChainHandlers>,
+  timers: Timers,
 ): Promise<Handlers> {
   const config = sharedConfig(data.config, data.index, data.count);
   const metrics = createMetrics();
   const reportListenerError = (error: unknown) => log.error("listener of events failed", { error });
-  const compiler = createContractCompiler(config, log.child("evm"), metrics);
-  const chain = new FollowedChain(data, reportListenerError, compiler);
+  const compiler = createContractCompiler(config, log.child("evm"), { metrics, timers });
+  const chain = new FollowedChain(data, reportListenerError, compiler, timers);
   writeFileSync(data.opened, "");
-  setInterval(() => chain.releaseRemoved(), RELEASE_MS).unref();
+  timers.every(RELEASE_MS, "release of removed files", () => chain.releaseRemoved());
   const client = new PortClient(
     channel as Channel,
     // A chain that callers control has no RPC processes.
@@ -62,17 +62,20 @@ export async function composeRpcProcess(
   const ports: RemotePorts = {
     ...remote,
     chain: chain.view(remote.chain, config.limits.calls),
-    execution: createExecution(config, log, { chain, remote, data, metrics, compiler }),
+    execution: createExecution(config, log, { chain, remote, data, metrics, timers, compiler }),
   };
   const settings = rpcSettings(config, [...methods.values()]);
-  const sessions = createConnectionSessions(config, log, ports);
+  const sessions = createConnectionSessions(config, log, { ...ports, timers });
   sessions.subscriptions.onOpen = () => chain.emitCommitted();
   reportSessions(metrics, sessions);
-  const authentication = createAuthenticator({
-    keys: openTokenFiles(config.home, log),
-    ...config.limits.tokens,
-    onBadToken: (source) => channel.emit("badToken", { source }),
-  });
+  const authentication = createAuthenticator(
+    {
+      keys: openTokenFiles(config.home, log),
+      ...config.limits.tokens,
+      onBadToken: (source) => channel.emit("badToken", { source }),
+    },
+    { timers },
+  );
   const server = await startRpcServer(
     {
       allowedHosts: config.jsonRpc.vhosts,
@@ -83,13 +86,16 @@ export async function composeRpcProcess(
     },
     {
       registry: forwarded.registryOf(methods),
-      modules: { ...ports, sessions, settings },
-      observer: createRpcObserver(log, metrics, data.reportsCalls ? createCallReports(channel) : undefined),
-      ...(config.les.serve > 0 && { admission: createClientAdmission({ serving, nowMs }) }),
+      modules: { ...ports, sessions, settings, timers },
+      timers,
+      observer: createRpcObserver(log, metrics, data.reportsCalls ? createCallReports(channel, timers) : undefined),
+      ...(config.les.serve > 0 && { admission: createClientAdmission({ serving, timers }) }),
       authenticate: authentication.authenticate,
       otherRequest: createOtherRequests(config, log, () => remote.node.readiness(), {
         ...ports,
+        sessions,
         settings,
+        timers,
       }),
     },
   );
@@ -137,10 +143,11 @@ function createExecution(
     readonly remote: RemotePorts;
     readonly data: RpcProcessData;
     readonly metrics: Metrics;
+    readonly timers: Timers;
     readonly compiler: ThreadedCompiler | undefined;
   },
 ): ExecutionPort {
-  const { chain, remote, data, metrics, compiler } = modules;
+  const { chain, remote, data } = modules;
   const { reader, execution, followed, suggestTip } = chain;
   const store = {
     followable: data.store,
@@ -151,7 +158,7 @@ function createExecution(
     noteDamage() {},
   };
   const identity = { genesisConfig: data.chainConfig, genesisHash: reader.genesisHash };
-  const threads = createExecutionThreads(config, log, { chain: identity, store }, metrics, compiler);
+  const threads = createExecutionThreads(config, log, { chain: identity, store }, modules);
   const limits = callLimitsOf(config);
   const core = { reader, execution, store: followed };
   const here: Followed<"execution"> =

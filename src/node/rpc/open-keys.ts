@@ -10,6 +10,7 @@ import { UnlockedKeys } from "../../keystore/unlocked-keys.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 
 /**
  * The accounts of a node: its key files, its HD wallets and, on a dev chain, the public ones.
@@ -20,10 +21,12 @@ export function openKeys(
   log: Logger,
   {
     metrics,
+    timers,
     assertUnlockAllowed,
     publicKeys,
   }: {
     readonly metrics: Metrics;
+    readonly timers: Timers;
     readonly assertUnlockAllowed: () => void;
     /** Private keys of the dev chain's accounts. */
     readonly publicKeys: ReadonlyMap<Address, Uint8Array>;
@@ -31,7 +34,7 @@ export function openKeys(
 ): AccountManager {
   const { strength, allowReadableByOthers } = config.keystore;
   const observer = countKeys(metrics);
-  const unlocked = new UnlockedKeys();
+  const unlocked = new UnlockedKeys(timers);
   const tries = new PassphraseTries(PASSPHRASE_LIMITS.triesMax, {
     onRejected: observer.tryRejected,
   });

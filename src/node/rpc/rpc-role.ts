@@ -48,6 +48,7 @@ import { makeFolder } from "../../storage/make-folder.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import type { ChainRole } from "../chain/chain-role.ts";
 import { Resources } from "../resources.ts";
 import { ChainRpc, type RpcServices } from "./chain-rpc.ts";
@@ -64,6 +65,9 @@ export type RpcRoleModules = {
   readonly activity: ActivityLog | undefined;
   readonly metrics: Metrics;
   readonly failures: Failures;
+  readonly timers: Timers;
+  /** For what other threads and processes do. */
+  readonly machineTimers: Timers;
   readonly readiness: () => Readiness;
   /** undefined: no TLS */
   readonly tls: TlsFiles | undefined;
@@ -144,21 +148,20 @@ export class RpcRole {
 
   async #open(): Promise<void> {
     const config = this.#config;
-    const { role, log, metrics, activity } = this.#modules;
+    const { role, log, metrics, timers, machineTimers, activity } = this.#modules;
     const rpcLog = log.child("rpc");
     this.#services = await this.#openServices();
     this.#chain = new ChainRpc(config, role, this.#services);
     this.#resources.add(() => this.#chain!.close());
     const { ports } = this.#chain;
     // Only a dev chain can be replaced.
-    if (config.dev && role.devChain) this.#switch = new RpcSwitch(this.#chain);
+    if (config.dev && role.devChain) this.#switch = new RpcSwitch(this.#chain, timers);
     const registry = this.#switch?.registry ?? this.#chain.registry;
     const keys = isInMemory(config) ? fixedTokenKeys(randomBytes(32)) : tokenFilesOf(config, rpcLog);
-    const authentication = createAuthenticator({
-      keys,
-      ...config.limits.tokens,
-      onBadToken: (source) => this.processes?.countBadToken(source),
-    });
+    const authentication = createAuthenticator(
+      { keys, ...config.limits.tokens, onBadToken: (source) => this.processes?.countBadToken(source) },
+      { timers },
+    );
     const tls = this.#modules.tls?.material;
     const { serving } = this.#services.lightClients;
     this.processes = startRpcProcesses(config, tls, {
@@ -167,6 +170,7 @@ export class RpcRole {
       metrics,
       ports,
       serving,
+      timers: machineTimers,
       log: rpcLog,
       onBadToken: authentication.countBadToken,
       activity,
@@ -191,9 +195,10 @@ export class RpcRole {
       {
         registry,
         modules: ports,
+        timers,
         observer: createRpcObserver(rpcLog, metrics, activity?.call),
         ...(serving && {
-          admission: createClientAdmission({ serving, nowMs: () => performance.now() }),
+          admission: createClientAdmission({ serving, timers }),
         }),
         authenticate: authentication.authenticate,
         connectionWorkers: this.processes,
@@ -212,21 +217,22 @@ export class RpcRole {
   async #openServices(): Promise<RpcServices> {
     const config = this.#config;
     const resources = this.#resources;
-    const { role, log, metrics, failures, readiness, reset, artifacts } = this.#modules;
+    const { role, log, metrics, failures, timers, machineTimers, readiness, reset, artifacts } = this.#modules;
     const known = [...new Set([...createMethodRegistry(config).keys()].map(namespaceOf))];
     const endpoints = endpointsOf(config, known);
     const keys = this.#openKeys();
     resources.add(() => keys.close());
     const files = createCallerFiles(config);
-    const runtime = createRuntimePort({ log, files });
+    const runtime = createRuntimePort({ log, files, timers });
     resources.add(() => runtime.close());
-    const lightClients = new LightClientService(config, { failures, metrics });
+    const lightClients = new LightClientService(config, { timers, metrics });
     resources.add(() => lightClients.close());
     const whisper = await WhisperService.start(
       config,
       {
         log: log.child("shh"),
         failures,
+        timers: machineTimers,
         metrics,
         // A chain that can be replaced has no network.
         networkHosts: () => networkHostsOf(role),
@@ -239,10 +245,12 @@ export class RpcRole {
     return {
       log,
       failures,
+      timers,
+      machineTimers,
       metrics,
       keys,
       dappDb,
-      compiler: createSolidityCompiler(config.jsonRpc.compileSolidity),
+      compiler: createSolidityCompiler(config.jsonRpc.compileSolidity, machineTimers),
       verifiedContracts: openVerifiedContracts(config, log.child("contracts")),
       artifacts,
       runtime,
@@ -257,14 +265,15 @@ export class RpcRole {
       isListening: () => this.#isListening,
       readiness,
       reset: ({ forking }) => reset(forking, this.#instance),
-      connectionSessions: lastingConnectionSessions(config, log.child("rpc")),
+      connectionSessions: lastingConnectionSessions(config, log.child("rpc"), timers),
     };
   }
 
   #openKeys(): AccountManager {
-    const { role, log, metrics } = this.#modules;
+    const { role, log, metrics, timers } = this.#modules;
     return openKeys(this.#config, log.child("keystore"), {
       metrics,
+      timers,
       publicKeys: new Map(role.opened.devAccounts.map(({ address, privateKey }) => [address, hexToBytes(privateKey)])),
       assertUnlockAllowed: () => {
         const exposed = exposedUrl(this.#server?.urls ?? {});

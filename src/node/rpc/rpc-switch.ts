@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { RpcPorts } from "../../rpc/methods/rpc-ports.ts";
 import type { JsonText } from "../../rpc/transport/codec.ts";
 import type { Method, Registry } from "../../rpc/transport/dispatch/method.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 
 /** What answers calls: the methods of a chain and the ports to it. */
 export type RpcTarget = { readonly registry: Registry<RpcPorts>; readonly ports: RpcPorts };
@@ -17,11 +17,13 @@ const DRAIN_STEP_MS = 5;
 export class RpcSwitch {
   readonly registry: Registry<RpcPorts>;
   readonly #methods: readonly SwitchedMethod[];
+  readonly #timers: Pick<Timers, "now" | "sleep">;
   #target: RpcTarget;
   #running = 0;
   #exclusive: Promise<void> | undefined;
 
-  constructor(target: RpcTarget) {
+  constructor(target: RpcTarget, timers: Pick<Timers, "now" | "sleep">) {
+    this.#timers = timers;
     this.#target = target;
     this.#methods = Array.from(target.registry.values(), (method) => this.#switched(method));
     this.registry = new Map(this.#methods.map((method) => [method.name, method]));
@@ -60,8 +62,8 @@ export class RpcSwitch {
         end = resolve;
       });
       try {
-        const deadline = performance.now() + DRAIN_MS_MAX;
-        while (this.#running > 0 && performance.now() < deadline) await sleep(DRAIN_STEP_MS);
+        const deadline = this.#timers.now() + DRAIN_MS_MAX;
+        while (this.#running > 0 && this.#timers.now() < deadline) await this.#timers.sleep(DRAIN_STEP_MS);
         await work();
       } finally {
         this.#exclusive = undefined;

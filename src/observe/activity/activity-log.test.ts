@@ -2,26 +2,22 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { MethodNotFoundError } from "../../rpc/transport/errors.ts";
 import { CONTROL_CHARACTERS } from "../../telemetry/testing/control-characters.ts";
+import { ManualTimers } from "../../telemetry/testing/manual-timers.ts";
 import { ACTIVITY_LIMITS, ActivityLog } from "./activity-log.ts";
 import type { BlockReport } from "./block-text.ts";
 import { createPaint } from "./paint.ts";
 
 /** A log whose time goes on when the test says so. */
 function logWithClock(isEnabled = true) {
-  let nowMs = 1_000_000;
+  const timers = new ManualTimers();
   let written = "";
-  const waiting = new Map<() => void, number>();
   const log = new ActivityLog({
     write: (text) => {
       written += text;
     },
     paint: createPaint(false),
-    now: () => nowMs,
+    timers,
     isEnabled: () => isEnabled,
-    schedule(work, milliseconds) {
-      waiting.set(work, nowMs + milliseconds);
-      return () => waiting.delete(work);
-    },
   });
   return {
     log,
@@ -31,17 +27,7 @@ function logWithClock(isEnabled = true) {
       written = "";
       return lines;
     },
-    pass(milliseconds: number) {
-      const end = nowMs + milliseconds;
-      for (;;) {
-        const due = [...waiting].filter(([, at]) => at <= end).sort(([, a], [, b]) => a - b)[0];
-        if (due === undefined) break;
-        waiting.delete(due[0]);
-        nowMs = Math.max(nowMs, due[1]);
-        due[0]();
-      }
-      nowMs = end;
-    },
+    pass: (milliseconds: number) => timers.advanceSync(milliseconds),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { JsonText } from "../../rpc/transport/codec.ts";
 import type { RawParams } from "../../rpc/transport/dispatch/message.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import { countText } from "./amounts.ts";
 import { type BlockReport, blockLines, hiddenText } from "./block-text.ts";
 import { type CallWords, callLines } from "./call-text.ts";
@@ -19,16 +20,11 @@ export const ACTIVITY_LIMITS = {
   linesPerSecond: 100,
 } as const;
 
-/** Runs `work` once after a time; the returned function cancels it. */
-export type Schedule = (work: () => void, milliseconds: number) => () => void;
-
 type ActivityLogModules = {
   /** Takes whole lines, in one piece. */
   readonly write: (text: string) => void;
   readonly paint: Paint;
-  /** Milliseconds of a clock that never goes back. */
-  readonly now: () => number;
-  readonly schedule: Schedule;
+  readonly timers: Pick<Timers, "now" | "after">;
   /** Lines of its level are written. */
   readonly isEnabled: () => boolean;
 };
@@ -129,7 +125,7 @@ export class ActivityLog {
       this.#window.note(key, lines);
       this.#pendingDetails.delete(pending);
     });
-    if (this.#pendingDetails.size === 0) this.#heldUntilMs = this.#modules.now() + ACTIVITY_LIMITS.detailsMsMax;
+    if (this.#pendingDetails.size === 0) this.#heldUntilMs = this.#modules.timers.now() + ACTIVITY_LIMITS.detailsMsMax;
     this.#pendingDetails.add(pending);
   }
 
@@ -175,15 +171,15 @@ export class ActivityLog {
   /** Prints soon, or later where there is nothing new. */
   #gather(isRepeated: boolean): void {
     if (!isRepeated) this.#repeatMs = ACTIVITY_LIMITS.gatherMs;
-    const dueMs = this.#modules.now() + this.#repeatMs;
+    const dueMs = this.#modules.timers.now() + this.#repeatMs;
     if (this.#timer !== undefined && this.#timer.dueMs <= dueMs) return;
     this.#timer?.cancel();
-    const cancel = this.#modules.schedule(() => this.#onTime(), this.#repeatMs);
-    this.#timer = { dueMs, cancel };
+    const timer = this.#modules.timers.after(this.#repeatMs, "log for people", () => this.#onTime());
+    this.#timer = { dueMs, cancel: () => timer.cancel() };
   }
 
   #onTime(): void {
-    if (this.#pendingDetails.size > 0 && this.#modules.now() < this.#heldUntilMs) {
+    if (this.#pendingDetails.size > 0 && this.#modules.timers.now() < this.#heldUntilMs) {
       this.#timer = undefined;
       this.#gather(false);
       return;
@@ -201,9 +197,9 @@ export class ActivityLog {
   }
 
   #takeLines(): string[] {
-    const { paint, now } = this.#modules;
+    const { paint, timers } = this.#modules;
     const lines: string[] = [];
-    const second = Math.floor(now() / 1_000);
+    const second = Math.floor(timers.now() / 1_000);
     if (second !== this.#second) {
       this.#second = second;
       this.#linesLeft = ACTIVITY_LIMITS.linesPerSecond;

@@ -1,6 +1,6 @@
 import type { Chain } from "../../chain/chain.ts";
 import { EMPTY_CODE_HASH } from "../../state/account.ts";
-import type { Failures } from "../../telemetry/failures.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { detailsOf } from "../log-transactions.ts";
 import type { ProjectNames } from "../project-names.ts";
@@ -27,9 +27,7 @@ type BlockActivityModules = {
   readonly names: ProjectNames;
   readonly tracer: TransactionTracer;
   readonly activity: ActivityLog;
-  readonly failures: Failures;
-  /** Milliseconds of a clock that never goes back. */
-  readonly now: () => number;
+  readonly timers: Pick<Timers, "now" | "deferred">;
 };
 
 /** Shows each block in the log for people, one after the other: a transaction is executed again for its calls, which takes some turns. */
@@ -43,8 +41,8 @@ export class BlockActivity {
 
   constructor(modules: BlockActivityModules) {
     this.#modules = modules;
-    const { chain, activity, failures } = modules;
-    const run = failures.guard("block log", () => this.#run());
+    const { chain, activity, timers } = modules;
+    const runSoon = timers.deferred("block log", () => this.#run());
     chain.subscribe(({ executed }) => {
       if (!activity.isOn) return;
       this.#waiting.push(executed);
@@ -52,7 +50,7 @@ export class BlockActivity {
       if (this.#isRunning) return;
       this.#isRunning = true;
       // After the callers that wait for the block.
-      setImmediate(run);
+      runSoon();
     });
     chain.onRollback((removed) => {
       const { number } = chain.head().block.header;
@@ -89,7 +87,7 @@ export class BlockActivity {
   }
 
   #refill(): void {
-    const second = Math.floor(this.#modules.now() / 1_000);
+    const second = Math.floor(this.#modules.timers.now() / 1_000);
     if (second === this.#second) return;
     this.#second = second;
     this.#transactionsLeft = BLOCK_ACTIVITY_LIMITS.transactionsPerSecond;
@@ -120,16 +118,16 @@ export class BlockActivity {
   }
 
   async #transaction(executed: ExecutedBlock, index: number): Promise<TransactionReport> {
-    const { names, now } = this.#modules;
+    const { names, timers } = this.#modules;
     const { number } = executed.block.header;
     const tx = executed.block.transactions[index]!;
     const receipt = executed.receipts[index]!;
     const isFailed = receipt.status === 0;
     let details: TransactionReport["details"];
     if (this.#detailsMsLeft > 0 && (isFailed || this.#runsCode(executed, index))) {
-      const startMs = now();
+      const startMs = timers.now();
       details = await detailsOf(this.#modules.tracer.details(tx.hash, { number, isFailed }));
-      this.#detailsMsLeft -= Math.min(now() - startMs, BLOCK_ACTIVITY_LIMITS.detailsMsMax);
+      this.#detailsMsLeft -= Math.min(timers.now() - startMs, BLOCK_ACTIVITY_LIMITS.detailsMsMax);
     }
     const { contractAddress } = receipt;
     return {

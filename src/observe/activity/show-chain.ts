@@ -3,7 +3,7 @@ import type { DevChain } from "../../dev/dev-chain.ts";
 import type { PoolReader } from "../../mempool/pool.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import type { Failures } from "../../telemetry/failures.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import type { ProjectNames } from "../project-names.ts";
 import type { TransactionTracer } from "../transaction-tracer.ts";
 import type { ActivityLog } from "./activity-log.ts";
@@ -13,7 +13,7 @@ import { wordsOf } from "./call-words.ts";
 import { MethodHints } from "./method-hints.ts";
 
 type ShownChain = {
-  readonly failures: Failures;
+  readonly timers: Timers;
   readonly chain: Chain;
   /** undefined: nobody controls it */
   readonly devChain: DevChain | undefined;
@@ -27,11 +27,10 @@ type ShownChain = {
   readonly traceCall: (params: readonly unknown[]) => Promise<unknown>;
 };
 
-const now = () => performance.now();
-
 /** Has the log for people show a dev chain: its blocks, and calls by the names of its contracts. */
 export function showChain(activity: ActivityLog, shown: ShownChain): void {
-  const { failures, chain, devChain, mempool, names, tracer } = shown;
+  const { timers, chain, devChain, mempool, names, tracer } = shown;
+  const now = () => timers.now();
   const headState = () => {
     const { number } = chain.head().block.header;
     return { number, state: chain.stateAt(number) };
@@ -51,7 +50,7 @@ export function showChain(activity: ActivityLog, shown: ShownChain): void {
     headNumber: modules.headNumber,
     detailsOf: (method, params, isFailed) => details.linesOf(method, params, isFailed),
   });
-  new BlockActivity({ chain, names, tracer, activity, failures, now });
+  new BlockActivity({ chain, names, tracer, activity, timers });
 }
 
 /** Why a transaction that was just submitted is in no block. */

@@ -3,10 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { MemoryBudget } from "../../rpc/transport/memory-budget.ts";
+import { fatalTimers } from "../../telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { SharedSlices } from "../../threads/shared-slices.ts";
-import type { ActionModules } from "./actions.ts";
-import { createEtherscanApi } from "./etherscan-api.ts";
+import { type ApiModules, createEtherscanApi } from "./etherscan-api.ts";
 
 const ALICE = `0x${"a1".repeat(20)}`;
 const BOB = `0x${"b0".repeat(20)}`;
@@ -19,7 +19,7 @@ type Answer = { readonly status: string; readonly result: readonly { readonly bl
 /** The API over a chain of `count` blocks, each with one large transaction of alice's; those of `internal` numbers are bob's. */
 async function serve(count: number, internal: ReadonlySet<number> = new Set()) {
   let nowMs = 0;
-  const slices = new SharedSlices({ now: () => nowMs });
+  const slices = new SharedSlices({ now: () => nowMs, deferred: fatalTimers.deferred });
   const seen = { read: 0, verified: 0, running: 0, most: 0, bytesOfSlice: [0] };
   const chain = {
     head: () => ({ header: { number: count } }),
@@ -73,7 +73,8 @@ async function serve(count: number, internal: ReadonlySet<number> = new Set()) {
     seen.bytesOfSlice.push(0);
     return next();
   };
-  const api = createEtherscanApi({ chain, contracts } as unknown as ActionModules, SILENT_LOGGER, slices);
+  const modules = { chain, contracts, timers: fatalTimers, sessions: { slices: { json: slices } } };
+  const api = createEtherscanApi(modules as unknown as ApiModules, SILENT_LOGGER);
   const access = { namespaces: new Set(["eth", "ots"]), isOpen: true };
   const server = createServer((request, response) => void api(request, response, access, budgets));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

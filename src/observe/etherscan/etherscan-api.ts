@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { jsonSlices } from "../../rpc/methods/json/json-slices.ts";
 import { joinedJson } from "../../rpc/methods/json/write.ts";
+import type { MethodSlices } from "../../rpc/methods/sessions.ts";
 import type { AccessPolicy } from "../../rpc/transport/dispatch/context.ts";
 import { namespaceOf } from "../../rpc/transport/dispatch/method.ts";
 import { RequestTimeoutError } from "../../rpc/transport/errors.ts";
 import type { MemoryShare } from "../../rpc/transport/memory-budget.ts";
 import type { OtherRequest } from "../../rpc/transport/server/http-request.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import { JSON_TYPE, sendText } from "../health.ts";
 import { ACTIONS, type ActionModules, type ActionRequest, type ApiAnswer, notOk, reasonOf } from "./actions.ts";
 import { ApiParameterError, ETHERSCAN_API_LIMITS, Parameters } from "./parameters.ts";
@@ -26,11 +27,16 @@ const FORM_COPIES = 3;
 const SMALL_CHUNKS_MAX = 2048;
 const CHUNK_BYTES_MIN = 64;
 
+export type ApiModules = ActionModules & {
+  readonly timers: Pick<Timers, "after">;
+  readonly sessions: { readonly slices: Pick<MethodSlices, "json"> };
+};
+
 /**
  * Answers `/api` as Etherscan's API does, as far as `forge verify-contract` and Hardhat's verify plugin use it, and a little more; false for any
  * other request. Host and Origin were checked before.
  */
-export function createEtherscanApi(modules: ActionModules, log: Logger, slices = jsonSlices): OtherRequest {
+export function createEtherscanApi(modules: ApiModules, log: Logger): OtherRequest {
   let running = 0;
   let last: Promise<unknown> = Promise.resolve();
   const inTurn: InTurn = (task) => {
@@ -51,7 +57,7 @@ export function createEtherscanApi(modules: ActionModules, log: Logger, slices =
     const cut = () => void response.destroy();
     const input = budgets.input.open(cut);
     const output = budgets.output.open(cut);
-    const caller = { isAborted: false, input, output, slices };
+    const caller = { isAborted: false, input, output, slices: modules.sessions.slices.json };
     response.once("close", () => {
       caller.isAborted = true;
       input.close();
@@ -90,7 +96,7 @@ type InTurn = (task: () => Promise<ApiAnswer>) => Promise<ApiAnswer>;
 type RunModules = {
   readonly response: ServerResponse;
   readonly access: AccessPolicy;
-  readonly modules: ActionModules;
+  readonly modules: ApiModules;
   readonly caller: ActionRequest & { readonly input: Pick<MemoryShare, "set"> };
   readonly inTurn: InTurn;
 };
@@ -101,7 +107,7 @@ async function run(
   { response, access, modules, caller, inTurn }: RunModules,
 ): Promise<ApiAnswer> {
   if (request.method === "POST" && request.headers.expect !== undefined) response.writeContinue();
-  const form = request.method === "POST" ? await readForm(request, caller.input) : "";
+  const form = request.method === "POST" ? await readForm(request, modules.timers, caller.input) : "";
   const parameters = new Parameters(query, form);
   const name = `${parameters.text("module")} ${parameters.text("action")}`;
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
@@ -126,13 +132,17 @@ function isServed(method: string, { namespaces, isClosed, deniedMethods }: Acces
 }
 
 /** The body of a form. @throws ApiParameterError */
-async function readForm(request: IncomingMessage, input: Pick<MemoryShare, "set">): Promise<string> {
+async function readForm(
+  request: IncomingMessage,
+  timers: Pick<Timers, "after">,
+  input: Pick<MemoryShare, "set">,
+): Promise<string> {
   const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
   const { bodyBytesMax, bodyMs } = ETHERSCAN_API_LIMITS;
   if (type !== undefined && type !== FORM) throw new ApiParameterError(`a POST has the type ${FORM}`);
   const chunks: Buffer[] = [];
   let length = 0;
-  const timer = setTimeout(() => request.destroy(), bodyMs);
+  const timer = timers.after(bodyMs, "request of /api", () => request.destroy());
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       length += chunk.length;
@@ -143,7 +153,7 @@ async function readForm(request: IncomingMessage, input: Pick<MemoryShare, "set"
         throw new ApiParameterError("too many small pieces");
     }
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
   }
   return type === undefined ? "" : Buffer.concat(chunks).toString("utf8");
 }

@@ -1,4 +1,5 @@
 import type { SubmissionRules } from "../../mempool/submission.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import type { LogLimits } from "../ports/chain-view.ts";
 import type { RemotePorts } from "../ports/remote-ports.ts";
 import type { Method, MethodInfo } from "../transport/dispatch/method.ts";
@@ -10,6 +11,7 @@ export type RpcPorts = RemotePorts & {
   readonly sessions: Sessions;
   /** Plain settings, so that a method needs no port to read one. */
   readonly settings: RpcSettings;
+  readonly timers: Timers;
 };
 
 /** What methods reach in a process that serves connections beside the chain's. */

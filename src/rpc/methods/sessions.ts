@@ -1,4 +1,5 @@
 import type { Hash } from "../../primitives/hash.ts";
+import type { SharedSlices } from "../../threads/shared-slices.ts";
 import { beginWait } from "../../threads/waits.ts";
 import { TooManyError } from "../transport/errors.ts";
 import type { CallBundles } from "./call-bundles.ts";
@@ -14,6 +15,7 @@ export type Sessions = {
   readonly feeds: EthFeeds;
   readonly traceChains: TraceChains;
   readonly blockJson: BlockJsonCache;
+  readonly slices: MethodSlices;
   /** One nonce at a time per account. */
   readonly sendLock: KeyedLock;
   /** Of the wallet that a dev chain is to pages. */
@@ -22,7 +24,21 @@ export type Sessions = {
 };
 
 /** Those of the connections of one process; the others are in the chain's process for all. */
-export type ConnectionSessions = Pick<Sessions, "subscriptions" | "feeds" | "traceChains" | "blockJson">;
+export type ConnectionSessions = Pick<Sessions, "subscriptions" | "feeds" | "traceChains" | "blockJson" | "slices">;
+
+/** What all callers of one process take together of a turn of the event loop. */
+export type MethodSlices = {
+  /** For whole blocks and pools as JSON. */
+  readonly json: SharedSlices;
+  /** For hashes of long inputs. */
+  readonly hash: SharedSlices;
+};
+
+/** What methods that write long answers need of the sessions. */
+export type JsonSessions = { readonly sessions: { readonly slices: Pick<MethodSlices, "json"> } };
+
+/** What methods that hash long inputs need of the sessions. */
+export type HashSessions = { readonly sessions: { readonly slices: Pick<MethodSlices, "hash"> } };
 
 /** Runs tasks of one key one after the other, tasks of different keys at the same time. */
 export class KeyedLock {

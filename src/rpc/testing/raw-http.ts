@@ -1,12 +1,8 @@
 import { connect } from "node:net";
 import { setImmediate } from "node:timers/promises";
 
-/**
- * A server that says nothing for so long waits for more. Counted in turns of this process, because the server runs in it too:
- * when the machine stalls, both do.
- */
-const SILENT_TURNS = 6;
-const TURN_MS = 25;
+/** A server that says nothing for so many turns of this process, in which it runs too, waits for more: each of its steps takes one or two. */
+const SILENT_TURNS = 500;
 
 /** Sends `pieces` one after the other over one connection; all that comes until the peer closes it or waits for more. */
 export function sendPieces(url: string, pieces: readonly Buffer[]): Promise<string> {
@@ -19,11 +15,10 @@ export function sendPieces(url: string, pieces: readonly Buffer[]): Promise<stri
         await setImmediate();
         await setImmediate();
       }
+      for (silentTurns = 0; silentTurns < SILENT_TURNS && !socket.closed; silentTurns++) await setImmediate();
+      socket.end();
     });
     let silentTurns = 0;
-    const silence = setInterval(() => {
-      if (++silentTurns >= SILENT_TURNS) socket.end();
-    }, TURN_MS);
     socket.on("data", (chunk) => {
       received.push(chunk);
       silentTurns = 0;
@@ -31,7 +26,6 @@ export function sendPieces(url: string, pieces: readonly Buffer[]): Promise<stri
     // A refusal may come before everything was sent; what was received by then counts.
     socket.on("error", () => {});
     socket.on("close", () => {
-      clearInterval(silence);
       resolve(Buffer.concat(received).toString("latin1"));
     });
   });

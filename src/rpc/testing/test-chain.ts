@@ -21,6 +21,9 @@ import { hexToBytes } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { createMemoryState } from "../../state/testing/memory-state.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
+import { fatalTimers } from "../../telemetry/fatal-timers.ts";
+import type { Timers } from "../../telemetry/timers.ts";
+import { SharedSlices } from "../../threads/shared-slices.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
@@ -83,8 +86,7 @@ export type TestBackend = {
   readonly settings: Partial<RpcSettings>;
   readonly filterOptions: Partial<FilterOptions>;
   readonly subscriptionsMax: number;
-  /** Milliseconds */
-  readonly now: () => number;
+  readonly timers: Timers;
 };
 
 /** The ports methods ask for, over a chain of three blocks; block 1 holds one transaction of each type. */
@@ -98,6 +100,7 @@ export type TestModules = {
   readonly contracts: TestPorts["contracts"];
   readonly sessions: Sessions;
   readonly settings: RpcSettings;
+  readonly timers: Timers;
   readonly blocks: readonly ExecutedBlock[];
   readonly pooled: readonly PooledTransaction[];
   readonly submitted: Transaction[];
@@ -157,7 +160,7 @@ export function createTestModules(
     isControlled: false,
     filterOptions: {},
     subscriptionsMax: 128,
-    now: () => 0,
+    timers: fatalTimers,
     ...replace,
     reader: { ...chainOf(blocks), ...replace.reader },
     pool: { ...poolOf(pooled), ...replace.pool },
@@ -200,6 +203,7 @@ export function createTestModules(
     backend,
     logs,
     sessions: sessionsOf(ports, settings, backend),
+    timers: backend.timers,
     emitter: settlingEmitter(emitter, ports.chain),
   };
 }
@@ -207,16 +211,19 @@ export function createTestModules(
 function sessionsOf(
   { chain, node }: TestPorts,
   { logLimits }: RpcSettings,
-  { filterOptions, subscriptionsMax, now }: Pick<TestBackend, "filterOptions" | "subscriptionsMax" | "now">,
+  { filterOptions, subscriptionsMax, timers }: Pick<TestBackend, "filterOptions" | "subscriptionsMax" | "timers">,
 ): Sessions {
-  const blockJson = new BlockJsonCache({ bytesMax: 1 << 20, nullPowFields: false });
-  const notifier = new Notifier({
-    queueCharsMax: 1_000_000,
-    defer: (work) => work(),
-    onError(error) {
-      throw error;
+  const slices = { json: new SharedSlices(timers), hash: new SharedSlices(timers) };
+  const blockJson = new BlockJsonCache({ bytesMax: 1 << 20, nullPowFields: false }, slices.json);
+  const notifier = new Notifier(
+    {
+      queueCharsMax: 1_000_000,
+      onError(error) {
+        throw error;
+      },
     },
-  });
+    { now: () => timers.now(), deferred: (_where, work) => () => void work() },
+  );
   return {
     filters: new Filters(
       {
@@ -227,7 +234,7 @@ function sessionsOf(
         logLimits,
         ...filterOptions,
       },
-      { chain, now },
+      { chain, timers },
     ),
     subscriptions: new Subscriptions({ maxPerConnection: subscriptionsMax, max: 1000 }),
     feeds: new EthFeeds({
@@ -235,6 +242,7 @@ function sessionsOf(
       node,
       blockJson,
       notifier,
+      timers,
       logs: new LogFeed({ termsMax: 1000 }, notifier),
     }),
     traceChains: new TraceChains({
@@ -244,9 +252,10 @@ function sessionsOf(
       },
     }),
     blockJson,
+    slices,
     sendLock: new KeyedLock(),
     callBundles: new CallBundles(),
-    hashrates: new HashrateRegistry(now),
+    hashrates: new HashrateRegistry(() => timers.now()),
   };
 }
 

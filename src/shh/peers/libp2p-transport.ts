@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { constants, Script } from "node:vm";
 import type { Connection, Libp2p, Stream } from "@libp2p/interface";
 import type { Failures } from "../../telemetry/failures.ts";
+import type { Timers } from "../../telemetry/timers.ts";
 import { PeerAddressError, TransportMissingError } from "../errors.ts";
 import type { PeerSet } from "./peer-set.ts";
 
@@ -29,6 +30,7 @@ type TransportOptions = {
 type TransportModules = {
   readonly peers: PeerSet;
   readonly failures: Pick<Failures, "guard">;
+  readonly timers: Pick<Timers, "every">;
   readonly onDialFailed: (address: string, error: unknown) => void;
 };
 
@@ -49,7 +51,7 @@ export type WhisperTransport = {
  */
 export async function startTransport(
   options: TransportOptions,
-  { peers, failures, onDialFailed }: TransportModules,
+  { peers, failures, timers, onDialFailed }: TransportModules,
 ): Promise<WhisperTransport> {
   const { createLibp2p, tcp, noise, yamux, privateKeyFromRaw, multiaddr } = await loadLibp2p();
   const { listen } = options;
@@ -122,16 +124,11 @@ export async function startTransport(
   for (const address of options.peers) assertAddress(address, multiaddr);
   await node.handle(PROTOCOL, accept);
   redial();
-  const timers = [
-    setInterval(failures.guard("whisper peers", redial), REDIAL_MS),
-    setInterval(
-      failures.guard("whisper peers", () => peers.flush()),
-      FLUSH_MS,
-    ),
-    setInterval(
-      failures.guard("whisper peers", () => peers.check()),
-      CHECK_MS,
-    ),
+  const every = (ms: number, work: () => void) => timers.every(ms, "whisper peers", work, { keepsAlive: true });
+  const repeated = [
+    every(REDIAL_MS, redial),
+    every(FLUSH_MS, () => peers.flush()),
+    every(CHECK_MS, () => peers.check()),
   ];
   return {
     addresses: () => node.getMultiaddrs().map(String),
@@ -148,7 +145,7 @@ export async function startTransport(
     },
     async close() {
       isClosed = true;
-      for (const timer of timers) clearInterval(timer);
+      for (const timer of repeated) timer.cancel();
       await node.stop();
     },
   };

@@ -9,6 +9,7 @@ import { sendHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { bearer, openWs, overHttp, request } from "../../support/clients.ts";
 import { metricOf, WITH_METRICS } from "../../support/metrics.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
+import { until } from "../../support/until.ts";
 
 const home = mkdtempSync(join(tmpdir(), "evmint-les-"));
 after(() => rmSync(home, { recursive: true, force: true }));
@@ -38,12 +39,6 @@ const LOOP = {
 };
 const heavyCall = request("eth_call", [{ to: LOOP.to, gas: "0xffffffffffff" }, "latest", LOOP.override]);
 const freeze = { "pricing/timeFactor": 0, "pricing/capacityFactor": 0 };
-
-/** A rejection is answered after half a second, so that this does not spin. */
-async function within(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!(await condition())) assert.ok(performance.now() < deadline);
-}
 
 for (const processes of [0, 2]) {
   const where = processes === 0 ? "" : `, whichever of ${processes} processes serves it`;
@@ -157,7 +152,7 @@ test("subjects of tokens and addresses have shares of their own, which all token
   await overHttp(url, "les_addBalance", [ids[0], "0x7fffffffffffffff", "shop"]);
   const params = [[ids[0]], { capacity: 1_000_000, ...freeze }];
   assert.equal((await overHttp(url, "les_setClientParams", params)).error, undefined);
-  await within(async () => (await codeOf(cheapCall, shop!())) === undefined);
+  await until(async () => (await codeOf(cheapCall, shop!())) === undefined, "the place of the subject");
 });
 
 test("bad parameters are rejected", async () => {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { overIpc, request } from "../../support/clients.ts";
 import { assertRejectionCounted, awaitRejection, metricOf, rejections, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw } from "../../support/raw-socket.ts";
 import { NEEDS_SOLO } from "../../support/test-engine.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
+import { until } from "../../support/until.ts";
 import { slowBatch, zerosCall } from "../../support/zeros-call.ts";
 
 let node: TestNode;
@@ -34,10 +34,10 @@ const open = () => metricOf(node, "rpc_connections", 'transport="ipc"');
 test("connections beyond the limit are closed", () =>
   assertCounted("connections", async () => {
     const held = await Promise.all([1, 2, 3, 4].map(() => openRaw(node.ipcPath)));
-    while ((await open()) < 4) await setTimeout(5);
+    await until(async () => (await open()) === 4, "four connections");
     assert.equal(await (await openRaw(node.ipcPath)).closed, "");
     for (const { socket } of held) socket.destroy();
-    while ((await open()) > 0) await setTimeout(5);
+    await until(async () => (await open()) === 0, "the end of all connections");
     assert.equal((await overIpc(node.ipcPath, "eth_chainId")).result, "0x7a69");
   }));
 
@@ -68,9 +68,9 @@ test("a client that asks and does not read holds up nobody but itself", async ()
     socket.write(zerosCall(1_000_000));
     await new Promise(setImmediate);
   }
-  await setTimeout(300);
+  // Twice as many turns of others as the client would need.
+  for (let i = 0; i < 100; i++) assert.equal((await overIpc(node.ipcPath, "eth_chainId")).result, "0x7a69");
   assert.ok((await calls()) - before < 50);
-  assert.equal((await overIpc(node.ipcPath, "eth_chainId")).result, "0x7a69");
   socket.destroy();
 });
 

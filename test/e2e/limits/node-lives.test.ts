@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import type { QuarantineEntry } from "../../../src/consensus/quarantine.ts";
 import { WITHDRAWAL_REQUEST_ADDRESS } from "../../../src/params/gas.ts";
 import { addressToBytes } from "../../../src/primitives/address.ts";
@@ -30,19 +29,21 @@ test("a transaction that crashes the executor is quarantined for good, and the c
   const home = newHome();
   const settings = { "consensus.block-time": "instant", ...WITH_METRICS };
   const poison = transfer(1n);
-  let crashes = 0;
   const bug = new TypeError("injected into the executor");
   const hooks = {
     beforeTransaction(tx: { readonly nonce: bigint }) {
       if (tx.nonce !== 1n) return;
-      crashes++;
       throw bug;
     },
   };
-  const node = await startTestNode({ home, settings, hooks });
+  const expectedErrors = [
+    /^error internal error where=executor .*injected into the executor/,
+    /^error transaction quarantined /,
+  ];
+  const node = await startTestNode({ home, settings, hooks, expectedErrors });
   await send(node, transfer(0n));
   const hash = (await send(node, poison)).result;
-  while ((await blockNumber(node)) < 1 || crashes === 0) await setTimeout(5);
+  await Promise.all([node.untilBlock(1), node.untilLogged(/transaction quarantined/)]);
   assert.equal(node.node.core.pool.mempool.counts().pending, 0);
   assert.equal(await metricOf(node, "failures_total", 'class="internal",where="executor"'), 1);
   assert.equal(await metricOf(node, "quarantined_transactions"), 1);
@@ -78,9 +79,10 @@ test("a damaged index row met in the warm-up is reported, and the node serves th
   const node = await startTestNode({
     home,
     settings: { "consensus.block-time": "manual", ...WITH_METRICS },
+    expectedErrors: [/where=warm-up class=operator .*STORE_MALFORMED_BYTES/],
   });
-  const warmUpFailures = () => metricOf(node, "failures_total", 'class="operator",where="warm-up"');
-  while ((await warmUpFailures()) === 0) await setTimeout(10);
+  await node.untilLogged(/where=warm-up/);
+  assert.equal(await metricOf(node, "failures_total", 'class="operator",where="warm-up"'), 1);
   assert.equal(await blockNumber(node), 1);
   await node.stop();
 });
@@ -91,6 +93,7 @@ test("a clock that jumps eighty years stops blocks with the reason in /readyz, a
     home: newHome(),
     settings: { "consensus.block-time": "instant", ...WITH_METRICS },
     hooks: { wallClock: () => clock.wall, monotonicClock: () => clock.monotonic },
+    expectedErrors: [/^error clock: .*CLOCK_JUMP/, /where="block production" .*CLOCK_JUMP/],
   });
   const readyz = async () => {
     const { url } = node.node.listeners.find(({ kind }) => kind === "metrics")!;
@@ -100,13 +103,14 @@ test("a clock that jumps eighty years stops blocks with the reason in /readyz, a
   const years = 80 * 365 * 86_400_000;
   clock.wall += years;
   await send(node, transfer(0n));
-  while ((await metricOf(node, "blocks_stalled")) === 0) await setTimeout(5);
+  await node.untilLogged(/where="block production"/);
+  assert.equal(await metricOf(node, "blocks_stalled"), 1);
   const { status, reason } = await readyz();
   assert.equal(status, 503);
   assert.ok(reason?.includes("consensus.accept-clock"));
   assert.equal(await blockNumber(node), 0);
   clock.wall -= years;
-  while ((await blockNumber(node)) === 0) await setTimeout(20);
+  await node.untilBlock(1);
   assert.equal((await readyz()).status, 200);
   const { timestamp } = node.node.core.chain.head().block.header;
   assert.equal(timestamp, Math.floor(clock.wall / 1000));

@@ -11,8 +11,6 @@ import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 const TARGET = `0x${"aa".repeat(20)}`;
 const TIMEOUT_MS = 20;
-/** What a busy machine may add; bench/worst-case/precompiles.ts measures the overrun without it. */
-const OVERRUN_MS = 1_500;
 
 const word = (value: bigint | number) => value.toString(16).padStart(64, "0");
 const element = (value: bigint) => value.toString(16).padStart(128, "0");
@@ -99,20 +97,17 @@ function genesisBeforeOsaka(): string {
 }
 
 for (const [method, params] of Object.entries(METHODS)) {
-  test(`${method} ends a loop over any precompile at its time limit`, async (t) => {
+  // `bench/worst-case/precompiles.ts` measures by how much it is exceeded.
+  test(`${method} ends a loop over any precompile at its time limit`, async () => {
     for (const [name, [address, input]] of Object.entries(BOMBS)) {
-      const start = performance.now();
       const overrides = {
         [TARGET]: { code: forever(address) },
         [SENDER]: { balance: `0x${"f".repeat(28)}` },
       };
       const answer = await callHttp(node.url, method, params(`0x${input}`, overrides));
-      const elapsedMs = performance.now() - start;
-      t.diagnostic(`${name}: ${elapsedMs.toFixed(0)} ms`);
       // geth's codes and texts: eth_simulateV1 reports internal errors of a call as -32603.
       assert.equal(answer.error?.code, method === "eth_simulateV1" ? -32603 : -32000, name);
       assert.match(answer.error?.message ?? "", /execution (aborted|timeout)/, name);
-      assert.ok(elapsedMs < TIMEOUT_MS + OVERRUN_MS, `${name} took ${elapsedMs} ms`);
     }
   });
 }

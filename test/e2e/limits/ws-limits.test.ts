@@ -1,21 +1,27 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { on, once } from "node:events";
 import { after, before, test } from "node:test";
-import { setTimeout } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
+import { ManualTimers } from "../../../src/telemetry/testing/manual-timers.ts";
 import { openWs, request } from "../../support/clients.ts";
 import { assertRejectionCounted, awaitRejection, metricOf, rejections, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw, type RawSocket } from "../../support/raw-socket.ts";
 import { NEEDS_SOLO } from "../../support/test-engine.ts";
-import { startTestNode, type TestNode } from "../../support/test-node.ts";
+import { NEEDS_ONE_PROCESS, startTestNode, type TestNode } from "../../support/test-node.ts";
+import { until } from "../../support/until.ts";
 import { slowBatch, zerosCall } from "../../support/zeros-call.ts";
 
 const CHAIN_ID = request("eth_chainId");
 const BLOCKS_MAX = 2000;
+const PING_INTERVAL_MS = 30_000;
+const timers = new ManualTimers();
 let node: TestNode;
 before(async () => {
   node = await startTestNode({
     dev: true,
+    hooks: NEEDS_ONE_PROCESS ? {} : { timers },
     settings: {
       "json-rpc.body-limit": "256KiB",
       "json-rpc.ws-connections-limit": "10",
@@ -23,7 +29,7 @@ before(async () => {
     },
     limits: {
       server: {
-        wsPingIntervalMs: 500,
+        wsPingIntervalMs: PING_INTERVAL_MS,
         socketCallsMax: 4,
         socketPauseBytes: 64 << 10,
         notificationBufferBytesMax: 100_000,
@@ -149,31 +155,24 @@ test("a message in pieces over the limit is closed with a code, a thousand empty
     await assertServes();
   }));
 
-test("ten thousand pings cost others little", async (t) => {
-  const { socket } = await openFrames();
-  const start = performance.now();
+test("ten thousand pings in one packet end their connection, and others are served", async () => {
+  const { socket, closed } = await openFrames();
   socket.write(Buffer.concat(Array.from({ length: 10_000 }, () => frame(0x89))));
   await assertServes();
-  const elapsed = performance.now() - start;
-  t.diagnostic(`a call beside ten thousand pings took ${elapsed.toFixed(0)} ms`);
-  assert.ok(elapsed < 1000);
-  socket.destroy();
+  assert.ok((await closed).length < 10_000, "most are not answered");
 });
 
-test("pings whose pongs nobody reads do not pile up", async () => {
-  const { socket, closed } = await openFrames();
+test("pings whose pongs nobody reads end their connection", async () => {
+  const { socket } = await openFrames();
   socket.pause();
-  const pings = Buffer.concat(Array.from({ length: 10_000 }, () => frame(0x89, "x".repeat(125))));
-  let sent = 0;
-  const isCut = closed.then(() => true);
-  for (; sent < 200 && !socket.destroyed; sent++) {
-    if (socket.write(pings)) continue;
-    const drained = new Promise<boolean>((done) => socket.once("drain", () => done(false)));
-    if (await Promise.race([drained, isCut, setTimeout(3000, true)])) break;
+  const pings = Buffer.concat(Array.from({ length: 10 }, () => frame(0x89, "x".repeat(125))));
+  let bytes = 0;
+  while (!socket.closed) {
+    socket.write(pings);
+    bytes += pings.length;
+    assert.ok(bytes < 100_000_000, `${bytes} bytes of pings were taken`);
+    await nextTurn();
   }
-  assert.ok(sent < 100, `${sent} times 1.3 MB of pings were taken`);
-  socket.resume();
-  await isCut;
 });
 
 test("upgrades with too many headers, two Hosts or no version are refused", async () => {
@@ -190,14 +189,23 @@ test("upgrades with too many headers, two Hosts or no version are refused", asyn
   }
 });
 
-test("a peer that answers no ping is gone after two, one that does stays", () =>
+test("a peer that answers no ping is gone after two, one that does stays", { skip: NEEDS_ONE_PROCESS }, () =>
   assertCounted("silent", async () => {
     const alive = await openWs(node.wsUrl);
-    const { closed } = await openFrames();
-    await closed;
+    const silent = await openFrames();
+    const pinged = once(alive, "ping");
+    await timers.advance(PING_INTERVAL_MS);
+    await pinged;
+    // Its pong is before this call.
+    alive.send(CHAIN_ID);
+    await once(alive, "message");
+    assert.ok(!silent.socket.closed);
+    await timers.advance(PING_INTERVAL_MS);
+    await silent.closed;
     assert.equal(alive.readyState, alive.OPEN);
     alive.terminate();
-  }));
+  }),
+);
 
 test("connections beyond the limit are refused with 503, and not kept half open", () =>
   assertCounted("connections", async () => {
@@ -211,22 +219,27 @@ test("connections beyond the limit are refused with 503, and not kept half open"
     await whenNoneIsOpen();
   }));
 
-test("a client that asks and does not read: nothing more is read from it, then it is cut", () =>
-  assertCounted("slowReader", async () => {
-    const { socket, closed } = await openFrames();
-    const untilCounted = await awaitRejection(node, "ws", "slowReader");
-    socket.pause();
-    // Each answer is 500 KB; the system keeps a few MB for the connection.
-    for (let i = 0; i < 100; i++) socket.write(frame(0x81, zerosCall(250_000)));
-    await untilCounted();
-    const answered = await metricOf(node, "rpc_request_duration_seconds_count", 'method="eth_call"');
-    socket.resume();
-    await closed;
-    assert.ok(answered < 100, `${answered} calls were run for a client that reads no answer`);
-  }));
+test(
+  "a client that asks and does not read: nothing more is read from it, then it is cut",
+  {
+    skip: NEEDS_ONE_PROCESS,
+  },
+  () =>
+    assertCounted("slowReader", async () => {
+      const { socket, closed } = await openFrames();
+      const untilCounted = await awaitRejection(node, "ws", "slowReader");
+      socket.pause();
+      // Each answer is 500 KB; the system keeps a few MB for the connection.
+      for (let i = 0; i < 100; i++) socket.write(frame(0x81, zerosCall(250_000)));
+      await timePassesUntil(untilCounted());
+      const answered = await metricOf(node, "rpc_request_duration_seconds_count", 'method="eth_call"');
+      socket.resume();
+      await closed;
+      assert.ok(answered < 100, `${answered} calls were run for a client that reads no answer`);
+    }),
+);
 
 test("answers beyond the send buffer end the connection", async () => {
-  // Pings are rare here: they cut a slow reader too.
   const other = await startTestNode({
     dev: true,
     settings: WITH_METRICS,
@@ -255,29 +268,40 @@ test("a subscriber that does not read is cut, and the others get every event in 
       deaf.socket.write(frame(0x81, request("eth_subscribe", ["newHeads"])));
     }
     const attentive = await openWs(node.wsUrl);
-    const numbers: number[] = [];
-    attentive.on("message", (text) => {
-      const { params } = JSON.parse(text.toString());
-      if (params) numbers.push(Number(params.result.number));
-    });
+    const messages = on(attentive, "message");
+    const nextMessage = async () => JSON.parse((await messages.next()).value[0].toString());
     attentive.send(request("eth_subscribe", ["newHeads"]));
-    await new Promise((resolve) => attentive.once("message", resolve));
+    await nextMessage();
     deaf.socket.pause();
     const before = await rejections(node, "ws", "notifications");
     let count = 0;
     for (; count < BLOCKS_MAX && (await rejections(node, "ws", "notifications")) === before; count++)
       node.produceBlock();
-    while (numbers.length < count) await setTimeout(20);
+    const numbers: number[] = [];
+    while (numbers.length < count) numbers.push(Number((await nextMessage()).params.result.number));
     assert.deepEqual(
       numbers,
       Array.from({ length: count }, (_, i) => numbers[0]! + i),
     );
     attentive.terminate();
     deaf.socket.resume();
-    await deaf.closed;
+    await timePassesUntil(deaf.closed);
   }),
 );
 
 async function whenNoneIsOpen(): Promise<void> {
-  while ((await metricOf(node, "rpc_connections", 'transport="ws"')) > 0) await setTimeout(20);
+  await until(
+    async () => (await metricOf(node, "rpc_connections", 'transport="ws"')) === 0,
+    "the end of every WebSocket",
+  );
+}
+
+/** Moves the clock by an interval of pings after the other, until `event`. */
+async function timePassesUntil(event: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  const over = event.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) await timers.advance(PING_INTERVAL_MS);
+  await over;
 }

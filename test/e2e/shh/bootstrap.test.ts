@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { loadConfig } from "../../../src/config/load.ts";
 import { WhisperService } from "../../../src/services/whisper-service.ts";
 import { createFailures } from "../../../src/telemetry/failures.ts";
+import { fatalTimers } from "../../../src/telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../../../src/telemetry/logger.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 
@@ -16,7 +17,7 @@ test("a node finds whisper of the chain's peers at its own port on their hosts, 
     const { config } = loadConfig({ home, dev: true, flags, environment: {} });
     const metrics = createMetrics();
     const failures = createFailures(SILENT_LOGGER, metrics);
-    const modules = { log: SILENT_LOGGER, failures, metrics, networkHosts: () => hosts };
+    const modules = { log: SILENT_LOGGER, failures, timers: fatalTimers, metrics, networkHosts: () => hosts };
     const service = await WhisperService.start(config, modules, true);
     t.after(async () => {
       await service.close();

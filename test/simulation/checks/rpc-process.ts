@@ -2,6 +2,7 @@ import { createExecutionThreads, type ExecutionThreads } from "../../../src/call
 import { loadConfig } from "../../../src/config/load.ts";
 import { hexToBytes } from "../../../src/primitives/hex.ts";
 import { FollowedChain } from "../../../src/processes/followed-chain.ts";
+import { fatalTimers } from "../../../src/telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../../../src/telemetry/logger.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import type { SimulatedProcess } from "../kernel/process.ts";
@@ -62,6 +63,7 @@ export class RpcProcess {
         { ...data, index: 0, count: 1, chainPid: 0, reportsCalls: false },
         (error) => this.#failed(error),
         undefined,
+        fatalTimers,
       );
       const threads = createExecutionThreads(
         config,
@@ -76,8 +78,7 @@ export class RpcProcess {
             noteDamage() {},
           },
         },
-        createMetrics(),
-        undefined,
+        { metrics: createMetrics(), timers: fatalTimers, compiler: undefined },
       );
       this.#running = { process: self, threads: threads! };
       this.#later(self);

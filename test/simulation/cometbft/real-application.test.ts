@@ -25,6 +25,7 @@ import {
   transferOf,
 } from "../../../src/consensus/testing/test-application.ts";
 import { addressOfCompressedKey } from "../../../src/crypto/compressed-public-key.ts";
+import { fatalTimers } from "../../../src/telemetry/fatal-timers.ts";
 import { encodePooledTransaction } from "../../../src/types/transaction/encode.ts";
 import { runCometBft } from "./run.ts";
 import { SigningKeys } from "./signing-keys.ts";
@@ -105,7 +106,7 @@ test("the model drives the EVM application over real sockets, and its RPC is wha
   });
   await reached;
   assert.equal(isEngineStoreEmpty(home), false);
-  const rpc = createEngineRpc(engineRpcSocket(home));
+  const rpc = createEngineRpc(engineRpcSocket(home), fatalTimers);
   const status = await rpc.status();
   assert.equal(status.votingPower, 10);
   assert.ok(status.latestHeight >= 4);

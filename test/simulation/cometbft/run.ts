@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { join } from "node:path";
 import { callEngine, parseRpcAddress } from "../../../src/consensus/cometbft/rpc/client.ts";
+import { fatalTimers } from "../../../src/telemetry/fatal-timers.ts";
 import { BlockStore } from "./disk/block-store.ts";
 import { StateStore } from "./disk/state-store.ts";
 import { EngineNode, VERSION } from "./node.ts";
@@ -61,6 +62,6 @@ const NODE_SYSTEM: System = {
   callRpc(server, method, params) {
     const address = parseRpcAddress(server);
     if (address === undefined) return Promise.reject(new Error(`no address: ${server}`));
-    return callEngine(address, { method, params }, RPC_LIMITS);
+    return callEngine(address, { method, params }, RPC_LIMITS, fatalTimers);
   },
 };

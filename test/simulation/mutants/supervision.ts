@@ -10,8 +10,8 @@ export const SUPERVISION_MUTANTS: readonly Mutant[] = [
     patches: [
       {
         file: SUPERVISOR,
-        from: `    this.#cancelTimer = this.#after(pauseMs, () => this`,
-        to: `    this.#cancelTimer = this.#after(pauseMs * 1e6, () => this`,
+        from: `    this.#pause = this.#modules.timers.after(pauseMs, `,
+        to: `    this.#pause = this.#modules.timers.after(pauseMs * 1e6, `,
       },
     ],
     plan: { engine: "cometbft", nodes: 4 },
@@ -25,8 +25,8 @@ export const SUPERVISION_MUTANTS: readonly Mutant[] = [
     patches: [
       {
         file: "src/consensus/cometbft/process/supervisor.ts",
-        from: `    this.#cancelWatch = this.#after(stallMs * (1 + this.#random()), () => {`,
-        to: `    this.#cancelWatch = this.#after(stallMs, () => {`,
+        from: `    this.#look = this.#modules.timers.after(stallMs * (1 + this.#random()), `,
+        to: `    this.#look = this.#modules.timers.after(stallMs, `,
       },
       {
         file: "src/consensus/cometbft/process/supervisor.ts",

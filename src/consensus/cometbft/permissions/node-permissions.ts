@@ -1,5 +1,6 @@
 import type { Logger } from "../../../telemetry/logger.ts";
 import type { Counter, Metrics } from "../../../telemetry/metrics.ts";
+import type { Timer, Timers } from "../../../telemetry/timers.ts";
 import type { PeerLists } from "../peer-lists.ts";
 import type { AllowedNodesFile } from "./allowed-nodes-file.ts";
 import type { NodesContract } from "./nodes-contract.ts";
@@ -27,7 +28,7 @@ type NodePermissionsModules = {
   readonly log: Logger;
   /** [0, 1) */
   readonly random?: () => number;
-  readonly timers?: { after(ms: number, task: () => void): () => void };
+  readonly timers: Pick<Timers, "after">;
 };
 
 /** Where a refusal comes from. */
@@ -60,18 +61,16 @@ const LOG_EVERY_MS = 10_000;
 export class NodePermissions implements PeerFilter {
   readonly #modules: NodePermissionsModules;
   readonly #random: () => number;
-  readonly #after: (ms: number, task: () => void) => () => void;
   readonly #refused: Counter;
   /** Connected nodes that the contract refused in a state of now: they do not come back because this node is late. */
   #disconnected: ReadonlySet<string> = new Set();
-  #cancelCut: (() => void) | undefined;
-  #cancelLine: (() => void) | undefined;
+  #cut: Timer | undefined;
+  #line: Timer | undefined;
   #unlogged = 0;
 
   constructor(modules: NodePermissionsModules) {
     this.#modules = modules;
     this.#random = modules.random ?? Math.random;
-    this.#after = modules.timers?.after ?? afterTimeout;
     this.#refused = modules.metrics.counter({
       name: "refused_peers_total",
       help: "Connections to nodes that may not connect, by what refused them (removed, file, contract, unanswered).",
@@ -95,7 +94,7 @@ export class NodePermissions implements PeerFilter {
   /** Reads the file again, and ends connections to nodes that may not connect any more. @param connected ids */
   enforce(connected: readonly string[]): void {
     this.#modules.file?.refresh();
-    if (this.#cancelCut !== undefined) return;
+    if (this.#cut !== undefined) return;
     const strangers = connected.filter((id) => this.#isStranger(id));
     if (strangers.length === 0) return;
     const waitMs = Math.round(this.#random() * CUT_WITHIN_MS);
@@ -104,8 +103,8 @@ export class NodePermissions implements PeerFilter {
       named: strangers.filter((id) => this.#isNamed(id)),
       waitMs,
     });
-    this.#cancelCut = this.#after(waitMs, () => {
-      this.#cancelCut = undefined;
+    this.#cut = this.#modules.timers.after(waitMs, "end of forbidden connections", () => {
+      this.#cut = undefined;
       // It may be allowed again.
       const last = strangers.filter((id) => this.#isStranger(id));
       if (last.length === 0) return;
@@ -115,10 +114,10 @@ export class NodePermissions implements PeerFilter {
   }
 
   close(): void {
-    this.#cancelCut?.();
-    this.#cancelLine?.();
-    this.#cancelCut = undefined;
-    this.#cancelLine = undefined;
+    this.#cut?.cancel();
+    this.#line?.cancel();
+    this.#cut = undefined;
+    this.#line = undefined;
   }
 
   #sourceOfRefusal(id: string): Source | undefined {
@@ -152,20 +151,15 @@ export class NodePermissions implements PeerFilter {
   }
 
   #logRefusal(id: string, source: Source): void {
-    if (this.#cancelLine !== undefined) {
+    if (this.#line !== undefined) {
       this.#unlogged++;
       return;
     }
     this.#modules.log.info("node refused", { id, reason: REASONS[source] });
-    this.#cancelLine = this.#after(LOG_EVERY_MS, () => {
-      this.#cancelLine = undefined;
+    this.#line = this.#modules.timers.after(LOG_EVERY_MS, "log of refused nodes", () => {
+      this.#line = undefined;
       if (this.#unlogged > 0) this.#modules.log.info("more connections refused", { count: this.#unlogged });
       this.#unlogged = 0;
     });
   }
-}
-
-function afterTimeout(ms: number, task: () => void): () => void {
-  const timer = setTimeout(task, ms);
-  return () => clearTimeout(timer);
 }

@@ -3,6 +3,7 @@ import { accessSync, constants, statfsSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { NodeError } from "../../../errors.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
+import type { Timers } from "../../../telemetry/timers.ts";
 import { endLeftoverEngines } from "./leftover.ts";
 import {
   type ExitFault,
@@ -52,7 +53,7 @@ export function startEngineProcess(
     /** Called with the first fault that the log shows. */
     readonly onFault: (fault: EngineFault) => void;
   },
-  log: Logger,
+  { log, timers }: { readonly log: Logger; readonly timers: Pick<Timers, "after"> },
 ): EngineProcess {
   const { binary, directory } = options;
   endLeftoverEngines(directory, log);
@@ -95,7 +96,7 @@ export function startEngineProcess(
   return {
     pid: child.pid,
     exited,
-    stop: (graceMs) => stopChild(child, exited, graceMs),
+    stop: (graceMs) => stopChild(child, exited, graceMs, timers),
   };
 }
 
@@ -114,11 +115,16 @@ function isDiskFull(directory: string): boolean {
   }
 }
 
-async function stopChild(child: ChildProcess, exited: Promise<EngineExit>, graceMs: number): Promise<void> {
+async function stopChild(
+  child: ChildProcess,
+  exited: Promise<EngineExit>,
+  graceMs: number,
+  timers: Pick<Timers, "after">,
+): Promise<void> {
   child.kill("SIGTERM");
-  const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
+  const timer = timers.after(graceMs, "end of CometBFT", () => child.kill("SIGKILL"), { keepsAlive: true });
   await exited;
-  clearTimeout(timer);
+  timer.cancel();
 }
 
 /** The version of CometBFT this node is built and tested for; its socket lacks calls before it. */

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
+import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
 import { forgetLastResult, readStoreRange, setAsideStore } from "./engine-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-store-"));
@@ -65,5 +66,5 @@ test("forgetLastResult removes no block, and an error of the program is its own"
 });
 
 test("readStoreRange is an error where the program ends without an answer", async () => {
-  await assert.rejects(readStoreRange({ binary: program("exit 1"), directory }), { code: "ENGINE_RPC" });
+  await assert.rejects(readStoreRange({ binary: program("exit 1"), directory }, fatalTimers), { code: "ENGINE_RPC" });
 });

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { NodeError } from "../../../errors.ts";
 import { makeFolder, syncDirectory } from "../../../storage/make-folder.ts";
+import type { Timers } from "../../../telemetry/timers.ts";
 import { ENGINE_RPC_SOCKET } from "../home/config.ts";
 import { BLOCK_STORE, engineRpcSocket } from "../home/home.ts";
 import { EngineRpcError } from "../rpc/answers.ts";
@@ -21,27 +21,33 @@ const WAIT_MS = 60_000;
 const POLL_MS = 100;
 const STOP_GRACE_MS = 5_000;
 
+type StoreTimers = Pick<Timers, "now" | "after" | "sleep">;
+
 /**
  * Height of the newest block in CometBFT's store, 0 for an empty one.
  * @throws EngineRpcError where it cannot be read
  */
-export function readStoreHeight(engine: StoppedEngine): Promise<number> {
-  return inspectStore(engine, (rpc) => rpc.storeHeight());
+export function readStoreHeight(engine: StoppedEngine, timers: StoreTimers): Promise<number> {
+  return inspectStore(engine, timers, (rpc) => rpc.storeHeight());
 }
 
 /** Heights of the first and the newest block in CometBFT's store; 0 for an empty one. */
 export type StoreRange = { readonly base: number; readonly height: number };
 
 /** @throws EngineRpcError where it cannot be read */
-export function readStoreRange(engine: StoppedEngine): Promise<StoreRange> {
-  return inspectStore(engine, async (rpc) => {
+export function readStoreRange(engine: StoppedEngine, timers: StoreTimers): Promise<StoreRange> {
+  return inspectStore(engine, timers, async (rpc) => {
     const height = await rpc.storeHeight();
     return { height, base: height === 0 ? 0 : await rpc.storeBase() };
   });
 }
 
 /** What `ask` says of the store: `cometbft inspect` opens it as CometBFT does, which locks it, and serves it. */
-async function inspectStore<T>({ binary, directory }: StoppedEngine, ask: (rpc: EngineRpc) => Promise<T>): Promise<T> {
+async function inspectStore<T>(
+  { binary, directory }: StoppedEngine,
+  timers: StoreTimers,
+  ask: (rpc: EngineRpc) => Promise<T>,
+): Promise<T> {
   const path = engineRpcSocket(directory);
   rmSync(path, { force: true });
   const child = spawn(binary, ["inspect", "--home", directory, "--rpc.laddr", `unix://${ENGINE_RPC_SOCKET}`], {
@@ -57,21 +63,21 @@ async function inspectStore<T>({ binary, directory }: StoppedEngine, ask: (rpc: 
     child.once("error", end);
     child.once("close", end);
   });
-  const rpc = createEngineRpc(path);
-  const until = performance.now() + WAIT_MS;
+  const rpc = createEngineRpc(path, timers);
+  const until = timers.now() + WAIT_MS;
   let cause: unknown;
   try {
-    while (isRunning && performance.now() < until) {
+    while (isRunning && timers.now() < until) {
       try {
         return await ask(rpc);
       } catch (error) {
         cause = error;
       }
-      await setTimeout(POLL_MS);
+      await timers.sleep(POLL_MS);
     }
   } finally {
     child.kill("SIGTERM");
-    await Promise.race([ended, setTimeout(STOP_GRACE_MS, undefined, { ref: false })]);
+    await Promise.race([ended, timers.sleep(STOP_GRACE_MS, { keepsAlive: false })]);
     child.kill("SIGKILL");
     await ended;
     rmSync(path, { force: true });

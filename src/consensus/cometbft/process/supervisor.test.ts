@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { SILENT_LOGGER } from "../../../telemetry/logger.ts";
+import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
 import type { Quorum } from "../rpc/engine-view.ts";
 import type { EngineExit, EngineFault, EngineProcess } from "./engine-process.ts";
 import { StoreRollback } from "./store-rollback.ts";
@@ -28,7 +29,7 @@ function createTestSupervisor(random = () => 0.5) {
     fault?: EngineFault;
     stops: number;
   }[] = [];
-  const timers = new Set<{ readonly ms: number; readonly task: () => void }>();
+  const timers = new ManualTimers();
   const rollbacks: number[] = [];
   const caughtUpFrom: number[] = [];
   const world: {
@@ -99,26 +100,19 @@ function createTestSupervisor(random = () => 0.5) {
     quorum: () => world.quorum,
     log: SILENT_LOGGER,
     random,
-    timers: {
-      after(ms, task) {
-        const timer = { ms, task };
-        timers.add(timer);
-        return () => timers.delete(timer);
-      },
-    },
+    timers,
   });
   /** What follows the end of a run takes some turns. */
   async function settled(): Promise<void> {
     for (let turn = 0; turn < 10; turn++) await setImmediate();
   }
+  const waits = () => timers.waiting.map(({ inMs }) => inMs);
   /** Lets the one timer of `ms` go off. */
   function fire(ms: number): void {
-    const due = [...timers].filter((timer) => timer.ms === ms);
-    assert.equal(due.length, 1, `one timer of ${ms} ms among ${[...timers].map((t) => t.ms)}`);
-    timers.delete(due[0]!);
-    due[0]!.task();
+    assert.deepEqual(waits(), [ms]);
+    timers.advanceSync(ms);
   }
-  return { supervisor, runs, timers, rollbacks, caughtUpFrom, world, fire, settled };
+  return { supervisor, runs, waits, rollbacks, caughtUpFrom, world, fire, settled };
 }
 
 /** At the chance that the supervisor of a test draws. */
@@ -197,7 +191,7 @@ const REFUSED: Readonly<Record<string, Partial<TestSupervisor["world"]>>> = {
 };
 for (const [why, world] of Object.entries(REFUSED)) {
   test(`nothing is rolled back and the engine stays down where ${why}`, async () => {
-    const { supervisor, runs, rollbacks, timers, settled, ...test } = createTestSupervisor();
+    const { supervisor, runs, rollbacks, waits, settled, ...test } = createTestSupervisor();
     Object.assign(test.world, world);
     supervisor.start();
     runs[0]!.fault = AHEAD;
@@ -205,7 +199,7 @@ for (const [why, world] of Object.entries(REFUSED)) {
     await settled();
     assert.deepEqual(rollbacks, []);
     assert.equal(supervisor.state.kind, "failed");
-    assert.equal(timers.size, 0);
+    assert.deepEqual(waits(), []);
   });
 }
 
@@ -228,14 +222,14 @@ for (const [why, heights, from] of [
 }
 
 test("an application that needs blocks which the engine has pruned leaves it down at once", async () => {
-  const { supervisor, runs, timers } = createTestSupervisor();
+  const { supervisor, runs, waits } = createTestSupervisor();
   supervisor.start();
   runs[0]!.fault = BEHIND;
   await runs[0]!.end({ code: 1 });
   const { state } = supervisor;
   assert.equal(state.kind, "failed");
   assert.match(state.kind === "failed" ? state.reason : "", /block 3, .* is 9:/);
-  assert.equal(timers.size, 0);
+  assert.deepEqual(waits(), []);
 });
 
 test("a consensus failure stops the living process, and three at one height leave it down", async () => {
@@ -309,15 +303,15 @@ test("a living engine without blocks is left alone while no quorum votes", () =>
 
 test("looks at engines of several nodes are spread over the time of one look", () => {
   const waits = [0, 0.25, 0.999].map((fraction) => {
-    const { supervisor, timers } = createTestSupervisor(() => fraction);
+    const { supervisor, waits } = createTestSupervisor(() => fraction);
     supervisor.start();
-    return [...timers][0]!.ms;
+    return waits()[0];
   });
   assert.deepEqual(waits, [30_000, 37_500, 59_970]);
 });
 
 test("an engine that is given up is ended, and started no more", async () => {
-  const { supervisor, runs, timers, settled } = createTestSupervisor();
+  const { supervisor, runs, waits, settled } = createTestSupervisor();
   supervisor.start();
   supervisor.giveUp("the network has other forks");
   supervisor.giveUp("again");
@@ -325,22 +319,22 @@ test("an engine that is given up is ended, and started no more", async () => {
   assert.equal(runs[0]!.stops, 1);
   assert.equal(runs.length, 1);
   assert.deepEqual(supervisor.state, { kind: "failed", reason: "the network has other forks" });
-  assert.equal(timers.size, 0);
+  assert.deepEqual(waits(), []);
 });
 
 test("an engine that cannot check evidence about blocks before its snapshot stays down, and says what to do", async () => {
-  const { supervisor, runs, timers, settled } = createTestSupervisor();
+  const { supervisor, runs, waits, settled } = createTestSupervisor();
   supervisor.start();
   runs[0]!.log({ kind: "evidenceBeforeStore", text: "don't have header #12" });
   await settled();
   assert.equal(runs.length, 1);
   assert.ok(supervisor.state.kind === "failed");
   assert.match(supervisor.state.reason, /header #12.*begin with a newer snapshot/);
-  assert.equal(timers.size, 0);
+  assert.deepEqual(waits(), []);
 });
 
 test("an engine that is to be started again ends, and starts without a pause; its next end is a failure", async () => {
-  const { supervisor, runs, timers, fire, settled } = createTestSupervisor();
+  const { supervisor, runs, waits, fire, settled } = createTestSupervisor();
   supervisor.start();
   supervisor.restart();
   await settled();
@@ -348,17 +342,17 @@ test("an engine that is to be started again ends, and starts without a pause; it
   await runs[1]!.end();
   assert.equal(runs.length, 2);
   supervisor.restart();
-  assert.equal([...timers].filter(({ ms }) => ms === 1_000).length, 1, "it is down already");
+  assert.deepEqual(waits(), [1_000], "it is down already");
   fire(1_000);
   await runs[2]!.end();
   assert.equal(supervisor.state.kind, "restarting", "a restart from before does not count");
 });
 
 test("a node that stops does not start its engine again", async () => {
-  const { supervisor, runs, timers } = createTestSupervisor();
+  const { supervisor, runs, waits } = createTestSupervisor();
   supervisor.start();
   await supervisor.stop();
   assert.equal(runs[0]!.stops, 1);
   assert.equal(supervisor.state.kind, "stopped");
-  assert.equal(timers.size, 0);
+  assert.deepEqual(waits(), []);
 });

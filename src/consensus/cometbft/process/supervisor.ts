@@ -1,4 +1,5 @@
 import type { Logger } from "../../../telemetry/logger.ts";
+import type { Timer, Timers } from "../../../telemetry/timers.ts";
 import type { Quorum } from "../rpc/engine-view.ts";
 import type { EngineExit, EngineFault, EngineProcess } from "./engine-process.ts";
 import type { StoreRollback } from "./store-rollback.ts";
@@ -36,7 +37,7 @@ type SupervisorModules = {
   readonly log: Logger;
   /** [0, 1) */
   readonly random?: () => number;
-  readonly timers?: { after(ms: number, task: () => void): () => void };
+  readonly timers: Pick<Timers, "after">;
 };
 
 type EngineState =
@@ -54,12 +55,11 @@ type EngineState =
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #modules: SupervisorModules;
-  readonly #after: (ms: number, task: () => void) => () => void;
   readonly #random: () => number;
   #process: EngineProcess | undefined;
   #state: EngineState = { kind: "stopped" };
-  #cancelTimer: () => void = () => {};
-  #cancelWatch: () => void = () => {};
+  #pause: Timer | undefined;
+  #look: Timer | undefined;
   #restarts = 0;
   #hasRolledBack = false;
   #lastFault: { readonly kind: string; readonly height: number; readonly count: number } | undefined;
@@ -74,7 +74,6 @@ export class Supervisor {
   constructor(options: SupervisorOptions, modules: SupervisorModules) {
     this.#options = options;
     this.#modules = modules;
-    this.#after = modules.timers?.after ?? afterTimeout;
     this.#random = modules.random ?? Math.random;
   }
 
@@ -90,8 +89,8 @@ export class Supervisor {
 
   async stop(): Promise<void> {
     this.#isStopping = true;
-    this.#cancelTimer();
-    this.#cancelWatch();
+    this.#pause?.cancel();
+    this.#look?.cancel();
     await this.#process?.stop(this.#options.stopGraceMs);
     // A rollback reads and changes the chain.
     await this.#ending;
@@ -140,7 +139,7 @@ export class Supervisor {
   }
 
   async #onExit(exit: EngineExit): Promise<void> {
-    this.#cancelWatch();
+    this.#look?.cancel();
     this.#process = undefined;
     if (this.#isStopping || this.#state.kind === "failed") return;
     const isPlanned = this.#isPlanned;
@@ -182,7 +181,8 @@ export class Supervisor {
     this.#state = { kind: "restarting", restarts: this.#restarts };
     const data = { code, signal, pauseMs, fault, words };
     this.#modules.log.warn("the engine ended and is started again", data);
-    this.#cancelTimer = this.#after(pauseMs, () => this.#runOrLater({ code: null, signal: null, fault: undefined }));
+    const start = () => this.#runOrLater({ code: null, signal: null, fault: undefined });
+    this.#pause = this.#modules.timers.after(pauseMs, "start of CometBFT", start);
   }
 
   /** @param exit of the run before, if it cannot be started */
@@ -226,9 +226,9 @@ export class Supervisor {
 
   /** Restarts the engine when no block comes for long. @param stalls looks in a row that found none, though a quorum may vote */
   #watch(stalls = 0): void {
-    this.#cancelWatch();
+    this.#look?.cancel();
     const { stallMs, stallsMax, stopGraceMs } = this.#options;
-    this.#cancelWatch = this.#after(stallMs * (1 + this.#random()), () => {
+    this.#look = this.#modules.timers.after(stallMs * (1 + this.#random()), "stall of CometBFT", () => {
       const run = this.#process;
       if (run === undefined || this.#isStopping) return;
       const quorum = this.#modules.quorum();
@@ -242,10 +242,4 @@ export class Supervisor {
       void run.stop(stopGraceMs);
     });
   }
-}
-
-function afterTimeout(ms: number, task: () => void): () => void {
-  const timer = setTimeout(task, ms);
-  timer.unref();
-  return () => clearTimeout(timer);
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
+import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
 import { createEngineRpc } from "./client.ts";
 
 /** A path that a URL would have to escape. */
@@ -81,7 +82,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
 
 test("answers of CometBFT v0.40 are decoded, and what peers say of themselves is only text", async () => {
   answerOf = (method) => JSON.stringify({ jsonrpc: "2.0", id: 1, result: ANSWERS[method] });
-  const rpc = createEngineRpc(socket);
+  const rpc = createEngineRpc(socket, fatalTimers);
   const { moniker, latestHeight, earliestHeight, votingPower } = await rpc.status();
   assert.deepEqual([moniker, latestHeight, earliestHeight, votingPower], [HOSTILE, 7, 1, 1]);
   const [peer] = await rpc.peers();
@@ -113,7 +114,7 @@ function* damaged(answer: unknown, value: unknown): Generator<unknown> {
 }
 
 test("an answer that is damaged anywhere is decoded or refused with one error, never half", async () => {
-  const rpc = createEngineRpc(socket);
+  const rpc = createEngineRpc(socket, fatalTimers);
   const calls = {
     status: () => rpc.status(),
     net_info: () => rpc.peers(),
@@ -142,12 +143,12 @@ test("an answer that is damaged anywhere is decoded or refused with one error, n
 });
 
 test("no JSON, an error, a closed socket and an answer without end are that error too", async () => {
-  const rpc = createEngineRpc(socket);
+  const rpc = createEngineRpc(socket, fatalTimers);
   for (const answer of ["", "{", "[]", '"x"', '{"error":{"message":"no"}}', '{"error":7}']) {
     answerOf = () => answer;
     await assert.rejects(rpc.status(), { code: "ENGINE_RPC" }, answer);
   }
   answerOf = () => `{"result":"${"x".repeat(9 << 20)}"}`;
   await assert.rejects(rpc.status(), { code: "ENGINE_RPC" });
-  await assert.rejects(createEngineRpc(`${socket}.none`).status(), { code: "ENGINE_RPC" });
+  await assert.rejects(createEngineRpc(`${socket}.none`, fatalTimers).status(), { code: "ENGINE_RPC" });
 });

@@ -1,5 +1,6 @@
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import type { Timers } from "../../../telemetry/timers.ts";
 import type { LightBlock } from "../../engine.ts";
 import {
   type EnginePeer,
@@ -49,11 +50,12 @@ export async function callEngine(
   address: EngineRpcAddress,
   { method, params }: { readonly method: string; readonly params: object },
   limits: EngineCallLimits,
+  timers: Pick<Timers, "after">,
 ): Promise<unknown> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   let answer: unknown;
   try {
-    answer = JSON.parse(await post(address, body, limits));
+    answer = JSON.parse(await post(address, body, limits, timers));
   } catch (cause) {
     throw new EngineRpcError(`CometBFT does not answer ${method}`, { method }, { cause });
   }
@@ -68,12 +70,16 @@ export async function callEngine(
   return result;
 }
 
-function post(address: EngineRpcAddress, body: string, { timeoutMs, bytesMax }: EngineCallLimits): Promise<string> {
+function post(
+  address: EngineRpcAddress,
+  body: string,
+  { timeoutMs, bytesMax }: EngineCallLimits,
+  timers: Pick<Timers, "after">,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = {
       method: "POST",
       headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
-      signal: AbortSignal.timeout(timeoutMs),
     };
     const onAnswer = (response: IncomingMessage) => {
       const chunks: Buffer[] = [];
@@ -92,6 +98,9 @@ function post(address: EngineRpcAddress, body: string, { timeoutMs, bytesMax }: 
         : requestHttp({ ...options, path: "/", socketPath: address.socketPath }, onAnswer);
     outgoing.on("error", reject);
     outgoing.end(body);
+    const fail = () => outgoing.destroy(new Error(`no answer in ${timeoutMs} ms`));
+    const timer = timers.after(timeoutMs, "answer of CometBFT", fail);
+    outgoing.on("close", () => timer.cancel());
   });
 }
 
@@ -123,9 +132,10 @@ const VALIDATOR_PAGES_MAX = 100;
 const ANSWER_BYTES_MAX = 8 << 20;
 
 /** @param socket path of CometBFT's RPC, a unix socket */
-export function createEngineRpc(socket: string): EngineRpc {
+export function createEngineRpc(socket: string, timers: Pick<Timers, "after">): EngineRpc {
   const limits = { timeoutMs: TIMEOUT_MS, bytesMax: ANSWER_BYTES_MAX };
-  const call = (method: string, params: object = {}) => callEngine({ socketPath: socket }, { method, params }, limits);
+  const call = (method: string, params: object = {}) =>
+    callEngine({ socketPath: socket }, { method, params }, limits, timers);
 
   /** All validators of a height, page by page. */
   async function validatorsAt(height: string): Promise<ValidatorsAnswer["validators"]> {

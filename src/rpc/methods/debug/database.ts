@@ -16,7 +16,6 @@ import { data, hash, json, jsonInteger, lenientInteger, rawJson, string } from "
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
 import { blockTextInSteps, type HeaderStyle } from "../json/block-json.ts";
-import { jsonSlices } from "../json/json-slices.ts";
 import type { Sessions } from "../sessions.ts";
 
 /** @throws UnknownBlockError with geth's text when there is no such block */
@@ -188,10 +187,15 @@ export const getBadBlocks = defineMethod({
       sessions,
     }: {
       inspection: Pick<InspectionPort, "badBlocks">;
-      sessions: { readonly blockJson: Pick<Sessions["blockJson"], "style"> };
+      sessions: {
+        readonly blockJson: Pick<Sessions["blockJson"], "style">;
+        readonly slices: Pick<Sessions["slices"], "json">;
+      };
     },
   ) =>
-    andThen(inspection.badBlocks(), (blocks) => inSlices(badBlocksText(blocks, sessions.blockJson.style), jsonSlices)),
+    andThen(inspection.badBlocks(), (blocks) =>
+      inSlices(badBlocksText(blocks, sessions.blockJson.style), sessions.slices.json),
+    ),
 });
 
 function* badBlocksText(blocks: readonly ExecutedBlock[], style: HeaderStyle): Generator<undefined, string> {

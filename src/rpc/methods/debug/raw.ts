@@ -15,8 +15,8 @@ import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
 import { getRawTransactionByHash } from "../eth/transactions.ts";
 import { TEXT_WORK } from "../json/block-json.ts";
-import { jsonSlices } from "../json/json-slices.ts";
 import { dataText } from "../json/write.ts";
+import type { Sessions } from "../sessions.ts";
 import { assertBlock } from "./database.ts";
 import { numberOrTag } from "./state.ts";
 
@@ -76,9 +76,15 @@ export const getRawReceipts = defineMethod({
   params: { block: blockSelector },
   example: ["latest"],
   result: rawJsonOf(nullable(array(data)).schema!),
-  handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
+  handle: (
+    { block },
+    {
+      chain,
+      sessions,
+    }: { chain: Pick<ChainView, "block">; sessions: { readonly slices: Pick<Sessions["slices"], "json"> } },
+  ) =>
     andThen(chain.block({ at: rawSelector(block) }), (executed) => {
-      if (executed) return inSlices(encodedReceipts(executed), jsonSlices);
+      if (executed) return inSlices(encodedReceipts(executed), sessions.slices.json);
       return typeof block === "object" ? "[]" : "null";
     }),
 });

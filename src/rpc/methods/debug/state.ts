@@ -20,8 +20,8 @@ import {
 } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
-import { jsonSlices } from "../json/json-slices.ts";
 import { dataText, joinedJson } from "../json/write.ts";
+import type { JsonSessions } from "../sessions.ts";
 import { DebugError } from "./database.ts";
 
 /** A block number as JSON number or QUANTITY, or a tag: geth's older methods took the first, its newer ones take the others. */
@@ -86,6 +86,8 @@ function sorted<T>(entries: readonly (readonly [string, T])[]): readonly (readon
   return [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
+type DumpModules = JsonSessions & { readonly inspection: Pick<InspectionPort, "dumpState"> };
+
 /**
  * `debug_dumpBlock`: the accounts of the state after a block with code and storage, the first 256; `debug_accountRange` has the rest.
  *
@@ -97,7 +99,7 @@ export const dumpBlock = defineMethod({
   example: ["latest"],
   result: rawJson,
   heavy: true,
-  handle: ({ block }, { inspection }: { inspection: Pick<InspectionPort, "dumpState"> }) =>
+  handle: ({ block }, { inspection, sessions }: DumpModules) =>
     andThen(
       inspection.dumpState({
         at: block,
@@ -108,7 +110,7 @@ export const dumpBlock = defineMethod({
           withStorage: true,
         },
       }),
-      (dump) => inSlices(dumpTextInSteps(dump), jsonSlices),
+      (dump) => inSlices(dumpTextInSteps(dump), sessions.slices.json),
     ),
 });
 
@@ -131,10 +133,7 @@ export const accountRange = defineMethod({
   example: ["latest", "0x", 10, true, true, false],
   result: rawJson,
   heavy: true,
-  handle(
-    { block, start, maxResults, noCode, noStorage },
-    { inspection }: { inspection: Pick<InspectionPort, "dumpState"> },
-  ) {
+  handle({ block, start, maxResults, noCode, noStorage }, { inspection, sessions }: DumpModules) {
     const isInRange = maxResults > 0 && maxResults <= DUMP_ACCOUNTS_MAX;
     const dump = inspection.dumpState({
       at: block,
@@ -145,7 +144,7 @@ export const accountRange = defineMethod({
         withStorage: !noStorage,
       },
     });
-    return andThen(dump, (found) => inSlices(dumpTextInSteps(found), jsonSlices));
+    return andThen(dump, (found) => inSlices(dumpTextInSteps(found), sessions.slices.json));
   },
 });
 

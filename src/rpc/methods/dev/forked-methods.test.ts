@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hashFromBigint } from "../../../primitives/hash.ts";
+import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
 import { RequestContext } from "../../transport/dispatch/context.ts";
 import { Dispatcher } from "../../transport/dispatch/dispatcher.ts";
 import { createRegistry } from "../../transport/dispatch/method.ts";
@@ -20,7 +21,10 @@ test("an answer with a remote result of any letters has the length of its bytes"
     missedBy: () => [],
   });
   const limits = DEFAULT_RPC_LIMITS;
-  const dispatcher = new Dispatcher({ limits, observer: SILENT_OBSERVER }, { registry, modules: {} as RpcPorts });
+  const dispatcher = new Dispatcher(
+    { limits, observer: SILENT_OBSERVER },
+    { registry, modules: {} as RpcPorts, timers: fatalTimers },
+  );
   const context = new RequestContext({
     transport: "http",
     access: { namespaces: new Set(["eth"]), isOpen: true },

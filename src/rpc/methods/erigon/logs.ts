@@ -9,10 +9,10 @@ import { boolean, hash, json, jsonString, lenientInteger, object, optional, rawJ
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError, RequestTimeoutError, UnknownBlockError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
-import { jsonSlices } from "../json/json-slices.ts";
 import { logListsInSteps } from "../json/receipt-json.ts";
 import { assertTermCount, type LogCriteria, logCriteria, resolveRange } from "../params/log-criteria.ts";
 import type { RpcSettings } from "../rpc-ports.ts";
+import type { JsonSessions } from "../sessions.ts";
 
 /** `erigon_getLogsByHash`: the logs of a block, one list for each transaction; null for an unknown block. */
 export const getLogsByHash = defineMethod({
@@ -20,10 +20,10 @@ export const getLogsByHash = defineMethod({
   params: { blockHash: hash },
   example: [SAMPLE.hash],
   result: rawJson,
-  handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "block"> }) =>
+  handle: ({ blockHash }, { chain, sessions }: JsonSessions & { chain: Pick<ChainView, "block"> }) =>
     andThen(chain.block({ at: byHash(blockHash) }), (executed) => {
       if (!executed) return "null";
-      return inSlices(logListsInSteps(executed), jsonSlices);
+      return inSlices(logListsInSteps(executed), sessions.slices.json);
     }),
 });
 

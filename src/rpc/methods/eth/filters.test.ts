@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { CONTRACT, createTestModules, TOPIC } from "../../testing/test-chain.ts";
 import { TestConnection } from "../../testing/test-events.ts";
@@ -22,10 +23,10 @@ const [genesis, withLogs, empty] = test3.blocks as [ExecutedBlock, ExecutedBlock
 /** A chain that begins with its genesis block and grows and shrinks as a test wants. */
 function setup(filterOptions: Partial<FilterOptions> = {}) {
   const blocks = [genesis];
-  let nowMs = 0;
+  const timers = new ManualTimers();
   const modules = createTestModules({
     filterOptions,
-    now: () => nowMs,
+    timers,
     reader: {
       head: () => blocks.at(-1)!,
       block: (at) => blocks.find(({ block }) => block.hash === at || block.header.number === at),
@@ -45,7 +46,7 @@ function setup(filterOptions: Partial<FilterOptions> = {}) {
       await modules.emitter.removed(removed);
     },
     wait(ms: number) {
-      nowMs += ms;
+      timers.jump(ms);
     },
   };
 }

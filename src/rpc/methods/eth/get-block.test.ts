@@ -106,7 +106,7 @@ test("a header is the block without what is only in its body", async () => {
 });
 
 test("proof-of-work members are null when the service description's letter is asked for", async () => {
-  const blockJson = new BlockJsonCache({ bytesMax: 1000, nullPowFields: true });
+  const blockJson = new BlockJsonCache({ bytesMax: 1000, nullPowFields: true }, modules.sessions.slices.json);
   const sessions = { ...modules.sessions, blockJson };
   const block = (await getBlockByNumber.call({ ...modules, sessions }, ["0x1", false])) as Json;
   for (const member of ["nonce", "sha3Uncles", "difficulty", "totalDifficulty"]) {

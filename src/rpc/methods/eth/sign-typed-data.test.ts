@@ -219,9 +219,10 @@ test("eth_signTypedData_v4 and eth_sign look at the account before they read wha
   };
   await assert.rejects(signTypedDataV4.call(modules, [BOB, counted]), { code: "ACCOUNT_UNKNOWN" });
   assert.equal(reads, 0);
-  const { keys, settings } = modules;
+  const { keys, sessions, settings } = modules;
   const counting = {
     keys,
+    sessions,
     settings: {
       get chainName() {
         reads++;

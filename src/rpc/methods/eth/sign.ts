@@ -16,22 +16,24 @@ import { address, data, type JsonText, json, rawJsonOf } from "../../transport/c
 import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
 import { TransactionFieldsError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
-import { hashSlices } from "../hash-slices.ts";
 import { SIGNED_TRANSACTION } from "../json/schemas.ts";
 import { signedTransactionText } from "../json/transaction-json.ts";
 import { dataText } from "../json/write.ts";
 import { callArguments } from "../params/call-arguments.ts";
 import type { RpcSettings } from "../rpc-ports.ts";
+import type { HashSessions } from "../sessions.ts";
 import { type DefaultsModules, fillTransactionFields } from "./transaction-defaults.ts";
 import { typedDataHash } from "./typed-data.ts";
 
+export type MessageModules = HashSessions & { readonly settings: Pick<RpcSettings, "chainName"> };
+
 /**
  * The 32 bytes signed for `message` (EIP-191, version 0x45): keccak256(0x19 ‖ chainName ‖ " Signed Message:\n" ‖ length ‖ message).
- * @param chainName "Ethereum", unless wallets and contracts of the chain agree on another name
+ * The chain's name is "Ethereum", unless wallets and contracts of the chain agree on another one.
  */
-export function messageHash(chainName: string, message: Uint8Array): MaybePromise<Uint8Array> {
-  const prefix = Buffer.from(`\u0019${chainName} Signed Message:\n${message.length}`);
-  return inSlices(keccak256InSteps(concatBytes(prefix, message)), hashSlices);
+export function messageHash({ settings, sessions }: MessageModules, message: Uint8Array): MaybePromise<Uint8Array> {
+  const prefix = Buffer.from(`\u0019${settings.chainName} Signed Message:\n${message.length}`);
+  return inSlices(keccak256InSteps(concatBytes(prefix, message)), sessions.slices.hash);
 }
 
 /** r ‖ s ‖ v with v 27 or 28: 65 bytes, as wallets expect a message signature. */
@@ -49,11 +51,11 @@ export const sign = defineMethod({
   params: { account: address, message: data },
   example: [SAMPLE.alice, "0x68656c6c6f"],
   result: data,
-  async handle({ account, message }, { keys, settings }: SignerModules & { settings: Pick<RpcSettings, "chainName"> }) {
+  async handle({ account, message }, modules: SignerModules & MessageModules) {
     // What is hashed may be large: not for an account that the node does not have.
-    await keys.assertKnown({ address: account });
-    const digest = await messageHash(settings.chainName, message);
-    return signatureBytes(await keys.sign({ address: account, digest }));
+    await modules.keys.assertKnown({ address: account });
+    const digest = await messageHash(modules, message);
+    return signatureBytes(await modules.keys.sign({ address: account, digest }));
   },
 });
 
@@ -67,9 +69,9 @@ export const signTypedDataV4 = defineMethod({
   params: { account: address, typedData: json },
   example: [SAMPLE.alice, SAMPLE.typedData],
   result: data,
-  async handle({ account, typedData }, { keys }: SignerModules) {
+  async handle({ account, typedData }, { keys, sessions }: SignerModules & HashSessions) {
     await keys.assertKnown({ address: account });
-    const digest = await inSlices(typedDataHash(typedData), hashSlices);
+    const digest = await inSlices(typedDataHash(typedData), sessions.slices.hash);
     return signatureBytes(await keys.sign({ address: account, digest }));
   },
 });

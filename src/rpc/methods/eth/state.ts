@@ -24,10 +24,10 @@ import {
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError, LimitExceededError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
-import { jsonSlices } from "../json/json-slices.ts";
 import { DATA, HASH, listOf, mapOf, orNull, PROOF, QUANTITY, shape } from "../json/schemas.ts";
 import { dataText, plainListText, plainText, quantityText } from "../json/write.ts";
 import { parseStorageKey } from "../params/storage-key.ts";
+import type { JsonSessions } from "../sessions.ts";
 
 /**
  * `eth_getBalance`: balance of `account` in wei, in the state after `block`.
@@ -159,13 +159,13 @@ export const getProof = defineMethod({
   example: [SAMPLE.alice, [SAMPLE.zero], "latest"],
   result: rawJsonOf(PROOF),
   heavy: true,
-  handle({ account, keys, block }, { chain }: { chain: Pick<ChainView, "proof"> }) {
+  handle({ account, keys, block }, { chain, sessions }: JsonSessions & { chain: Pick<ChainView, "proof"> }) {
     if (keys.length > KEYS_MAX) {
       throw new InvalidParamsError(`too many storage keys requested (max ${KEYS_MAX}, got ${keys.length})`);
     }
     const slots = keys.map(parseStorageKey);
     return andThen(chain.proof({ address: account, slots, at: block }), (proven) =>
-      inSlices(proofTextInSteps(account, keys, proven), jsonSlices),
+      inSlices(proofTextInSteps(account, keys, proven), sessions.slices.json),
     );
   },
 });

@@ -2,6 +2,7 @@ import type { CallArguments } from "../../../execution/call/call-arguments.ts";
 import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { equalBytes } from "../../../primitives/bytes.ts";
 import type { Hash } from "../../../primitives/hash.ts";
+import type { Timers } from "../../../telemetry/timers.ts";
 import { buildTransaction, encodePooledTransaction } from "../../../types/transaction/encode.ts";
 import { signingHash } from "../../../types/transaction/sign.ts";
 import type { ChainView, MinedReceipt } from "../../ports/chain-view.ts";
@@ -55,12 +56,12 @@ export const sendRawTransactionSync = defineMethod({
   result: rawJsonOf(RECEIPT),
   async handle(
     { raw, timeoutMs },
-    { chain }: { chain: Pick<ChainView, "submit" | "receipt" | "subscribe"> },
+    { chain, timers }: { chain: Pick<ChainView, "submit" | "receipt" | "subscribe">; timers: Pick<Timers, "after"> },
     { signal },
   ) {
     const hash = await chain.submit({ transaction: raw });
     const wanted = timeoutMs > 0 ? Math.min(timeoutMs, TIMEOUT_MS_MAX) : TIMEOUT_MS;
-    return receiptText(await receiptOf(hash, wanted, chain, signal));
+    return receiptText(await receiptOf(hash, wanted, { chain, timers }, signal));
   },
 });
 
@@ -68,12 +69,12 @@ export const sendRawTransactionSync = defineMethod({
 function receiptOf(
   hash: Hash,
   timeoutMs: number,
-  chain: Pick<ChainView, "receipt" | "subscribe">,
+  { chain, timers }: { chain: Pick<ChainView, "receipt" | "subscribe">; timers: Pick<Timers, "after"> },
   signal: AbortSignal,
 ): Promise<MinedReceipt> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void): void => {
-      clearTimeout(timer);
+      timer.cancel();
       stop();
       signal.removeEventListener("abort", onAbort);
       settle();
@@ -92,7 +93,8 @@ function receiptOf(
         if (block.transactions.some((tx) => tx.hash === hash)) void look();
       },
     });
-    const timer = setTimeout(() => end(() => reject(new ReceiptTimeoutError(hash, timeoutMs))), timeoutMs);
+    const onTimeout = () => end(() => reject(new ReceiptTimeoutError(hash, timeoutMs)));
+    const timer = timers.after(timeoutMs, "receipt timeout", onTimeout, { keepsAlive: true });
     signal.addEventListener("abort", onAbort);
     // It may be in a block already; of a later one the event comes after the subscription.
     void look();

@@ -1,4 +1,5 @@
 import { LogFilter } from "../../../chain/logs/log-filter.ts";
+import type { Timer, Timers } from "../../../telemetry/timers.ts";
 import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import type { ChainView, FoundLogs, LogLimits } from "../../ports/chain-view.ts";
 import type { JsonText } from "../../transport/codec.ts";
@@ -25,8 +26,7 @@ export type FilterOptions = {
 
 export type FilterModules = {
   readonly chain: Pick<ChainView, "head" | "blockHashes" | "logs" | "subscribe">;
-  /** Milliseconds of a clock that never goes back. */
-  readonly now: () => number;
+  readonly timers: Pick<Timers, "now" | "every">;
 };
 
 type Kind =
@@ -78,7 +78,7 @@ export class Filters {
   #terms = 0;
   readonly #removed = new RemovedLogs();
   readonly #stop: () => void;
-  #sweeper: NodeJS.Timeout | undefined;
+  #sweeper: Timer | undefined;
 
   constructor(options: FilterOptions, modules: FilterModules) {
     this.#options = options;
@@ -129,7 +129,7 @@ export class Filters {
     const filter = this.#find(id);
     this.#filters.delete(id);
     this.#filters.set(id, filter);
-    filter.polledMs = this.#modules.now();
+    filter.polledMs = this.#modules.timers.now();
     if (filter.poll === undefined) {
       const changes = this.#read(filter);
       return changes instanceof Promise ? this.#hold(filter, changes) : changes;
@@ -193,12 +193,12 @@ export class Filters {
     if (owner !== undefined) owner.filters++;
     const id = randomId();
     if (kind.kind === "pending") this.#pendingFilters++;
-    this.#sweeper ??= setInterval(() => this.sweep(), SWEEP_MS).unref();
+    this.#sweeper ??= this.#modules.timers.every(SWEEP_MS, "filters", () => this.sweep());
     this.#filters.set(id, {
       ...kind,
       id,
       owner,
-      polledMs: this.#modules.now(),
+      polledMs: this.#modules.timers.now(),
       poll: undefined,
     });
     return id;
@@ -214,7 +214,7 @@ export class Filters {
     const hasTooManyTerms = () => terms > 0 && this.#terms + terms > termsMax;
     for (const [id, filter] of terms > termsMax ? [] : this.#filters) {
       if (!hasTooMany() && !hasTooManyTerms()) return;
-      if (this.#modules.now() - filter.polledMs < YOUNG_MS) break;
+      if (this.#modules.timers.now() - filter.polledMs < YOUNG_MS) break;
       if (hasTooMany() || termsOf(filter) > 0) this.remove(id);
     }
     if (hasTooMany()) throw new TooManyError(`too many filters: ${max}`);
@@ -236,7 +236,7 @@ export class Filters {
   }
 
   #stopSweeping(): void {
-    clearInterval(this.#sweeper);
+    this.#sweeper?.cancel();
     this.#sweeper = undefined;
   }
 
@@ -247,7 +247,7 @@ export class Filters {
   }
 
   #isOver({ polledMs }: Filter): boolean {
-    return this.#modules.now() - polledMs > this.#options.idleMs;
+    return this.#modules.timers.now() - polledMs > this.#options.idleMs;
   }
 
   /** Where a new filter starts to read. */

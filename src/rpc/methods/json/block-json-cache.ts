@@ -1,9 +1,9 @@
 import { allAtOnce, inSlices, type Steps } from "../../../threads/in-slices.ts";
 import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import type { SealedHeader } from "../../ports/chain-view.ts";
 import { blockTextInSteps, headerText } from "./block-json.ts";
-import { jsonSlices } from "./json-slices.ts";
 import { receiptsTextInSteps } from "./receipt-json.ts";
 
 /** The forms in which a whole block is served. */
@@ -13,13 +13,16 @@ export type BlockForm = "header" | "hashes" | "full" | "receipts";
 export class BlockJsonCache {
   readonly #bytesMax: number;
   readonly #style: { readonly nullPowFields: boolean };
+  readonly #slices: SharedSlices;
   /** In order of use. */
   readonly #entries = new Map<string, Uint8Array>();
   #bytes = 0;
 
-  constructor(options: { readonly bytesMax: number; readonly nullPowFields: boolean }) {
+  /** @param slices of everything that writes whole blocks or pools in this process */
+  constructor(options: { readonly bytesMax: number; readonly nullPowFields: boolean }, slices: SharedSlices) {
     this.#bytesMax = options.bytesMax;
     this.#style = { nullPowFields: options.nullPowFields };
+    this.#slices = slices;
   }
 
   /** The bytes of a sealed block, written in slices where it is large; shared, not to be written to. */
@@ -28,7 +31,7 @@ export class BlockJsonCache {
     const key = executed.block.hash + form;
     const known = this.#known(key);
     if (known !== undefined) return known;
-    return andThen(inSlices(this.#bytesInSteps(executed, form), jsonSlices), (bytes) => this.#add(key, bytes));
+    return andThen(inSlices(this.#bytesInSteps(executed, form), this.#slices), (bytes) => this.#add(key, bytes));
   }
 
   /** As `get`, in one piece: for the newest block, which many wait for. */
@@ -46,12 +49,12 @@ export class BlockJsonCache {
 
   /** JSON text of a block that is not sealed: never cached. */
   pendingText(executed: ExecutedBlock, isFull: boolean): MaybePromise<string> {
-    return inSlices(blockTextInSteps(executed, isFull, { ...this.#style, isPending: true }), jsonSlices);
+    return inSlices(blockTextInSteps(executed, isFull, { ...this.#style, isPending: true }), this.#slices);
   }
 
   /** Likewise of its receipts. */
   pendingReceipts(executed: ExecutedBlock): MaybePromise<string> {
-    return inSlices(receiptsTextInSteps(executed), jsonSlices);
+    return inSlices(receiptsTextInSteps(executed), this.#slices);
   }
 
   /** As above, the header alone. */

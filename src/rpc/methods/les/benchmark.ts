@@ -95,7 +95,7 @@ export const benchmark = defineMethod({
     const target = { ports, head: (await ports.chain.head()).header.number };
     const results = setups.map((): Measured => ({ totalCount: 0, totalNs: 0, maxInSize: 0, maxOutSize: 0 }));
     const errors = new Map<number, unknown>();
-    const slices = new SharedSlices();
+    const slices = new SharedSlices(ports.timers);
     await slices.enter();
     for (let pass = 0; pass < passCount; pass++) {
       for (const [index, make] of makers.entries()) {

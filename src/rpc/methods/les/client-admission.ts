@@ -1,8 +1,8 @@
-import { setTimeout } from "node:timers/promises";
 import type { NodeError } from "../../../errors.ts";
 import type { CapacityExceededError } from "../../../les/errors.ts";
 import type { AdmittedCall, ServingPort } from "../../../les/port.ts";
 import type { ClientConnection } from "../../../les/serving/light-clients.ts";
+import type { Timers } from "../../../telemetry/timers.ts";
 import type { CallAdmission, Meter } from "../../transport/dispatch/call-admission.ts";
 import type { Connection, RequestContext } from "../../transport/dispatch/context.ts";
 import { RequestTimeoutError } from "../../transport/errors.ts";
@@ -15,12 +15,11 @@ const CAPACITY_EXCEEDED: CapacityExceededError["code"] = "LES_CAPACITY_EXCEEDED"
 
 export type ClientAdmissionModules = {
   readonly serving: ServingPort;
-  /** Monotonic, milliseconds with a fraction. */
-  readonly nowMs: () => number;
+  readonly timers: Pick<Timers, "now" | "sleep">;
 };
 
 /** Serves every caller within its capacity. What a call costs is the time from its begin to its end. */
-export function createClientAdmission({ serving, nowMs }: ClientAdmissionModules): CallAdmission {
+export function createClientAdmission({ serving, timers }: ClientAdmissionModules): CallAdmission {
   async function serve<T>(
     call: AdmittedCall,
     context: RequestContext,
@@ -29,13 +28,13 @@ export function createClientAdmission({ serving, nowMs }: ClientAdmissionModules
     let cost = 0;
     try {
       if (call.waitMs > 0) {
-        await setTimeout(call.waitMs);
+        await timers.sleep(call.waitMs);
         if (context.isAborted) throw new RequestTimeoutError();
       }
       return await start((work) => {
-        const beginMs = nowMs();
+        const beginMs = timers.now();
         const end = () => {
-          cost = Math.max(COST_MIN, (nowMs() - beginMs) * 1e6);
+          cost = Math.max(COST_MIN, (timers.now() - beginMs) * 1e6);
         };
         let isPending = false;
         try {
@@ -63,7 +62,7 @@ export function createClientAdmission({ serving, nowMs }: ClientAdmissionModules
         call = await serving.admit(caller, closable(connection));
       } catch (error) {
         // A caller that asks again at once would take more time for rejections than for what it is entitled to.
-        if ((error as NodeError).code === CAPACITY_EXCEEDED) await setTimeout(REJECTED_AFTER_MS);
+        if ((error as NodeError).code === CAPACITY_EXCEEDED) await timers.sleep(REJECTED_AFTER_MS);
         throw error;
       }
       context.priority = call.priority;

@@ -1,21 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SharedSlices } from "../../../threads/shared-slices.ts";
+import { CountedSlices } from "../../../threads/testing/counted-slices.ts";
 import { createTestModules } from "../../testing/test-chain.ts";
 import { jsonString } from "../../transport/codec.ts";
 import { searchResult } from "./search.ts";
-
-/** Slices that are over whenever somebody looks. */
-class Looks extends SharedSlices {
-  turns = 0;
-  override isOver(): boolean {
-    return true;
-  }
-  override next(): Promise<undefined> {
-    this.turns++;
-    return Promise.resolve(undefined);
-  }
-}
 
 test("searchResult gives way to other work after each large transaction, and is the JSON of all", async () => {
   const { chain } = createTestModules();
@@ -28,9 +16,10 @@ test("searchResult gives way to other work after each large transaction, and is 
     const large = { ...mined, tx: { ...mined.tx, data: new Uint8Array(bytes) } };
     const source = { transactionAt: () => large, receipt: () => receipt };
     const positions = Array.from({ length: 25 }, () => ({ number: 1, index: 0 }));
-    const slices = new Looks();
+    const slices = new CountedSlices();
+    const modules = { chain: { ...chain, ...source }, sessions: { slices: { json: slices } } };
     const pages = { firstPage: true, lastPage: false };
-    const json = await searchResult(positions, pages, { chain: { ...chain, ...source } }, slices);
+    const json = await searchResult(positions, pages, modules);
     const { txs, receipts, ...rest } = JSON.parse(jsonString(json));
     assert.deepEqual([txs.length, receipts.length, rest], [25, 25, pages]);
     assert.equal(receipts[24].timestamp, mined.position.blockTimestamp);

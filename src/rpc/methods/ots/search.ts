@@ -11,19 +11,20 @@ import { address, hash, type JsonText, lenientInteger, nullable, rawJson } from 
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { RequestTimeoutError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
-import { jsonSlices } from "../json/json-slices.ts";
 import { receiptText } from "../json/receipt-json.ts";
 import { minedTransactionText } from "../json/transaction-json.ts";
 import { joinedJson } from "../json/write.ts";
 import type { RpcSettings } from "../rpc-ports.ts";
+import type { JsonSessions } from "../sessions.ts";
 import { resultOf } from "../trace/blocks.ts";
 import { assertPageSize } from "./blocks.ts";
 import { flatten, type TracedCall } from "./traces.ts";
 
-export type SearchModules = AddressSearchModules & {
-  readonly chain: Pick<ChainView, "addressPage" | "transactionAt" | "receipt">;
-  readonly settings: Pick<RpcSettings, "otsPageSizeMax">;
-};
+export type SearchModules = AddressSearchModules &
+  JsonSessions & {
+    readonly chain: Pick<ChainView, "addressPage" | "transactionAt" | "receipt">;
+    readonly settings: Pick<RpcSettings, "otsPageSizeMax">;
+  };
 
 /**
  * `{txs, receipts, firstPage, lastPage}`; each receipt has the time of its block.
@@ -32,12 +33,12 @@ export type SearchModules = AddressSearchModules & {
 export async function searchResult(
   newestFirst: readonly Position[],
   pages: { readonly firstPage: boolean; readonly lastPage: boolean },
-  { chain }: Pick<SearchModules, "chain">,
-  slices = jsonSlices,
+  { chain, sessions }: Pick<SearchModules, "chain" | "sessions">,
 ): Promise<JsonText> {
   const txs: JsonText[] = [];
   const receipts: JsonText[] = [];
   const work = new StepWork();
+  const slices = sessions.slices.json;
   for (const { number, index } of newestFirst) {
     const mined = await chain.transactionAt({ at: number, index });
     const receipt = mined && (await chain.receipt({ hash: mined.tx.hash }));

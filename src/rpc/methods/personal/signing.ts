@@ -8,12 +8,17 @@ import type { KeysPort } from "../../ports/keys.ts";
 import { address, data, hash, json, optional, rawJson, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidSignatureError, TransactionFieldsError } from "../../transport/errors.ts";
-import { messageHash, type SignTransactionModules, signatureBytes, signedTransaction } from "../eth/sign.ts";
+import {
+  type MessageModules,
+  messageHash,
+  type SignTransactionModules,
+  signatureBytes,
+  signedTransaction,
+} from "../eth/sign.ts";
 import { type SendModules, sendSigned } from "../eth/submit.ts";
 import { typedDataHash } from "../eth/typed-data.ts";
-import { hashSlices } from "../hash-slices.ts";
 import { callArguments } from "../params/call-arguments.ts";
-import type { RpcSettings } from "../rpc-ports.ts";
+import type { HashSessions } from "../sessions.ts";
 
 /** @throws TransactionFieldsError when there is none: `personal` has no default account */
 export function senderOf<T>(from: T | undefined): T {
@@ -46,8 +51,8 @@ export const personalSign = defineMethod({
   params: { message: data, account: address, passphrase: optional(string) },
   result: data,
   private: true,
-  async handle({ message, account, passphrase }, modules: SigningKeys & { settings: Pick<RpcSettings, "chainName"> }) {
-    const digest = await messageHash(modules.settings.chainName, message);
+  async handle({ message, account, passphrase }, modules: SigningKeys & MessageModules) {
+    const digest = await messageHash(modules, message);
     return signatureBytes(await signWith(modules, account, passphrase, digest));
   },
 });
@@ -58,8 +63,8 @@ export const personalSignTypedData = defineMethod({
   params: { typedData: json, account: address, passphrase: optional(string) },
   result: data,
   private: true,
-  async handle({ typedData, account, passphrase }, modules: SigningKeys) {
-    const digest = await inSlices(typedDataHash(typedData), hashSlices);
+  async handle({ typedData, account, passphrase }, modules: SigningKeys & HashSessions) {
+    const digest = await inSlices(typedDataHash(typedData), modules.sessions.slices.hash);
     return signatureBytes(await signWith(modules, account, passphrase, digest));
   },
 });
@@ -110,7 +115,7 @@ export const ecRecover = defineMethod({
   params: { message: data, signature: data },
   result: address,
   private: true,
-  async handle({ message, signature }, { settings }: { settings: Pick<RpcSettings, "chainName"> }) {
+  async handle({ message, signature }, modules: MessageModules) {
     if (signature.length !== 65) {
       throw new InvalidSignatureError("signature must be 65 bytes long");
     }
@@ -119,7 +124,7 @@ export const ecRecover = defineMethod({
       throw new InvalidSignatureError("invalid Ethereum signature (V is not 27 or 28)");
     }
     const signer = recoverAddress(
-      await messageHash(settings.chainName, message),
+      await messageHash(modules, message),
       bytesToBigint(signature.subarray(0, 32)),
       bytesToBigint(signature.subarray(32, 64)),
       v === 27 ? 0 : 1,

@@ -1,3 +1,4 @@
+import type { Timer, Timers } from "../../../telemetry/timers.ts";
 import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import type { ChainEvents, PendingTransaction } from "../../ports/chain-view.ts";
@@ -23,12 +24,13 @@ export class EthFeeds {
   readonly #blockJson: BlockJsonCache;
   readonly #node: Pick<NodePort, "info">;
   readonly #notifier: Notifier;
+  readonly #timers: Pick<Timers, "every">;
   readonly #heads = { header: new Audience(), hashes: new Audience(), full: new Audience() };
   readonly #pending = { hash: new Audience(), full: new Audience() };
   #stopPending: (() => void) | undefined;
   readonly #chain: ChainEvents;
   readonly #syncing = new Audience();
-  #syncCheck: NodeJS.Timeout | undefined;
+  #syncCheck: Timer | undefined;
   #isSyncing: boolean | undefined;
   #lastSync = "";
   readonly logs: LogFeed;
@@ -40,12 +42,14 @@ export class EthFeeds {
     readonly blockJson: BlockJsonCache;
     readonly node: Pick<NodePort, "info">;
     readonly notifier: Notifier;
+    readonly timers: Pick<Timers, "every">;
     readonly logs: LogFeed;
   }) {
     this.#chain = modules.chain;
     this.#blockJson = modules.blockJson;
     this.#node = modules.node;
     this.#notifier = modules.notifier;
+    this.#timers = modules.timers;
     this.logs = modules.logs;
     this.receipts = new ReceiptFeed(modules);
     this.#stop = modules.chain.subscribe({
@@ -84,7 +88,7 @@ export class EthFeeds {
       subscriber.notify(this.#lastSync);
       remove = this.#syncing.add(subscriber);
     });
-    this.#syncCheck ??= setInterval(() => void this.#checkSync(), SYNC_CHECK_MS).unref();
+    this.#syncCheck ??= this.#timers.every(SYNC_CHECK_MS, "sync of subscriptions", () => this.#checkSync());
     return () => {
       isOver = true;
       remove?.();
@@ -146,7 +150,7 @@ export class EthFeeds {
   }
 
   #stopSyncCheck(): void {
-    clearInterval(this.#syncCheck);
+    this.#syncCheck?.cancel();
     this.#syncCheck = undefined;
   }
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InvariantError } from "../../../errors.ts";
+import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
 import type { Connection } from "../../transport/dispatch/context.ts";
 import { Audience } from "./audience.ts";
 import { Notifier } from "./notifier.ts";
@@ -34,22 +35,16 @@ function connect(name: string, writes: string[][]) {
 }
 
 function setup(options: { readonly queueCharsMax?: number; readonly msPerSend?: number } = {}) {
-  const turns: (() => void)[] = [];
+  const timers = new ManualTimers({ holdsTurns: true, msPerLook: options.msPerSend ?? 0 });
   const errors: unknown[] = [];
-  let now = 0;
-  const notifier = new Notifier({
-    queueCharsMax: options.queueCharsMax ?? 1_000_000,
-    defer: (work) => turns.push(work),
-    onError: (error) => errors.push(error),
-    now: () => {
-      now += options.msPerSend ?? 0;
-      return now;
-    },
-  });
+  const notifier = new Notifier(
+    { queueCharsMax: options.queueCharsMax ?? 1_000_000, onError: (error) => errors.push(error) },
+    timers,
+  );
   const runAll = () => {
-    while (turns.length > 0) turns.shift()!();
+    while (timers.turn() > 0);
   };
-  return { notifier, turns, errors, runAll };
+  return { notifier, timers, errors, runAll };
 }
 
 test("the notifications of one connection are one write, in the order of their events", () => {
@@ -69,17 +64,14 @@ test("the notifications of one connection are one write, in the order of their e
 });
 
 test("a slice of the event loop is left after 5 ms, whatever is published", () => {
-  const { notifier, turns } = setup({ msPerSend: 2 });
+  const { notifier, timers } = setup({ msPerSend: 2 });
   const writes: string[][] = [];
   const audience = new Audience();
   for (let i = 0; i < 9; i++) audience.add(connect(String(i), writes)("s"));
   notifier.publish(audience, "1");
-  assert.deepEqual([writes.length, turns.length], [0, 1]);
+  assert.deepEqual([writes.length, timers.nextTurn.length], [0, 1]);
   const sent: number[] = [];
-  while (turns.length > 0) {
-    turns.shift()!();
-    sent.push(writes.length);
-  }
+  while (timers.turn() > 0) sent.push(writes.length);
   assert.deepEqual(sent, [3, 6, 9]);
 });
 
@@ -99,7 +91,7 @@ test("subscribers added later do not get an event, removed ones get none", () =>
 });
 
 test("work that publishes runs in its place, a step in each slice if need be", () => {
-  const { notifier, turns, runAll } = setup({ msPerSend: 10 });
+  const { notifier, timers, runAll } = setup({ msPerSend: 10 });
   const writes: string[][] = [];
   const audience = new Audience();
   audience.add(connect("a", writes)("1"));
@@ -110,7 +102,7 @@ test("work that publishes runs in its place, a step in each slice if need be", (
   }
   notifier.run(work("x"));
   notifier.run(work("y"));
-  turns.shift()!();
+  timers.turn();
   assert.equal(writes.length, 0);
   runAll();
   assert.deepEqual(writes.flat(), ["a1 x1", "a1 x2", "a1 y1", "a1 y2"]);

@@ -1,4 +1,5 @@
 import { invariant } from "../../../errors.ts";
+import type { Timers } from "../../../telemetry/timers.ts";
 import type { Audience, Group } from "./audience.ts";
 
 /** The notifier runs this long before other work gets its turn. */
@@ -23,10 +24,6 @@ export type NotifierOptions = {
   readonly queueCharsMax: number;
   /** Receives what a connection threw. */
   readonly onError: (error: unknown) => void;
-  /** Runs work in a later turn of the event loop; setImmediate if absent. */
-  readonly defer?: (work: () => void) => void;
-  /** Monotonic milliseconds. */
-  readonly now?: () => number;
 };
 
 /**
@@ -36,16 +33,23 @@ export type NotifierOptions = {
  */
 export class Notifier {
   readonly #options: NotifierOptions;
-  readonly #now: () => number;
+  readonly #timers: Pick<Timers, "now">;
+  readonly #runSoon: () => void;
   #queue: (Job | Generator<void>)[] = [];
   #next = 0;
   #nextGroup = 0;
   #waitingChars = 0;
   #isScheduled = false;
 
-  constructor(options: NotifierOptions) {
+  constructor(options: NotifierOptions, timers: Pick<Timers, "now" | "deferred">) {
     this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
+    this.#timers = timers;
+    this.#runSoon = timers.deferred("notifications", () => {
+      // Work of this slice may publish: that is for the next one.
+      this.#runSlice();
+      this.#isScheduled = false;
+      this.#schedule();
+    });
   }
 
   /** Characters of results that wait. */
@@ -88,17 +92,11 @@ export class Notifier {
   #schedule(): void {
     if (this.#isScheduled || this.#next >= this.#queue.length) return;
     this.#isScheduled = true;
-    const defer = this.#options.defer ?? ((work) => void setImmediate(work));
-    defer(() => {
-      // Work of this slice may publish: that is for the next one.
-      this.#runSlice();
-      this.#isScheduled = false;
-      this.#schedule();
-    });
+    this.#runSoon();
   }
 
   #runSlice(): void {
-    const end = this.#now() + SLICE_MS;
+    const end = this.#timers.now() + SLICE_MS;
     do {
       const item = this.#queue[this.#next];
       if (item === undefined) break;
@@ -113,7 +111,7 @@ export class Notifier {
       if ("results" in item) this.#waitingChars -= item.chars;
       this.#next++;
       this.#nextGroup = 0;
-    } while (this.#now() < end);
+    } while (this.#timers.now() < end);
     this.#queue = this.#queue.slice(this.#next);
     this.#next = 0;
   }

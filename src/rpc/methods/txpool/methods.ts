@@ -2,17 +2,18 @@ import type { PoolContent, PooledTransaction } from "../../../mempool/pool.ts";
 import { type Address, checksumAddress } from "../../../primitives/address.ts";
 import { StepWork } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
+import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import { maxFeePerGasOf } from "../../../types/transaction/fees.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { address, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
 import { LimitExceededError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
-import { jsonSlices } from "../json/json-slices.ts";
 import { mapOf, POOLED, QUANTITY, shape, TRANSACTION } from "../json/schemas.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { quantityText } from "../json/write.ts";
 import { forwarded, type ServingPorts } from "../rpc-ports.ts";
+import type { Sessions } from "../sessions.ts";
 
 /** JSON text of one pooled transaction. */
 type PooledText = (pooled: PooledTransaction) => string;
@@ -22,24 +23,33 @@ const CONTENT_CHARS_MAX = 64 << 20;
 /** A transaction is a part of an item of `StepWork`, besides its bytes. */
 const TRANSACTION_WORK = 1 / 3;
 
+type JsonSlices = { readonly sessions: { readonly slices: Pick<Sessions["slices"], "json"> } };
+
 /**
  * `{pending, queued}`, each by sender (EIP-55) and nonce (decimal), as it was when it was asked for.
  *
  * @throws LimitExceededError
  */
-async function contentText({ pending, queued }: PoolContent, text: PooledText): Promise<string> {
-  await jsonSlices.enter();
-  const writer = new ContentWriter(text);
+async function contentText(
+  { pending, queued }: PoolContent,
+  text: PooledText,
+  { sessions }: JsonSlices,
+): Promise<string> {
+  const { json } = sessions.slices;
+  await json.enter();
+  const writer = new ContentWriter(text, json);
   return `{"pending":${await writer.write(pending)},"queued":${await writer.write(queued)}}`;
 }
 
 class ContentWriter {
   readonly #text: PooledText;
   readonly #work = new StepWork();
+  readonly #slices: SharedSlices;
   #chars = 0;
 
-  constructor(text: PooledText) {
+  constructor(text: PooledText, slices: SharedSlices) {
     this.#text = text;
+    this.#slices = slices;
   }
 
   async write(bySender: ReadonlyMap<Address, readonly PooledTransaction[]>): Promise<string> {
@@ -50,7 +60,7 @@ class ContentWriter {
       for (const entry of pooled) {
         const member = this.#member(entry);
         members.push(member);
-        if (this.#work.add(member.length, TRANSACTION_WORK) && jsonSlices.isOver()) await jsonSlices.next();
+        if (this.#work.add(member.length, TRANSACTION_WORK) && this.#slices.isOver()) await this.#slices.next();
       }
       senders.push(`"${checksumAddress(sender)}":{${members.join(",")}}`);
     }
@@ -100,8 +110,8 @@ export const content = defineMethod({
   params: {},
   result: rawJsonOf(shape("PoolContent", { pending: POOLED, queued: POOLED })),
   heavy: true,
-  handle: (_params, { chain }: { chain: Pick<ChainView, "poolContent"> }) =>
-    andThen(chain.poolContent(), (pool) => contentText(pool, pooledText)),
+  handle: (_params, ports: { chain: Pick<ChainView, "poolContent"> } & JsonSlices) =>
+    andThen(ports.chain.poolContent(), (pool) => contentText(pool, pooledText, ports)),
 });
 
 /** `txpool_contentFrom`: the pooled transactions of one sender by nonce. */
@@ -141,8 +151,8 @@ export const inspect = defineMethod({
     }),
   ),
   heavy: true,
-  handle: (_params, { chain }: { chain: Pick<ChainView, "poolContent"> }) =>
-    andThen(chain.poolContent(), (pool) => contentText(pool, summaryText)),
+  handle: (_params, ports: { chain: Pick<ChainView, "poolContent"> } & JsonSlices) =>
+    andThen(ports.chain.poolContent(), (pool) => contentText(pool, summaryText, ports)),
 });
 
 function summaryText({ tx }: PooledTransaction): string {

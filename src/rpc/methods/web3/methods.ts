@@ -6,8 +6,8 @@ import { andThen } from "../../../threads/maybe-promise.ts";
 import type { NodePort } from "../../ports/node.ts";
 import { data, hash, string } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
-import { hashSlices } from "../hash-slices.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
+import type { HashSessions } from "../sessions.ts";
 
 /** `web3_clientVersion`: name, version, system and runtime of this node, separated by slashes. */
 export const clientVersion = defineMethod({
@@ -27,14 +27,15 @@ export const sha3 = defineMethod({
   params: { input: data },
   example: ["0x68656c6c6f"],
   result: hash,
-  handle: ({ input }) =>
-    input.length <= SHORT_BYTES
-      ? keccak256Hash(input)
-      : // To decode it took a slice already.
-        hashSlices
-          .next()
-          .then(() => inSlices(keccak256InSteps(input), hashSlices))
-          .then((digest) => bytesToHex(digest) as Hash),
+  handle({ input }, { sessions }: HashSessions) {
+    if (input.length <= SHORT_BYTES) return keccak256Hash(input);
+    const { hash: slices } = sessions.slices;
+    // To decode it took a slice already.
+    return slices
+      .next()
+      .then(() => inSlices(keccak256InSteps(input), slices))
+      .then((digest) => bytesToHex(digest) as Hash);
+  },
 });
 
 export const WEB3_METHODS: readonly Method<ServingPorts>[] = [clientVersion, sha3];

@@ -1,3 +1,5 @@
+import type { Timers } from "../../../telemetry/timers.ts";
+
 export type AttemptLimitOptions = {
   /** Failures within `windowMs` that cost nothing. */
   readonly failuresMax: number;
@@ -18,24 +20,23 @@ type Record = { failures: number; windowEnd: number; pauseMs: number; blockedUnt
  */
 export class AttemptLimit {
   readonly #options: AttemptLimitOptions;
-  readonly #now: () => number;
+  readonly #timers: Pick<Timers, "now">;
   readonly #sources = new Map<string, Record>();
 
-  /** @param now monotonic milliseconds */
-  constructor(options: AttemptLimitOptions, now: () => number = () => performance.now()) {
+  constructor(options: AttemptLimitOptions, timers: Pick<Timers, "now">) {
     this.#options = options;
-    this.#now = now;
+    this.#timers = timers;
   }
 
   /** Milliseconds until `source` may try again; 0: now. */
   waitMs(source: string): number {
     const record = this.#sources.get(source);
-    return record === undefined ? 0 : Math.max(0, record.blockedUntil - this.#now());
+    return record === undefined ? 0 : Math.max(0, record.blockedUntil - this.#timers.now());
   }
 
   failed(source: string): void {
     const { failuresMax, windowMs, pauseMs, pauseMsMax } = this.#options;
-    const now = this.#now();
+    const now = this.#timers.now();
     let record = this.#sources.get(source);
     // Forgiven once a whole window went by without a failure.
     if (record === undefined || now >= record.windowEnd) {

@@ -18,7 +18,7 @@ function setup() {
   };
   const { authenticate } = createAuthenticator(
     { keys, badTokensMax: 3, pauseMsMax: 4000 },
-    { nowSeconds: () => clock.seconds, nowMs: () => clock.ms },
+    { nowSeconds: () => clock.seconds, timers: { now: () => clock.ms } },
   );
   return { clock, revoked, secrets, authenticate, good: signJwt({ iat: clock.seconds }, secret) };
 }
@@ -139,7 +139,7 @@ test("an address that sends bad tokens is told to wait, twice as long each time;
 test("AttemptLimit forgives after a window without failures and keeps a bounded number of sources", () => {
   let now = 0;
   const options = { failuresMax: 2, windowMs: 100, pauseMs: 10, pauseMsMax: 10 };
-  const limit = new AttemptLimit(options, () => now);
+  const limit = new AttemptLimit(options, { now: () => now });
   limit.failed("a");
   now = 100;
   limit.failed("a");

@@ -1,4 +1,5 @@
 import { equalBytes } from "../../../primitives/bytes.ts";
+import type { Timers } from "../../../telemetry/timers.ts";
 import { AttemptLimit } from "./attempt-limit.ts";
 import { type Credential, globMatcher } from "./credential.ts";
 import { type JwtClaims, verifyJwt } from "./jwt.ts";
@@ -53,8 +54,7 @@ export type Authenticator = {
 export type AuthenticatorModules = {
   /** Seconds of the Unix clock, which tokens are dated by. */
   readonly nowSeconds?: () => number;
-  /** Monotonic milliseconds. */
-  readonly nowMs?: () => number;
+  readonly timers: Pick<Timers, "now">;
 };
 
 const WINDOW_MS = 60_000;
@@ -66,12 +66,12 @@ const INVALID: Authentication = { kind: "invalid" };
 /** Accepts bearer tokens that `keys` vouch for. */
 export function createAuthenticator(
   options: AuthenticatorOptions,
-  { nowSeconds = () => Date.now() / 1000, nowMs }: AuthenticatorModules = {},
+  { nowSeconds = () => Date.now() / 1000, timers }: AuthenticatorModules,
 ): Authenticator {
   const { keys, badTokensMax: failuresMax, pauseMsMax, onBadToken } = options;
   const limit = new AttemptLimit(
     { failuresMax, windowMs: WINDOW_MS, pauseMs: Math.min(PAUSE_MS, pauseMsMax), pauseMsMax },
-    nowMs,
+    timers,
   );
 
   function vouchedFor(token: string): { readonly claims: JwtClaims; readonly secret: Uint8Array } | undefined {

@@ -1,27 +1,29 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
 import { type CallOwner, CallQueue } from "./call-queue.ts";
 
 /** Longer than the slice after which others have their turn. */
 const LONG_MS = 12;
 
-function spin(milliseconds: number): void {
-  const end = performance.now() + milliseconds;
-  while (performance.now() < end);
-}
-
 function createQueue(waitingMax = 100) {
   const waiting: number[] = [];
   const announced: string[] = [];
-  const queue = new CallQueue({
-    waitingMax,
-    onWaiting: (count) => waiting.push(count),
-    beforeWork({ isLong }) {
-      if (isLong) announced.push("long work");
+  const timers = new ManualTimers();
+  const queue = new CallQueue(
+    {
+      waitingMax,
+      onWaiting: (count) => waiting.push(count),
+      beforeWork({ isLong }) {
+        if (isLong) announced.push("long work");
+      },
     },
-  });
-  return { queue, waiting, announced };
+    timers,
+  );
+  /** Work on this thread that takes so long. */
+  const spin = (milliseconds: number) => timers.jump(milliseconds);
+  return { queue, waiting, announced, spin };
 }
 
 const owner = (connection?: object): CallOwner => ({ connection, isAborted: false });
@@ -42,7 +44,7 @@ test("CallQueue runs short work at once, and its failure is the caller's", () =>
 });
 
 test("CallQueue announces calls after one that took long, and no others", async () => {
-  const { queue, announced } = createQueue();
+  const { queue, announced, spin } = createQueue();
   queue.run(owner(), () => announced.push("short"));
   queue.run(owner(), () => {
     spin(LONG_MS);
@@ -54,7 +56,7 @@ test("CallQueue announces calls after one that took long, and no others", async 
 });
 
 test("CallQueue announces no short calls some time after a long one", async () => {
-  const { queue, announced } = createQueue();
+  const { queue, announced, spin } = createQueue();
   queue.run(owner(), () => spin(LONG_MS));
   for (let i = 0; i < 1_000; i++) await queue.run(owner(), () => i);
   announced.length = 0;
@@ -62,8 +64,8 @@ test("CallQueue announces no short calls some time after a long one", async () =
   assert.deepEqual(announced, []);
 });
 
-test("CallQueue lets timers and immediates run between long works", async () => {
-  const { queue } = createQueue();
+test("CallQueue leaves the turn to others between long works", async () => {
+  const { queue, spin } = createQueue();
   const order: string[] = [];
   const long = (name: string) => () => {
     spin(LONG_MS);
@@ -72,14 +74,14 @@ test("CallQueue lets timers and immediates run between long works", async () => 
   queue.run(owner(), long("first"));
   const second = queue.run(owner(), long("second"));
   const third = queue.run(owner(), long("third"));
-  setTimeout(() => order.push("timer"), 0);
+  globalThis.setImmediate(() => order.push("others"));
   assert.deepEqual(order, ["first"]);
   await Promise.all([second, third]);
-  assert.ok(order.indexOf("timer") < order.indexOf("third"), order.join());
+  assert.deepEqual(order, ["first", "second", "others", "third"]);
 });
 
 test("CallQueue serves callers in turn, however much one of them asks for", async () => {
-  const { queue } = createQueue();
+  const { queue, spin } = createQueue();
   const order: string[] = [];
   const greedy = {};
   const work = (name: string) => () => {
@@ -94,7 +96,7 @@ test("CallQueue serves callers in turn, however much one of them asks for", asyn
 });
 
 test("CallQueue refuses what is beyond its limit, and says how many wait", async () => {
-  const { queue, waiting } = createQueue(2);
+  const { queue, waiting, spin } = createQueue(2);
   queue.run(owner(), () => spin(LONG_MS));
   const done = [1, 2].map(() => queue.run(owner(), () => {}));
   assert.throws(() => queue.run(owner(), () => {}), { code: "RPC_TOO_MANY" });
@@ -107,7 +109,7 @@ test("CallQueue refuses what is beyond its limit, and says how many wait", async
 });
 
 test("CallQueue does not run what nobody waits for any more", async () => {
-  const { queue } = createQueue();
+  const { queue, spin } = createQueue();
   const gone = { connection: undefined, isAborted: false };
   queue.run(owner(), () => spin(LONG_MS));
   const never = queue.run(gone, () => assert.fail("it ran"));

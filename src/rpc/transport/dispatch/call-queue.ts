@@ -1,3 +1,4 @@
+import type { Timers } from "../../../telemetry/timers.ts";
 import { beginWait } from "../../../threads/waits.ts";
 import { RequestTimeoutError, TooManyError } from "../errors.ts";
 
@@ -14,7 +15,7 @@ const CALLER_RUNNING_MAX = 4;
 
 /** What is about to run. */
 export type ComingWork = {
-  /** Now, in milliseconds of `performance.now`. */
+  /** Now, in milliseconds of `Timers.now`. */
   readonly nowMs: number;
   readonly isLong: boolean;
 };
@@ -45,6 +46,8 @@ export type CallOwner = {
  */
 export class CallQueue {
   readonly #options: CallQueueOptions;
+  readonly #timers: Pick<Timers, "now">;
+  readonly #turnSoon: () => void;
   /** Callers with something waiting that may run, the next one first. */
   readonly #lanes = new Map<object, (() => void)[]>();
   /** Callers with something waiting until one of their calls elsewhere ends. */
@@ -58,8 +61,10 @@ export class CallQueue {
   #expectedMs = 0;
   #isTurnScheduled = false;
 
-  constructor(options: CallQueueOptions) {
+  constructor(options: CallQueueOptions, timers: Pick<Timers, "now" | "deferred">) {
     this.#options = options;
+    this.#timers = timers;
+    this.#turnSoon = timers.deferred("queue of calls", () => this.#turn());
   }
 
   /**
@@ -94,7 +99,7 @@ export class CallQueue {
   }
 
   #timed<T>(caller: object, work: () => T | Promise<T>): T | Promise<T> {
-    const start = performance.now();
+    const start = this.#timers.now();
     this.#options.beforeWork?.({ nowMs: start, isLong: this.#expectedMs >= LONG_MS });
     try {
       const result = work();
@@ -105,7 +110,7 @@ export class CallQueue {
       }
       return result;
     } finally {
-      const elapsed = performance.now() - start;
+      const elapsed = this.#timers.now() - start;
       this.#expectedMs += (elapsed - this.#expectedMs) / AVERAGED_CALLS;
       this.#spentMs += elapsed;
       if (this.#spentMs >= SLICE_MS) this.#scheduleTurn();
@@ -134,7 +139,7 @@ export class CallQueue {
   #scheduleTurn(): void {
     if (this.#isTurnScheduled) return;
     this.#isTurnScheduled = true;
-    setImmediate(() => this.#turn());
+    this.#turnSoon();
   }
 
   #turn(): void {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../../../test/support/fast-check.ts";
+import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
 import { TEST_REGISTRY } from "../../testing/test-methods.ts";
 import { type Credential, OWNER } from "../auth/credential.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../limits.ts";
@@ -27,7 +28,7 @@ async function reply(body: string | Buffer, setup: Setup = {}) {
       observer: setup.observer ?? SILENT_OBSERVER,
       ...(setup.output && { output: setup.output }),
     },
-    { registry: TEST_REGISTRY, modules: {} },
+    { registry: TEST_REGISTRY, modules: {}, timers: fatalTimers },
   );
   const context = new RequestContext({
     transport: setup.transport ?? "http",
@@ -309,7 +310,7 @@ test("large bodies that arrive together are read one after the other in several 
   const body = Buffer.from(`{${keys.join(",")}}`);
   const dispatcher = new Dispatcher(
     { limits: { ...DEFAULT_RPC_LIMITS, jsonItemsMax: 1_000_000 }, observer: SILENT_OBSERVER },
-    { registry: TEST_REGISTRY, modules: {} },
+    { registry: TEST_REGISTRY, modules: {}, timers: fatalTimers },
   );
   const contexts = Array.from({ length: 5 }, () => inProcessContext(["test"]));
   let answered = 0;

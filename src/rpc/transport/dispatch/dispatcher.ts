@@ -1,4 +1,5 @@
 import { errorClassOf } from "../../../errors.ts";
+import type { Timers } from "../../../telemetry/timers.ts";
 import { allAtOnce, inSlices } from "../../../threads/in-slices.ts";
 import { SharedSlices } from "../../../threads/shared-slices.ts";
 import { opens } from "../auth/credential.ts";
@@ -70,8 +71,9 @@ export class Dispatcher<Modules> {
   readonly #admission: CallAdmission | undefined;
   readonly #queue: CallQueue;
   readonly #plainMessages: PlainMessageReader;
-  readonly #batchSlices = new SharedSlices();
-  readonly #parseSlices = new SharedSlices();
+  readonly #timers: Timers;
+  readonly #batchSlices: SharedSlices;
+  readonly #parseSlices: SharedSlices;
   /** Ends when the large body is read that arrived last. */
   #reading: Promise<undefined> = Promise.resolve(undefined);
   readonly #beforeWork = new Set<(work: ComingWork) => void>();
@@ -88,6 +90,7 @@ export class Dispatcher<Modules> {
     modules: {
       readonly registry: Registry<Modules>;
       readonly modules: Modules;
+      readonly timers: Timers;
       /** Absent: every caller is served alike. */
       readonly admission?: CallAdmission;
     },
@@ -99,12 +102,18 @@ export class Dispatcher<Modules> {
     this.#registry = modules.registry;
     this.#modules = modules.modules;
     this.#admission = modules.admission;
+    this.#timers = modules.timers;
+    this.#batchSlices = new SharedSlices(modules.timers);
+    this.#parseSlices = new SharedSlices(modules.timers);
     this.#plainMessages = new PlainMessageReader(limits);
-    this.#queue = new CallQueue({
-      waitingMax: limits.callQueueMax,
-      onWaiting: (count) => observer.waiting(count),
-      beforeWork: (work) => this.#announceWork(work),
-    });
+    this.#queue = new CallQueue(
+      {
+        waitingMax: limits.callQueueMax,
+        onWaiting: (count) => observer.waiting(count),
+        beforeWork: (work) => this.#announceWork(work),
+      },
+      modules.timers,
+    );
   }
 
   /**
@@ -209,7 +218,7 @@ export class Dispatcher<Modules> {
       this.#observer.rejected(context.transport, "batch");
       return rejectedBatch(messages, new InvalidRequestError("batch too large"));
     }
-    const deadline = performance.now() + this.#callTimeoutMs(context);
+    const deadline = this.#timers.now() + this.#callTimeoutMs(context);
     const batch = new BatchRun<Modules>(messages, context, deadline, this.#output);
     const wait = this.#batchSlices.enter() ?? this.#advance(batch, true);
     return wait === undefined ? this.#batchReply(batch) : this.#finishBatch(batch, wait);
@@ -235,7 +244,7 @@ export class Dispatcher<Modules> {
    */
   #advance(batch: BatchRun<Modules>, isTurn: boolean): Promise<Answer | undefined> | undefined {
     const { context, deadline, answer: answers } = batch;
-    let now = performance.now();
+    let now = this.#timers.now();
     this.#announceWork({ nowMs: now, isLong: true });
     let isOver = !isTurn && this.#batchSlices.isOver(now);
     batch.isCalling = false;
@@ -286,7 +295,7 @@ export class Dispatcher<Modules> {
     message: Message,
     context: RequestContext,
     timeoutMs: number,
-    startMs = performance.now(),
+    startMs = this.#timers.now(),
     batch?: BatchRun<Modules>,
   ): Answer | undefined | Promise<Answer | undefined> {
     if (message.kind === "response") return undefined;
@@ -300,7 +309,7 @@ export class Dispatcher<Modules> {
       batch?.remember(message.method, method);
       const result = this.#runMethod(method, message.params, context);
       if (!(result instanceof Promise)) return this.#succeeded(message, method, startMs, result);
-      return withTimeout(result, timeoutMs, context).then(
+      return this.#withTimeout(result, timeoutMs, context).then(
         (done) => this.#succeeded(message, method, startMs, done),
         (error) => this.#failed(message, startMs, error),
       );
@@ -326,7 +335,7 @@ export class Dispatcher<Modules> {
   }
 
   #ended(method: string, errorCode: number, startMs: number): void {
-    this.#endedMs = performance.now();
+    this.#endedMs = this.#timers.now();
     this.#observer.callEnded(method, errorCode, this.#endedMs - startMs);
   }
 
@@ -372,6 +381,18 @@ export class Dispatcher<Modules> {
     return !opens(credential, namespace, name);
   }
 
+  #withTimeout(result: Promise<JsonText>, timeoutMs: number, context: RequestContext): Promise<JsonText> {
+    if (timeoutMs === Number.POSITIVE_INFINITY) return result;
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        reject(new RequestTimeoutError());
+        context.abort();
+      };
+      const timer = this.#timers.after(timeoutMs, "call timeout", end, { keepsAlive: true });
+      result.then(resolve, reject).finally(() => timer.cancel());
+    });
+  }
+
   #callTimeoutMs(context: RequestContext): number {
     return context.transport === "http" ? this.#limits.httpCallTimeoutMs : Number.POSITIVE_INFINITY;
   }
@@ -385,15 +406,4 @@ function rejectedBatch(messages: readonly Message[], error: Error): Reply {
 
 function plainReply(parts: readonly JsonPart[], byteLength?: number): Reply {
   return { parts, byteLength, isParseError: false, isUnauthorized: false };
-}
-
-function withTimeout(result: Promise<JsonText>, timeoutMs: number, context: RequestContext): Promise<JsonText> {
-  if (timeoutMs === Number.POSITIVE_INFINITY) return result;
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(new RequestTimeoutError());
-      context.abort();
-    }, timeoutMs);
-    result.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

@@ -3,6 +3,7 @@ import { type IncomingMessage, type OutgoingHttpHeaders, request } from "node:ht
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
+import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
 import { jsonUnsigned, string } from "../codec.ts";
 import { createRegistry, defineMethod } from "../dispatch/method.ts";
 import { acceptsGzip, COMPRESSION_LIMITS, placeOfAddress, placeOfClient, ReplyCompressor } from "./compression.ts";
@@ -30,7 +31,7 @@ const servers: RpcServer[] = [];
 before(async () => {
   for (const fastHttp of [true, false]) {
     const http = { host: "127.0.0.1", port: 0, namespaces: ["test"] };
-    servers.push(await startRpcServer({ http, fastHttp }, { registry, modules: {} }));
+    servers.push(await startRpcServer({ http, fastHttp }, { registry, modules: {}, timers: fatalTimers }));
   }
 });
 after(() => Promise.all(servers.map((server) => server.close(0))));

@@ -3,6 +3,9 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import fc from "../../../../test/support/fast-check.ts";
+import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
+import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
+import type { Timers } from "../../../telemetry/timers.ts";
 import { comparable, cutAt, sendPieces } from "../../testing/raw-http.ts";
 import { TEST_METHODS } from "../../testing/test-methods.ts";
 import { string } from "../codec.ts";
@@ -15,24 +18,38 @@ const LIMITS: Partial<RpcLimits> = { bodyBytesMax: 2000 };
 const open: RpcServer[] = [];
 let fast = "";
 let complete = "";
-let running: CallContext | undefined;
 
+/** Answers in a later turn. */
 const waits = defineMethod({
   name: "test_wait",
   params: {},
   result: string,
-  handle(_params, _modules, context) {
-    running = context;
-    return new Promise<string>((resolve) => {
-      setTimeout(resolve, 20, "waited");
-    });
-  },
+  handle: () => new Promise<string>((resolve) => setImmediate(resolve, "waited")),
 });
 
-async function start(fastHttp: boolean, limits: Partial<RpcLimits> = LIMITS): Promise<string> {
+type Held = { readonly context: CallContext; readonly answer: (result: string) => void };
+let onHeld: (held: Held) => void = () => {};
+/** The next call of `test_hold`, which its test answers. */
+const nextHeld = () =>
+  new Promise<Held>((resolve) => {
+    onHeld = resolve;
+  });
+
+const holds = defineMethod({
+  name: "test_hold",
+  params: {},
+  result: string,
+  handle: (_params, _modules, context) => new Promise<string>((answer) => onHeld({ context, answer })),
+});
+
+async function start(
+  fastHttp: boolean,
+  limits: Partial<RpcLimits> = LIMITS,
+  timers: Timers = fatalTimers,
+): Promise<string> {
   const http = { host: "127.0.0.1", port: 0, namespaces: ["test"] };
-  const registry = createRegistry([...TEST_METHODS, waits]);
-  const server = await startRpcServer({ http, fastHttp, limits }, { registry, modules: {} });
+  const registry = createRegistry([...TEST_METHODS, waits, holds]);
+  const server = await startRpcServer({ http, fastHttp, limits }, { registry, modules: {}, timers });
   open.push(server);
   return server.urls.http!;
 }
@@ -233,63 +250,95 @@ async function connected(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Milliseconds until the server closes. */
-async function closes(socket: Socket): Promise<number> {
-  const begin = performance.now();
+/** Settles when the server closes. */
+async function closes(socket: Socket): Promise<void> {
   socket.on("error", () => {}).resume();
   await once(socket, "close");
-  return performance.now() - begin;
 }
 
+const IDLE = "idle connection";
+const waitingIdle = (timers: ManualTimers) => timers.waiting.filter(({ where }) => where === IDLE).length;
+
 test("fast HTTP: a connection that sends nothing, or nothing more, is closed", async () => {
-  const url = await start(true, { httpHeadersTimeoutMs: 60, httpIdleTimeoutMs: 30 });
-  assert.ok((await closes(await connected(url))) >= 50);
+  const timers = new ManualTimers();
+  const url = await start(true, { httpHeadersTimeoutMs: 60, httpIdleTimeoutMs: 30 }, timers);
+  const silent = await connected(url);
+  await timers.scheduled(IDLE);
+  await timers.advance(59);
+  assert.equal(waitingIdle(timers), 1);
+  const closed = closes(silent);
+  await timers.advance(1);
+  await closed;
+
   const idle = await connected(url);
+  await timers.scheduled(IDLE);
   idle.write(plain(echo));
   await once(idle, "data");
-  assert.ok((await closes(idle)) < 1000);
+  await timers.advance(20);
+  idle.write(plain(echo));
+  await once(idle, "data");
+  await timers.advance(29);
+  assert.equal(waitingIdle(timers), 1, "its time begins anew with each call");
+  const ended = closes(idle);
+  await timers.advance(1);
+  await ended;
 });
 
-test("fast HTTP: an unfinished request is closed in time", async () => {
+test("fast HTTP: an unfinished request is closed in time", { timeout: 60_000 }, async () => {
   const url = await start(true, { httpHeadersTimeoutMs: 100 });
   const socket = await connected(url);
   socket.write(plain(echo).slice(0, 40));
-  assert.ok((await closes(socket)) < 8000);
+  await closes(socket);
 });
 
 test("fast HTTP: a call outlives the idle time, and calls sent behind it wait for it", async () => {
-  const url = await start(true, { httpIdleTimeoutMs: 5, httpHeadersTimeoutMs: 5000 });
+  const timers = new ManualTimers();
+  const url = await start(true, { httpIdleTimeoutMs: 5, httpHeadersTimeoutMs: 5000 }, timers);
+  const held = nextHeld();
   const socket = await connected(url);
-  socket.write(plain(rpc("test_wait")) + plain(echo));
-  setTimeout(() => socket.write(plain(echo)), 5);
   let text = "";
-  socket.on("data", (chunk) => {
-    text += chunk;
+  const answered = new Promise<void>((resolve) => {
+    socket.on("data", (chunk) => {
+      text += chunk;
+      if (text.match(/"result"/g)?.length === 3) resolve();
+    });
   });
-  await once(socket, "close");
+  socket.write(plain(rpc("test_hold")) + plain(echo));
+  const { answer } = await held;
+  socket.write(plain(echo));
+  await timers.advance(1_000);
+  assert.equal(text, "");
+  answer("waited");
+  await answered;
   assert.deepEqual(
     [...text.matchAll(/"result":"(\w+)"/g)].map(([, r]) => r),
     ["waited", "hello", "hello"],
   );
+  const closed = once(socket, "close");
+  // A look may be under way since before the answer.
+  await timers.advance(10);
+  await closed;
 });
 
 test("fast HTTP: a call is told that its caller is gone", async () => {
+  const held = nextHeld();
   const socket = await connected(fast);
-  socket.write(plain(rpc("test_wait")));
-  running = undefined;
-  while (running === undefined) await new Promise((resolve) => setTimeout(resolve, 1));
-  const { signal } = running as CallContext;
+  socket.write(plain(rpc("test_hold")));
+  const { context, answer } = await held;
   socket.destroy();
-  await once(signal, "abort");
+  await once(context.signal, "abort");
+  answer("nobody");
 });
 
 test("fast HTTP: a client that does not read its answers is cut", async () => {
+  const timers = new ManualTimers();
   const limits = { httpReplyTimeoutMs: 50, httpIdleTimeoutMs: 60_000 };
-  const socket = await connected(await start(true, limits));
+  const socket = await connected(await start(true, limits, timers));
   socket.pause();
   socket.on("error", () => {});
   for (let i = 0; i < 200; i++) socket.write(plain(rpc("test_big", "0x20000")));
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await timers.scheduled("slow reader");
+  await timers.advance(50);
   let received = 0;
   socket.on("data", (chunk) => {
     received += chunk.length;
@@ -301,15 +350,16 @@ test("fast HTTP: a client that does not read its answers is cut", async () => {
 
 test("fast HTTP: closing ends idle connections at once and busy ones behind their answer", async () => {
   const http = { host: "127.0.0.1", port: 0, namespaces: ["test"] };
-  const registry = createRegistry([waits]);
-  const server = await startRpcServer({ http }, { registry, modules: {} });
+  const registry = createRegistry([holds]);
+  const server = await startRpcServer({ http }, { registry, modules: {}, timers: fatalTimers });
   const [idle, busy] = [await connected(server.urls.http!), await connected(server.urls.http!)];
-  running = undefined;
-  busy.write(plain(rpc("test_wait")));
-  const answer = once(busy, "data");
-  while (running === undefined) await new Promise((resolve) => setTimeout(resolve, 1));
-  const closed = server.close(5000);
-  assert.ok((await closes(idle)) < 1000);
-  assert.match(String((await answer)[0]), /waited/);
+  const held = nextHeld();
+  busy.write(plain(rpc("test_hold")));
+  const answered = once(busy, "data");
+  const { answer } = await held;
+  const closed = server.close(600_000);
+  await closes(idle);
+  answer("waited");
+  assert.match(String((await answered)[0]), /waited/);
   await closed;
 });

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import type { Timer, Timers } from "../../../telemetry/timers.ts";
 import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { ComingWork } from "../dispatch/call-queue.ts";
 import { type Caller, type CallSource, RequestContext } from "../dispatch/context.ts";
@@ -23,6 +24,7 @@ export type FastHttpModules = {
   readonly dispatcher: Pick<Dispatcher<unknown>, "dispatch" | "beforeWork">;
   readonly pipelined: SharedSlices;
   readonly compressor: ReplyCompressor;
+  readonly timers: Timers;
   /** What a call's headers must hold; any other call is handed over, to be rejected there. */
   readonly admits: (call: { readonly host: string; readonly contentType: string }) => boolean;
   /** Counts a connection that is closed for what it does. */
@@ -58,7 +60,8 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
   /** Of the first that is not written, when a heavy call began after it. */
   let heldSinceMs: number | undefined;
   let isScheduled = false;
-  const polling = createLoopPolling();
+  const polling = createLoopPolling(modules.timers);
+  const writeAllSoon = modules.timers.deferred("answers over HTTP", writeAll);
 
   /**
    * Answers are written after everything that arrived in one turn is executed. A write may have to wake its reader, which takes
@@ -68,7 +71,7 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
     if (isScheduled) return;
     isScheduled = true;
     polling?.arrived(connection);
-    setImmediate(writeAll);
+    writeAllSoon();
   }
 
   function writeAll(): void {
@@ -153,6 +156,9 @@ class FastConnection {
   #unread: Buffer = NOTHING;
   #isEnding = false;
   #hasCalled = false;
+  /** When it last read or wrote, by the clock of `Timers`. */
+  #activeAtMs: number;
+  #idle: Timer;
 
   constructor(http: HttpConnection, options: FastHttpOptions, modules: FastHttpModules, writing: Writing) {
     const { socket } = http;
@@ -167,10 +173,10 @@ class FastConnection {
     this.#calls = new PlainCallReader(options.limits.bodyBytesMax);
     socket.on("data", this.#received);
     socket.on("end", this.#clientEnded);
-    socket.on("timeout", this.#timedOut);
     socket.on("error", this.destroy);
     socket.on("close", this.#closed);
-    socket.setTimeout(options.limits.httpHeadersTimeoutMs);
+    this.#activeAtMs = modules.timers.now();
+    this.#idle = this.#lookAfter(options.limits.httpHeadersTimeoutMs);
   }
 
   endWhenIdle(): void {
@@ -193,17 +199,30 @@ class FastConnection {
   };
 
   readonly #closed = (): void => {
+    this.#idle.cancel();
     this.#running?.abort();
     this.onGone();
   };
 
-  readonly #timedOut = (): void => {
-    if (this.#isBusy()) return;
+  #lookAfter(ms: number): Timer {
+    return this.#modules.timers.after(ms, "idle connection", () => this.#closeIfIdle());
+  }
+
+  /** Looks again when it would have been idle for long enough: a timer that each call sets anew costs more than a look at the clock. */
+  #closeIfIdle(): void {
+    const { httpHeadersTimeoutMs, httpIdleTimeoutMs } = this.#options.limits;
+    const idleMsMax = this.#hasCalled ? httpIdleTimeoutMs : httpHeadersTimeoutMs;
+    const leftMs = this.#activeAtMs + idleMsMax - this.#modules.timers.now();
+    if (leftMs > 0 || this.#isBusy()) {
+      this.#idle = this.#lookAfter(leftMs > 0 ? leftMs : idleMsMax);
+      return;
+    }
     if (!this.#hasCalled) this.#modules.rejected("timeout");
     this.#socket.destroy();
-  };
+  }
 
   readonly #received = (bytes: Buffer): void => {
+    this.#activeAtMs = this.#modules.timers.now();
     if (this.#isEnding) return;
     if (this.#isBusy()) {
       this.#unread = Buffer.concat([this.#unread, bytes]);
@@ -213,7 +232,6 @@ class FastConnection {
   };
 
   #takeCalls(bytes: Buffer): void {
-    const { limits } = this.#options;
     const { dispatcher, admits, compressor } = this.#modules;
     let at = 0;
     while (at < bytes.length) {
@@ -225,7 +243,8 @@ class FastConnection {
       at = call.end;
       if (!this.#hasCalled) {
         this.#hasCalled = true;
-        this.#socket.setTimeout(limits.httpIdleTimeoutMs);
+        this.#idle.cancel();
+        this.#idle = this.#lookAfter(this.#options.limits.httpIdleTimeoutMs);
       }
       const context = new RequestContext(this.#caller);
       this.#writing.writeThisTurn(this);
@@ -306,6 +325,7 @@ class FastConnection {
   #write(reply: SentReply | undefined): void {
     const socket = this.#socket;
     if (!socket.writable) return;
+    this.#activeAtMs = this.#modules.timers.now();
     writeReply(socket, reply, this.#writing.writeHead);
     if (socket.writableNeedDrain && socket.writableLength > 0) this.#drain();
   }
@@ -315,14 +335,16 @@ class FastConnection {
     this.#isDraining = true;
     const socket = this.#socket;
     this.#http.output.set(socket.writableLength);
-    const timer = setTimeout(() => {
-      this.#modules.rejected("slowReader");
+    const { timers, rejected } = this.#modules;
+    const timer = timers.after(this.#options.limits.httpReplyTimeoutMs, "slow reader", () => {
+      rejected("slowReader");
       socket.destroy();
-    }, this.#options.limits.httpReplyTimeoutMs);
-    socket.once("close", () => clearTimeout(timer));
+    });
+    socket.once("close", () => timer.cancel());
     socket.once("drain", () => {
-      clearTimeout(timer);
+      timer.cancel();
       this.#http.output.set(0);
+      this.#activeAtMs = timers.now();
       this.#isDraining = false;
       this.#takeUnread();
     });
@@ -332,10 +354,9 @@ class FastConnection {
     const socket = this.#socket;
     socket.off("data", this.#received);
     socket.off("end", this.#clientEnded);
-    socket.off("timeout", this.#timedOut);
     socket.off("error", this.destroy);
     socket.off("close", this.#closed);
-    socket.setTimeout(0);
+    this.#idle.cancel();
     this.#http.input.set(0);
     this.onGone();
     this.#modules.handOver(this.#http, unread);

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Timer, Timers } from "../../../telemetry/timers.ts";
 import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { RpcObserver } from "../dispatch/observer.ts";
 import type { RpcLimits } from "../limits.ts";
 import type { MemoryShare } from "../memory-budget.ts";
 import { certifiedNameOf } from "./admission.ts";
-import { clientFault, endWithRejection, endWithStatus, sendRejection } from "./http-rejection.ts";
+import { clientFault, endWithRejection, endWithStatus, LINGER_MS, sendRejection } from "./http-rejection.ts";
 import type { ListenerModules } from "./listener.ts";
 import { type PiecewiseReading, readInPieces } from "./read-in-pieces.ts";
 import { INPUT_MEMORY, type Rejection } from "./rejection.ts";
@@ -21,12 +22,14 @@ export class HttpConnection {
   readonly output: MemoryShare;
   readonly #observer: RpcObserver;
   readonly #pipelined: SharedSlices;
+  readonly #timers: Timers;
   readonly #headersTimeoutMs: number;
   /** Requests without a complete answer, in the order of their arrival. */
   readonly #exchanges = new Set<Exchange>();
   #pieces: PiecewiseReading | undefined;
   #begun = 0;
-  #lateRequest: NodeJS.Timeout | undefined;
+  #lateRequest: Timer | undefined;
+  #end: Timer | undefined;
   #hasFailed = false;
   /** null: not looked at yet */
   #certified: string | undefined | null = null;
@@ -36,11 +39,12 @@ export class HttpConnection {
   constructor(
     socket: Socket,
     { httpHeadersTimeoutMs }: RpcLimits,
-    { budgets, observer, pipelined }: Pick<ListenerModules, "budgets" | "observer" | "pipelined">,
+    { budgets, observer, pipelined, timers }: Pick<ListenerModules, "budgets" | "observer" | "pipelined" | "timers">,
   ) {
     this.socket = socket;
     this.#observer = observer;
     this.#pipelined = pipelined;
+    this.#timers = timers;
     this.#headersTimeoutMs = httpHeadersTimeoutMs;
     this.input = budgets.input.open(() => this.#evicted());
     this.output = budgets.output.open(() => {
@@ -100,7 +104,7 @@ export class HttpConnection {
     }
     this.#hasFailed = true;
     if (!this.socket.writable || error.code === "ECONNRESET") {
-      this.socket.destroySoon();
+      this.#endSoon();
       return;
     }
     const { status, reason } = clientFault(error);
@@ -112,14 +116,15 @@ export class HttpConnection {
   /** The rest of the late request may be among what is not read because its client waits for an answer. */
   #failLater(error: NodeJS.ErrnoException): void {
     const begun = this.#begun;
-    this.#lateRequest = setTimeout(() => {
+    this.#lateRequest = this.#timers.after(this.#headersTimeoutMs, "late request", () => {
       if (this.#begun === begun) this.failed(error);
-    }, this.#headersTimeoutMs);
+    });
   }
 
   /** The socket is closed, or another protocol's. */
   close(): void {
-    clearTimeout(this.#lateRequest);
+    this.#lateRequest?.cancel();
+    this.#end?.cancel();
     this.#pieces?.stop();
     this.input.close();
     this.output.close();
@@ -133,8 +138,19 @@ export class HttpConnection {
       isAnswering ||= response.headersSent && !response.writableFinished;
     }
     // In the middle of an answer there is no place for another.
-    if (isAnswering) this.socket.destroySoon();
-    else endWithStatus(this.socket, this.#faultStatus);
+    if (isAnswering) {
+      // A client that does not read the rest of its answer is cut by the limits of output.
+      this.socket.destroySoon();
+      return;
+    }
+    endWithStatus(this.socket, this.#faultStatus);
+    this.#endSoon();
+  }
+
+  /** What was written may wait for a client that reads nothing: the connection ends without it. */
+  #endSoon(): void {
+    this.socket.destroySoon();
+    this.#end ??= this.#timers.after(LINGER_MS, "end of a connection", () => this.socket.destroy());
   }
 
   #evicted(): void {
@@ -146,6 +162,6 @@ export class HttpConnection {
     const [current] = this.#exchanges;
     if (current === undefined) endWithRejection(this.socket, rejection);
     else if (current.response.headersSent || !current.response.socket) this.socket.destroy();
-    else sendRejection(current.request, current.response, rejection, false);
+    else sendRejection(current.request, current.response, rejection, false, this.#timers);
   }
 }

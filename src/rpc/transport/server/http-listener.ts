@@ -4,6 +4,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions } from "node:tls";
+import type { Timers } from "../../../telemetry/timers.ts";
 import { ReplyCompressor } from "./compression.ts";
 import { createFastHttp, type FastHttp } from "./fast-http.ts";
 import { HttpConnection } from "./http-connection.ts";
@@ -74,6 +75,8 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   server.on("clientError", (error, socket) => {
     (connections.get(socket) ?? connect(socket as Socket)).failed(error);
   });
+  // An answer would wait for a handshake that the other side need not end: whatever `clientError` wrote, the connection is over.
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
   /** @param socket the TLS socket where TLS is spoken */
   function connect(socket: Socket): HttpConnection {
     const connection = new HttpConnection(socket, limits, modules);
@@ -119,7 +122,7 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
         onDrained = resolve;
         if (sockets.size === 0) resolve();
       });
-      await closeServer(server, fast, graceMs, drained);
+      await closeServer(server, fast, graceMs, drained, modules.timers);
     },
   };
 }
@@ -152,7 +155,7 @@ function secureContextOf({ cert, key, clientCa }: TlsMaterial): SecureContextOpt
 function putFastHttpBefore(
   server: Server,
   { access, allowedHosts, limits }: TcpListenerOptions,
-  { dispatcher, observer, pipelined, compressor }: HttpRequestModules,
+  { dispatcher, observer, pipelined, compressor, timers }: HttpRequestModules,
 ): FastHttp & { readonly handOver: (connection: HttpConnection) => void } {
   // Removed from its event, node:http's own listener serves the connections it is called with.
   const serveHttp = server.listeners("connection") as ((socket: Socket) => void)[];
@@ -174,6 +177,7 @@ function putFastHttpBefore(
       dispatcher,
       pipelined,
       compressor,
+      timers,
       admits({ host, contentType }) {
         if (host !== allowedHost) {
           if (!isHostAllowed(host, allowedHosts)) return false;
@@ -209,13 +213,14 @@ async function closeServer(
   fast: FastHttp | undefined,
   graceMs: number,
   drained: Promise<void>,
+  timers: Timers,
 ): Promise<void> {
-  const timer = setTimeout(() => {
+  const timer = timers.after(graceMs, "end of HTTP", () => {
     server.closeAllConnections();
     fast?.destroyAll();
-  }, graceMs);
+  });
   // A connection whose call ends now stays open for a next one unless it is looked at again.
-  const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+  const sweep = timers.every(IDLE_SWEEP_MS, "idle connections", () => server.closeIdleConnections());
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
@@ -223,6 +228,6 @@ async function closeServer(
   fast?.endIdle();
   await Promise.all([closed, drained]);
   fast?.close();
-  clearTimeout(timer);
-  clearInterval(sweep);
+  timer.cancel();
+  sweep.cancel();
 }

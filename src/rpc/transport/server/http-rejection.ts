@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { Timers } from "../../../telemetry/timers.ts";
 import { type Rejection, rejectionBody } from "./rejection.ts";
 
 /** How long, and how far, a rejected request or message may go on before its connection is closed. */
@@ -16,6 +17,7 @@ export function sendRejection(
   response: ServerResponse,
   { status, message, headers }: Rejection,
   isHeld: boolean,
+  timers: Pick<Timers, "after">,
 ): void {
   const body = rejectionBody(status, message);
   response.writeHead(status, {
@@ -31,8 +33,8 @@ export function sendRejection(
   // A connection closed over unread bytes is reset, and the answer is lost with it before its client has read it.
   response.write(body);
   const end = () => response.end();
-  const timer = setTimeout(end, LINGER_MS);
-  response.once("close", () => clearTimeout(timer));
+  const timer = timers.after(LINGER_MS, "rejected request", end);
+  response.once("close", () => timer.cancel());
   let size = 0;
   request.on("end", end).on("data", (chunk: Buffer) => {
     size += chunk.length;

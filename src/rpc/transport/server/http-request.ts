@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type AccessPolicy, RequestContext } from "../dispatch/context.ts";
 import type { Reply } from "../dispatch/dispatcher.ts";
-import type { RpcObserver } from "../dispatch/observer.ts";
 import type { MemoryBudgets } from "../memory-budget.ts";
 import {
   authenticateRequest,
@@ -69,7 +68,7 @@ export function serveRequest(options: TcpListenerOptions, modules: HttpRequestMo
   const { headers, method } = request;
   const reject = (rejection: Rejection) => {
     modules.observer.rejected("http", rejection.reason, rejection.subject);
-    sendRejection(request, response, rejection, isHeld);
+    sendRejection(request, response, rejection, isHeld, modules.timers);
   };
 
   const notAdmitted = exchange.isOverLimit ? TOO_MANY_CONNECTIONS : rejectionOfSource(request, options);
@@ -128,11 +127,11 @@ export function serveRequest(options: TcpListenerOptions, modules: HttpRequestMo
       response.once("close", () => context.abort());
       void reply.then((done) => {
         connection.input.add(-context.inputBytes);
-        sendReply(exchange, done, options, modules.observer);
+        sendReply(exchange, done, options, modules);
         context.replied();
       });
     } else {
-      sendReply(exchange, reply, options, modules.observer);
+      sendReply(exchange, reply, options, modules);
       context.replied();
     }
   });
@@ -255,7 +254,7 @@ function sendReply(
   { connection, response }: HttpExchange,
   reply: SentReply | undefined,
   { limits }: TcpListenerOptions,
-  observer: RpcObserver,
+  modules: Pick<ListenerModules, "observer" | "timers">,
 ): void {
   if (response.destroyed || response.headersSent) return;
   const parts = reply?.parts ?? [];
@@ -271,7 +270,7 @@ function sendReply(
     response.uncork();
   }
   // node:http writes at the end of this turn; what the system did not accept then waits for the reader.
-  process.nextTick(watchUnsent, connection, response, limits.httpReplyTimeoutMs, observer);
+  process.nextTick(watchUnsent, connection, response, limits.httpReplyTimeoutMs, modules);
 }
 
 export function replyHeaders(reply: SentReply | undefined): HeaderFields {
@@ -298,15 +297,15 @@ function watchUnsent(
   { output }: HttpConnection,
   response: ServerResponse,
   timeoutMs: number,
-  observer: RpcObserver,
+  { observer, timers }: Pick<ListenerModules, "observer" | "timers">,
 ): void {
   if (response.writableLength === 0 || response.destroyed) return;
-  const timer = setTimeout(() => {
+  const timer = timers.after(timeoutMs, "slow reader", () => {
     observer.rejected("http", "slowReader");
     response.destroy();
-  }, timeoutMs);
+  });
   response.once("close", () => {
-    clearTimeout(timer);
+    timer.cancel();
     output.set(0);
   });
   output.set(response.writableLength);

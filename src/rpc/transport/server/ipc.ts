@@ -66,11 +66,11 @@ export async function listenIpc(options: IpcOptions, modules: ListenerModules): 
     url: path,
     close: (graceMs = 1000) =>
       new Promise((resolve) => {
-        const timer = setTimeout(() => {
+        const timer = modules.timers.after(graceMs, "end of IPC", () => {
           for (const connection of connections) connection.destroy();
-        }, graceMs);
+        });
         server.close(() => {
-          clearTimeout(timer);
+          timer.cancel();
           resolve();
         });
         for (const connection of connections) connection.end();

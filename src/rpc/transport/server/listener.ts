@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { Timers } from "../../../telemetry/timers.ts";
 import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
 import type { MethodRules } from "../dispatch/access.ts";
@@ -30,6 +31,7 @@ export type ListenerModules = {
   readonly budgets: MemoryBudgets;
   /** For calls that arrived behind another one of the same read. */
   readonly pipelined: SharedSlices;
+  readonly timers: Timers;
   /** Absent: no caller is ever authenticated. */
   readonly authenticate?: Authenticate;
 };

@@ -1,20 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
 import { IN_A_ROW_MIN, LoopPolling } from "./loop-polling.ts";
 
 /** A loop whose turns and time the test makes. */
 function setup() {
-  let now = 0;
-  let next: (() => void) | undefined;
-  const polling = new LoopPolling({ now: () => now, nextTurn: (look) => (next = look) });
+  const timers = new ManualTimers({ holdsTurns: true });
+  const polling = new LoopPolling(timers);
   return {
     polling,
-    isAwake: () => next !== undefined,
+    isAwake: () => timers.nextTurn.length > 0,
     turnAfter(milliseconds: number) {
-      now += milliseconds;
-      const look = next;
-      next = undefined;
-      look?.();
+      timers.jump(milliseconds);
+      timers.turn();
     },
   };
 }

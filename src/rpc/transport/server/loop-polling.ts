@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { performance } from "node:perf_hooks";
+import type { Timers } from "../../../telemetry/timers.ts";
 
 /**
  * How long the loop looks for the next request before it sleeps, in milliseconds: a client that sends it as soon as it has its answer takes 20 to 80
@@ -15,25 +15,22 @@ const SOON_MS = 0.25;
  */
 export const IN_A_ROW_MIN = 16;
 
-type LoopClock = {
-  readonly now: () => number;
-  /** Runs `look` in the next turn of the loop, which then does not sleep before. */
-  readonly nextTurn: (look: () => void) => void;
-};
-
 /**
  * Keeps the event loop awake for a moment after an answer to the one client that sends each request as soon as it has the answer to the last (ADR 99). A client
  * that slows down costs one such moment, and an idle node nothing.
  */
 export class LoopPolling {
-  readonly #clock: LoopClock;
+  readonly #now: () => number;
+  /** Looks again in the next turn of the loop, which then does not sleep before. */
+  readonly #lookSoon: () => void;
   /** Who was answered last, and when; undefined once a request has come. */
   #answered: { readonly client: object; readonly at: number } | undefined;
   #inARow = 0;
   #isPolling = false;
 
-  constructor(clock: LoopClock = { now: () => performance.now(), nextTurn: setImmediate }) {
-    this.#clock = clock;
+  constructor(timers: Pick<Timers, "now" | "deferred">) {
+    this.#now = () => timers.now();
+    this.#lookSoon = timers.deferred("polling of the event loop", this.#look);
   }
 
   /** A request of `client` is there. */
@@ -41,28 +38,29 @@ export class LoopPolling {
     const last = this.#answered;
     if (last === undefined) return;
     this.#answered = undefined;
-    const isSoon = last.client === client && this.#clock.now() - last.at <= SOON_MS;
+    const isSoon = last.client === client && this.#now() - last.at <= SOON_MS;
     this.#inARow = isSoon ? this.#inARow + 1 : 0;
   }
 
   /** Answers were written, the last one to `client`, and no other request is there. */
   answered(client: object): void {
-    this.#answered = { client, at: this.#clock.now() };
+    this.#answered = { client, at: this.#now() };
     if (this.#inARow < IN_A_ROW_MIN || this.#isPolling) return;
     this.#isPolling = true;
-    this.#clock.nextTurn(this.#look);
+    this.#lookSoon();
   }
 
   readonly #look = (): void => {
     const last = this.#answered;
-    const isLate = last !== undefined && this.#clock.now() - last.at > POLLING_MS;
+    const isLate = last !== undefined && this.#now() - last.at > POLLING_MS;
     if (isLate) this.#inARow = 0;
     this.#isPolling = last !== undefined && !isLate;
-    if (this.#isPolling) this.#clock.nextTurn(this.#look);
+    if (this.#isPolling) this.#lookSoon();
   };
 }
 
-/** Undefined where the client would need the same core to send its request. */
-export function createLoopPolling(): LoopPolling | undefined {
-  return availableParallelism() > 1 ? new LoopPolling() : undefined;
+/** Undefined where the client would need the same core to send its request. It looks at the machine's clock: on one that stands still the loop would spin. */
+export function createLoopPolling(timers: Timers): LoopPolling | undefined {
+  if (availableParallelism() === 1) return undefined;
+  return new LoopPolling({ now: () => performance.now(), deferred: (where, work) => timers.deferred(where, work) });
 }

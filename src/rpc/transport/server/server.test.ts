@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { WebSocket } from "ws";
+import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
+import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
 import { callHttp, sendHttp } from "../../testing/rpc-client.ts";
 import { TEST_REGISTRY } from "../../testing/test-methods.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
@@ -45,7 +47,7 @@ async function start(setup: Setup = {}) {
       ...(setup.allowedOrigins && { allowedOrigins: setup.allowedOrigins }),
       ...(setup.allowedHosts && { allowedHosts: setup.allowedHosts }),
     },
-    { registry: TEST_REGISTRY, modules: {}, ...setup.modules },
+    { registry: TEST_REGISTRY, modules: {}, timers: fatalTimers, ...setup.modules },
   );
   open.push(server);
   return { server, http: server.urls.http!, ws: server.urls.ws!, ipc: server.urls.ipc! };
@@ -277,8 +279,13 @@ test("HTTP: connections beyond the limit are told so", async () => {
 });
 
 test("HTTP: a call that takes too long gets -32002 with status 200", async () => {
-  const { http } = await start({ limits: { httpCallTimeoutMs: 20 } });
-  const { status, json } = await sendHttp(http, '{"jsonrpc":"2.0","id":1,"method":"test_never"}');
+  const timers = new ManualTimers();
+  const { http } = await start({ limits: { httpCallTimeoutMs: 20 }, modules: { timers } });
+  const answer = sendHttp(http, '{"jsonrpc":"2.0","id":1,"method":"test_never"}');
+  const { inMs } = await timers.scheduled("call timeout");
+  assert.equal(inMs, 20);
+  await timers.advance(20);
+  const { status, json } = await answer;
   assert.deepEqual([status, json.error.code], [200, -32002]);
 });
 
@@ -332,16 +339,22 @@ test("WebSocket and IPC: a message that is not finished in time ends the connect
     ...SILENT_OBSERVER,
     rejected: (transport: string, reason: string) => void rejected.push(`${transport} ${reason}`),
   };
-  const { ws, ipc } = await start({ limits: { messageTimeoutMs: 50 }, modules: { observer } });
+  const timers = new ManualTimers();
+  const { ws, ipc } = await start({ limits: { messageTimeoutMs: 50 }, modules: { observer, timers } });
   const idle = await openWs(ws);
   const slow = await openWs(ws);
   const code = closeCode(slow);
   slow.send("[", { fin: false });
+  assert.equal((await timers.scheduled("message timeout")).inMs, 50);
+  await timers.advance(50);
   assert.equal(await code, 1008);
   const stream = connect(ipc);
   stream.on("error", () => {});
   stream.write("[");
-  await new Promise((resolve) => stream.once("close", resolve));
+  const closed = new Promise((resolve) => stream.once("close", resolve));
+  await timers.scheduled("message timeout");
+  await timers.advance(50);
+  await closed;
   assert.deepEqual(rejected, ["ws timeout", "ipc timeout"]);
   idle.send(echo);
   assert.equal(await nextMessage(idle), echoed);
@@ -375,33 +388,38 @@ test("WebSocket: calls run at the same time and notices follow the answer", asyn
 test("WebSocket: notices, answers, pings and the close frame of a slow reader do not mix", {
   timeout: 20_000,
 }, async () => {
-  const { server, ws } = await start({ limits: { wsPingIntervalMs: 1_000 } });
+  const timers = new ManualTimers();
+  const { server, ws } = await start({ limits: { wsPingIntervalMs: 1_000 }, modules: { timers } });
   const socket = await openWs(ws);
-  let pings = 0;
   let answers = 0;
   const notices: number[] = [];
-  socket.on("ping", () => pings++);
-  socket.on("message", (data) => {
-    const { id, notice } = JSON.parse(data.toString());
-    if (id !== undefined) answers++;
-    else notices.push(Number(notice.slice(0, 4)));
+  const pinged = once(socket, "ping");
+  const rounds = 40;
+  const received = new Promise<void>((resolve) => {
+    socket.on("message", (data) => {
+      const { id, notice } = JSON.parse(data.toString());
+      if (id !== undefined) answers++;
+      else notices.push(Number(notice.slice(0, 4)));
+      if (answers === 2 * rounds && notices.length === 2 * rounds) resolve();
+    });
   });
   // Answers beyond what the system takes at once, so that most frames have to wait behind others.
-  const rounds = 40;
   for (let i = 0; i < rounds; i++) {
     const text = `${1000 + i}${"x".repeat(97 * i)}`;
     socket.send(`{"id":1,"method":"test_big","params":["0x${(200_000 + i).toString(16)}"]}`);
     socket.send(`{"id":1,"method":"test_notify","params":["0x2","${text}"]}`);
     if (i % 8 === 0) {
       socket.pause();
-      await setTimeout(10);
+      // Pings come between frames that wait.
+      await timers.advance(1_000 / 20);
       socket.resume();
     }
   }
-  while (answers < 2 * rounds || notices.length < 2 * rounds) await setTimeout(5);
+  await received;
   const expected = Array.from({ length: 2 * rounds }, (_, i) => 1000 + Math.floor(i / 2));
   assert.deepEqual(notices, expected);
-  while (pings === 0) await setTimeout(5);
+  await timers.advance(1_000);
+  await pinged;
   const closed = closeCode(socket);
   await server.close();
   assert.equal(await closed, 1001);
@@ -444,13 +462,18 @@ test("WebSocket: a binary frame is read as the text in it", async () => {
 });
 
 test("WebSocket: a subscriber that does not read is cut", async () => {
-  const { ws } = await start({ limits: { notificationBufferBytesMax: 100_000 } });
+  let cut = (_reason: string) => {};
+  const rejected = new Promise<string>((resolve) => {
+    cut = resolve;
+  });
+  const observer = { ...SILENT_OBSERVER, rejected: (_transport: string, reason: string) => cut(reason) };
+  const { ws } = await start({ limits: { notificationBufferBytesMax: 100_000 }, modules: { observer } });
   const socket = await openWs(ws);
   socket.pause();
   const text = "x".repeat(10_000);
   socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "test_notify", params: ["0x7d0", text] }));
   const closed = closeCode(socket);
-  await setTimeout(50);
+  assert.equal(await rejected, "notifications");
   socket.resume();
   assert.ok([1008, 1006].includes(await closed));
 });
@@ -491,7 +514,7 @@ test("IPC: a stale socket is replaced, a living one is not, a long path is rejec
   const stale = join(home, "stale.ipc");
   writeFileSync(stale, "");
   const options = { ipc: { path: stale } };
-  const modules = { registry: TEST_REGISTRY, modules: {} };
+  const modules = { registry: TEST_REGISTRY, modules: {}, timers: fatalTimers };
   open.push(await startRpcServer(options, modules));
   await assert.rejects(startRpcServer(options, modules), { code: "IPC_PATH_IN_USE" });
   await assert.rejects(startRpcServer({ ipc: { path: `/${"x".repeat(200)}` } }, modules), {
@@ -507,7 +530,7 @@ test("a server that cannot listen everywhere listens nowhere", async () => {
   await assert.rejects(
     startRpcServer(
       { ipc: { path }, http: { ...endpoint, port: 0 }, ws: { ...endpoint, port } },
-      { registry: TEST_REGISTRY, modules: {} },
+      { registry: TEST_REGISTRY, modules: {}, timers: fatalTimers },
     ),
     { code: "EADDRINUSE" },
   );
@@ -526,14 +549,24 @@ test("closing ends WebSocket connections with 1001", async () => {
 const NO_WORKER_YET = { handOver: () => false, opened() {}, async shut() {} };
 
 test("closing does not wait for connections that no worker took", async () => {
-  const { server, http } = await start({ modules: { connectionWorkers: NO_WORKER_YET } });
+  const timers = new ManualTimers();
+  const { server, http } = await start({ modules: { connectionWorkers: NO_WORKER_YET, timers } });
   // Chunks are for node:http, which keeps the connection.
   const call = `POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
-  const ended = sendRaw(http, `${call}${echo.length.toString(16)}\r\n${echo}\r\n0\r\n\r\n`);
-  await setTimeout(50);
-  const isOpen = await Promise.race([server.close(60_000), setTimeout(10_000, "open")]);
-  assert.equal(isOpen, undefined);
-  assert.match(await ended, /"result":"hello"/);
+  const socket = connect(Number(new URL(http).port));
+  let text = "";
+  const ended = new Promise((resolve) => socket.on("close", resolve));
+  const answered = new Promise<void>((resolve) => {
+    socket.on("data", (chunk) => {
+      text += chunk;
+      if (text.includes('"result":"hello"')) resolve();
+    });
+  });
+  socket.write(`${call}${echo.length.toString(16)}\r\n${echo}\r\n0\r\n\r\n`);
+  await answered;
+  // Without an end of the grace, which no clock brings here.
+  await server.close(60_000);
+  await ended;
 });
 
 test("a client that does not finish its headers is cut where no worker took it", async () => {

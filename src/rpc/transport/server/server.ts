@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { Timers } from "../../../telemetry/timers.ts";
 import { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
 import { createAccessPolicy } from "../dispatch/access.ts";
@@ -43,6 +44,7 @@ export type RpcServerOptions = {
 export type RpcServerModules<Modules> = {
   readonly registry: Registry<Modules>;
   readonly modules: Modules;
+  readonly timers: Timers;
   readonly observer?: RpcObserver;
   readonly authenticate?: Authenticate;
   readonly admission?: CallAdmission;
@@ -91,11 +93,13 @@ export async function startRpcServer<Modules>(
     output: new MemoryBudget(limits.outputBytesMax, (bytes) => observer.memory("output", bytes)),
   };
   const { output } = budgets;
+  const { timers } = modules;
   const listenerModules = {
     dispatcher: new Dispatcher({ limits, observer, output }, modules),
     observer,
     budgets,
-    pipelined: new SharedSlices({ sliceMs: PIPELINED_MS_MAX }),
+    pipelined: new SharedSlices(timers, { sliceMs: PIPELINED_MS_MAX }),
+    timers,
     ...(modules.authenticate && { authenticate: modules.authenticate }),
   };
   let { tls } = options;

@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { Timer } from "../../../telemetry/timers.ts";
 import type { JsonText } from "../codec.ts";
 import { type Caller, type Connection, RequestContext } from "../dispatch/context.ts";
 import type { Reply } from "../dispatch/dispatcher.ts";
@@ -50,7 +51,7 @@ export abstract class SocketConnection implements Connection {
   #isServingHeld = false;
   #isEnding = false;
   #isClosed = false;
-  #deadline: NodeJS.Timeout | undefined;
+  #deadline: Timer | undefined;
   #timedMessage: number | undefined;
 
   constructor(socket: Duplex, caller: Omit<Caller, "connection">, limits: RpcLimits, modules: ListenerModules) {
@@ -147,7 +148,7 @@ export abstract class SocketConnection implements Connection {
     }
     if (message === this.#timedMessage) return;
     this.#timedMessage = message;
-    clearTimeout(this.#deadline);
+    this.#deadline?.cancel();
     this.#deadline = message === undefined ? undefined : this.#startDeadline();
   }
 
@@ -163,7 +164,7 @@ export abstract class SocketConnection implements Connection {
   protected closed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    clearTimeout(this.#deadline);
+    this.#deadline?.cancel();
     this.#held.length = 0;
     this.#queue.clear();
     this.#input.close();
@@ -172,12 +173,12 @@ export abstract class SocketConnection implements Connection {
     for (const task of this.#closeTasks.splice(0)) task();
   }
 
-  #startDeadline(): NodeJS.Timeout {
-    return setTimeout(() => {
+  #startDeadline(): Timer {
+    return this.modules.timers.after(this.limits.messageTimeoutMs, "message timeout", () => {
       // While reading is paused the client cannot go on sending.
       if (this.#isReadingPaused) this.#deadline = this.#startDeadline();
       else this.cut("timeout");
-    }, this.limits.messageTimeoutMs);
+    });
   }
 
   readonly #written = (): void => {

@@ -58,7 +58,7 @@ const PING_TURNS = 20;
 
 export function createWsAcceptor(options: TcpListenerOptions, modules: ListenerModules): WsAcceptor {
   const { limits } = options;
-  const { observer } = modules;
+  const { observer, timers } = modules;
   const connections = new Set<WsConnection>();
   // Compression costs memory for each connection: 10,000 of them would take 700 MB for one broadcast.
   const server = new WebSocketServer({
@@ -69,7 +69,7 @@ export function createWsAcceptor(options: TcpListenerOptions, modules: ListenerM
     clientTracking: false,
   });
   let turn = 0;
-  const pinger = setInterval(() => {
+  const pinger = timers.every(limits.wsPingIntervalMs / PING_TURNS, "WebSocket ping", () => {
     turn = (turn + 1) % PING_TURNS;
     for (const connection of connections) {
       try {
@@ -80,8 +80,7 @@ export function createWsAcceptor(options: TcpListenerOptions, modules: ListenerM
         connection.terminate();
       }
     }
-  }, limits.wsPingIntervalMs / PING_TURNS);
-  pinger.unref();
+  });
   let opened = 0;
 
   function acceptUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -111,7 +110,7 @@ export function createWsAcceptor(options: TcpListenerOptions, modules: ListenerM
   }
 
   async function close(graceMs = 1000): Promise<void> {
-    clearInterval(pinger);
+    pinger.cancel();
     const gone = [...connections].map(
       (connection) =>
         new Promise<void>((resolve) => {
@@ -119,11 +118,11 @@ export function createWsAcceptor(options: TcpListenerOptions, modules: ListenerM
           connection.close(GOING_AWAY, "the node stops");
         }),
     );
-    const timer = setTimeout(() => {
+    const timer = timers.after(graceMs, "end of WebSocket", () => {
       for (const connection of connections) connection.terminate();
-    }, graceMs);
+    });
     await Promise.all(gone);
-    clearTimeout(timer);
+    timer.cancel();
   }
 
   return { acceptUpgrade, close };
@@ -192,7 +191,7 @@ class WsConnection extends SocketConnection {
       left -= chunk.length;
       if (left < 0) this.terminate();
     });
-    setTimeout(() => this.terminate(), LINGER_MS).unref();
+    this.modules.timers.after(LINGER_MS, "closing WebSocket", () => this.terminate());
   }
 
   /** Where everything needs a token subscriptions end with theirs: they would go on, as nobody calls for them. */
@@ -287,7 +286,7 @@ class WsConnection extends SocketConnection {
     }
     if (this.#ws.isPaused) this.#ws.resume();
     this.close(...CLOSE_TEXTS[reason]);
-    setTimeout(() => this.terminate(), CLOSE_MS).unref();
+    this.modules.timers.after(CLOSE_MS, "closing WebSocket", () => this.terminate());
   }
 
   #lose(reason: string): void {

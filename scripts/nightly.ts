@@ -1,0 +1,189 @@
+/**
+ * `npm run test:nightly [-- --minutes 240] [--only seeds,mutants]`: what finds faults and takes longer than a change can wait for. Everything is drawn from one seed,
+ * which is the day's number unless `--seed` gives another, and a failure prints the command that repeats it. The report is `docs/nightly.md`.
+ *
+ * `--minutes` is the time of the parts that could go on for ever; the others take some 70 minutes on two cores.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const REPORT = join(root, "docs/nightly.md");
+const LOGS = join(root, ".cache/nightly");
+/** Of a part's output, which ends with its figures. */
+const FIGURE =
+  /^(?:ℹ (?:tests|pass|fail|skipped) \d+|.*\b(?:seeds green|mutants caught|differences? in|kills?\b.*lost|passed, \d+ failed)\b.*)$/;
+const FIGURES_MAX = 6;
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "240" },
+    seed: { type: "string", default: String(Math.floor(Date.now() / 86_400_000)) },
+    only: { type: "string" },
+  },
+});
+const minutes = Number(values.minutes);
+const parallel = String(availableParallelism());
+/** Seeds of one night do not meet those of the next. */
+const first = String(Number(values.seed) * 100_000);
+const script = (file: string, ...args: readonly string[]) => [process.execPath, "--import", "tsx", file, ...args];
+const npm = (...args: readonly string[]) => ["npm", ...args];
+
+/** The share of `--minutes` in seconds. */
+const share = (part: number) => String(Math.round(part * minutes * 60));
+
+type Part = {
+  readonly name: string;
+  /** What it finds that continuous integration does not look for. */
+  readonly finds: string;
+  readonly command: readonly string[];
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Left out, and said so, where the program is not on PATH. */
+  readonly needs?: string;
+};
+
+const PARTS: readonly Part[] = [
+  {
+    name: "versions",
+    finds: "every test on every version of Node.js, in place of those that depend on the engine",
+    command: npm("test", "--", "--all", "--every"),
+  },
+  {
+    name: "properties",
+    finds: "counterexamples of properties from another seed, with more runs",
+    command: npm("test"),
+    environment: { TEST_SEED: values.seed, FUZZ_RUNS: "2000" },
+  },
+  {
+    name: "seeds",
+    finds: "simulated networks that violate a check",
+    command: script("scripts/simulate.ts", "--seed", first, "--seconds", share(0.4), "--parallel", parallel),
+  },
+  {
+    name: "mutants",
+    finds: "deliberate faults that the simulator no longer catches; eight of them run with every change",
+    command: script("scripts/simulate.ts", "--mutants", "all", "--parallel", parallel),
+  },
+  {
+    name: "fuzz-evm",
+    finds: "programs on which the EVM differs from another one",
+    command: script("test/fuzz/evm.ts", "--seed", first, "--count", String(minutes * 250)),
+  },
+  {
+    name: "fuzz-transactions",
+    finds: "transactions whose rules differ from another implementation's",
+    command: script("test/fuzz/transactions.ts", "--seed", first, "--count", String(minutes * 250)),
+  },
+  {
+    name: "fuzz-parallel",
+    finds: "blocks that differ when they are applied from recorded executions",
+    command: script("test/fuzz/parallel.ts", "--seed", first, "--count", String(minutes * 10)),
+  },
+  {
+    name: "storm",
+    finds: "anything acknowledged that a kill loses",
+    command: script(
+      "test/storm/run.ts",
+      "1000000",
+      "--part",
+      String(minutes * 2),
+      "--engine",
+      "solo",
+      "--parallel",
+      parallel,
+    ),
+  },
+  {
+    name: "storm-network",
+    finds: "networks of real nodes that a fault stops or splits",
+    command: script("test/network/faults/run.ts", String(Math.ceil(minutes / 4))),
+    needs: "cometbft",
+  },
+  {
+    name: "networks",
+    finds: "everything else about networks with the real CometBFT",
+    command: script("scripts/test.ts", "test/network"),
+    environment: { EVMINT_COMETBFT: "1" },
+    needs: "cometbft",
+  },
+  {
+    name: "geth",
+    finds: "answers that differ from geth's",
+    command: script("scripts/conformance.ts", "geth", "--fuzz", String(minutes * 10)),
+    needs: "geth",
+  },
+];
+
+type Outcome = {
+  readonly part: Part;
+  readonly result: string;
+  readonly minutes: number;
+  readonly figures: readonly string[];
+};
+
+const only = values.only?.split(",");
+const unknown = only?.find((name) => PARTS.every((part) => part.name !== name));
+if (unknown !== undefined) {
+  console.error(`--only takes ${PARTS.map(({ name }) => name).join(", ")}, not ${unknown}`);
+  process.exit(2);
+}
+mkdirSync(LOGS, { recursive: true });
+const outcomes: Outcome[] = [];
+for (const part of PARTS.filter(({ name }) => only === undefined || only.includes(name))) {
+  const outcome = await run(part);
+  console.log(`${part.name}: ${outcome.result} after ${outcome.minutes.toFixed(1)} min\n${outcome.figures.join("\n")}`);
+  outcomes.push(outcome);
+}
+if (only === undefined) writeFileSync(REPORT, reportOf(outcomes));
+process.exitCode = outcomes.some(({ result }) => result === "failed") ? 1 : 0;
+
+async function run(part: Part): Promise<Outcome> {
+  if (part.needs !== undefined && spawnSync("which", [part.needs]).status !== 0) {
+    return { part, result: `left out: ${part.needs} is not on PATH`, minutes: 0, figures: [] };
+  }
+  const log = join(LOGS, `${part.name}.log`);
+  const started = performance.now();
+  const [program, ...args] = part.command;
+  const output = createWriteStream(log);
+  const child = spawn(program!, args, { cwd: root, env: { ...process.env, ...part.environment, TMPDIR: tmpdir() } });
+  child.stdout.pipe(output, { end: false });
+  child.stderr.pipe(output, { end: false });
+  const code = await new Promise<number | null>((resolve, reject) => child.on("error", reject).on("close", resolve));
+  await new Promise<void>((resolve) => output.end(resolve));
+  const figures = readFileSync(log, "utf8")
+    .split("\n")
+    .filter((line) => FIGURE.test(line))
+    .slice(-FIGURES_MAX);
+  if (code !== 0) {
+    const environment = Object.entries(part.environment ?? {}).map(([name, value]) => `${name}=${value} `);
+    console.error(`${part.name} failed; its output is ${log}\nagain: ${environment.join("")}${part.command.join(" ")}`);
+  }
+  return {
+    part,
+    result: code === 0 ? "passed" : "failed",
+    minutes: (performance.now() - started) / 60_000,
+    figures,
+  };
+}
+
+function reportOf(all: readonly Outcome[]): string {
+  const commit = spawnSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" }).stdout.trim();
+  const rows = all.map(({ part, result, minutes: took, figures }) => {
+    const text = figures.map((line) => line.replace(/^ℹ /, "").replaceAll("|", "\\|")).join(", ");
+    return `| ${part.name} | ${part.finds} | ${result} | ${took.toFixed(0)} | ${text} |`;
+  });
+  return `# The nightly run
+
+\`npm run test:nightly\` runs what finds faults and takes longer than a change can wait for, and writes this page. \`scripts/nightly.ts\` lists its parts; \`--only\` runs some of them.
+
+The last one: commit ${commit}, seed ${values.seed}, Node.js ${process.versions.node}, ${availableParallelism()} cores, \`--minutes ${values.minutes}\`.
+
+| part | finds | result | minutes | figures |
+|---|---|---|---:|---|
+${rows.join("\n")}
+`;
+}

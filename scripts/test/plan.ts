@@ -1,0 +1,138 @@
+/** Which test files run where: the one place that knows their groups and passes. */
+import { existsSync, readdirSync } from "node:fs";
+import { join, relative } from "node:path";
+
+/** Kill processes again and again, drive a browser where there is one, or do one thing for longer than ten seconds. */
+const LONG = [
+  "src/chain/store/failed-commits.test.ts",
+  "src/chain/store/index/load-genesis.test.ts",
+  "src/dev/fork/poisoned-answers.test.ts",
+  "src/les/checkpoints/checkpoint-indexer.test.ts",
+  "test/browser/",
+  "test/conformance/precompiles.test.ts",
+  "test/crash/",
+  "test/differential/",
+  "test/docs/examples",
+  "test/docs/walk.test.ts",
+  "test/e2e/compiled-contracts.test.ts",
+  "test/e2e/dev-control-model.test.ts",
+  "test/e2e/dev-fork",
+  "test/e2e/geth-import.test.ts",
+  "test/e2e/limits/followers-soak.test.ts",
+  "test/e2e/same-answers.test.ts",
+  "test/e2e/shh/nodes.test.ts",
+  "test/explorer/developer.test.ts",
+  "test/explorer/lies.test.ts",
+  "test/explorer/recompile.test.ts",
+  "test/explorer/screenshots.test.ts",
+  "test/explorer/walk.test.ts",
+  "test/explorer/wallet.test.ts",
+  "test/security/account-permissions.test.ts",
+  "test/security/poisoned-snapshots.test.ts",
+  "test/simulation/cometbft/agreement.test.ts",
+  "test/simulation/determinism.test.ts",
+  "test/simulation/mutants/mutants.test.ts",
+  "test/simulation/seeds.test.ts",
+  "test/storm/",
+];
+
+/** Run once more over connections that two RPC processes serve (ADR 53). */
+const OVER_PROCESSES = [
+  "test/e2e/acceptance.test.ts",
+  "test/e2e/events.test.ts",
+  "test/e2e/limits/http-limits.test.ts",
+  "test/e2e/limits/memory-budgets.test.ts",
+  "test/e2e/limits/request-limits.test.ts",
+  "test/e2e/limits/ws-limits.test.ts",
+  "test/e2e/resend.test.ts",
+  "test/e2e/retention.test.ts",
+  "test/e2e/trace-methods.test.ts",
+  "test/e2e/viem.test.ts",
+  "test/e2e/web3-subscriptions.test.ts",
+  "test/security/tokens.test.ts",
+];
+
+/** Depend on the engine: threads, processes, WebAssembly, HTTP parsing, files, start and stop. */
+const ENGINE = [
+  "src/wasm/",
+  "src/threads/",
+  "src/evm/engine",
+  "src/evm/modules/",
+  "src/calls/",
+  "src/processes/",
+  "src/primitives/",
+  "src/rpc/transport/server/",
+  "src/storage/",
+  "src/tracing/js/",
+  "test/e2e/acceptance",
+  "test/e2e/compiled-contracts",
+  "test/e2e/dev-chain",
+  "test/e2e/execution-threads",
+  "test/e2e/limits/http-limits",
+  "test/e2e/limits/ws-limits",
+  "test/e2e/require",
+  "test/e2e/rpc-processes",
+  "test/e2e/viem",
+  "test/sessions/",
+];
+
+/** Versions of Node.js that users have. */
+export const NODE_VERSIONS = ["20", "22", "24", "26"] as const;
+
+/** The files of a room in src/ share a process. A room above this size is split by the folders in it. */
+const ROOM_FILES_MAX = 24;
+
+/** Change what a process is, or take so much memory or time that their room would wait for them. */
+const ALONE: readonly string[] = [];
+
+const startsWithOneOf = (paths: readonly string[]) => (file: string) => paths.some((path) => file.startsWith(path));
+
+export const isLong = startsWithOneOf(LONG);
+export const isOverProcesses = startsWithOneOf(OVER_PROCESSES);
+export const dependsOnEngine = startsWithOneOf(ENGINE);
+const isAlone = startsWithOneOf(ALONE);
+
+/** All test files below src/ and test/, as paths below `root`. `node --test` takes globs only from Node.js 21. */
+export function testFiles(root: string): string[] {
+  return ["src", "test"]
+    .filter((folder) => existsSync(join(root, folder)))
+    .flatMap((folder) => filesBelow(join(root, folder)))
+    .map((file) => relative(root, file).replaceAll("\\", "/"))
+    .sort();
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return filesBelow(path);
+    return entry.name.endsWith(".test.ts") ? [path] : [];
+  });
+}
+
+/** Files that share a process. */
+export type Group = { readonly name: string; readonly files: readonly string[] };
+
+/** Those of src/ by room; each file of test/, which starts nodes, and each long one has a process of its own. */
+export function groupsOf(files: readonly string[]): Group[] {
+  const shared = files.filter((file) => file.startsWith("src/") && !isLong(file) && !isAlone(file));
+  const rooms = groupBy(shared, (file) => folderOf(file, 2));
+  const groups = rooms.flatMap((room) =>
+    room.files.length > ROOM_FILES_MAX ? groupBy(room.files, (file) => folderOf(file, 3)) : room,
+  );
+  const alone = files.filter((file) => !shared.includes(file)).map((file) => ({ name: file, files: [file] }));
+  return [...groups, ...alone];
+}
+
+/** The first `depth` folders of a file's path, or as many as it has. */
+function folderOf(file: string, depth: number): string {
+  return file.split("/").slice(0, -1).slice(0, depth).join("/");
+}
+
+function groupBy(files: readonly string[], nameOf: (file: string) => string): Group[] {
+  const groups = new Map<string, string[]>();
+  for (const file of files) {
+    const name = nameOf(file);
+    groups.set(name, [...(groups.get(name) ?? []), file]);
+  }
+  return [...groups].map(([name, inGroup]) => ({ name, files: inGroup }));
+}

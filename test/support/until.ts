@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { setTimeout } from "node:timers/promises";
+
+/** Only a hang takes so long: a loaded machine is slow, but not this slow. */
+const HANG_MS = 120_000;
+const LOOK_MS = 5;
+
+/**
+ * The first truthy value of `condition`. Only for what announces itself by no event, message or line of the log: a poll costs the machine what it
+ * waits for.
+ * @param what the awaited state, for the error
+ */
+export async function until<T>(condition: () => T | Promise<T>, what: string | (() => string)): Promise<T> {
+  const end = performance.now() + HANG_MS;
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    if (performance.now() > end) assert.fail(`waited in vain: ${typeof what === "string" ? what : what()}`);
+    await setTimeout(LOOK_MS);
+  }
+}

@@ -4,6 +4,8 @@ import { DevControlError } from "../dev/dev-settings.ts";
 import { dumpAccounts } from "../dev/state-dump.ts";
 import type { Address } from "../primitives/address.ts";
 import type { DevPort } from "../rpc/ports/dev.ts";
+import type { Timers } from "../telemetry/timers.ts";
+import { SharedSlices } from "../threads/shared-slices.ts";
 import { decodeTransaction } from "../types/transaction/decode.ts";
 import { impersonatedSender } from "../types/transaction/impersonation.ts";
 import type { ChainParts, PoolParts } from "./parts.ts";
@@ -27,10 +29,12 @@ export function createDevPort(
   modules: DevParts & {
     readonly core: Pick<ChainParts, "chain" | "store">;
     readonly mempool: PoolParts["mempool"];
+    readonly timers: Pick<Timers, "now" | "deferred">;
   },
 ): Omit<DevPort, "reset" | "setForkUrl"> {
   const { chain, store } = modules.core;
   const dev = () => assertDevChain(modules);
+  const slices = new SharedSlices(modules.timers);
 
   function addresses(): Set<Address> {
     const { number } = chain.head().block.header;
@@ -66,7 +70,7 @@ export function createDevPort(
     dropAll: ({ sender }) => dev().dropAll(sender && ((other) => other === sender)),
     dumpState() {
       dev();
-      return dumpAccounts(addresses(), chain);
+      return dumpAccounts(addresses(), chain, slices);
     },
   };
 }

@@ -10,6 +10,7 @@ import { type JsonText, jsonString } from "../rpc/transport/codec.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { SharedSlices } from "../threads/shared-slices.ts";
+import { CountedSlices } from "../threads/testing/counted-slices.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { findLogs } from "./log-search.ts";
 
@@ -19,8 +20,8 @@ const LIMITS = { resultsMax: 10_000, bytesMax: 20_000_000, workMax: 1_000_000 };
 const address = `0x${"01".repeat(20)}` as Address;
 
 /** Logs of one address, `countOf(number)` in each block; nothing is stored. */
-function sourceOf(countOf: (number: number) => number): LogSource {
-  const log = { address, topics: [], data: new Uint8Array(4) };
+function sourceOf(countOf: (number: number) => number, dataBytes = 4): LogSource {
+  const log = { address, topics: [], data: new Uint8Array(dataBytes) };
   return {
     candidates: (_filter, from, to) =>
       Array.from({ length: to - from + 1 }, (_, i) => from + i).filter((at) => countOf(at) > 0),
@@ -159,4 +160,33 @@ test("a range that a limit cuts is answered whole up to where it was cut, whatev
     }),
     { numRuns: 200 },
   );
+});
+
+test("findLogs writes a quarter of a megabyte between two looks at the clock, of many blocks and within one", async () => {
+  for (const [blocks, logs] of [
+    [40, 15],
+    [1, 60],
+    [600, 1],
+  ] as const) {
+    const slices = new CountedSlices();
+    const source = sourceOf(() => logs, 120_000);
+    const bytesMax = 10 ** 9;
+    const found = await findLogs(source, new LogFilter(), { from: 0, to: blocks - 1 }, { ...LIMITS, bytesMax }, slices);
+    assert.equal(found.count, blocks * logs);
+    const { length } = jsonString(found.json);
+    assert.ok(slices.turns >= length / (256 << 10) - 1, `${length} bytes in ${slices.turns} turns`);
+  }
+});
+
+test("findLogs ends within a block whose logs pass the limit of bytes, and forgets what it has of them", async () => {
+  const slices = new CountedSlices();
+  const source = sourceOf((number) => (number === 1 ? 100 : 1), 120_000);
+  const limits = { ...LIMITS, bytesMax: 1_000_000 };
+  const found = await findLogs(source, new LogFilter(), { from: 0, to: 2 }, limits, slices);
+  assert.deepEqual([found.count, found.end, found.limit], [1, 1, "bytes"]);
+  assert.deepEqual(numbersIn(found.json), [0]);
+  // Four of the hundred logs pass it.
+  assert.ok(slices.turns <= 8, `${slices.turns} turns`);
+  const first = await findLogs(source, new LogFilter(), { from: 1, to: 2 }, limits, slices);
+  assert.deepEqual([first.count, first.end, first.limit], [100, 2, "bytes"]);
 });

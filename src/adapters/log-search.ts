@@ -1,19 +1,21 @@
+import { BlockLogs } from "../chain/logs/block-logs.ts";
 import { LOG_CHUNK_BLOCKS, type LogFilter, type LogSource } from "../chain/logs/log-filter.ts";
-import { LogListWriter } from "../rpc/methods/json/log-list.ts";
+import { LogListWriter, type LogTexts } from "../rpc/methods/json/log-list.ts";
 import type { LogTextCache } from "../rpc/methods/json/log-text-cache.ts";
 import type { BlockRange } from "../rpc/methods/params/log-criteria.ts";
 import type { FoundLogs, LogLimits } from "../rpc/ports/chain-view.ts";
 import { RequestTimeoutError } from "../rpc/transport/errors.ts";
 import type { CancelToken } from "../threads/cancel-token.ts";
+import { StepWork } from "../threads/in-slices.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
 import type { SharedSlices } from "../threads/shared-slices.ts";
 
 /** Each window is twice as long as the one before: a search may end after a few candidates. */
 const FIRST_WINDOW_BLOCKS = 4_096;
-/** Work before the clock is looked at: sixteen blocks with few logs, or one of a thousand. */
-const WORK_PER_STEP = 16;
 /** Logs that count as much work as reading a block. */
 const LOGS_PER_WORK = 64;
+/** JSON of a block's logs that is written before the clock is looked at. */
+const JSON_BYTES_PER_STEP = 128 << 10;
 
 /**
  * The logs of `range` that `filter` matches, in order, all of one chain: after a rollback the search begins again. It ends early,
@@ -86,6 +88,16 @@ class RepeatedSearch {
   }
 }
 
+/** A block whose logs are searched, with what the list held before it. */
+type SearchedBlock = {
+  readonly logs: BlockLogs;
+  readonly texts: LogTexts | undefined;
+  readonly count: number;
+  readonly length: number;
+  /** Logs that were looked at. */
+  looked: number;
+};
+
 class LogSearch {
   readonly #source: LogSource;
   readonly #filter: LogFilter;
@@ -100,6 +112,10 @@ class LogSearch {
   #windowBlocks = FIRST_WINDOW_BLOCKS;
   readonly #workPerWindow: number;
   #work = 0;
+  readonly #step = new StepWork();
+  #isStepOver = false;
+  /** Under way. */
+  #block: SearchedBlock | undefined;
 
   constructor(
     source: LogSource,
@@ -120,11 +136,12 @@ class LogSearch {
 
   /** undefined: the slice is over and there is more to search */
   run(slices: SharedSlices): FoundLogs | undefined {
-    let stepEnd = this.#work + WORK_PER_STEP;
     for (;;) {
-      if (this.#work >= stepEnd) {
-        if (slices.isOver()) return undefined;
-        stepEnd = this.#work + WORK_PER_STEP;
+      if (this.#block !== undefined) {
+        const passed = this.#searchSome(this.#block);
+        if (passed !== undefined) return passed;
+        if (this.#isStepOver && slices.isOver()) return undefined;
+        continue;
       }
       const number = this.#candidates[this.#nextCandidate];
       if (number === undefined) {
@@ -138,9 +155,22 @@ class LogSearch {
         return this.#found(number, "work");
       }
       this.#nextCandidate++;
-      const passed = this.#searchBlock(number);
-      if (passed !== undefined) return passed;
+      this.#work++;
+      const logs = this.#source.logsOf(number);
+      if (logs !== undefined) this.#block = this.#begin(logs);
+      // Rolled back while the search gave way to other work.
+      else if (this.#step.add(0) && slices.isOver()) return undefined;
     }
+  }
+
+  #begin(logs: BlockLogs): SearchedBlock {
+    const { count, length } = this.#list;
+    const { number, bytes } = logs;
+    // One that may take more than a step is copied: its bytes may be the store's, which are good for this turn alone.
+    if (bytes.length > JSON_BYTES_PER_STEP / 2) {
+      return { logs: new BlockLogs(number, Buffer.from(bytes)), texts: undefined, count, length, looked: 0 };
+    }
+    return { logs, texts: this.#texts?.of(logs), count, length, looked: 0 };
   }
 
   #beginWindow(): void {
@@ -155,28 +185,29 @@ class LogSearch {
   }
 
   /** What was found, when the block passes a limit. */
-  #searchBlock(number: number): FoundLogs | undefined {
-    const logs = this.#source.logsOf(number);
-    this.#work++;
-    // A block that was rolled back while the search gave way to other work.
-    if (logs === undefined) return undefined;
-    const { count, length } = this.#list;
-    const texts = this.#texts?.of(logs);
-    const searched =
-      texts === undefined ? this.#list.addMatching(logs, this.#filter) : this.#list.addKnown(texts, this.#filter);
-    this.#work += Math.floor(searched / LOGS_PER_WORK);
-    const limit =
-      this.#list.count > this.#limits.resultsMax
-        ? "results"
-        : this.#list.length > this.#limits.bytesMax
-          ? "bytes"
-          : undefined;
+  #searchSome(block: SearchedBlock): FoundLogs | undefined {
+    const { logs, texts } = block;
+    const { number } = logs;
+    const list = this.#list;
+    const before = list.length;
+    let looked: number;
+    let isWhole = true;
+    if (texts === undefined) {
+      isWhole = list.addMatching(logs, this.#filter, false, JSON_BYTES_PER_STEP);
+      looked = logs.logIndex + 1;
+    } else looked = list.addKnown(texts, this.#filter);
+    const bytes = list.length - before + (block.looked === 0 ? logs.bytes.length : 0);
+    this.#isStepOver = this.#step.add(bytes, (block.looked === 0 ? 1 : 0) + (looked - block.looked) / LOGS_PER_WORK);
+    this.#work += Math.floor(looked / LOGS_PER_WORK) - Math.floor(block.looked / LOGS_PER_WORK);
+    block.looked = looked;
+    const { resultsMax, bytesMax } = this.#limits;
+    const limit = list.count > resultsMax ? "results" : list.length > bytesMax ? "bytes" : undefined;
+    const isFirst = number === this.#range.from;
+    if (isWhole || (limit !== undefined && !isFirst)) this.#block = undefined;
     if (limit === undefined) return undefined;
-    if (number > this.#range.from) {
-      this.#list.rewind({ count, length });
-      return this.#found(number, limit);
-    }
-    return this.#found(number + 1, limit);
+    if (isFirst) return isWhole ? this.#found(number + 1, limit) : undefined;
+    list.rewind(block);
+    return this.#found(number, limit);
   }
 
   #found(end: number, limit?: FoundLogs["limit"]): FoundLogs {

@@ -4,7 +4,7 @@ import { dumpState } from "../chain/inspect/state-dump.ts";
 import type { LogBlockStore } from "../chain/store/log-block-store.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hashToBytes } from "../primitives/hash.ts";
-import { dumpedAccountJson } from "../rpc/methods/debug/state.ts";
+import { dumpedAccountText } from "../rpc/methods/debug/state.ts";
 
 /** Accounts that are read and written at once. */
 const PAGE = 1_000;
@@ -34,7 +34,7 @@ export async function exportState(
     for (let start: Uint8Array | undefined = EMPTY_BYTES; start !== undefined; ) {
       const { accounts, next } = await dumpState(source, { ...whole, ...withoutLimit, start });
       for (const account of accounts) {
-        writeSync(descriptor, `${JSON.stringify(dumpedAccountJson(account))}\n`);
+        writeSync(descriptor, `${dumpedAccountText(account)}\n`);
       }
       written += accounts.length;
       start = next && hashToBytes(next);

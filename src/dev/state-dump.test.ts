@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { unpackDump } from "./state-dump.ts";
+import type { Address } from "../primitives/address.ts";
+import { hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
+import { allAtOnce } from "../threads/in-slices.ts";
+import { CountedSlices } from "../threads/testing/counted-slices.ts";
+import { dumpAccounts, dumpInSteps, unpackDump } from "./state-dump.ts";
 
 const ADDRESS = `0x${"11".repeat(20)}`;
 const text = (account: unknown) => JSON.stringify({ accounts: { [ADDRESS]: account } });
+
+const unpack = (bytes: Uint8Array, bytesMax?: number) => unpackDump(bytes, new CountedSlices(), bytesMax);
 
 const FAULT = { code: "DEV_CONTROL" };
 
@@ -13,7 +19,7 @@ test("unpackDump reads a dump, packed or plain", async () => {
   const slot = `0x${"1".padStart(64, "0")}`;
   const expected = { address: ADDRESS, nonce: 3n, balance: 5n, code: Uint8Array.of(0) };
   for (const bytes of [Buffer.from(json), gzipSync(json)]) {
-    assert.deepEqual(await unpackDump(bytes), [{ ...expected, storage: new Map([[slot, 2n]]) }]);
+    assert.deepEqual(await unpack(bytes), [{ ...expected, storage: new Map([[slot, 2n]]) }]);
   }
 });
 
@@ -21,10 +27,10 @@ test("unpackDump stops at a dump that is larger than its limit once it is unpack
   const json = text({ balance: "0x5" });
   const bomb = gzipSync(Buffer.alloc(65 << 20, " "));
   assert.ok(bomb.length < 100_000);
-  await assert.rejects(unpackDump(bomb), FAULT);
+  await assert.rejects(unpack(bomb), FAULT);
   for (const bytes of [Buffer.from(json), gzipSync(json)]) {
-    assert.equal((await unpackDump(bytes, json.length + 100)).length, 1);
-    await assert.rejects(unpackDump(bytes, json.length - 1), FAULT);
+    assert.equal((await unpack(bytes, json.length + 100)).length, 1);
+    await assert.rejects(unpack(bytes, json.length - 1), FAULT);
   }
 });
 
@@ -44,6 +50,50 @@ test("unpackDump refuses numbers that no account and no slot can have", async ()
     null,
     5,
   ]) {
-    await assert.rejects(unpackDump(Buffer.from(text(account))), FAULT, JSON.stringify(account));
+    await assert.rejects(unpack(Buffer.from(text(account))), FAULT, JSON.stringify(account));
   }
+});
+
+/** A chain of one block whose accounts have `slots` slots each. */
+function chainOf(slots: number, hashOf: () => string = () => ZERO_HASH) {
+  const entries = Array.from({ length: slots }, (_, i) => [hashFromBigint(BigInt(i)), 1n] as const);
+  const state = {
+    account: () => ({ nonce: 1n, balance: 2n }),
+    code: () => new Uint8Array(10),
+    storageEntries: () => entries,
+  };
+  const head = () => ({ block: { header: { number: 3 }, hash: ZERO_HASH } });
+  return { head, stateAt: () => state, blockHash: hashOf } as never;
+}
+
+const ADDRESSES = Array.from({ length: 40 }, (_, i) => `0x${i.toString(16).padStart(40, "0")}` as Address);
+
+test("dumpAccounts pauses by the slots that it read, and ends where its block is rolled back meanwhile", async () => {
+  for (const [slots, least, most] of [
+    [1_000, 39, 40],
+    [0, 1, 3],
+  ] as const) {
+    const slices = new CountedSlices();
+    const dump = await dumpAccounts(ADDRESSES, chainOf(slots), slices);
+    assert.equal(Object.keys(dump.accounts).length, 40);
+    assert.ok(slices.turns >= least && slices.turns <= most, `${slices.turns} turns`);
+  }
+  const rolledBack = chainOf(1_000, () => hashFromBigint(9n));
+  await assert.rejects(dumpAccounts(ADDRESSES, rolledBack, new CountedSlices()), FAULT);
+});
+
+test("a dump is written and read in steps, and is what was dumped", async () => {
+  const dump = await dumpAccounts(ADDRESSES, chainOf(1_000), new CountedSlices());
+  const steps = dumpInSteps(dump);
+  let count = 1;
+  while (!steps.next().done) count++;
+  assert.ok(count >= 20, `${count} steps`);
+  const bytes = allAtOnce(dumpInSteps(dump));
+  const { accounts, best_block_number: head } = JSON.parse(bytes.toString());
+  assert.deepEqual([accounts, head], [dump.accounts, 3]);
+  const slices = new CountedSlices();
+  const edits = await unpackDump(bytes, slices);
+  assert.equal(edits.length, 40);
+  assert.equal(edits[39]!.storage!.size, 1_000);
+  assert.ok(slices.turns >= 40 * 3, `${slices.turns} turns`);
 });

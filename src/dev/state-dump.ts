@@ -5,6 +5,8 @@ import { type Address, parseAddress } from "../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
+import { inSlices, StepWork } from "../threads/in-slices.ts";
+import type { SharedSlices } from "../threads/shared-slices.ts";
 import { DevControlError } from "./dev-settings.ts";
 import type { AccountEdit } from "./dev-state.ts";
 
@@ -28,14 +30,34 @@ type DumpedAccount = {
 const CALLERS_DUMP_BYTES_MAX = 64 << 20;
 /** Of a file that the operator names, which is read before the chain serves anyone; a string has hardly more. */
 export const FILE_DUMP_BYTES_MAX = 500 << 20;
+/** Of a slot, which takes a microsecond to read, as work. */
+const SLOT_BYTES = 256;
+const SLOTS_PER_STEP = 256;
+const ACCOUNTS_PER_STEP = 64;
 const WORD_END = 2n ** 256n;
 const NONCE_END = 2n ** 64n;
 
-export function dumpAccounts(addresses: Iterable<Address>, chain: Chain): StateDump {
-  const { number } = chain.head().block.header;
+/**
+ * The accounts of the newest state, read in slices.
+ * @throws DevControlError where its block is rolled back meanwhile
+ */
+export async function dumpAccounts(
+  addresses: Iterable<Address>,
+  chain: Pick<Chain, "head" | "stateAt" | "blockHash">,
+  slices: SharedSlices,
+): Promise<StateDump> {
+  const { header, hash } = chain.head().block;
+  const { number } = header;
   const state = chain.stateAt(number);
   const accounts: Record<Address, DumpedAccount> = {};
+  const work = new StepWork();
+  let bytes = 0;
   for (const address of addresses) {
+    if (work.add(bytes) && slices.isOver()) {
+      await slices.next();
+      if (chain.blockHash(number) !== hash) throw new DevControlError("the block of the state was rolled back");
+    }
+    bytes = 0;
     const account = state.account(address);
     if (account === undefined) continue;
     const slots = [...state.storageEntries(address)].map(([slot, value]) => [slot, hashFromBigint(value)] as const);
@@ -45,25 +67,27 @@ export function dumpAccounts(addresses: Iterable<Address>, chain: Chain): StateD
       code: bytesToHex(state.code(account.codeHash)),
       storage: Object.fromEntries(slots),
     };
+    bytes = accounts[address].code.length + SLOT_BYTES * slots.length;
   }
   return { accounts, bestBlockNumber: number };
 }
 
 /** The dump as `anvil_dumpState` gives it: JSON, packed by gzip. */
-export async function packDump(dump: StateDump): Promise<Uint8Array> {
-  return promisify(gzip)(dumpText(dump));
+export async function packDump(dump: StateDump, slices: SharedSlices): Promise<Uint8Array> {
+  return promisify(gzip)(await inSlices(dumpInSteps(dump), slices));
 }
 
-/** The dump as `anvil --dump-state` writes it: JSON. */
-export function dumpText({ accounts, bestBlockNumber }: StateDump): string {
-  return JSON.stringify({
-    block: null,
-    accounts,
-    best_block_number: bestBlockNumber,
-    blocks: [],
-    transactions: [],
-    historical_states: null,
-  });
+/** The dump as `anvil --dump-state` writes it: JSON, in steps. */
+export function* dumpInSteps({ accounts, bestBlockNumber }: StateDump): Generator<undefined, Buffer> {
+  const parts = [Buffer.from('{"block":null,"accounts":{')];
+  const work = new StepWork();
+  for (const [address, account] of Object.entries(accounts)) {
+    const part = Buffer.from(`${parts.length === 1 ? "" : ","}"${address}":${JSON.stringify(account)}`);
+    parts.push(part);
+    if (work.add(part.length)) yield;
+  }
+  const end = `},"best_block_number":${bestBlockNumber},"blocks":[],"transactions":[],"historical_states":null}`;
+  return Buffer.concat([...parts, Buffer.from(end)]);
 }
 
 /**
@@ -71,14 +95,18 @@ export function dumpText({ accounts, bestBlockNumber }: StateDump): string {
  * @param bytesMax of its JSON
  * @throws DevControlError
  */
-export async function unpackDump(bytes: Uint8Array, bytesMax = CALLERS_DUMP_BYTES_MAX): Promise<AccountEdit[]> {
+export async function unpackDump(
+  bytes: Uint8Array,
+  slices: SharedSlices,
+  bytesMax = CALLERS_DUMP_BYTES_MAX,
+): Promise<AccountEdit[]> {
   const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
   if (bytes.length > bytesMax) throw tooLarge(bytesMax);
   try {
     const text = isPacked
       ? await promisify(gunzip)(bytes, { maxOutputLength: bytesMax })
       : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    return editsOf(JSON.parse(text.toString()));
+    return await inSlices(editsInSteps(JSON.parse(text.toString())), slices);
   } catch (cause) {
     if (cause instanceof DevControlError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
@@ -90,34 +118,39 @@ function tooLarge(bytesMax: number): DevControlError {
   return new DevControlError(`the state has more than ${bytesMax} bytes`, { bytesMax });
 }
 
-function editsOf(dump: { readonly accounts?: unknown } | null): AccountEdit[] {
+function* editsInSteps(dump: { readonly accounts?: unknown } | null): Generator<undefined, AccountEdit[]> {
   const accounts = dump?.accounts;
   if (typeof accounts !== "object" || accounts === null) {
     throw new DevControlError('the state has no member "accounts"');
   }
-  return Object.entries(accounts).map(([key, account]) => {
+  const edits: AccountEdit[] = [];
+  for (const [key, account] of Object.entries(accounts)) {
     try {
       if (typeof account !== "object") throw new TypeError("not an object");
-      return editOf(parseAddress(key), account);
+      edits.push(yield* editInSteps(parseAddress(key), account));
     } catch (cause) {
       throw new DevControlError(`account ${key} of the state is malformed`, { key }, { cause });
     }
-  });
+    if (edits.length % ACCOUNTS_PER_STEP === 0) yield;
+  }
+  return edits;
 }
 
-function editOf(
+function* editInSteps(
   address: Address,
   { nonce = 0, balance = "0x0", code = "0x", storage = {} }: Partial<DumpedAccount>,
-): AccountEdit {
-  const slots = Object.entries(storage).map(
-    ([slot, value]) => [hashFromBigint(below(WORD_END, slot)), below(WORD_END, value)] as const,
-  );
+): Generator<undefined, AccountEdit> {
+  const slots = new Map<Hash, bigint>();
+  for (const [slot, value] of Object.entries(storage)) {
+    slots.set(hashFromBigint(below(WORD_END, slot)), below(WORD_END, value));
+    if (slots.size % SLOTS_PER_STEP === 0) yield;
+  }
   return {
     address,
     nonce: below(NONCE_END, nonce),
     balance: below(WORD_END, balance),
     code: hexToBytes(code),
-    storage: new Map(slots),
+    storage: slots,
   };
 }
 

@@ -106,6 +106,30 @@ describe("dumpState", () => {
   });
 });
 
+test("dumpState pauses by the bytes of code and the slots that it read, not by accounts alone", async () => {
+  const existing = Array.from({ length: 40 }, (_, i) => addressOf(i + 1));
+  const { keys } = keysOf(existing, []);
+  const slots = Array.from({ length: 1_000 }, (_, i) => [hashOf(Uint8Array.of(i >> 8, i & 255)), 1n] as const);
+  const pausesOf = async (codeBytes: number, slotCount: number) => {
+    let pauses = 0;
+    const source = sourceOf(existing, keys);
+    const account = { ...EMPTY_ACCOUNT, codeHash: hashOf(Uint8Array.of(7)) };
+    const state = {
+      ...source.state,
+      account: () => account,
+      code: () => new Uint8Array(codeBytes),
+      storageEntries: () => slots.slice(0, slotCount),
+    };
+    const resumed = () => void pauses++;
+    const options = { ...OPTIONS, withCode: true, withStorage: true, start: EMPTY_BYTES, accountsMax: 40, resumed };
+    await dumpState({ ...source, state }, options);
+    return pauses;
+  };
+  assert.equal(await pausesOf(128 << 10, 0), 40);
+  assert.equal(await pausesOf(0, 1_000), 40);
+  assert.equal(await pausesOf(0, 0), 2);
+});
+
 describe("findPreimage", () => {
   const never = () => {};
 

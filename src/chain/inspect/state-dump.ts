@@ -5,6 +5,7 @@ import { type Hash, hashFromBytes, hashToBytes } from "../../primitives/hash.ts"
 import { keccak256Hash, keccak256OfHex } from "../../primitives/keccak.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { StateReader } from "../../state/reader.ts";
+import { StepWork } from "../../threads/in-slices.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { HashedKeys } from "../store/state/hashed-keys.ts";
 
@@ -46,11 +47,11 @@ export type DumpSource = {
 
 /** Addresses looked at before other work gets its turn: some 2 ms. */
 const SLICE = 200;
-/** The same of accounts that are shown, whose storage roots are proven. */
-const ACCOUNTS_PER_SLICE = 16;
 /** Characters of JSON around the values of one account, and of one slot. */
 const ACCOUNT_CHARS = 500;
 const SLOT_CHARS = 140;
+/** Of a slot, which takes a microsecond to read, as work. */
+const SLOT_BYTES = 256;
 
 /** The accounts of a state in the order of the account trie, which is that of their hashes. */
 export async function dumpState(
@@ -59,11 +60,8 @@ export async function dumpState(
 ): Promise<StateDump> {
   const found = await accountsFrom({ start: startHash(start), countMax: accountsMax + 1 }, { state, keys }, resumed);
   const accounts: DumpedAccount[] = [];
+  const work = new StepWork();
   for (const { hash, address, account } of found.slice(0, accountsMax)) {
-    if (accounts.length % ACCOUNTS_PER_SLICE === ACCOUNTS_PER_SLICE - 1) {
-      await setImmediate();
-      resumed();
-    }
     take(ACCOUNT_CHARS);
     const code = withCode && account.codeHash !== EMPTY_CODE_HASH ? state.code(account.codeHash) : EMPTY_BYTES;
     take(2 * code.length);
@@ -76,6 +74,10 @@ export async function dumpState(
     }
     const storageRoot = storageRootOf(address) ?? EMPTY_TRIE_ROOT;
     accounts.push({ ...account, address, hash, code, storage, storageRoot });
+    if (work.add(code.length + SLOT_BYTES * storage.length)) {
+      await setImmediate();
+      resumed();
+    }
   }
   return { accounts, next: found[accountsMax]?.hash };
 }

@@ -3,11 +3,13 @@ import { resolve } from "node:path";
 import { createDevPort } from "../../adapters/dev-port.ts";
 import type { Config } from "../../config/config.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
-import { dumpText, FILE_DUMP_BYTES_MAX, unpackDump } from "../../dev/state-dump.ts";
+import { dumpInSteps, FILE_DUMP_BYTES_MAX, unpackDump } from "../../dev/state-dump.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Timers } from "../../telemetry/timers.ts";
+import { allAtOnce } from "../../threads/in-slices.ts";
+import { SharedSlices } from "../../threads/shared-slices.ts";
 import type { ChainRole } from "../chain/chain-role.ts";
 
 /** The files of anvil's format that a dev chain begins with and leaves. */
@@ -30,14 +32,14 @@ export async function openDevStateFiles(
   if (loadState !== null && role().opened.resumed) {
     log.info("state is not loaded: the chain exists", { file: loadState });
   } else if (loadState !== null) {
-    const edits = await unpackDump(read(loadState), FILE_DUMP_BYTES_MAX);
-    await devPortOf(role()).edit({ edits });
+    const edits = await unpackDump(read(loadState), new SharedSlices(timers), FILE_DUMP_BYTES_MAX);
+    await devPortOf(role(), timers).edit({ edits });
     log.info("state loaded", { file: loadState, accounts: edits.length });
   }
   async function dump(): Promise<void> {
     if (dumpState === null) return;
-    const state = await devPortOf(role()).dumpState();
-    replaceFile(resolve(dumpState), dumpText(state), 0o600);
+    const state = await devPortOf(role(), timers).dumpState();
+    replaceFile(resolve(dumpState), allAtOnce(dumpInSteps(state)), 0o600);
     log.debug("state dumped", { file: dumpState });
   }
   const timer = stateIntervalMs === null ? undefined : timers.every(stateIntervalMs, "state dump", dump);
@@ -53,9 +55,9 @@ export async function openDevStateFiles(
   };
 }
 
-function devPortOf(role: ChainRole) {
+function devPortOf(role: ChainRole, timers: Timers) {
   const { devChain, pool, opened } = role;
-  return createDevPort({ core: role, mempool: pool.mempool, devChain, patches: opened.patches });
+  return createDevPort({ core: role, mempool: pool.mempool, devChain, patches: opened.patches, timers });
 }
 
 /** @throws InvalidConfigError */

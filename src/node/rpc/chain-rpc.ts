@@ -167,6 +167,7 @@ export class ChainRpc implements RpcTarget {
           mempool: pool.mempool,
           devChain,
           patches: opened.patches,
+          timers,
         }),
         reset,
         setForkUrl: ({ url }) => setForkUrl(config, opened.fork, url, machineTimers),

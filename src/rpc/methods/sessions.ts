@@ -34,6 +34,9 @@ export type MethodSlices = {
   readonly hash: SharedSlices;
 };
 
+/** What methods that write long answers need of the sessions. */
+export type JsonSessions = { readonly sessions: { readonly slices: Pick<MethodSlices, "json"> } };
+
 /** What methods that hash long inputs need of the sessions. */
 export type HashSessions = { readonly sessions: { readonly slices: Pick<MethodSlices, "hash"> } };
 

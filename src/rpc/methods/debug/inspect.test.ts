@@ -7,9 +7,10 @@ import { encodeBlock } from "../../../types/block-codec.ts";
 import { encodeHeader } from "../../../types/header-codec.ts";
 import { byHash } from "../../ports/block-selector.ts";
 import { ALICE, CODE, CONTRACT, createTestModules } from "../../testing/test-chain.ts";
+import { jsonString } from "../../transport/codec.ts";
 import { seedHash } from "./database.ts";
 import { getBlockRlp, getHeaderRlp, printBlock } from "./raw.ts";
-import { accountRange, dumpBlock, storageRangeAt } from "./state.ts";
+import { accountRange, dumpBlock, dumpTextInSteps, storageRangeAt } from "./state.ts";
 import { getModifiedAccountsByHash, getModifiedAccountsByNumber, stateSize } from "./state-changes.ts";
 
 const UNKNOWN_BLOCK = { code: "RPC_UNKNOWN_BLOCK" };
@@ -89,6 +90,21 @@ test("debug_dumpBlock writes accounts as geth does", async () => {
     },
     next: `${"A".repeat(41)}P8=`,
   });
+});
+
+test("debug_dumpBlock writes a quarter of a megabyte a step at most, also of one account with many slots", () => {
+  const slots = Array.from({ length: 20_000 }, (_, i) => [hashFromBigint(BigInt(i)), BigInt(i + 1)] as const);
+  const code = new Uint8Array(120_000);
+  for (const accounts of [[{ ...dumped, storage: slots }], Array.from({ length: 30 }, () => ({ ...dumped, code }))]) {
+    const steps = dumpTextInSteps({ root: ZERO_HASH, accounts, next: undefined });
+    let count = 1;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) count++;
+    const text = jsonString(step.value);
+    const { accounts: shown } = JSON.parse(text);
+    if (accounts.length === 1) assert.equal(Object.keys(shown[checksumAddress(CONTRACT)].storage).length, slots.length);
+    assert.ok(text.length / count < 256 << 10, `${text.length} in ${count} steps`);
+  }
 });
 
 test("debug_stateSize names its figures as geth does", async () => {

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import { hashToBytes } from "../../../primitives/hash.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
-import { inSlices } from "../../../threads/in-slices.ts";
+import { inSlices, StepWork } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { encodeBlock } from "../../../types/block-codec.ts";
@@ -14,7 +14,7 @@ import { array, data, nullable, rawJsonOf, string } from "../../transport/codec.
 import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
 import { getRawTransactionByHash } from "../eth/transactions.ts";
-import { TRANSACTIONS_A_STEP } from "../json/block-json.ts";
+import { TEXT_WORK } from "../json/block-json.ts";
 import { dataText } from "../json/write.ts";
 import type { Sessions } from "../sessions.ts";
 import { assertBlock } from "./database.ts";
@@ -91,9 +91,11 @@ export const getRawReceipts = defineMethod({
 
 function* encodedReceipts({ receipts }: ExecutedBlock): Generator<undefined, string> {
   const texts: string[] = [];
+  const work = new StepWork();
   for (const receipt of receipts) {
-    texts.push(dataText(encodeReceipt(receipt)));
-    if (texts.length % TRANSACTIONS_A_STEP === 0) yield;
+    const text = dataText(encodeReceipt(receipt));
+    texts.push(text);
+    if (work.add(text.length, TEXT_WORK)) yield;
   }
   return `[${texts.join(",")}]`;
 }

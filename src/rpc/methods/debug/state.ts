@@ -2,14 +2,26 @@ import type { DumpedAccount, StateDump } from "../../../chain/inspect/state-dump
 import { checksumAddress } from "../../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import { type Hash, hashFromBigint, hashToBytes } from "../../../primitives/hash.ts";
-import { bytesToHex } from "../../../primitives/hex.ts";
+import { inSlices, StepWork } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import { type BlockNumberOrTag, blockNumberOrTag, blockSelector } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { InspectionPort } from "../../ports/inspection.ts";
-import { address, boolean, data, json, jsonInteger, lenientInteger, type ParamCodec } from "../../transport/codec.ts";
+import {
+  address,
+  boolean,
+  data,
+  type JsonText,
+  json,
+  jsonInteger,
+  lenientInteger,
+  type ParamCodec,
+  rawJson,
+} from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
+import { dataText, joinedJson } from "../json/write.ts";
+import type { JsonSessions } from "../sessions.ts";
 import { DebugError } from "./database.ts";
 
 /** A block number as JSON number or QUANTITY, or a tag: geth's older methods took the first, its newer ones take the others. */
@@ -24,44 +36,57 @@ export const numberOrTag: ParamCodec<BlockNumberOrTag> = {
 /** The most accounts of one answer, in geth as well. */
 export const DUMP_ACCOUNTS_MAX = 256;
 
-/** geth's JSON of a dump: keys sorted, hashes of the top without prefix, `next` in base64. */
-export function dumpJson({ root, accounts, next }: StateDump & { readonly root: Hash }): unknown {
-  const entries = accounts.map((account) => [checksumAddress(account.address), dumpedAccountJson(account)] as const);
-  return {
-    root: root.slice(2),
-    accounts: sortedObject(entries),
-    ...(next !== undefined && { next: Buffer.from(hashToBytes(next)).toString("base64") }),
-  };
+/** geth's JSON of a dump, in steps: keys sorted, hashes of the top without prefix, `next` in base64. */
+export function* dumpTextInSteps({
+  root,
+  accounts,
+  next,
+}: StateDump & { readonly root: Hash }): Generator<undefined, JsonText> {
+  const parts: JsonText[] = [`{"root":"${root.slice(2)}","accounts":{`];
+  const byKey = accounts.map((account) => [checksumAddress(account.address), account] as const);
+  const work = new StepWork();
+  for (const [key, account] of sorted(byKey)) {
+    parts.push(`${parts.length === 1 ? "" : ","}"${key}":`);
+    for (const part of accountTexts(account)) {
+      parts.push(part.length < PIECE_CHARS ? part : Buffer.from(part));
+      if (work.add(part.length)) yield;
+    }
+  }
+  const last = next === undefined ? "" : `,"next":"${Buffer.from(hashToBytes(next)).toString("base64")}"`;
+  return joinedJson(...parts, `}${last}}`);
 }
 
 /** geth's JSON of one account, of `geth dump` too. */
-export function dumpedAccountJson(account: DumpedAccount): object {
+export function dumpedAccountText(account: DumpedAccount): string {
+  return [...accountTexts(account)].join("");
+}
+
+/** Longer parts are bytes at once: a string of all parts would be copied in one piece. */
+const PIECE_CHARS = 4096;
+/** Slots that are written at once: 64 KB. */
+const SLOTS_PER_PART = 512;
+
+/** Values of slots without prefix and leading zero bytes. */
+function* accountTexts(account: DumpedAccount): Generator<string> {
   const { address, hash, balance, nonce, storageRoot, codeHash, code, storage } = account;
-  return {
-    balance: balance.toString(),
-    nonce: Number(nonce),
-    root: storageRoot,
-    codeHash,
-    ...(code.length > 0 && { code: bytesToHex(code) }),
-    ...(storage.length > 0 && { storage: storageJson(storage) }),
-    address,
-    key: hash,
-  };
-}
-
-/** Values without prefix and leading zero bytes. */
-function storageJson(storage: readonly (readonly [slot: Hash, value: bigint])[]): object {
-  return sortedObject(
-    storage.map(([slot, value]) => {
+  yield `{"balance":"${balance}","nonce":${nonce},"root":"${storageRoot}","codeHash":"${codeHash}"`;
+  if (code.length > 0) yield `,"code":${dataText(code)}`;
+  const slots = sorted(storage);
+  for (let start = 0; start < slots.length; start += SLOTS_PER_PART) {
+    const texts = slots.slice(start, start + SLOTS_PER_PART).map(([slot, value]) => {
       const digits = value.toString(16);
-      return [slot, digits.length % 2 === 0 ? digits : `0${digits}`] as const;
-    }),
-  );
+      return `"${slot}":"${digits.length % 2 === 0 ? digits : `0${digits}`}"`;
+    });
+    yield `${start === 0 ? ',"storage":{' : ","}${texts.join(",")}`;
+  }
+  yield `${slots.length > 0 ? "}" : ""},"address":"${address}","key":"${hash}"}`;
 }
 
-function sortedObject<T>(entries: readonly (readonly [string, T])[]): Readonly<Record<string, T>> {
-  return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+function sorted<T>(entries: readonly (readonly [string, T])[]): readonly (readonly [string, T])[] {
+  return [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
 }
+
+type DumpModules = JsonSessions & { readonly inspection: Pick<InspectionPort, "dumpState"> };
 
 /**
  * `debug_dumpBlock`: the accounts of the state after a block with code and storage, the first 256; `debug_accountRange` has the rest.
@@ -72,9 +97,9 @@ export const dumpBlock = defineMethod({
   name: "debug_dumpBlock",
   params: { block: numberOrTag },
   example: ["latest"],
-  result: json,
+  result: rawJson,
   heavy: true,
-  handle: ({ block }, { inspection }: { inspection: Pick<InspectionPort, "dumpState"> }) =>
+  handle: ({ block }, { inspection, sessions }: DumpModules) =>
     andThen(
       inspection.dumpState({
         at: block,
@@ -85,7 +110,7 @@ export const dumpBlock = defineMethod({
           withStorage: true,
         },
       }),
-      dumpJson,
+      (dump) => inSlices(dumpTextInSteps(dump), sessions.slices.json),
     ),
 });
 
@@ -106,12 +131,9 @@ export const accountRange = defineMethod({
     incompletes: boolean,
   },
   example: ["latest", "0x", 10, true, true, false],
-  result: json,
+  result: rawJson,
   heavy: true,
-  handle(
-    { block, start, maxResults, noCode, noStorage },
-    { inspection }: { inspection: Pick<InspectionPort, "dumpState"> },
-  ) {
+  handle({ block, start, maxResults, noCode, noStorage }, { inspection, sessions }: DumpModules) {
     const isInRange = maxResults > 0 && maxResults <= DUMP_ACCOUNTS_MAX;
     const dump = inspection.dumpState({
       at: block,
@@ -122,7 +144,7 @@ export const accountRange = defineMethod({
         withStorage: !noStorage,
       },
     });
-    return andThen(dump, dumpJson);
+    return andThen(dump, (found) => inSlices(dumpTextInSteps(found), sessions.slices.json));
   },
 });
 

@@ -12,6 +12,7 @@ import { type SignerModules, signFields } from "../eth/sign.ts";
 import { DEFAULT_GAS } from "../eth/submit.ts";
 import { type DefaultsModules, fillTransactionFields } from "../eth/transaction-defaults.ts";
 import { callArguments } from "../params/call-arguments.ts";
+import type { JsonSessions, Sessions } from "../sessions.ts";
 import { remoteUrl } from "./client.ts";
 import { bothNames, controlMethods, type DevModules, lenientCount } from "./control-methods.ts";
 
@@ -155,16 +156,22 @@ export const dumpState = controlMethods({
   names: bothNames("dumpState"),
   params: {},
   result: data,
-  handle: async (_params, { dev }: DevModules) => bytesToHex(await packDump(await dev.dumpState())),
+  handle: async (_params, { dev, sessions }: DevModules & JsonSessions) =>
+    bytesToHex(await packDump(await dev.dumpState(), sessions.slices.json)),
 });
+
+type LoadSessions = Pick<Sessions, "sendLock"> & JsonSessions["sessions"];
 
 /** Adds the accounts of a dump of ours or anvil's to the newest state; true. */
 export const loadState = controlMethods({
   names: bothNames("loadState"),
   params: { state: data },
   result: boolean,
-  async handle({ state }, { dev }: DevModules) {
-    await dev.edit({ edits: await unpackDump(state) });
-    return true;
+  async handle({ state }, { dev, sessions }: DevModules & { readonly sessions: LoadSessions }) {
+    // Half a megabyte unpacks to sixty-four, and to ten times that as values: one of all callers at a time.
+    return sessions.sendLock.run("state", async () => {
+      await dev.edit({ edits: await unpackDump(state, sessions.slices.json) });
+      return true;
+    });
   },
 });

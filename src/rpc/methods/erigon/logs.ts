@@ -1,17 +1,18 @@
 import { setImmediate } from "node:timers/promises";
 import type { Hash } from "../../../primitives/hash.ts";
 import type { CancelToken } from "../../../threads/cancel-token.ts";
+import { inSlices } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import { byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
-import { minedReceipts } from "../../ports/mined.ts";
 import { boolean, hash, json, jsonString, lenientInteger, object, optional, rawJson } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError, RequestTimeoutError, UnknownBlockError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
-import { receiptText } from "../json/receipt-json.ts";
+import { logListsInSteps } from "../json/receipt-json.ts";
 import { assertTermCount, type LogCriteria, logCriteria, resolveRange } from "../params/log-criteria.ts";
 import type { RpcSettings } from "../rpc-ports.ts";
+import type { JsonSessions } from "../sessions.ts";
 
 /** `erigon_getLogsByHash`: the logs of a block, one list for each transaction; null for an unknown block. */
 export const getLogsByHash = defineMethod({
@@ -19,13 +20,10 @@ export const getLogsByHash = defineMethod({
   params: { blockHash: hash },
   example: [SAMPLE.hash],
   result: rawJson,
-  handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "block"> }) =>
+  handle: ({ blockHash }, { chain, sessions }: JsonSessions & { chain: Pick<ChainView, "block"> }) =>
     andThen(chain.block({ at: byHash(blockHash) }), (executed) => {
       if (!executed) return "null";
-      const lists = minedReceipts(executed).map(
-        (mined) => (JSON.parse(receiptText(mined)) as { readonly logs: unknown }).logs,
-      );
-      return JSON.stringify(lists);
+      return inSlices(logListsInSteps(executed), sessions.slices.json);
     }),
 });
 
@@ -49,6 +47,8 @@ type LogObject = {
 
 /** Blocks of the first search; each one that finds little doubles it. */
 const FIRST_WINDOW = 16;
+/** JSON of a search, which is parsed in one piece, unless one block has more. */
+const PARSED_BYTES_MAX = 1 << 20;
 
 /**
  * `erigon_getLatestLogs`: the newest logs that match, those of the newest transaction first and in order within it: at most
@@ -120,7 +120,7 @@ async function newestLogs(
     const begin = Math.max(from, end - size + 1);
     const part = await chain.logs({
       query: { terms, from: begin, to: end },
-      limits: settings.logLimits,
+      limits: { ...settings.logLimits, bytesMax: Math.min(settings.logLimits.bytesMax, PARSED_BYTES_MAX) },
       cancel,
     });
     if (part.end <= end && begin < end) {

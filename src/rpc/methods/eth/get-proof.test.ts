@@ -4,7 +4,7 @@ import { ZERO_HASH } from "../../../primitives/hash.ts";
 import { keccak256Hash } from "../../../primitives/keccak.ts";
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
 import { BOB, CODE, CONTRACT, createTestModules } from "../../testing/test-chain.ts";
-import { getProof } from "./state.ts";
+import { getProof, proofTextInSteps } from "./state.ts";
 
 const modules = createTestModules();
 
@@ -39,4 +39,17 @@ test("eth_getProof bounds its keys and has none for the pending block", async ()
   await assert.rejects(getProof.call(modules, [BOB, [], "pending"]), {
     code: "RPC_PENDING_PROOF",
   });
+});
+
+test("eth_getProof writes a thousand long proofs in steps of some hundred kilobytes", () => {
+  const nodes = Array.from({ length: 8 }, () => new Uint8Array(532));
+  const storageProofs = Array.from({ length: 1024 }, () => ({ value: 1n, proof: nodes }));
+  const keys = storageProofs.map(() => ZERO_HASH);
+  const proof = { accountProof: nodes, storageRoot: EMPTY_TRIE_ROOT, storageProofs } as never;
+  const steps = proofTextInSteps(BOB, keys, { account: undefined, proof });
+  let count = 1;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) count++;
+  assert.equal(JSON.parse(step.value).storageProof.length, 1024);
+  assert.ok(step.value.length / count < 256 << 10, `${step.value.length} in ${count} steps`);
 });

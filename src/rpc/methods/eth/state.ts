@@ -2,6 +2,7 @@ import type { Address } from "../../../primitives/address.ts";
 import { bytesToBigint } from "../../../primitives/bytes.ts";
 import { type Hash, hashFromBigint, hashToBytes, ZERO_HASH } from "../../../primitives/hash.ts";
 import { EMPTY_ACCOUNT } from "../../../state/account.ts";
+import { inSlices, StepWork } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
@@ -26,6 +27,7 @@ import { SAMPLE } from "../example-values.ts";
 import { DATA, HASH, listOf, mapOf, orNull, PROOF, QUANTITY, shape } from "../json/schemas.ts";
 import { dataText, plainListText, plainText, quantityText } from "../json/write.ts";
 import { parseStorageKey } from "../params/storage-key.ts";
+import type { JsonSessions } from "../sessions.ts";
 
 /**
  * `eth_getBalance`: balance of `account` in wei, in the state after `block`.
@@ -157,29 +159,45 @@ export const getProof = defineMethod({
   example: [SAMPLE.alice, [SAMPLE.zero], "latest"],
   result: rawJsonOf(PROOF),
   heavy: true,
-  handle({ account, keys, block }, { chain }: { chain: Pick<ChainView, "proof"> }) {
+  handle({ account, keys, block }, { chain, sessions }: JsonSessions & { chain: Pick<ChainView, "proof"> }) {
     if (keys.length > KEYS_MAX) {
       throw new InvalidParamsError(`too many storage keys requested (max ${KEYS_MAX}, got ${keys.length})`);
     }
     const slots = keys.map(parseStorageKey);
-    return andThen(chain.proof({ address: account, slots, at: block }), ({ account: found, proof }) => {
-      const storage = proof.storageProofs.map(
-        ({ value, proof: nodes }, i) =>
-          `{"key":${echoedKey(keys[i]!, slots[i]!)},"value":${quantityText(value)},"proof":${nodesText(nodes)}}`,
-      );
-      return (
-        `{"address":"${account}","accountProof":${nodesText(proof.accountProof)}` +
-        `,"balance":${quantityText(found?.balance ?? 0n)}` +
-        `,"codeHash":${plainText(found?.codeHash ?? ZERO_HASH)}` +
-        `,"nonce":${quantityText(found?.nonce ?? 0n)}` +
-        `,"storageHash":${plainText(proof.storageRoot ?? ZERO_HASH)}` +
-        `,"storageProof":[${storage.join(",")}]}`
-      );
-    });
+    return andThen(chain.proof({ address: account, slots, at: block }), (proven) =>
+      inSlices(proofTextInSteps(account, keys, proven), sessions.slices.json),
+    );
   },
 });
 
-function echoedKey(key: string, slot: ReturnType<typeof parseStorageKey>): string {
+type ProvenAccount = Awaited<ReturnType<ChainView["proof"]>>;
+
+/** JSON of a proof, in steps. @param keys as the caller wrote them */
+export function* proofTextInSteps(
+  account: Address,
+  keys: readonly string[],
+  { account: found, proof }: ProvenAccount,
+): Generator<undefined, string> {
+  const work = new StepWork();
+  const storage: string[] = [];
+  for (const [i, { value, proof: nodes }] of proof.storageProofs.entries()) {
+    const nodeTexts = nodesText(nodes);
+    const key = echoedKey(keys[i]!);
+    storage.push(`{"key":${key},"value":${quantityText(value)},"proof":${nodeTexts}}`);
+    if (work.add(nodeTexts.length)) yield;
+  }
+  return (
+    `{"address":"${account}","accountProof":${nodesText(proof.accountProof)}` +
+    `,"balance":${quantityText(found?.balance ?? 0n)}` +
+    `,"codeHash":${plainText(found?.codeHash ?? ZERO_HASH)}` +
+    `,"nonce":${quantityText(found?.nonce ?? 0n)}` +
+    `,"storageHash":${plainText(proof.storageRoot ?? ZERO_HASH)}` +
+    `,"storageProof":[${storage.join(",")}]}`
+  );
+}
+
+function echoedKey(key: string): string {
+  const slot = parseStorageKey(key);
   const digits = key.replace(/^0[xX]/, "");
   return digits.length === 64 ? plainText(slot) : quantityText(bytesToBigint(hashToBytes(slot)));
 }

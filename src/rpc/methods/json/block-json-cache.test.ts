@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
 import { SharedSlices } from "../../../threads/shared-slices.ts";
 import { createTestModules } from "../../testing/test-chain.ts";
-import { blockText } from "./block-json.ts";
+import { blockText, blockTextInSteps } from "./block-json.ts";
 import { BlockJsonCache } from "./block-json-cache.ts";
-import { receiptsText } from "./receipt-json.ts";
+import { receiptsText, receiptsTextInSteps } from "./receipt-json.ts";
 
 const style = { nullPowFields: false };
 /** A step of a text takes a millisecond. */
@@ -48,4 +48,25 @@ test("what two callers wrote at the same time counts once against the memory", a
   const known = cache.getAtOnce(large, "full");
   cache.getAtOnce(small, "hashes");
   assert.equal(cache.getAtOnce(large, "full"), known);
+});
+
+test("large transactions and receipts are a step each, small ones some tens of them", () => {
+  const data = new Uint8Array(120_000);
+  const transactions = times([{ ...small.block.transactions[0]!, data }]).slice(0, 40);
+  const [receipt] = small.receipts;
+  const log = { address: small.senders[0]!, topics: [], data };
+  const heavy = {
+    ...small,
+    block: { ...small.block, transactions },
+    senders: transactions.map(() => small.senders[0]!),
+    receipts: transactions.map(() => ({ ...receipt!, logs: [log] })),
+  };
+  const stepsOf = (steps: Iterator<unknown>) => {
+    let count = 0;
+    while (!steps.next().done) count++;
+    return count;
+  };
+  assert.ok(stepsOf(blockTextInSteps(heavy, true, style)) >= 40);
+  assert.ok(stepsOf(receiptsTextInSteps(heavy)) >= 40);
+  assert.ok(stepsOf(blockTextInSteps(large, true, style)) <= large.block.transactions.length / 20);
 });

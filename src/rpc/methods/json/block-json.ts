@@ -1,5 +1,5 @@
 import type { Hash } from "../../../primitives/hash.ts";
-import { allAtOnce } from "../../../threads/in-slices.ts";
+import { allAtOnce, StepWork } from "../../../threads/in-slices.ts";
 import type { ExecutedBlock, Withdrawal } from "../../../types/block.ts";
 import { blockSize } from "../../../types/block-codec.ts";
 import type { Header } from "../../../types/header.ts";
@@ -10,8 +10,8 @@ import type { SyncProgress } from "../../ports/node.ts";
 import { minedTransactionText } from "./transaction-json.ts";
 import { dataText, plainListText, plainText, quantityText } from "./write.ts";
 
-/** Texts written between two looks at the clock: some 0.2 ms. */
-export const TRANSACTIONS_A_STEP = 32;
+/** A transaction or a receipt takes as long to write as half an item of `StepWork`, besides its bytes. */
+export const TEXT_WORK = 0.5;
 
 /** JSON text of a header on its own. */
 export function headerText({ hash, header }: SealedHeader, style: HeaderStyle): string {
@@ -31,9 +31,11 @@ export function* blockTextInSteps(
 ): Generator<undefined, string> {
   const textOf = (hash: Hash, index: number) => (isFull ? transactionTextAt(executed, index) : `"${hash}"`);
   const transactions: string[] = [];
+  const work = new StepWork();
   for (const [index, { hash }] of executed.block.transactions.entries()) {
-    transactions.push(textOf(hash, index));
-    if (index % TRANSACTIONS_A_STEP === TRANSACTIONS_A_STEP - 1) yield;
+    const text = textOf(hash, index);
+    transactions.push(text);
+    if (work.add(text.length, TEXT_WORK)) yield;
   }
   const joined = transactions.join(",");
   yield;

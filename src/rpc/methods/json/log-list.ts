@@ -29,6 +29,8 @@ export class LogListWriter {
   /** What follows the pieces. */
   #text = "[";
   #count = 0;
+  /** Of the block that was added to last. */
+  #json: LogJson | undefined;
 
   /** Logs written so far. */
   get count(): number {
@@ -41,13 +43,19 @@ export class LogListWriter {
   }
 
   /**
-   * Adds those of the logs still to come in `logs` that `filter` matches; how many were looked at.
+   * Adds those of the logs still to come in `logs` that `filter` matches. Ends early once these have `bytesMax` bytes of JSON: the next call goes on
+   * from there. @returns whether none is left
    * @param isRemoved their block is no longer part of the chain
    */
-  addMatching(logs: LogCursor, filter: LogFilter, isRemoved = false): number {
-    const json = new LogJson(logs, isRemoved);
-    while (logs.next()) if (filter.matchesAt(logs)) this.#add(json.text());
-    return logs.logIndex + 1;
+  addMatching(logs: LogCursor, filter: LogFilter, isRemoved = false, bytesMax = Number.POSITIVE_INFINITY): boolean {
+    if (this.#json?.logs !== logs) this.#json = new LogJson(logs, isRemoved);
+    const lengthMax = this.length + bytesMax;
+    while (logs.next()) {
+      if (!filter.matchesAt(logs)) continue;
+      this.#add(this.#json.text());
+      if (this.length >= lengthMax) return false;
+    }
+    return true;
   }
 
   /** As `addMatching`, for all logs of a block. */
@@ -115,7 +123,7 @@ function inOnePiece(text: string): string {
 
 /** Writes the JSON of the log that `logs` is at. */
 class LogJson {
-  readonly #logs: LogCursor;
+  readonly logs: LogCursor;
   readonly #end: string;
   /** Of the transaction written last. */
   #transactionIndex = -1;
@@ -123,12 +131,12 @@ class LogJson {
   #blockParts: BlockParts | undefined;
 
   constructor(logs: LogCursor, isRemoved: boolean) {
-    this.#logs = logs;
+    this.logs = logs;
     this.#end = isRemoved ? '","removed":true}' : '","removed":false}';
   }
 
   text(): string {
-    const logs = this.#logs;
+    const { logs } = this;
     if (this.#transactionIndex !== logs.transactionIndex) {
       this.#transactionIndex = logs.transactionIndex;
       this.#blockParts ??= blockPartsOf(logs);

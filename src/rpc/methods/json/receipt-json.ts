@@ -1,10 +1,10 @@
 import type { Hash } from "../../../primitives/hash.ts";
-import { allAtOnce } from "../../../threads/in-slices.ts";
+import { allAtOnce, StepWork } from "../../../threads/in-slices.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import type { Log } from "../../../types/receipt.ts";
 import type { MinedReceipt } from "../../ports/chain-view.ts";
 import { minedReceipts } from "../../ports/mined.ts";
-import { TRANSACTIONS_A_STEP } from "./block-json.ts";
+import { TEXT_WORK } from "./block-json.ts";
 import { dataText, plainListText, plainText, quantityText } from "./write.ts";
 
 /** Where a log is in the chain. */
@@ -36,19 +36,29 @@ export function receiptsText(executed: ExecutedBlock): string {
 
 /** The same in steps of some receipts. */
 export function* receiptsTextInSteps(executed: ExecutedBlock): Generator<undefined, string> {
+  return yield* listInSteps(executed, receiptText);
+}
+
+/** The logs of each receipt of a block, a list for each, in steps. */
+export function* logListsInSteps(executed: ExecutedBlock): Generator<undefined, string> {
+  return yield* listInSteps(executed, logsTextOf);
+}
+
+function* listInSteps(executed: ExecutedBlock, textOf: (mined: MinedReceipt) => string): Generator<undefined, string> {
   const texts: string[] = [];
+  const work = new StepWork();
   for (const mined of minedReceipts(executed)) {
-    texts.push(receiptText(mined));
-    if (texts.length % TRANSACTIONS_A_STEP === 0) yield;
+    const text = textOf(mined);
+    texts.push(text);
+    if (work.add(text.length, TEXT_WORK)) yield;
   }
   yield;
   return `[${texts.join(",")}]`;
 }
 
-/** JSON text of a receipt. */
-export function receiptText(mined: MinedReceipt): string {
-  const { receipt, transactionHash, from, to, firstLogIndex } = mined;
-  const { blockHash, blockNumber, blockTimestamp, index } = mined.position;
+/** JSON text of the logs of a receipt. */
+export function logsTextOf({ receipt, transactionHash, position, firstLogIndex }: MinedReceipt): string {
+  const { blockHash, blockNumber, blockTimestamp, index } = position;
   const logs = receipt.logs.map((log, i) =>
     logText(log, {
       blockHash,
@@ -59,6 +69,13 @@ export function receiptText(mined: MinedReceipt): string {
       logIndex: firstLogIndex + i,
     }),
   );
+  return `[${logs.join(",")}]`;
+}
+
+/** JSON text of a receipt. */
+export function receiptText(mined: MinedReceipt): string {
+  const { receipt, transactionHash, from, to } = mined;
+  const { blockHash, blockNumber, index } = mined.position;
   const outcome =
     receipt.status === undefined
       ? `,"root":${plainText(receipt.postState ?? null)}`
@@ -74,7 +91,7 @@ export function receiptText(mined: MinedReceipt): string {
     `,"from":"${from}","to":${plainText(to)}` +
     `,"gasUsed":${quantityText(receipt.gasUsed)}` +
     `,"cumulativeGasUsed":${quantityText(receipt.cumulativeGasUsed)}` +
-    `,"contractAddress":${plainText(receipt.contractAddress)},"logs":[${logs.join(",")}]` +
+    `,"contractAddress":${plainText(receipt.contractAddress)},"logs":${logsTextOf(mined)}` +
     `,"logsBloom":${dataText(receipt.logsBloom)},"type":${quantityText(receipt.type)}` +
     `,"effectiveGasPrice":${quantityText(receipt.effectiveGasPrice)}${outcome}${blob}}`
   );

@@ -3,24 +3,28 @@ import type { AddressBlock, AddressQuery } from "../../../chain/addresses/addres
 import { UNKNOWN_INDEX } from "../../../chain/addresses/block-addresses.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { CancelToken } from "../../../threads/cancel-token.ts";
+import { StepWork } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
-import { address, hash, lenientInteger, nullable, rawJson } from "../../transport/codec.ts";
+import { address, hash, type JsonText, lenientInteger, nullable, rawJson } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { RequestTimeoutError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
 import { receiptText } from "../json/receipt-json.ts";
 import { minedTransactionText } from "../json/transaction-json.ts";
+import { joinedJson } from "../json/write.ts";
 import type { RpcSettings } from "../rpc-ports.ts";
+import type { JsonSessions } from "../sessions.ts";
 import { resultOf } from "../trace/blocks.ts";
 import { assertPageSize } from "./blocks.ts";
 import { flatten, type TracedCall } from "./traces.ts";
 
-export type SearchModules = AddressSearchModules & {
-  readonly chain: Pick<ChainView, "addressPage" | "transactionAt" | "receipt">;
-  readonly settings: Pick<RpcSettings, "otsPageSizeMax">;
-};
+export type SearchModules = AddressSearchModules &
+  JsonSessions & {
+    readonly chain: Pick<ChainView, "addressPage" | "transactionAt" | "receipt">;
+    readonly settings: Pick<RpcSettings, "otsPageSizeMax">;
+  };
 
 /**
  * `{txs, receipts, firstPage, lastPage}`; each receipt has the time of its block.
@@ -29,23 +33,27 @@ export type SearchModules = AddressSearchModules & {
 export async function searchResult(
   newestFirst: readonly Position[],
   pages: { readonly firstPage: boolean; readonly lastPage: boolean },
-  { chain }: Pick<SearchModules, "chain">,
-): Promise<string> {
-  const txs: string[] = [];
-  const receipts: string[] = [];
+  { chain, sessions }: Pick<SearchModules, "chain" | "sessions">,
+): Promise<JsonText> {
+  const txs: JsonText[] = [];
+  const receipts: JsonText[] = [];
+  const work = new StepWork();
+  const slices = sessions.slices.json;
   for (const { number, index } of newestFirst) {
     const mined = await chain.transactionAt({ at: number, index });
     const receipt = mined && (await chain.receipt({ hash: mined.tx.hash }));
     // Rolled back since.
     if (!receipt) continue;
-    txs.push(minedTransactionText(mined));
+    const comma = txs.length === 0 ? "" : ",";
+    const tx = Buffer.from(`${comma}${minedTransactionText(mined)}`);
     const { blockTimestamp } = mined.position;
-    receipts.push(`${receiptText(receipt).slice(0, -1)},"timestamp":${blockTimestamp}}`);
+    const shown = Buffer.from(`${comma}${receiptText(receipt).slice(0, -1)},"timestamp":${blockTimestamp}}`);
+    txs.push(tx);
+    receipts.push(shown);
+    if (work.add(tx.length + shown.length) && slices.isOver()) await slices.next();
   }
-  return (
-    `{"txs":[${txs.join(",")}],"receipts":[${receipts.join(",")}]` +
-    `,"firstPage":${pages.firstPage},"lastPage":${pages.lastPage}}`
-  );
+  const end = `],"firstPage":${pages.firstPage},"lastPage":${pages.lastPage}}`;
+  return joinedJson('{"txs":[', ...txs, '],"receipts":[', ...receipts, end);
 }
 
 export type AddressSearchModules = {

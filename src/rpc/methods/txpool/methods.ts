@@ -1,5 +1,6 @@
 import type { PoolContent, PooledTransaction } from "../../../mempool/pool.ts";
 import { type Address, checksumAddress } from "../../../primitives/address.ts";
+import { StepWork } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import { maxFeePerGasOf } from "../../../types/transaction/fees.ts";
@@ -19,8 +20,8 @@ type PooledText = (pooled: PooledTransaction) => string;
 
 /** Letters of an answer: some 100,000 transactions. A full pool of small ones has four times as many, and its text would be in memory several times. */
 const CONTENT_CHARS_MAX = 64 << 20;
-/** Some 0.3 ms between two looks at the clock. */
-const TRANSACTIONS_A_STEP = 50;
+/** A transaction is a part of an item of `StepWork`, besides its bytes. */
+const TRANSACTION_WORK = 1 / 3;
 
 type JsonSlices = { readonly sessions: { readonly slices: Pick<Sessions["slices"], "json"> } };
 
@@ -42,9 +43,9 @@ async function contentText(
 
 class ContentWriter {
   readonly #text: PooledText;
+  readonly #work = new StepWork();
   readonly #slices: SharedSlices;
   #chars = 0;
-  #transactions = 0;
 
   constructor(text: PooledText, slices: SharedSlices) {
     this.#text = text;
@@ -57,8 +58,9 @@ class ContentWriter {
       if (pooled.length === 0) continue;
       const members: string[] = [];
       for (const entry of pooled) {
-        if (++this.#transactions % TRANSACTIONS_A_STEP === 0 && this.#slices.isOver()) await this.#slices.next();
-        members.push(this.#member(entry));
+        const member = this.#member(entry);
+        members.push(member);
+        if (this.#work.add(member.length, TRANSACTION_WORK) && this.#slices.isOver()) await this.#slices.next();
       }
       senders.push(`"${checksumAddress(sender)}":{${members.join(",")}}`);
     }

@@ -17,7 +17,7 @@ import { loadConfig } from "../config/load.ts";
 import { createNode } from "../index.ts";
 import { openChain } from "../node/chain/open-chain.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { createBackup } from "./backup.ts";
 import { readManifest } from "./manifest.ts";
 import { restoreBackup } from "./restore.ts";
@@ -43,7 +43,7 @@ function restoreTo(home: string | undefined, directory: string) {
 
 /** The head of the chain in a home, after the index was made from its log. */
 function headOf(home: string) {
-  const { chain, store } = openChain(configOf(home), { log: SILENT_LOGGER, timers: fatalTimers });
+  const { chain, store } = openChain(configOf(home), { log: STRICT_LOGGER, timers: fatalTimers });
   try {
     const { header, hash } = chain.head().block;
     return { number: header.number, hash };
@@ -64,7 +64,7 @@ async function homeWith(blocks: number): Promise<string> {
 }
 
 function rollBack(home: string, number: number): void {
-  const { chain, store } = openChain(configOf(home), { log: SILENT_LOGGER, timers: fatalTimers });
+  const { chain, store } = openChain(configOf(home), { log: STRICT_LOGGER, timers: fatalTimers });
   chain.rollbackTo(number);
   store.close();
 }

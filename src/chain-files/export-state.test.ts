@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import { loadConfig } from "../config/load.ts";
 import { createNode } from "../index.ts";
 import { nodeOperations } from "../node/operations.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-export-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -31,7 +31,7 @@ test("export-state writes geth's lines: the root, then every account as debug_du
   const { config } = loadConfig({ home, dev: true, flags: {}, environment: {} });
   const file = join(folder, "state.jsonl");
   const options = { file, block: 1 };
-  const { accounts } = await nodeOperations.exportState(config, SILENT_LOGGER, options);
+  const { accounts } = await nodeOperations.exportState(config, STRICT_LOGGER, options);
   const [first, ...rest] = readFileSync(file, "utf8").trimEnd().split("\n");
   assert.deepEqual(JSON.parse(first!), { root: `0x${dump.root}` });
   const lines = rest.map((line) => JSON.parse(line) as Line);
@@ -40,7 +40,7 @@ test("export-state writes geth's lines: the root, then every account as debug_du
   assert.deepEqual(lines, expected);
   assert.ok(lines.some(({ address }) => address === STRANGER));
   const past = { file: join(folder, "none"), block: 3 };
-  await assert.rejects(nodeOperations.exportState(config, SILENT_LOGGER, past), {
+  await assert.rejects(nodeOperations.exportState(config, STRICT_LOGGER, past), {
     code: "UNKNOWN_RANGE",
   });
 });

@@ -6,7 +6,7 @@ import { allForksAtGenesis } from "../params/blob-schedule.ts";
 import { parseGenesis } from "../params/genesis.ts";
 import { bigintToFixedBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { headerHash } from "../types/header-codec.ts";
@@ -54,7 +54,7 @@ type Options = Parameters<typeof recoverAhead<EncodedBlock>>[2];
 
 let recovery: SenderRecovery;
 before(() => {
-  recovery = createSenderRecovery(genesis.config, { threadCount: 2, log: SILENT_LOGGER, timers: fatalTimers });
+  recovery = createSenderRecovery(genesis.config, { threadCount: 2, log: STRICT_LOGGER, timers: fatalTimers });
 });
 after(() => recovery.close());
 
@@ -150,7 +150,7 @@ test("senders of a block in several parts end where the first of them is missing
 });
 
 test("a recovery that is closed leaves the senders to the executor", async () => {
-  const closing = createSenderRecovery(genesis.config, { threadCount: 1, log: SILENT_LOGGER, timers: fatalTimers });
+  const closing = createSenderRecovery(genesis.config, { threadCount: 1, log: STRICT_LOGGER, timers: fatalTimers });
   const waiting = closing.recover(
     blockOf(
       1,

@@ -9,7 +9,7 @@ import { openChain } from "../node/chain/open-chain.ts";
 import { nodeOperations } from "../node/operations.ts";
 import { encodeRlp, encodeRlpListOf } from "../primitives/rlp.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { encodeHeader } from "../types/header-codec.ts";
 import { setAsideBlocks } from "./transfer-chain-file.ts";
@@ -27,7 +27,7 @@ test("blocks that are set aside are in a file once, and come back by an import",
   mkdirSync(directory);
   writeFileSync(join(directory, "unfinished.rlp.gz"), "of a process that was killed");
 
-  const { chain, store } = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
+  const { chain, store } = openChain(config, { log: STRICT_LOGGER, timers: fatalTimers });
   const { hash } = chain.head().block;
   const range = { first: 3, last: 4 };
   const file = await setAsideBlocks(directory, chain, range);
@@ -40,9 +40,9 @@ test("blocks that are set aside are in a file once, and come back by an import",
 
   const { signal } = new AbortController();
   const options = { file, signal, onProgress() {} };
-  const imported = await nodeOperations.importChain(config, SILENT_LOGGER, options);
+  const imported = await nodeOperations.importChain(config, STRICT_LOGGER, options);
   assert.deepEqual(imported, { imported: 2, skipped: 0, head: 4 });
-  const reopened = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
+  const reopened = openChain(config, { log: STRICT_LOGGER, timers: fatalTimers });
   assert.equal(reopened.chain.head().block.hash, hash);
   reopened.store.close();
 });
@@ -53,7 +53,7 @@ test("blocks that cannot be written are an error, and no file", async () => {
   await node.mine();
   await node.stop();
   const { config } = loadConfig({ home, dev: true, flags: {}, environment: {} });
-  const { chain, store } = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
+  const { chain, store } = openChain(config, { log: STRICT_LOGGER, timers: fatalTimers });
   const directory = join(folder, "failed");
   const broken = {
     ...chain,
@@ -72,7 +72,7 @@ test("a block whose transactions are malformed ends an import; the blocks before
   for (let number = 1; number <= 8; number++) await node.mine();
   await node.stop();
   const { config } = loadConfig({ home, dev: true, flags: {}, environment: {} });
-  const { chain, store } = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
+  const { chain, store } = openChain(config, { log: STRICT_LOGGER, timers: fatalTimers });
   const encoded = Array.from({ length: 8 }, (_, i) => encodeBlock(chain.block(i + 1)!.block));
   const { header } = chain.block(3)!.block;
   // Enough transactions for a thread of the recovery.
@@ -86,11 +86,11 @@ test("a block whose transactions are malformed ends an import; the blocks before
   const { signal } = new AbortController();
   const options = { file, signal, onProgress() {} };
   for (let run = 0; run < 2; run++) {
-    await assert.rejects(nodeOperations.importChain(config, SILENT_LOGGER, options), {
+    await assert.rejects(nodeOperations.importChain(config, STRICT_LOGGER, options), {
       code: "INVALID_CHAIN_FILE",
       details: { ordinal: 2 },
     });
-    const reopened = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
+    const reopened = openChain(config, { log: STRICT_LOGGER, timers: fatalTimers });
     assert.equal(reopened.chain.head().block.header.number, 2);
     reopened.store.close();
   }

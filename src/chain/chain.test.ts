@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { InvariantError } from "../errors.ts";
 import { allForksAtGenesis } from "../params/blob-schedule.ts";
 import { createStateTrie } from "../state/state-trie.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { createChain } from "./chain.ts";
 import { createMemoryBlockStore } from "./store/open-block-store.ts";
 import { RandomChain, type RandomChainOptions } from "./testing/random-chain.ts";
@@ -18,7 +18,7 @@ function chainOf(seed: number, options: RandomChainOptions = {}) {
     config: allForksAtGenesis(1n),
     store,
     stateTrie: createStateTrie(store.trieNodes),
-    log: { ...SILENT_LOGGER, error: (_, data) => errors.push(data?.["error"]) },
+    log: { ...STRICT_LOGGER, error: (_, data) => errors.push(data?.["error"]) },
   });
   return { chain, random, store, errors };
 }

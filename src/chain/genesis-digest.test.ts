@@ -9,7 +9,7 @@ import { loadConfig } from "../config/load.ts";
 import { openChain } from "../node/chain/open-chain.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { openGenesisDigest } from "./genesis-digest.ts";
 
 const HASH: Hash = hashFromBigint(7n);
@@ -47,7 +47,7 @@ test("openChain rejects another genesis file than the chain began with, remember
   try {
     const { config } = loadConfig({ home, dev: false, flags: {}, environment: {} });
     const open = () => {
-      const { store, chain, resumed } = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
+      const { store, chain, resumed } = openChain(config, { log: STRICT_LOGGER, timers: fatalTimers });
       store.close();
       return { hash: chain.genesisHash, resumed };
     };

@@ -12,8 +12,8 @@ import { keccak256Hash } from "../primitives/keccak.ts";
 import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
+import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { ThreadedCompiler } from "./threaded-compiler.ts";
 
 const contract = `0x${"cc".repeat(20)}` as Address;
@@ -88,7 +88,7 @@ function startCompiler(
   files?: { readonly directory: string; readonly bytesMax: number },
 ) {
   const metrics = createMetrics();
-  const compiler = new ThreadedCompiler({ cacheBytesMax, files }, { log: SILENT_LOGGER, metrics, timers: fatalTimers });
+  const compiler = new ThreadedCompiler({ cacheBytesMax, files }, { log: STRICT_LOGGER, metrics, timers: fatalTimers });
   t.after(() => compiler.close());
   return {
     compiler,

@@ -4,7 +4,7 @@ import { createBlockBuilder } from "../execution/block/build-block.ts";
 import { account, alice, allocWith, testChain, transactionOf } from "../execution/testing/factories.ts";
 import { Mempool } from "../mempool/mempool.ts";
 import { WITHDRAWAL_REQUEST_ADDRESS } from "../params/gas.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { PendingBlocks } from "./pending-block.ts";
 
 /** Milliseconds that a build takes. */
@@ -32,7 +32,7 @@ function pendingOn({ genesis, modules, state }: ReturnType<typeof testChain>, { 
         throw failure;
       },
       now: () => clock.ms,
-      log: SILENT_LOGGER,
+      log: STRICT_LOGGER,
     },
   );
   return { pending: () => blocks.current(), mempool, clock, built: () => built };

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { compressPublicKey } from "../crypto/compressed-public-key.ts";
 import { publicKeyFromPrivate } from "../crypto/secp256k1.ts";
 import type { Address } from "../primitives/address.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import type { BlockInput, BlockResult } from "./application.ts";
 import { decodeProposerData, encodeProposerData } from "./consensus-data.ts";
 import { RecordedBlocks } from "./recorded-blocks.ts";
@@ -30,7 +30,7 @@ function recordedOver({ application, chain }: TestApplication): RecordedBlocks {
     startingSet: () => soloStartingSet(PROPOSER),
     validatorPower: () => VALIDATOR_POWER,
     rules: undefined,
-    log: SILENT_LOGGER,
+    log: STRICT_LOGGER,
   });
 }
 

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, test } from "node:test";
 import { recoverAddress } from "../crypto/secp256k1.ts";
 import type { Address } from "../primitives/address.ts";
 import { hexToBytes } from "../primitives/hex.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
+import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { AccountManager } from "./account-manager.ts";
 import { DEV_ACCOUNTS } from "./dev-accounts.ts";
 import { UnlockForbiddenError } from "./errors.ts";
@@ -45,13 +45,13 @@ function open(publicKeys: ReadonlyMap<Address, Uint8Array> = new Map()): Account
   return new AccountManager({
     keyStore: new KeyStore(
       { directory: join(home, "keystore"), strength, allowReadableByOthers },
-      { log: SILENT_LOGGER },
+      { log: STRICT_LOGGER },
     ),
     hdWallets: new HdWallets(strength, {
       directory: new WalletDirectory(join(home, "hdwallets"), { allowReadableByOthers }),
       derivation: new KeyDerivation(),
       tries,
-      log: SILENT_LOGGER,
+      log: STRICT_LOGGER,
       observer,
       assertUnlockAllowed,
     }),

@@ -18,7 +18,7 @@ import { decryptKeystoreJson, encryptKeystoreJson } from "ethers";
 import { addressFromPrivateKey } from "../crypto/secp256k1.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { createLogger } from "../telemetry/create-logger.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { DEV_ACCOUNTS } from "./dev-accounts.ts";
 import { KeyStore, type KeyStoreOptions } from "./keystore.ts";
 
@@ -36,7 +36,7 @@ afterEach(() => rmSync(home, { recursive: true }));
 function open(options: Partial<KeyStoreOptions> = {}): KeyStore {
   return new KeyStore(
     { directory, strength: "light", allowReadableByOthers: false, ...options },
-    { log: SILENT_LOGGER, now: () => Date.UTC(2017, 4, 14, 10, 32, 1, 123) },
+    { log: STRICT_LOGGER, now: () => Date.UTC(2017, 4, 14, 10, 32, 1, 123) },
   );
 }
 
@@ -93,7 +93,7 @@ test("KeyStore finds files put there by hand, and says so when two hold one acco
   const { path } = await store.importKey(aliceKey, "pass");
   const other = new KeyStore(
     { directory: join(home, "other"), strength: "light", allowReadableByOthers: false },
-    { log: SILENT_LOGGER },
+    { log: STRICT_LOGGER },
   );
   const foreign = await other.create("pass");
   copyFileSync(foreign.path, join(directory, "by-hand.json"));

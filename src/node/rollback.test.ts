@@ -7,7 +7,7 @@ import { setAsidePath } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
 import { createNode } from "../index.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { openChain } from "./chain/open-chain.ts";
 import { nodeOperations } from "./operations.ts";
 import { type RollbackEngine, rollBackChain } from "./rollback.ts";
@@ -67,7 +67,7 @@ async function run(
   { to, fromPeers = false, signal = new AbortController().signal }: Options,
   proofBase?: number,
 ) {
-  const { chain, store } = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
+  const { chain, store } = openChain(config, { log: STRICT_LOGGER, timers: fatalTimers });
   const setAsideDirectory = setAsidePath(config.home);
   const seen = proofBase === undefined ? store : { proofBase: () => proofBase };
   try {
@@ -79,7 +79,7 @@ async function run(
 }
 
 function headOf(config: Awaited<ReturnType<typeof newHome>>): number {
-  const { chain, store } = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
+  const { chain, store } = openChain(config, { log: STRICT_LOGGER, timers: fatalTimers });
   store.close();
   return chain.head().block.header.number;
 }
@@ -151,8 +151,8 @@ describe("rollBackChain", () => {
     const config = await newHome();
     const node = await createNode({ home: config.home });
     const options = { back: { to: 1 }, fromPeers: false, signal: new AbortController().signal, onProgress() {} };
-    await assert.rejects(nodeOperations.rollback(config, SILENT_LOGGER, options), { code: "STORE_LOCKED" });
+    await assert.rejects(nodeOperations.rollback(config, STRICT_LOGGER, options), { code: "STORE_LOCKED" });
     await node.stop();
-    assert.equal((await nodeOperations.rollback(config, SILENT_LOGGER, options)).removed, HEAD - 1);
+    assert.equal((await nodeOperations.rollback(config, STRICT_LOGGER, options)).removed, HEAD - 1);
   });
 });

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setCodeTransaction, testAccount } from "../mempool/testing/pool-fixture.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { recoverAuthority } from "../types/transaction/sender.ts";
 import { AuthorityRecoveryThread } from "./authority-recovery.ts";
 
 test("AuthorityRecoveryThread tells the signers of authorizations, and bounds what waits", async (t) => {
-  const thread = new AuthorityRecoveryThread(1, { log: SILENT_LOGGER, timers: fatalTimers });
+  const thread = new AuthorityRecoveryThread(1, { log: STRICT_LOGGER, timers: fatalTimers });
   t.after(() => thread.close());
   const signed = setCodeTransaction({ authorizations: 8 });
   const highS = { ...signed.authorizationList[1]!, s: 2n ** 256n - 1n };

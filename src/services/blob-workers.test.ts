@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { blobCommitment, blobProof } from "../crypto/kzg/commit.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { createBlobWorkers } from "./blob-workers.ts";
 
@@ -16,7 +16,7 @@ const valid: BlobSidecar = {
 };
 
 test("createBlobWorkers verifies in order, says what is wrong, and bounds what waits", async (t) => {
-  const workers = createBlobWorkers({ verificationsMax: 2, proofsMax: 1 }, { log: SILENT_LOGGER, timers: fatalTimers });
+  const workers = createBlobWorkers({ verificationsMax: 2, proofsMax: 1 }, { log: STRICT_LOGGER, timers: fatalTimers });
   t.after(() => workers.close());
   const wrong = { ...valid, proofs: [commitment] };
   const running = [workers.verify(valid), workers.verify(wrong), workers.verify(valid)];
@@ -28,7 +28,7 @@ test("createBlobWorkers verifies in order, says what is wrong, and bounds what w
 });
 
 test("createBlobWorkers rejects bytes that are no blob for both of its callers", async (t) => {
-  const workers = createBlobWorkers({ verificationsMax: 1, proofsMax: 1 }, { log: SILENT_LOGGER, timers: fatalTimers });
+  const workers = createBlobWorkers({ verificationsMax: 1, proofsMax: 1 }, { log: STRICT_LOGGER, timers: fatalTimers });
   t.after(() => workers.close());
   const noBlob = new Uint8Array(131_072).fill(0xff);
   const [conversion, request] = await Promise.allSettled([
@@ -43,7 +43,7 @@ test("createBlobWorkers rejects bytes that are no blob for both of its callers",
 });
 
 test("a task that is running when the workers close fails", async () => {
-  const workers = createBlobWorkers({ verificationsMax: 1, proofsMax: 1 }, { log: SILENT_LOGGER, timers: fatalTimers });
+  const workers = createBlobWorkers({ verificationsMax: 1, proofsMax: 1 }, { log: STRICT_LOGGER, timers: fatalTimers });
   const running = workers.verify(valid);
   workers.close();
   await assert.rejects(running, { code: "WORKER_TASK_FAILED" });

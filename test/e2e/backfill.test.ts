@@ -25,8 +25,8 @@ import { openChain } from "../../src/node/chain/open-chain.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
 import { createFailures } from "../../src/telemetry/failures.ts";
 import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import type { TestNode } from "../support/test-node.ts";
@@ -60,7 +60,7 @@ before(async () => {
   }
   const { chain } = origin.node.core;
   await exportBlocks(1, HEAD, whole);
-  const opened = openChain(configOf(restored), { log: SILENT_LOGGER, timers: fatalTimers });
+  const opened = openChain(configOf(restored), { log: STRICT_LOGGER, timers: fatalTimers });
   for (let number = BASE + 1; number <= HEAD; number++) {
     const { block } = chain.block(number)!;
     const consensusData = chain.consensusDataOf(number);
@@ -94,7 +94,7 @@ async function restoreSnapshot(): Promise<void> {
   const { chain, store } = origin.node.core;
   const files = new SnapshotFiles(join(folder, "snapshots"));
   const metrics = createMetrics();
-  const failures = createFailures(SILENT_LOGGER, metrics);
+  const failures = createFailures(STRICT_LOGGER, metrics);
   const snapshots = createSnapshots(
     { interval: 0 },
     {
@@ -102,7 +102,7 @@ async function restoreSnapshot(): Promise<void> {
       files,
       metrics,
       failures,
-      log: SILENT_LOGGER,
+      log: STRICT_LOGGER,
       addresses: () => store.addresses(),
       pinState: (number) => store.pinState(number),
     },
@@ -111,7 +111,7 @@ async function restoreSnapshot(): Promise<void> {
   const [snapshot] = files.list();
   const restore = new SnapshotRestore(
     { directory: dataPath(restored), config: chain.config, bytesMax: 1 << 20 },
-    { source: consensusDataIn(chain), log: SILENT_LOGGER },
+    { source: consensusDataIn(chain), log: STRICT_LOGGER },
   );
   restore.offerSnapshot(snapshot!, chain.blockHash(BASE)!);
   for (let index = 0; index < snapshot!.chunks; index++) {
@@ -139,7 +139,7 @@ function exportBlocks(first: number, last: number, path = join(folder, `${first}
 
 function importFile(config: Config, file: string) {
   const work = { file, onProgress() {}, signal: new AbortController().signal };
-  return nodeOperations.importChain(config, SILENT_LOGGER, work);
+  return nodeOperations.importChain(config, STRICT_LOGGER, work);
 }
 
 /** A block with its result: what does not depend on whether it was imported. */
@@ -154,7 +154,7 @@ function executed(chain: Pick<Chain, "block">, number: number) {
  */
 function assertWhole(config: Config, imported = HEAD + 1): void {
   const { chain: theirs, store: theirStore } = origin.node.core;
-  const { chain, store } = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
+  const { chain, store } = openChain(config, { log: STRICT_LOGGER, timers: fatalTimers });
   try {
     assert.equal(store.base(), 0);
     assert.equal(store.head(), HEAD);
@@ -179,7 +179,7 @@ function assertWhole(config: Config, imported = HEAD + 1): void {
 
 test("an import fills in the blocks before the base of a restored chain", async () => {
   const config = copyHome();
-  const opened = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
+  const opened = openChain(config, { log: STRICT_LOGGER, timers: fatalTimers });
   assert.throws(() => opened.chain.block(BASE - 1), { code: "BLOCK_PRUNED" });
   opened.store.close();
   assert.deepEqual(await importFile(config, whole), {
@@ -193,7 +193,7 @@ test("an import fills in the blocks before the base of a restored chain", async 
 
 test("an import fills in the blocks from several files, and adds those after the head", async () => {
   const config = copyHome();
-  const opened = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
+  const opened = openChain(config, { log: STRICT_LOGGER, timers: fatalTimers });
   opened.chain.rollbackTo(HEAD - 2);
   opened.store.close();
   assert.deepEqual(await importFile(config, await exportBlocks(1, 5)), {
@@ -234,7 +234,7 @@ for (const step of STEPS) {
     const failPoint = (name: string) => {
       if (name === step) throw new Error("dead");
     };
-    const opened = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
+    const opened = openChain(config, { log: STRICT_LOGGER, timers: fatalTimers });
     const options: BackfillOptions = {
       directory,
       file: whole,
@@ -247,7 +247,7 @@ for (const step of STEPS) {
       }),
     };
     const dies = async () => {
-      await backfill(opened, options, { log: SILENT_LOGGER, timers: fatalTimers }).finally(() => opened.store.close());
+      await backfill(opened, options, { log: STRICT_LOGGER, timers: fatalTimers }).finally(() => opened.store.close());
       adoptBackfilledLog(directory, failPoint);
     };
     await assert.rejects(dies, { message: "dead" });

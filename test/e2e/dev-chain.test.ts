@@ -9,7 +9,7 @@ import { fakeContext } from "../../src/cli/testing/fake-context.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createNode } from "../../src/index.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
-import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
 
 const ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 const BOB = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
@@ -33,8 +33,8 @@ test("a dev chain exported from one home imports into another", async () => {
   await node.stop();
   const configs = homes.map((home) => loadConfig({ home, dev: true, flags: settings, environment: {} }).config);
   const range = { file, first: undefined, last: undefined };
-  await nodeOperations.exportChain(configs[0]!, SILENT_LOGGER, { ...work(), ...range });
-  const result = await nodeOperations.importChain(configs[1]!, SILENT_LOGGER, { ...work(), file });
+  await nodeOperations.exportChain(configs[0]!, STRICT_LOGGER, { ...work(), ...range });
+  const result = await nodeOperations.importChain(configs[1]!, STRICT_LOGGER, { ...work(), file });
   assert.deepEqual(result, { imported: 1, skipped: 0, head: 1 });
 });
 
@@ -64,7 +64,7 @@ test("blocks of another chain are named as such", async () => {
   const importInto = (name: string, settings: Record<string, string>) => {
     const home = join(folder, name);
     const { config } = loadConfig({ home, dev: true, flags: settings, environment: {} });
-    return nodeOperations.importChain(config, SILENT_LOGGER, { ...work(), file });
+    return nodeOperations.importChain(config, STRICT_LOGGER, { ...work(), file });
   };
   await assert.rejects(importInto("foreign", {}), { code: "IMPORT_FOREIGN" });
 });

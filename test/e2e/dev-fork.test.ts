@@ -13,7 +13,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { createNode } from "../../src/index.ts";
 import { openChain } from "../../src/node/chain/open-chain.ts";
 import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
 import { overHttp } from "../support/clients.ts";
@@ -304,7 +304,7 @@ for (const [name, startRemote] of remotes) {
       await node.stop();
       // Commands on files know nothing of the remote chain.
       const { config } = loadConfig({ home, dev: true, flags: {}, environment: {} });
-      assert.throws(() => openChain(config, { log: SILENT_LOGGER, timers: fatalTimers }), { code: "FORK_UNSUPPORTED" });
+      assert.throws(() => openChain(config, { log: STRICT_LOGGER, timers: fatalTimers }), { code: "FORK_UNSUPPORTED" });
       node = await start({});
       assert.equal(Number(await call(node.url, "eth_blockNumber")), forked + 1);
       assert.equal(await read(deployed.contractAddress, "latest"), word(3));

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { loadConfig } from "../../src/config/load.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
-import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
 import { overHttp } from "../support/clients.ts";
 import { makeHome, transfer } from "../support/made-chain.ts";
 import { startTestNode } from "../support/test-node.ts";
@@ -36,7 +36,7 @@ test(`geth imports ${BLOCKS} instant blocks of an exported chain`, {
 
   const file = join(home, "chain.rlp");
   const { config } = loadConfig({ home, dev: false, flags: {}, environment: {} });
-  const { exported } = await nodeOperations.exportChain(config, SILENT_LOGGER, {
+  const { exported } = await nodeOperations.exportChain(config, STRICT_LOGGER, {
     file,
     first: undefined,
     last: undefined,

@@ -10,7 +10,7 @@ import { foundryBinary } from "../../bench/support/peers.ts";
 import { KeyStore } from "../../src/keystore/keystore.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
-import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 
 const binary = foundryBinary("cast");
@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), "evmint-key-files-"));
 after(() => rmSync(folder, { recursive: true }));
 
 const open = (directory: string) =>
-  new KeyStore({ directory, strength: "light", allowReadableByOthers: false }, { log: SILENT_LOGGER });
+  new KeyStore({ directory, strength: "light", allowReadableByOthers: false }, { log: STRICT_LOGGER });
 
 async function cast(...args: readonly string[]): Promise<string> {
   return (await promisify(execFile)(binary!, ["wallet", ...args])).stdout.trim();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { loadConfig } from "../../src/config/load.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
-import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const home = mkdtempSync(join(tmpdir(), "evmint-retention-"));
@@ -32,7 +32,7 @@ const work = { onProgress() {}, signal: new AbortController().signal };
 
 function prune(settings: Record<string, string>, isDryRun: boolean) {
   const { config } = loadConfig({ home, dev: true, flags: settings, environment: {} });
-  return nodeOperations.prune(config, SILENT_LOGGER, { ...work, isDryRun });
+  return nodeOperations.prune(config, STRICT_LOGGER, { ...work, isDryRun });
 }
 
 test("a pruned node answers what it has, and names what it has not as geth does", async () => {
@@ -105,7 +105,7 @@ test("a pruned node answers what it has, and names what it has not as geth does"
     await node.stop();
   }
   const { config } = loadConfig({ home, dev: true, flags: RETAINED, environment: {} });
-  assert.deepEqual((await nodeOperations.checkStore(config, SILENT_LOGGER, work)).faults, []);
-  const compacted = await nodeOperations.compact(config, SILENT_LOGGER, work);
+  assert.deepEqual((await nodeOperations.checkStore(config, STRICT_LOGGER, work)).faults, []);
+  const compacted = await nodeOperations.compact(config, STRICT_LOGGER, work);
   assert.ok(compacted && compacted.bytesAfter < compacted.bytesBefore);
 });

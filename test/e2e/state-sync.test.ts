@@ -27,8 +27,8 @@ import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/keccak.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
 import { createFailures } from "../../src/telemetry/failures.ts";
-import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
 import type { ExecutedBlock } from "../../src/types/block.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
@@ -75,10 +75,10 @@ before(async () => {
       chain,
       files,
       metrics,
-      log: SILENT_LOGGER,
+      log: STRICT_LOGGER,
       addresses: () => store.addresses(),
       pinState: (number) => store.pinState(number),
-      failures: createFailures(SILENT_LOGGER, metrics),
+      failures: createFailures(STRICT_LOGGER, metrics),
     },
   );
   await snapshots.take();
@@ -98,7 +98,7 @@ let copies = 0;
 function openRestore(bytesMax = 1 << 20) {
   const directory = join(folder, `copy-${copies++}`, "data");
   const { config } = running.node.core.chain;
-  const modules = { source: consensusDataIn(running.node.core.chain), log: SILENT_LOGGER };
+  const modules = { source: consensusDataIn(running.node.core.chain), log: STRICT_LOGGER };
   return { directory, restore: new SnapshotRestore({ directory, config, bytesMax }, modules) };
 }
 
@@ -131,7 +131,7 @@ test("a snapshot restores the state of its block, and the chain goes on from the
     assert.deepEqual(store.check().faults, []);
     const stateTrie = createChainStateTrie(store, {});
     const { config, genesisHash } = origin;
-    const chain = createChain({ config, store, stateTrie, log: SILENT_LOGGER, genesisHash });
+    const chain = createChain({ config, store, stateTrie, log: STRICT_LOGGER, genesisHash });
     const parts = ({ block, senders, receipts }: ExecutedBlock) => plain({ block, senders, receipts });
     assert.deepEqual(parts(chain.head()), parts(origin.block(30)!));
     assert.throws(() => chain.header(29), { code: "BLOCK_PRUNED" });
@@ -252,7 +252,7 @@ test("a snapshot may say of its block what the network does: votes, and of the o
     const made = chunks.with(0, await packChunk(encodeBlockRecord(record, new Set())));
     const restore = new SnapshotRestore(
       { directory: join(folder, `copy-${copies++}`, "data"), config: chain.config, bytesMax: 1 << 20 },
-      { source: { consensusDataOf: async () => known }, log: SILENT_LOGGER },
+      { source: { consensusDataOf: async () => known }, log: STRICT_LOGGER },
     );
     assert.equal(restore.offerSnapshot(describeSnapshot(30, made.map(keccak256)), appHash()), "accept");
     const { result } = await restore.applySnapshotChunk(0, made[0]!, "peer");
@@ -273,7 +273,7 @@ function pendingSource() {
   const directory = join(folder, `copy-${copies++}`, "data");
   const { config } = running.node.core.chain;
   const options = { directory, config, bytesMax: 1 << 20 };
-  return { asked, restore: new SnapshotRestore(options, { source, log: SILENT_LOGGER }) };
+  return { asked, restore: new SnapshotRestore(options, { source, log: STRICT_LOGGER }) };
 }
 
 test("without a source of consensus data no snapshot is accepted or rejected, and the next run of CometBFT begins anew", async () => {

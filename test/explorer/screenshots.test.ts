@@ -23,7 +23,7 @@ const SIDE = 8;
 /** Part of the pixels that another font, other hashes and other times may change. */
 const TOLERANCE = 0.02;
 /** For a page that a busy machine fills late: it is looked at again until it is as stored. */
-const LOADING_MS = 10_000;
+const LOADING_MS = 60_000;
 const LOOK_AGAIN_MS = 250;
 const SIZES = {
   desktop: { ...DESKTOP, height: 1200 },
@@ -70,6 +70,7 @@ async function pictureOf(page: Page): Promise<SmallImage> {
   await page.waitForLoadState("networkidle");
   await page.locator('[data-kind="checking"]').first().waitFor({ state: "detached" });
   await page.getByText("Loading …").first().waitFor({ state: "detached" });
+  await page.evaluate("document.fonts.ready");
   return shrink(await page.screenshot({ animations: "disabled", caret: "hide" }), SIDE);
 }
 

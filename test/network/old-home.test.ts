@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { cometbftPath } from "../../src/config/home.ts";
 import { readValidatorKey } from "../../src/consensus/cometbft/signing/key-files.ts";
 import { readSigningState, SIGNING_STATE_FILE } from "../../src/consensus/cometbft/signing/signing-state.ts";
@@ -44,7 +43,7 @@ test("a validator signs nothing again from a copy of its home, nor without its s
 
   const copy = join(network.folder, "copy");
   cpSync(validator.home, copy, { recursive: true, filter: (path) => !/\.(sock|ipc)$|LOCK$/i.test(path) });
-  await setTimeout(12_000);
+  await reaches(validator, (await validator.height()) + 12);
 
   for (const kind of ["a copy of before", "no signing state", "the home as it is"] as const) {
     await validator.killBoth();

@@ -13,7 +13,7 @@ import { encodeConsensusData } from "../../src/consensus/consensus-data.ts";
 import { openChain } from "../../src/node/chain/open-chain.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
 import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
 import { eventually, Network, whyLeftOut } from "./network.ts";
 
 /** Runs the lines that docs/operations/network.md has for it. */
@@ -100,7 +100,7 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
   // What the servers answer of each block is what a node that executed it has stored.
   await last.stop();
   const { config } = loadConfig({ home: last.home, dev: false, flags: {}, environment: {} });
-  const { chain, store } = openChain(config, { log: SILENT_LOGGER, timers: fatalTimers });
+  const { chain, store } = openChain(config, { log: STRICT_LOGGER, timers: fatalTimers });
   const source = new StateSyncServers(
     {
       servers: network.nodes.slice(0, 2).map(({ engineRpc }) => parseRpcAddress(engineRpc)!),
@@ -108,7 +108,7 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
       startingSet: readStartingSet(cometbftPath(last.home)),
       jail: false,
     },
-    { log: SILENT_LOGGER, timers: fatalTimers },
+    { log: STRICT_LOGGER, timers: fatalTimers },
   );
   let votes = 0;
   const end = chain.head().block.header.number;

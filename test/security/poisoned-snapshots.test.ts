@@ -20,8 +20,8 @@ import { prefixRange } from "../../src/storage/kv.ts";
 import { openLmdbKv } from "../../src/storage/lmdb-kv.ts";
 import { TABLE } from "../../src/storage/schema.ts";
 import { createFailures } from "../../src/telemetry/failures.ts";
-import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startTestNode } from "../support/test-node.ts";
 
@@ -71,10 +71,10 @@ before(async () => {
       chain,
       files,
       metrics,
-      log: SILENT_LOGGER,
+      log: STRICT_LOGGER,
       addresses: () => store.addresses(),
       pinState: (number) => store.pinState(number),
-      failures: createFailures(SILENT_LOGGER, metrics),
+      failures: createFailures(STRICT_LOGGER, metrics),
     },
   ).take();
   ({ config } = chain);
@@ -93,7 +93,7 @@ function openRestore(name: string) {
   const directory = join(folder, name);
   const restore = new SnapshotRestore(
     { directory, config, bytesMax: 64 << 20 },
-    { source: { consensusDataOf: async () => consensusData }, log: SILENT_LOGGER },
+    { source: { consensusDataOf: async () => consensusData }, log: STRICT_LOGGER },
   );
   /** The last result. */
   const offer = async (chunks: readonly Uint8Array[]) => {

@@ -19,7 +19,7 @@ const LOOK_MS = 12;
 const TRANSACTIONS_MAX = 60;
 const TOPICS = ["newHeads", "logs"];
 /** The upgrade to WebSocket and the subscriptions are answered within so long, or the node has ended. */
-const SUBSCRIBE_MS_MAX = 20_000;
+const SUBSCRIBE_MS_MAX = 120_000;
 
 /** Answers to a transaction that the node has already, in the pool or in a block. */
 const HAS_IT = /already known|nonce too low/;

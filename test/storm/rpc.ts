@@ -23,8 +23,8 @@ type Reply = {
   readonly error?: { readonly code: number; readonly message: string };
 };
 
-/** Longer than any answer takes, and shorter than a person waits. Milliseconds. */
-const TIMEOUT_MS = 20_000;
+/** Longer than any answer takes, on a loaded machine too. Milliseconds. */
+const TIMEOUT_MS = 120_000;
 /** Connections to one node: its senders and its checks. */
 const SOCKETS_MAX = 12;
 /** Below the default of `json-rpc.batch-limit`. */

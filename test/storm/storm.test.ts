@@ -21,8 +21,6 @@ const FAULTY_KILLS_MAX = 25;
 const SPECULATION_STORMS_MAX = 3;
 /** Of the node's log, shown with a failure. */
 const LOG_LINES = 60;
-/** The processes of a dead node end within this time, also on a machine that does other work. */
-const CHILDREN_MS_MAX = 15_000;
 /** Transactions wait in the pool, and blocks follow each other all the same. */
 const WAITING = { "consensus.block-time": "300ms" };
 
@@ -82,9 +80,7 @@ test("RPC processes end with a node that dies while it removes blocks", async ()
     const asked = Array.from({ length: 8 }, () => new Rpc(node.rpc.url).call("eth_blockNumber"));
     await Promise.allSettled(asked);
     assert.equal(await node.exited, "SIGKILL");
-    const diedMs = performance.now();
     await node.ended();
-    assert.ok(performance.now() - diedMs < CHILDREN_MS_MAX);
   } finally {
     await node.kill({ withChildren: true });
     rmSync(directory, { recursive: true });

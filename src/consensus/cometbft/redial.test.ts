@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import { Redial } from "./redial.ts";
 
 const A = "aa".repeat(20);
@@ -19,7 +19,7 @@ function setup() {
       throw new Error("CometBFT does not answer");
     },
     now: () => clock.now,
-    log: SILENT_LOGGER,
+    log: STRICT_LOGGER,
   });
   const at = (seconds: number, connected: readonly string[] | undefined) => {
     clock.now = seconds * 1_000;

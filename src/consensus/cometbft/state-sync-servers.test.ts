@@ -11,8 +11,8 @@ import type { Parameter } from "../../chain/agreement/agreement.ts";
 import { addressFromBytes } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint, hashToBytes } from "../../primitives/hash.ts";
 import { fatalTimers } from "../../telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { ManualTimers } from "../../telemetry/testing/manual-timers.ts";
+import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import type { Timers } from "../../telemetry/timers.ts";
 import type { ConsensusData } from "../consensus-data.ts";
 import { encodeProposerData } from "../consensus-data.ts";
@@ -178,7 +178,7 @@ const answering = (result: unknown, path?: string) =>
 
 function dataOf(addresses: readonly EngineRpcAddress[], timers: Timers = fatalTimers) {
   const options = { servers: addresses, chainId: CHAIN_ID, startingSet: STARTING_SET, jail: true };
-  return new StateSyncServers(options, { log: SILENT_LOGGER, timers }).consensusDataOf(HEIGHT);
+  return new StateSyncServers(options, { log: STRICT_LOGGER, timers }).consensusDataOf(HEIGHT);
 }
 
 const UNKNOWN = { code: "ENGINE_CONSENSUS_DATA_UNKNOWN" };

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { hashFromBigint, hashToBytes } from "../../primitives/hash.ts";
-import { SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { ManualTimers } from "../../telemetry/testing/manual-timers.ts";
+import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import type { Restore } from "../state-sync/restore.ts";
 import { openTestApplication } from "../testing/test-application.ts";
 import { createAbciHandlers } from "./abci/handlers.ts";
@@ -92,7 +92,7 @@ function setup({ attemptsMax = 3, stallMs = 30_000 } = {}) {
     { abciSocket: path, version: "1", attemptsMax, stallMs, peers: { refusal: () => undefined } },
     {
       restore,
-      log: SILENT_LOGGER,
+      log: STRICT_LOGGER,
       start(onFault) {
         const process = fakeProcess(onFault);
         runs.push(process);

@@ -19,7 +19,7 @@ import type { LogDirectory } from "../../storage/log-file.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { fatalTimers } from "../../telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import { signTransaction } from "../../types/transaction/sign.ts";
 import type { FeeMarketTransaction, Transaction } from "../../types/transaction/transaction.ts";
 import type { Application, BlockInput, Proposal } from "../application.ts";
@@ -101,7 +101,7 @@ export function openTestApplication(
   const { config } = genesis;
   // A store that begins later has no block 0.
   const genesisHash = genesisBlock(genesis).block.hash;
-  const chain = createChain({ config, store, stateTrie, log: SILENT_LOGGER, genesisHash });
+  const chain = createChain({ config, store, stateTrie, log: STRICT_LOGGER, genesisHash });
   const execution = { config: chain.config, stateTrie, evm: createEvm() };
   const headOf = () => {
     const { header } = chain.head().block;
@@ -134,7 +134,7 @@ export function openTestApplication(
         pool: mempool,
         blobs: { verifyForPeer: async (sidecar) => new VerifiedBlobs().faultOf(sidecar) },
         authorities: { recover: async () => {} },
-        log: SILENT_LOGGER,
+        log: STRICT_LOGGER,
         timers: fatalTimers,
       }),
       proposals,
@@ -152,7 +152,7 @@ export function openTestApplication(
       },
       onFailure: (_, error) => failures.push(error),
       now,
-      log: SILENT_LOGGER,
+      log: STRICT_LOGGER,
     },
   );
   return { application, chain, store, voting, execution, mempool, setAside, failures, clock };

@@ -7,7 +7,7 @@ import { HDNodeWallet } from "ethers";
 import { addressFromPrivateKey, recoverAddress } from "../../crypto/secp256k1.ts";
 import type { Address } from "../../primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
-import { SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import { UnlockForbiddenError } from "../errors.ts";
 import { KeyDerivation, PassphraseTries } from "../passphrases.ts";
 import { childOf, parseDerivationPath, phraseOf, rootOf } from "./hd-key.ts";
@@ -30,7 +30,7 @@ function openWallets(): HdWallets {
     directory: new WalletDirectory(join(home, "hd"), { allowReadableByOthers: false }),
     derivation: new KeyDerivation(),
     tries: new PassphraseTries(5),
-    log: SILENT_LOGGER,
+    log: STRICT_LOGGER,
     observer: { wrongSecret() {} },
     assertUnlockAllowed() {
       if (isExposed) throw new UnlockForbiddenError("http://0.0.0.0:8545");

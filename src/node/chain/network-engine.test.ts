@@ -7,7 +7,7 @@ import { testnet } from "../../cli/commands/testnet.ts";
 import { fakeContext } from "../../cli/testing/fake-context.ts";
 import { cometbftPath, dataPath, genesisPath } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
-import { SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import { startNode } from "../start-node.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-wrong-genesis-"));
@@ -35,7 +35,7 @@ async function codeOfStart(home: string, flags: Readonly<Record<string, string>>
   };
   const { config } = loadConfig({ home, dev: false, flags: { ...addresses, ...flags }, environment: {} });
   try {
-    const node = await startNode(config, SILENT_LOGGER);
+    const node = await startNode(config, STRICT_LOGGER);
     await node.stop();
     return undefined;
   } catch (error) {

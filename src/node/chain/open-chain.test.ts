@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { loadConfig } from "../../config/load.ts";
 import { fatalTimers } from "../../telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import { openChain } from "./open-chain.ts";
 import { openFork } from "./open-fork.ts";
 
@@ -17,7 +17,7 @@ test("a home without a chain is an error, and nothing is made in it", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "evmint-open-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const home = join(folder, "mistaken");
-  assert.throws(() => openChain(configOf(home), { log: SILENT_LOGGER, timers: fatalTimers }), {
+  assert.throws(() => openChain(configOf(home), { log: STRICT_LOGGER, timers: fatalTimers }), {
     code: "HOME_NOT_INITIALISED",
   });
   assert.ok(!existsSync(home));
@@ -27,5 +27,5 @@ test("a block to fork without the nodes of its chain is an error", async (t) => 
   const home = mkdtempSync(join(tmpdir(), "evmint-open-"));
   t.after(() => rmSync(home, { recursive: true }));
   const config = configOf(home, { dev: true, flags: { "dev.fork-block": "5" } });
-  await assert.rejects(openFork(config, { log: SILENT_LOGGER, timers: fatalTimers }), { code: "CONFIG_INVALID" });
+  await assert.rejects(openFork(config, { log: STRICT_LOGGER, timers: fatalTimers }), { code: "CONFIG_INVALID" });
 });

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import { UnfinishedSync } from "./unfinished-sync.ts";
 
 let home: string;
@@ -31,12 +31,12 @@ test("waiting transactions of the chain before come into the one that is restore
   sync.begin();
   assert.equal(existsSync(data), false);
   // No snapshot came yet: the transactions stay where they are.
-  sync.end(SILENT_LOGGER);
+  sync.end(STRICT_LOGGER);
   createData();
-  sync.end(SILENT_LOGGER);
+  sync.end(STRICT_LOGGER);
   assert.equal(waitingNow(), "acknowledged");
   assert.deepEqual(readdirSync(home), ["data"]);
-  sync.end(SILENT_LOGGER);
+  sync.end(STRICT_LOGGER);
   assert.equal(waitingNow(), "acknowledged");
 });
 
@@ -45,10 +45,10 @@ test("a chain that was restored twice has the transactions of both", () => {
   createData("first");
   sync.begin();
   createData();
-  sync.end(SILENT_LOGGER);
+  sync.end(STRICT_LOGGER);
   sync.begin();
   createData();
-  sync.end(SILENT_LOGGER);
+  sync.end(STRICT_LOGGER);
   assert.equal(waitingNow(), "first");
 });
 
@@ -57,7 +57,7 @@ test("a chain without a pool takes none, and one with its own keeps it", () => {
   createData();
   sync.begin();
   createData("own");
-  sync.end(SILENT_LOGGER);
+  sync.end(STRICT_LOGGER);
   assert.equal(waitingNow(), "own");
   assert.deepEqual(readdirSync(home), ["data"]);
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { MemoryBudget } from "../../rpc/transport/memory-budget.ts";
 import { fatalTimers } from "../../telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import { SharedSlices } from "../../threads/shared-slices.ts";
 import { type ApiModules, createEtherscanApi } from "./etherscan-api.ts";
 
@@ -74,7 +74,7 @@ async function serve(count: number, internal: ReadonlySet<number> = new Set()) {
     return next();
   };
   const modules = { chain, contracts, timers: fatalTimers, sessions: { slices: { json: slices } } };
-  const api = createEtherscanApi(modules as unknown as ApiModules, SILENT_LOGGER);
+  const api = createEtherscanApi(modules as unknown as ApiModules, STRICT_LOGGER);
   const access = { namespaces: new Set(["eth", "ots"]), isOpen: true };
   const server = createServer((request, response) => void api(request, response, access, budgets));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

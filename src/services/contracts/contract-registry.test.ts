@@ -7,7 +7,7 @@ import type { Address } from "../../primitives/address.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
 import type { Verification, VerificationRequest } from "../../rpc/ports/contracts.ts";
 import type { CompilerOutput } from "../../rpc/ports/tools.ts";
-import { SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import { CONTRACT_REGISTRY_LIMITS, ContractRegistry } from "./contract-registry.ts";
 import { filesInMemory, VerifiedContracts } from "./verified-contracts.ts";
 
@@ -38,7 +38,7 @@ function registryOf({ codes = { [A]: OWN_CODE }, artifacts, compile = async () =
   const reported: unknown[] = [];
   const registry = new ContractRegistry({
     artifacts,
-    verified: new VerifiedContracts(filesInMemory(), SILENT_LOGGER),
+    verified: new VerifiedContracts(filesInMemory(), STRICT_LOGGER),
     compiler: { compilerVersion: async () => `${VERSION}.Emscripten.clang`, compile },
     chain: {
       // Block 0: nothing was created by a transaction.

@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import type { Address } from "../../primitives/address.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
-import { SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import {
   filesInFolder,
   filesInMemory,
@@ -43,8 +43,8 @@ const contractOf = (deployed: Uint8Array, changes: Partial<VerifiedContract> = {
 
 test("VerifiedContracts finds a contract by its code, and by code with other immutables, over a restart", () => {
   const home = join(folder, "restart");
-  new VerifiedContracts(filesInFolder(home), SILENT_LOGGER).store(contractOf(code), input);
-  const verified = new VerifiedContracts(filesInFolder(home), SILENT_LOGGER);
+  new VerifiedContracts(filesInFolder(home), STRICT_LOGGER).store(contractOf(code), input);
+  const verified = new VerifiedContracts(filesInFolder(home), STRICT_LOGGER);
   const found = verified.find(keccak256Hash(code), code);
   assert.deepEqual(found, contractOf(code));
   assert.deepEqual(verified.input(found!), input);
@@ -57,7 +57,7 @@ test("VerifiedContracts finds a contract by its code, and by code with other imm
 });
 
 test("VerifiedContracts takes code with other metadata for verified at that code alone", () => {
-  const verified = new VerifiedContracts(filesInMemory(), SILENT_LOGGER);
+  const verified = new VerifiedContracts(filesInMemory(), STRICT_LOGGER);
   verified.store(contractOf(code, { match: "same instructions" }), input);
   assert.equal(verified.find(keccak256Hash(code), code)?.match, "same instructions");
   const similar = hexToBytes("0x6009600155");
@@ -66,19 +66,19 @@ test("VerifiedContracts takes code with other metadata for verified at that code
 
 test("VerifiedContracts passes over files that somebody damaged", () => {
   const home = join(folder, "damage");
-  const stored = new VerifiedContracts(filesInFolder(home), SILENT_LOGGER);
+  const stored = new VerifiedContracts(filesInFolder(home), STRICT_LOGGER);
   stored.store(contractOf(code), input);
   const [facts] = readdirSync(home).filter((name) => !name.includes("input"));
   for (const text of ["", "{", "[]", "null", "{}", JSON.stringify({ ...contractOf(code), match: "different" })]) {
     writeFileSync(join(home, facts!), text);
-    const verified = new VerifiedContracts(filesInFolder(home), SILENT_LOGGER);
+    const verified = new VerifiedContracts(filesInFolder(home), STRICT_LOGGER);
     assert.deepEqual([...verified.all], [], text);
   }
 });
 
 test("VerifiedContracts rejects more contracts than its limit, and replaces one with the same code", () => {
   const files = filesInMemory();
-  const verified = new VerifiedContracts(files, SILENT_LOGGER);
+  const verified = new VerifiedContracts(files, STRICT_LOGGER);
   for (let i = 0; i < VERIFIED_CONTRACT_LIMITS.contractsMax; i++) {
     verified.store(contractOf(Uint8Array.of(i >> 8, i & 255)), input);
   }
@@ -90,7 +90,7 @@ test("VerifiedContracts rejects more contracts than its limit, and replaces one 
 });
 
 test("VerifiedContracts rejects an ABI that is too large", () => {
-  const verified = new VerifiedContracts(filesInMemory(), SILENT_LOGGER);
+  const verified = new VerifiedContracts(filesInMemory(), STRICT_LOGGER);
   const { compiled } = contractOf(code);
   const abi = [{ name: "x".repeat(VERIFIED_CONTRACT_LIMITS.abiBytesMax) }];
   assert.throws(() => verified.store(contractOf(code, { compiled: { ...compiled, abi } }), input), {

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { loadConfig } from "../../../src/config/load.ts";
 import { nodeOperations } from "../../../src/node/operations.ts";
-import { SILENT_LOGGER } from "../../../src/telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../../src/telemetry/testing/strict-logger.ts";
 import { type BlockParts, decodeBlockAt, encodeBlock } from "../../../src/types/block-codec.ts";
 import { overHttp } from "../../support/clients.ts";
 import { runEvmintd, spawnEvmintd } from "../../support/evmintd.ts";
@@ -66,11 +66,11 @@ async function importBytes(home: string, name: string, bytes: Uint8Array) {
   writeFileSync(file, bytes);
   const { config } = loadConfig({ home, dev: false, flags: {}, environment: {} });
   const work = { onProgress() {}, signal: new AbortController().signal };
-  const error = await nodeOperations.importChain(config, SILENT_LOGGER, { ...work, file }).then(
+  const error = await nodeOperations.importChain(config, STRICT_LOGGER, { ...work, file }).then(
     () => undefined,
     (cause: Error & { code?: string }) => cause,
   );
-  const { head, faults } = await nodeOperations.checkStore(config, SILENT_LOGGER, work);
+  const { head, faults } = await nodeOperations.checkStore(config, STRICT_LOGGER, work);
   assert.deepEqual(faults, []);
   return { error, head };
 }

@@ -7,8 +7,8 @@ import { loadConfig } from "../../../src/config/load.ts";
 import { WhisperService } from "../../../src/services/whisper-service.ts";
 import { createFailures } from "../../../src/telemetry/failures.ts";
 import { fatalTimers } from "../../../src/telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../../../src/telemetry/logger.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
+import { STRICT_LOGGER } from "../../../src/telemetry/testing/strict-logger.ts";
 
 test("a node finds whisper of the chain's peers at its own port on their hosts, once", async (t) => {
   const start = async (address: string, hosts: readonly string[]) => {
@@ -16,8 +16,8 @@ test("a node finds whisper of the chain's peers at its own port on their hosts, 
     const flags = { "shh.address": address };
     const { config } = loadConfig({ home, dev: true, flags, environment: {} });
     const metrics = createMetrics();
-    const failures = createFailures(SILENT_LOGGER, metrics);
-    const modules = { log: SILENT_LOGGER, failures, timers: fatalTimers, metrics, networkHosts: () => hosts };
+    const failures = createFailures(STRICT_LOGGER, metrics);
+    const modules = { log: STRICT_LOGGER, failures, timers: fatalTimers, metrics, networkHosts: () => hosts };
     const service = await WhisperService.start(config, modules, true);
     t.after(async () => {
       await service.close();

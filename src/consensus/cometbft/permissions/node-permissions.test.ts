@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SILENT_LOGGER } from "../../../telemetry/logger.ts";
 import { createMetrics } from "../../../telemetry/metrics.ts";
 import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
+import { STRICT_LOGGER } from "../../../telemetry/testing/strict-logger.ts";
 import { PeerLists } from "../peer-lists.ts";
 import { NodePermissions } from "./node-permissions.ts";
 import type { ContractAnswer } from "./nodes-contract.ts";
@@ -33,7 +33,7 @@ function setup(options: Options) {
     isLate: () => sources.isLate,
     restart: () => void restarts++,
     metrics,
-    log: SILENT_LOGGER,
+    log: STRICT_LOGGER,
     random: () => 0.5,
     timers,
   });

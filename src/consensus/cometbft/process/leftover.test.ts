@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { SILENT_LOGGER } from "../../../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../../telemetry/testing/strict-logger.ts";
 import { endLeftoverEngines } from "./leftover.ts";
 
 test("only a CometBFT on the same home is killed", { skip: process.platform !== "linux" && "no /proc" }, async () => {
@@ -18,11 +18,11 @@ test("only a CometBFT on the same home is killed", { skip: process.platform !== 
     start(home, []),
   ]);
   try {
-    endLeftoverEngines(home, SILENT_LOGGER);
+    endLeftoverEngines(home, STRICT_LOGGER);
     const [, signal] = await once(leftover, "exit");
     assert.equal(signal, "SIGKILL");
     for (const other of others) assert.equal(other.kill(0), true);
-    endLeftoverEngines(home, SILENT_LOGGER);
+    endLeftoverEngines(home, STRICT_LOGGER);
   } finally {
     for (const child of [leftover, ...others]) child.kill("SIGKILL");
     rmSync(home, { recursive: true });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
-import { SILENT_LOGGER } from "../../../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../../telemetry/testing/strict-logger.ts";
 import { type EngineFault, startEngineProcess } from "./engine-process.ts";
 import { faultOfRecord, LastWords, parseLogRecord } from "./output.ts";
 
@@ -26,7 +26,7 @@ async function run(output: { stdout?: string; stderr?: string; status?: number }
   const faults: EngineFault[] = [];
   const process = startEngineProcess(
     { binary, directory, onFault: (fault) => faults.push(fault) },
-    { log: SILENT_LOGGER, timers: fatalTimers },
+    { log: STRICT_LOGGER, timers: fatalTimers },
   );
   const exit = await process.exited;
   return { faults, exit };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseAddress } from "../../../primitives/address.ts";
-import { SILENT_LOGGER } from "../../../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../../telemetry/testing/strict-logger.ts";
 import { type FollowedNetwork, KeyGuard } from "./key-guard.ts";
 
 const OWN = parseAddress(`0x${"ab".repeat(20)}`);
@@ -15,7 +15,7 @@ function createTestGuard(blockTimeMs = 1_000) {
   let nowMs = 0;
   const guard = new KeyGuard(
     { blocks: BLOCKS, blockTimeMs, signed: { height: 10, round: 0, step: 3 } },
-    { wallClock: () => START_MS, now: () => nowMs, log: SILENT_LOGGER },
+    { wallClock: () => START_MS, now: () => nowMs, log: STRICT_LOGGER },
   );
   guard.watch(OWN);
   return {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { type Address, parseAddress } from "../../../primitives/address.ts";
-import { SILENT_LOGGER } from "../../../telemetry/logger.ts";
+import { STRICT_LOGGER } from "../../../telemetry/testing/strict-logger.ts";
 import { createEngineKeys } from "../home/home.ts";
 import type { EngineRound, EngineStatus } from "../rpc/answers.ts";
 import { createNextKey, KEY_FILES, readNextKey, readValidatorKey } from "./key-files.ts";
@@ -37,7 +37,7 @@ function createTestRole(options: { readonly guardBlocks?: number; readonly remot
       height: () => HEAD,
       wallClock: () => 0,
       now: () => world.now,
-      log: SILENT_LOGGER,
+      log: STRICT_LOGGER,
     },
   );
   const observe = () => {

@@ -202,6 +202,10 @@ test("scanJson refuses numbers of thousands of digits, which JSON.parse takes mi
       assert.throws(() => scanJson(Buffer.from(body), limits), { code: "RPC_INVALID_REQUEST" }, body.slice(0, 20));
     }
   }
+  // It looks no further than that: the rest is no JSON.
+  for (const body of [`[${"9".repeat(5_000)}`, `[1,${" ".repeat(5_000)}`]) {
+    assert.throws(() => scanJson(Buffer.from(body), limits), { code: "RPC_INVALID_REQUEST" });
+  }
   for (const number of digits(400)) {
     const body = Buffer.from(`{"params":["${"a".repeat(9_000)}",${number}, {"a":${number}} ]}`);
     assert.equal(scanJson(body, limits).end, body.length);

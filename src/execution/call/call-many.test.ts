@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Address } from "../../primitives/address.ts";
 import { bytesToBigint } from "../../primitives/bytes.ts";
 import type { Hex } from "../../primitives/hex.ts";
 import { account, alice, allocWith, bob, contract, testChain } from "../testing/factories.ts";
@@ -38,4 +39,21 @@ test("callMany tells of a failed call and goes on", () => {
   ];
   assert.match(failed, /insufficient funds/);
   assert.equal(paid, 1n);
+});
+
+test("callMany runs no call after its time, also where no call has code", () => {
+  const { genesis, modules } = testChain(allocWith("0x", []));
+  const { header, blockHash } = genesis;
+  let reads = 0;
+  const state = {
+    ...genesis.state,
+    account(address: Address) {
+      reads++;
+      return genesis.state.account(address);
+    },
+  };
+  const bundles = [{ calls: Array.from({ length: 10_000 }, () => ({ to: bob })) }];
+  const options = { timeoutMs: Number.MIN_VALUE };
+  assert.throws(() => callMany(bundles, { header, state, blockHash }, modules, options), { code: "EXECUTION_TIMEOUT" });
+  assert.ok(reads < 100, `${reads} accounts were read`);
 });

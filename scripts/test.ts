@@ -148,7 +148,7 @@ function onEnd(result: JobResult): void {
   if (words.length > 0 && result.failure === undefined) console.log(result.output);
 }
 
-/** Versions of Node.js by their first number: another release has much the same times. */
+/** All versions of Node.js have one key: their times are much the same. */
 function keyOf(pass: string, group: string): string {
   return `${pass.replace(/\..*/, "")}: ${group}`;
 }

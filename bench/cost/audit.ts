@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { type Attack, type Cost, type NodeUnderAudit, startNodeUnderAudit } from "./node-under-audit.ts";
 import { InputGenerator, type Parameter, randomOf } from "./inputs.ts";
+import { type Attack, type Cost, type NodeUnderAudit, startNodeUnderAudit } from "./node-under-audit.ts";
 import { routes } from "./routes.ts";
 import { buildWorld, type World } from "./world.ts";
 
@@ -56,7 +56,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
 };
 
 /** They change the chain that the others are measured on. */
-const LAST = /reset|rollback|reorg|revert|setHead|loadState|drop|Mine|mine|remove|import|commit|setBlockGasLimit|setIntervalMining|setAutomine|Time/;
+const LAST =
+  /reset|rollback|reorg|revert|setHead|loadState|drop|Mine|mine|remove|import|commit|setBlockGasLimit|setIntervalMining|setAutomine|Time/;
 
 export type AuditOptions = {
   /** Parts of names; none: all. */

@@ -96,7 +96,13 @@ export class InputGenerator {
       case "null":
         return null;
       case "string":
-        return this.#pick(["latest", "0x1", "1", this.#whole("x".repeat(Math.min(bytes, 100_000))), ...world.filters.slice(0, 2)]);
+        return this.#pick([
+          "latest",
+          "0x1",
+          "1",
+          this.#whole("x".repeat(Math.min(bytes, 100_000))),
+          ...world.filters.slice(0, 2),
+        ]);
       default:
         return this.#pick([null, "newHeads", "0x1", {}, this.#typedData(bytes)]);
     }
@@ -146,7 +152,9 @@ export class InputGenerator {
 
   #overridden(): string {
     if (this.#random() < 0.1) return this.#pick(this.#world.addresses);
-    return `0x${Math.floor(this.#random() * 2 ** 48).toString(16).padStart(40, "0")}`;
+    return `0x${Math.floor(this.#random() * 2 ** 48)
+      .toString(16)
+      .padStart(40, "0")}`;
   }
 
   /** Some of the items that are left. */

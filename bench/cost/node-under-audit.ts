@@ -48,7 +48,7 @@ export async function startNodeUnderAudit(args: readonly string[] = []): Promise
     "json-rpc.address": `127.0.0.1:${port}`,
     "json-rpc.ws-address": `127.0.0.1:${wsPort}`,
     "json-rpc.api": "all",
-    "log.level": "error",
+    "log.level": "silent",
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
   const child = spawn(
@@ -62,9 +62,10 @@ export async function startNodeUnderAudit(args: readonly string[] = []): Promise
   async function probe<T>(command: "begin" | "end" | "count"): Promise<T> {
     const answer = once(child, "message");
     child.send({ command });
-    const [{ value }] = (await Promise.race([answer, exited.then(() => Promise.reject(new Error("the node ended")))])) as [
-      { value: T },
-    ];
+    const [{ value }] = (await Promise.race([
+      answer,
+      exited.then(() => Promise.reject(new Error("the node ended"))),
+    ])) as [{ value: T }];
     return value;
   }
 
@@ -77,10 +78,11 @@ export async function startNodeUnderAudit(args: readonly string[] = []): Promise
   }
 
   await until(
-    () => call("eth_chainId").then(
-      () => true,
-      () => false,
-    ),
+    () =>
+      call("eth_chainId").then(
+        () => true,
+        () => false,
+      ),
     "the first answer of the node",
   );
   return {
@@ -114,7 +116,10 @@ function send(port: number, { path, body }: Attack, keptCharsMax = 200): Promise
         port,
         path,
         method: body === undefined ? "GET" : "POST",
-        headers: { "content-type": "application/json", ...(body !== undefined && { "content-length": Buffer.byteLength(body) }) },
+        headers: {
+          "content-type": "application/json",
+          ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
+        },
         agent: false,
         signal: AbortSignal.timeout(REQUEST_MS),
       },

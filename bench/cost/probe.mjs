@@ -30,7 +30,9 @@ function turn() {
 
 let session;
 const post = (method, params) =>
-  new Promise((resolve, reject) => session.post(method, params, (error, result) => (error ? reject(error) : resolve(result))));
+  new Promise((resolve, reject) =>
+    session.post(method, params, (error, result) => (error ? reject(error) : resolve(result))),
+  );
 
 /** Calls of functions since the last time. */
 async function takeCalls() {
@@ -53,6 +55,30 @@ const COMMANDS = {
     const { cpuMs: cpu, longestMs, residentBytes: peak, residentBefore } = measured;
     measured = undefined;
     return { cpuMs: cpu, longestMs, grownBytes: peak - residentBefore };
+  },
+  async profile() {
+    session ??= new Session();
+    session.connect();
+    await post("Profiler.enable");
+    await post("Profiler.setSamplingInterval", { interval: 200 });
+    await post("Profiler.start");
+  },
+  async profiled() {
+    const { profile } = await post("Profiler.stop");
+    session.disconnect();
+    session = undefined;
+    const self = new Map();
+    const byId = new Map(profile.nodes.map((n) => [n.id, n]));
+    profile.samples.forEach((id, i) => {
+      const n = byId.get(id).callFrame;
+      const k = `${n.functionName}:${n.url.split("/").pop()}:${n.lineNumber}`;
+      self.set(k, (self.get(k) ?? 0) + profile.timeDeltas[i] / 1000);
+    });
+    return [...self]
+      .sort((a, b) => b[1] - a[1])
+      .slice(0, 14)
+      .map(([k, v]) => `   ${v.toFixed(1)} ${k}`)
+      .join("\n");
   },
   async count() {
     if (session === undefined) {

@@ -56,7 +56,9 @@ export async function buildWorld(node: NodeUnderAudit): Promise<World> {
   const large = await deploy(`0x${"5b".repeat(24_000)}`);
   for (let first = 0; first < SLOTS; first += 500) {
     await Promise.all(
-      Array.from({ length: 500 }, (_, i) => node.call("hardhat_setStorageAt", [large, word(first + i), word(first + i + 1)])),
+      Array.from({ length: 500 }, (_, i) =>
+        node.call("hardhat_setStorageAt", [large, word(first + i), word(first + i + 1)]),
+      ),
     );
   }
   for (let first = 1; first <= ACCOUNTS; first += 500) {
@@ -89,7 +91,10 @@ export async function buildWorld(node: NodeUnderAudit): Promise<World> {
     filters.push((await node.call("eth_newFilter", [{ fromBlock: "0x0", address: logger }])) as string);
   }
   const rawTransaction = (await node.call("debug_getRawTransaction", [hashes[0]])) as string;
-  const heavy = (await node.call("eth_getTransactionReceipt", [hashes[0]])) as { blockHash: string; blockNumber: string };
+  const heavy = (await node.call("eth_getTransactionReceipt", [hashes[0]])) as {
+    blockHash: string;
+    blockNumber: string;
+  };
   return {
     addresses: [logger, large, nested, loop, wide, ALICE, BOB, address(0xacc0001), address(0xdead)],
     blockHashes: [full.hash, heavy.blockHash, ...receipts.map(({ blockHash }) => blockHash)],

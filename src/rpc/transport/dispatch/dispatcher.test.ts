@@ -269,6 +269,21 @@ test("a batch beyond the limit is one error in a list, under the first call's id
   ]);
 });
 
+test("long results and long batches are encoded before they are written, in pieces", async () => {
+  const long = call(1, "test_echo", "x".repeat(3 << 20));
+  const short = call(1, "test_echo", "x".repeat(200 << 10));
+  for (const body of [long, [short, long], Array(20).fill(short)]) {
+    const done = await reply(JSON.stringify(body));
+    const text = Buffer.concat(done!.parts.map((part) => Buffer.from(part))).toString();
+    assert.deepEqual(
+      [JSON.parse(text)].flat().map(({ result }) => result.length),
+      [body].flat().map(({ params }) => params[0].length),
+    );
+    for (const part of done!.parts) assert.ok(part.length < 512 << 10, `${typeof part} of ${part.length}`);
+    for (const part of done!.parts) assert.ok(typeof part !== "string" || part.length <= 256 << 10);
+  }
+});
+
 test("once the answers of a batch pass the byte limit the rest is not run", async () => {
   const batch = [1, 2, 3, 4].map((id) => call(id, "test_big", "0x64"));
   const answers = await answerJson(batch, { limits: { batchResponseBytesMax: 150 } });

@@ -6,6 +6,7 @@ import type { Config } from "../../config/config.ts";
 import { isInMemory, poolPath, quarantinePath } from "../../config/home.ts";
 import { Pace } from "../../consensus/cometbft/pace.ts";
 import { openQuarantine, QUARANTINE_LIMITS, type Quarantine, type SetAside } from "../../consensus/quarantine.ts";
+import { InvalidBlockError } from "../../execution/errors.ts";
 import { BacklogGate } from "../../mempool/backlog-gate.ts";
 import { type JournaledPool, journalPool } from "../../mempool/journaled-pool.ts";
 import { Mempool } from "../../mempool/mempool.ts";
@@ -106,14 +107,17 @@ export class PoolRole {
   readonly setAside: SetAside = ({ transaction, cause }) => {
     const { failures, log } = this.#modules;
     const { hash } = transaction;
-    if (failures.report("executor", cause, { hash }) === "operator") return;
+    // A transaction that breaks a rule of blocks is its sender's fault.
+    const broken = cause instanceof InvalidBlockError ? cause.message : undefined;
+    if (broken === undefined && failures.report("executor", cause, { hash }) === "operator") return;
     this.mempool.remove(hash, "quarantined");
     try {
       this.quarantine.add(transaction, cause);
     } catch (error) {
       failures.report("quarantine", error, { hash });
     }
-    log.error("transaction quarantined", { hash });
+    if (broken === undefined) log.error("transaction quarantined", { hash });
+    else log.warn("transaction set aside: no block can have it", { hash, reason: broken });
   };
 
   /** Follows the chain. It must be its first subscriber, so that every later one finds chain and pool in agreement. */

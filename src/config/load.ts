@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { parse as parseToml } from "smol-toml";
+import { nearest } from "../primitives/nearest.ts";
 import { ifPresent } from "../storage/if-present.ts";
 import { positionInAppToml } from "./app-toml.ts";
 import { type Config, type LimitChanges, type LoadedConfig, limitsWith } from "./config.ts";
 import { InvalidConfigError, UnknownConfigKeyError } from "./errors.ts";
 import { appTomlPath } from "./home.ts";
 import { environmentName, OPTIONS, SCHEMA } from "./schema.ts";
-import { fateOfKey, nearest } from "./unknown-keys.ts";
+import { fateOfKey } from "./unknown-keys.ts";
 import type { Option, RawValue } from "./value-types.ts";
 
 export type ConfigSources = {

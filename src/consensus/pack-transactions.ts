@@ -85,7 +85,7 @@ function unsealableAt(packed: readonly Transaction[], begin: () => BlockBuilder)
       return false;
     }
   };
-  if (!isSealable(0)) return undefined;
+  if (packed.length === 0 || !isSealable(0)) return undefined;
   let sealable = 0;
   let unsealable = packed.length;
   while (unsealable - sealable > 1) {

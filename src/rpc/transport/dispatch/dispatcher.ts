@@ -123,7 +123,7 @@ export class Dispatcher<Modules> {
   }
 
   /**
-   * Runs the first JSON value of `body`: a message or a batch. undefined: nothing is to be answered.
+   * Runs the JSON value that `body` is: a message or a batch. undefined: nothing is to be answered.
    * Never throws or rejects; synchronous when all its handlers are.
    */
   dispatch(body: Buffer, context: RequestContext): Reply | undefined | Promise<Reply | undefined> {
@@ -172,6 +172,8 @@ export class Dispatcher<Modules> {
       const { ids, items, end } = scanJson(body, this.#limits);
       context.inputBytes = body.length + VALUE_BYTES * items;
       yield;
+      // A second value would be lost without a word: its caller would wait for ever.
+      if (skipBlanks(body, end) !== body.length) throw new SyntaxError("more than one JSON value");
       const text = yield* textInSteps(body, end);
       const value: unknown = JSON.parse(text);
       yield;

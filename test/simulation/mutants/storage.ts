@@ -228,7 +228,7 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     ],
     plan: { engine: "solo" },
     suits: all(hasFault("power-cut-at-write"), hasTraffic(60)),
-    seedsMax: 40,
+    seedsMax: 80,
     checks: ["liveness", "durability", "own fault", "crash", "agreement", "model"],
   },
   {

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { dataPath, poolPath } from "../../src/config/home.ts";
 import { overIpc } from "../support/clients.ts";
 import { freePort } from "../support/free-port.ts";
+import { assertExpected, errorLinesOf } from "../support/node-log.ts";
 import type { FailureCode } from "./failure.ts";
 import { StormFailure } from "./failure.ts";
 import { NodeProcess } from "./node-process.ts";
@@ -14,11 +15,12 @@ import type { HomeReport, KillResult } from "./storm.ts";
 import { StormHome, type StormHomeOptions } from "./storm-home.ts";
 import { logFileOf } from "./storm-node.ts";
 
-const KILLS = 15;
+/** The nightly run kills for hours. */
+const KILLS = 10;
 /** A faulty node is found out by then. */
 const FAULTY_KILLS_MAX = 25;
-/** In one of these storms transactions are executed ahead in time, also on a machine that does other work. */
-const SPECULATION_STORMS_MAX = 3;
+/** In one of so many storms transactions are executed ahead in time, whatever else the machine does: only threads that never do fail. */
+const SPECULATION_STORMS_MAX = 20;
 /** Of the node's log, shown with a failure. */
 const LOG_LINES = 60;
 /** Transactions wait in the pool, and blocks follow each other all the same. */
@@ -156,6 +158,7 @@ async function storm(given: Pick<StormHomeOptions, "seed" | "kills"> & Given) {
   try {
     const home = new StormHome({ engine: "solo", directory, firstPort: await freePort(), onKill, ...given });
     const report: HomeReport = await home.run();
+    assertExpected(errorLinesOf(readFileSync(logFileOf(directory), "utf8")), []);
     return { report, kills };
   } catch (error) {
     const lines = readFileSync(logFileOf(directory), "utf8").split("\n").slice(-LOG_LINES);

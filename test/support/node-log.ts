@@ -90,7 +90,7 @@ export function assertExpected(
 }
 
 /** A line of level error in one of the formats of the log. */
-const ERROR_LINE = /^(?:\d{4}-\d\d-\d\dT[\d:.]+Z error |error {1,2}\S|\{"time":"[^"]*","level":"error")/;
+const ERROR_LINE = /^(?:\d{4}-\d\d-\d\dT[\d:.]+Z error |error {1,2}\S|\{"time":(?:"[^"]*"|\d+),"level":"error")/;
 
 /** The lines of level error in the output of a process. */
 export function errorLinesOf(output: string): string[] {

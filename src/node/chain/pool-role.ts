@@ -63,7 +63,7 @@ export class PoolRole {
     this.#agreedTip = modules.opened.chain.config.minimumTip;
     const { failPoint, timers, machineTimers } = modules;
     const log = modules.log.child("mempool");
-    this.mempool = createMempool(config, modules.opened, log);
+    this.mempool = createMempool(config, modules.opened, { log, timers });
     this.journaled =
       config.mempool.journal && !isInMemory(config)
         ? journalPool(this.mempool, { directory: openLogDirectory(poolPath(config.home)), log, failPoint })
@@ -192,7 +192,11 @@ function createBacklogGate(
   return new BacklogGate(new Pace(blockTime.intervalMs, chain.config), modules);
 }
 
-function createMempool(config: Config, { chain }: OpenChain, log: Logger): Mempool {
+function createMempool(
+  config: Config,
+  { chain }: OpenChain,
+  { log, timers }: Pick<PoolRoleModules, "log" | "timers">,
+): Mempool {
   const { mempool, home } = config;
   const { allowedAccounts } = mempool;
   const { header } = chain.head().block;
@@ -211,8 +215,9 @@ function createMempool(config: Config, { chain }: OpenChain, log: Logger): Mempo
       ...(config.dev && { order: config.devChain.order }),
       head: { header, state: chain.stateAt(header.number) },
       // For time spans only; a clock that is set must not end them early.
-      now: () => performance.now(),
-      permissions: allowedAccounts === "" ? undefined : new AccountPermissions(resolve(home, allowedAccounts), log),
+      now: () => timers.now(),
+      permissions:
+        allowedAccounts === "" ? undefined : new AccountPermissions(resolve(home, allowedAccounts), { log, timers }),
     },
   );
   pool.onRemoved(({ tx: { hash } }, reason) => {

@@ -46,6 +46,15 @@ test("createAccessList keeps the list it is given", () => {
   assert.deepEqual(create("0x5f", { accessList }).accessList, accessList);
 });
 
+test("createAccessList does not take the byte that a failed jump leads to for an opcode", () => {
+  for (const byte of ["31", "3b", "3c", "3f", "54", "55", "f1", "f2", "f4", "fa", "ff"]) {
+    const jump = `0x602056${"00".repeat(29)}${byte}` as Hex;
+    assert.deepEqual(create(jump).accessList, [], byte);
+    const jumpIf = `0x6001602057${"00".repeat(27)}${byte}` as Hex;
+    assert.deepEqual(create(jumpIf).accessList, [], byte);
+  }
+});
+
 test("createAccessList tells a failing call's reason beside the list", () => {
   const { accessList, error } = create("0x600154505f5ffd");
   assert.deepEqual(accessList, [{ address: contract, storageKeys: [slot] }]);

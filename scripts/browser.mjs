@@ -11,6 +11,7 @@ const PLATFORM = `${BROWSER}/platform`;
 /** Modules of the node that need a process, a port, native code or a file of a package. Each has a replacement of the same name. */
 const REPLACED = [
   "src/config/package.ts",
+  "src/crypto/kzg/cell-setup-file.ts",
   "src/crypto/kzg/trusted-setup-file.ts",
   "src/crypto/wasm-files.ts",
   "src/chain-files/chain-file-io.ts",

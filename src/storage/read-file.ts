@@ -84,6 +84,7 @@ export function readJsonFile(path: string, bounds: FileBounds): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new UnusableFileError(path, `is not JSON: ${(cause as Error).message}`, { cause });
+    // V8's message quotes the text, which may be a secret.
+    throw new UnusableFileError(path, "is not JSON", { cause: (cause as Error).name });
   }
 }

@@ -146,6 +146,7 @@ test("readArtifacts passes over what is no file and what is no artifact, and nam
     "bytes that are not UTF-8.txt",
     "half of an object.txt",
     "nothing.txt",
+    "the beginning of a gzip.txt",
   ]);
 });
 

@@ -21,6 +21,7 @@ export const HOSTILE_FILES: Readonly<Record<string, (path: string) => void>> = {
 export const HOSTILE_CONTENTS: Readonly<Record<string, string | Uint8Array>> = {
   nothing: "",
   "bytes that are not UTF-8": Uint8Array.of(0xff, 0xfe, 0x00, 0xc3, 0x28),
+  "the beginning of a gzip": Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xff, 0xff),
   null: "null",
   "a number": "1e308",
   "a text": '"text"',

@@ -6,7 +6,7 @@ import type { Address } from "../../primitives/address.ts";
 import { hexDigits } from "../../primitives/hex.ts";
 import { ifPresent } from "../../storage/if-present.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
-import { readTextFile } from "../../storage/read-file.ts";
+import { readTextFile, UnusableFileError } from "../../storage/read-file.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import { InvalidKeyFileError, LooseKeyFileError, WrongPassphraseError } from "../errors.ts";
 import { type KeyStrength, SCRYPT } from "../key-file.ts";
@@ -145,7 +145,7 @@ export class WalletDirectory {
   #readJson(name: string): unknown {
     const path = join(this.#path, name);
     const mode = ifPresent(() => lstatSync(path).mode & 0o777);
-    const text = ifPresent(() => readTextFile(path, { bytesMax: WALLET_FILE_BYTES_MAX }));
+    const text = ifPresent(() => readText(path));
     if (mode === undefined || text === undefined) return undefined;
     const isLoose = process.platform !== "win32" && (mode & 0o077) !== 0;
     if (isLoose && !this.#allowReadableByOthers) throw new LooseKeyFileError(path, mode);
@@ -167,3 +167,13 @@ export class WalletDirectory {
 
 /** No wallet can have this id: the file is something else. */
 const PAIRINGS = "pairings";
+
+/** @throws InvalidKeyFileError */
+function readText(path: string): string {
+  try {
+    return readTextFile(path, { bytesMax: WALLET_FILE_BYTES_MAX, refuseLinks: true });
+  } catch (error) {
+    if (error instanceof UnusableFileError) throw new InvalidKeyFileError(error.message);
+    throw error;
+  }
+}

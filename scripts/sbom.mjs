@@ -14,6 +14,8 @@ const BUNDLED = { name: "cdx:npm:package:bundled", value: "true" };
 const text = execFileSync("npm", ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"], {
   cwd: root,
   encoding: "utf8",
+  // Development's packages too, whatever the caller leaves out.
+  env: { ...process.env, NODE_ENV: "development", npm_config_omit: "" },
   maxBuffer: 64 << 20,
   shell: process.platform === "win32",
 });
@@ -31,6 +33,9 @@ const shipped = components.flatMap((component) => {
   const others = properties.filter((property) => property.name !== DEVELOPMENT);
   return [{ ...component, scope: "required", properties: [...others, BUNDLED] }];
 });
+const listed = new Set(components.map(({ name, version }) => `${name}@${version}`));
+const unknown = [...bundled].filter((each) => !listed.has(each));
+if (bundled.size === 0 || unknown.length > 0) throw new Error(`not in the lock file: ${unknown}`);
 const own = metadata.component["bom-ref"];
 const refs = new Set([own, ...shipped.map((component) => component["bom-ref"])]);
 const sbom = {

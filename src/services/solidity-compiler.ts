@@ -30,7 +30,7 @@ export function createSolidityCompiler(isEnabled: boolean, timers: Timers): Soli
   return isEnabled ? new ProcessCompiler(timers) : NO_COMPILER;
 }
 
-/** Each source has a process of its own, which a limit of memory ends: the compiler frees nothing. */
+/** Each source has a process of its own, because the compiler frees nothing, and WebAssembly's memory is outside every limit of V8. */
 class ProcessCompiler implements SolidityCompiler {
   readonly #timers: Timers;
   readonly #running = new Set<CompilerRun>();

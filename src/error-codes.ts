@@ -270,6 +270,7 @@ export const ERROR_CODES = {
   SIMULATE_BLOCK_NUMBER_ORDER: { number: -38020, actor: "caller" },
   SIMULATE_BLOCK_TIMESTAMP_ORDER: { number: -38021, actor: "caller" },
   SIMULATE_CALL_FAILED: FAILED,
+  SIMULATE_DIFFICULTY_AFTER_MERGE: INVALID_PARAMS,
   SIMULATE_INIT_CODE_TOO_LARGE: { number: -38025, actor: "caller" },
   SIMULATE_INSUFFICIENT_FUNDS: { number: -38014, actor: "caller" },
   SIMULATE_INTRINSIC_GAS_TOO_LOW: { number: -38013, actor: "caller" },

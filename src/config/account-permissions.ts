@@ -1,6 +1,7 @@
 import { type Address, parseAddress } from "../primitives/address.ts";
 import { readJsonFile } from "../storage/read-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { InvalidConfigError } from "./errors.ts";
 import { CONFIG_FILE_BYTES_MAX } from "./home.ts";
 import { WatchedFiles } from "./watched-files.ts";
@@ -23,8 +24,9 @@ export class AccountPermissions {
   readonly #file: WatchedFiles<Permissions>;
 
   /** @throws InvalidConfigError */
-  constructor(path: string, log: Logger) {
+  constructor(path: string, { log, timers }: { readonly log: Logger; readonly timers: Pick<Timers, "now"> }) {
     this.#file = new WatchedFiles({
+      timers,
       paths: [path],
       read: () => readPermissions(path),
       onFault: (error) => log.error("no transaction is accepted: mempool.allowed-accounts cannot be read", { error }),

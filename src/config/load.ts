@@ -1,4 +1,5 @@
 import { parse as parseToml } from "smol-toml";
+import { nearest } from "../primitives/nearest.ts";
 import { ifPresent } from "../storage/if-present.ts";
 import { readTextFile } from "../storage/read-file.ts";
 import { positionInAppToml } from "./app-toml.ts";
@@ -6,7 +7,7 @@ import { type Config, type LimitChanges, type LoadedConfig, limitsWith } from ".
 import { InvalidConfigError, UnknownConfigKeyError } from "./errors.ts";
 import { appTomlPath, CONFIG_FILE_BYTES_MAX } from "./home.ts";
 import { environmentName, OPTIONS, SCHEMA } from "./schema.ts";
-import { fateOfKey, nearest } from "./unknown-keys.ts";
+import { fateOfKey } from "./unknown-keys.ts";
 import type { Option, RawValue } from "./value-types.ts";
 
 export type ConfigSources = {

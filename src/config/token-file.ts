@@ -4,6 +4,7 @@ import { ifPresent } from "../storage/if-present.ts";
 import { readJsonFile } from "../storage/read-file.ts";
 import { replaceFile } from "../storage/replace-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { InvalidConfigError } from "./errors.ts";
 import { CONFIG_FILE_BYTES_MAX, jwtSecretPath, tokensPath } from "./home.ts";
 import { readJwtSecret } from "./secrets.ts";
@@ -34,8 +35,7 @@ type TokenFilesModules = {
   readonly onFault: (error: unknown) => void;
   /** Seconds of the Unix clock. */
   readonly nowSeconds?: () => number;
-  /** Monotonic milliseconds. */
-  readonly nowMs?: () => number;
+  readonly timers: Pick<Timers, "now">;
 };
 
 /** The token files of a home as they are now. */
@@ -76,8 +76,12 @@ export class TokenFiles implements TokenKeys {
 }
 
 /** @throws InvalidConfigError where the files cannot be used */
-export function openTokenFiles(home: string, log: Logger): TokenKeys {
+export function openTokenFiles(
+  home: string,
+  { log, timers }: { readonly log: Logger; readonly timers: Pick<Timers, "now"> },
+): TokenKeys {
   return new TokenFiles(home, {
+    timers,
     onFault: (error) => log.error("no token is good: its files cannot be read", { error }),
   });
 }

@@ -36,7 +36,10 @@ const READERS: Readonly<
     name: "config/app.toml",
     read: (_path, home) => loadConfig({ home, dev: false, flags: {}, environment: {} }),
   },
-  "a list of accounts": { name: "accounts.json", read: (path) => new AccountPermissions(path, STRICT_LOGGER) },
+  "a list of accounts": {
+    name: "accounts.json",
+    read: (path) => new AccountPermissions(path, { log: STRICT_LOGGER, timers: fatalTimers }),
+  },
   "a list of nodes": { name: "nodes.json", read: (path) => new AllowedNodesFile(path, STRICT_LOGGER) },
   "a file of CometBFT": { name: "genesis.json", read: readJsonFile },
   "a fork's block": { name: "fork.json", read: loadForkChoice },

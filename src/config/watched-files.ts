@@ -51,6 +51,11 @@ export class WatchedFiles<T> {
 
 /** Another text for each change that an editor, a copy or a rename makes. Links are followed. */
 export function versionOfFile(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found === undefined ? "none" : `${found.ino} ${found.size} ${found.mtimeMs}`;
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found === undefined ? "none" : `${found.ino} ${found.size} ${found.mtimeMs}`;
+  } catch (error) {
+    // A circle of links, or a folder that this user may not enter: reading it says so.
+    return String((error as NodeJS.ErrnoException).code);
+  }
 }

@@ -242,6 +242,8 @@ export class RpcRole {
     resources.add(() => whisper.close());
     const dappDb = openDappDb(config, metrics);
     resources.add(() => dappDb.close());
+    const compiler = createSolidityCompiler(config.jsonRpc.compileSolidity, machineTimers);
+    resources.add(() => compiler.close());
     return {
       log,
       failures,
@@ -250,7 +252,7 @@ export class RpcRole {
       metrics,
       keys,
       dappDb,
-      compiler: createSolidityCompiler(config.jsonRpc.compileSolidity, machineTimers),
+      compiler,
       verifiedContracts: openVerifiedContracts(config, log.child("contracts")),
       artifacts,
       runtime,

@@ -221,14 +221,6 @@ export function optional<T>(codec: ParamCodec<T>, fallback?: T): ParamCodec<T | 
   };
 }
 
-/** A parameter that must be there, whose null counts as `fallback`. */
-export function nullAs<T>(codec: ParamCodec<T>, fallback: T): ParamCodec<T> {
-  return {
-    ...schemaOf(codec),
-    decode: (value, field) => (value === null ? fallback : codec.decode(value, field)),
-  };
-}
-
 /** A list; null is the empty list, as Go decodes it. */
 export function array<T>(item: Codec<T>, goType?: string): Codec<readonly T[]>;
 export function array<T>(item: ParamCodec<T>, goType?: string): ParamCodec<readonly T[]>;

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { formatHostPort, type HostPort } from "../config/value-types.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
 import { FOREIGN_LOAD } from "../rpc/transport/server/admission.ts";
+import { resolveTarget } from "../rpc/transport/server/incoming-request.ts";
 import { isForeignLoad, isHostAllowed } from "../rpc/transport/server/origin.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
@@ -44,6 +45,7 @@ export async function listenMetrics(options: MetricsListenerOptions): Promise<Me
     }
   }
   const server: Server = createServer({ keepAliveTimeout: 5_000 }, (request, response) => {
+    resolveTarget(request);
     if (!isHostAllowed(request.headers.host, allowedHosts)) {
       const text = '{"error":"invalid host specified (json-rpc.vhosts)"}';
       sendText(request, response, 403, JSON_TYPE, text);

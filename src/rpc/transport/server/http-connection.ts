@@ -7,6 +7,7 @@ import type { RpcLimits } from "../limits.ts";
 import type { MemoryShare } from "../memory-budget.ts";
 import { certifiedNameOf } from "./admission.ts";
 import { clientFault, endWithRejection, endWithStatus, LINGER_MS, sendRejection } from "./http-rejection.ts";
+import type { IncomingRequest } from "./incoming-request.ts";
 import type { ListenerModules } from "./listener.ts";
 import { type PiecewiseReading, readInPieces } from "./read-in-pieces.ts";
 import { INPUT_MEMORY, type Rejection } from "./rejection.ts";
@@ -27,6 +28,8 @@ export class HttpConnection {
   /** Requests without a complete answer, in the order of their arrival. */
   readonly #exchanges = new Set<Exchange>();
   #pieces: PiecewiseReading | undefined;
+  /** Of the one that the parser reads. */
+  #pieceBytes = 0;
   #begun = 0;
   #lateRequest: Timer | undefined;
   #end: Timer | undefined;
@@ -62,18 +65,23 @@ export class HttpConnection {
   /** To be called once node:http reads from the socket. @param unread what it reads first */
   readInPieces(unread?: Buffer): void {
     // With a listener more than its own, node:http has its parser read from the stream and not from the system.
-    this.socket.on("data", () => {});
+    this.socket.prependListener("data", (piece: Buffer) => {
+      this.#pieceBytes = piece.length;
+    });
     this.#pieces = readInPieces(this.socket);
     if (unread) this.#pieces.unread(unread);
   }
 
   /** Calls `serve` when it is the turn of this request: the answers to all of one packet could fill the memory unread. */
-  begin(request: IncomingMessage, response: ServerResponse, serve: () => void): void {
+  begin(request: IncomingRequest, response: ServerResponse, serve: () => void): void {
     const exchange = { request, response };
     this.#exchanges.add(exchange);
     this.#begun++;
     this.input.add(EXCHANGE_BYTES);
-    this.#pieces?.expect(Number(request.headers["content-length"] ?? 0));
+    const isAlone = request.ignoresUpgrade;
+    // Behind a request with an Upgrade header the parser drops the rest of the piece: who waits for its answer has to learn that there is none.
+    if (isAlone && this.#pieceBytes > request.bytesMin) response.setHeader("connection", "close");
+    this.#pieces?.expect(Number(request.headers["content-length"] ?? 0), isAlone);
     response.once("close", () => {
       this.#exchanges.delete(exchange);
       this.input.add(-EXCHANGE_BYTES);

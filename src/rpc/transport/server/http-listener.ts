@@ -9,6 +9,7 @@ import { ReplyCompressor } from "./compression.ts";
 import { createFastHttp, type FastHttp } from "./fast-http.ts";
 import { HttpConnection } from "./http-connection.ts";
 import { type HttpRequestModules, isJson, replyHeaders, serveRequest } from "./http-request.ts";
+import { IncomingRequest, resolveTarget } from "./incoming-request.ts";
 import type { TcpListener, TcpListenerOptions, TlsMaterial } from "./listener.ts";
 import { isHostAllowed } from "./origin.ts";
 
@@ -34,6 +35,7 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   let onDrained = () => {};
   const connections = new Map<Duplex, HttpConnection>();
   const server = createTcpServer(options.tls, {
+    IncomingMessage: IncomingRequest,
     keepAliveTimeout: limits.httpIdleTimeoutMs,
     headersTimeout: limits.httpHeadersTimeoutMs,
     requestTimeout: limits.httpHeadersTimeoutMs + limits.messageTimeoutMs,
@@ -41,9 +43,10 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   });
   const isFast = modules.servesCalls && options.tls === undefined && (options.fastHttp ?? true);
   const fast = isFast ? putFastHttpBefore(server, options, modules) : undefined;
-  const serve = (isHeld: boolean) => (request: IncomingMessage, response: ServerResponse) => {
+  const serve = (isHeld: boolean) => (request: IncomingRequest, response: ServerResponse) => {
     const connection = connections.get(request.socket)!;
     connection.begin(request, response, () => {
+      resolveTarget(request);
       const isOverLimit = sockets.size > limits.httpConnectionsMax;
       serveRequest(options, modules, { connection, request, response, isHeld, isOverLimit });
     });
@@ -93,6 +96,7 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   if (acceptUpgrade) {
     server.on("upgrade", (request, socket, head) => {
       forget(socket);
+      resolveTarget(request);
       acceptUpgrade(request, socket, head);
     });
   }

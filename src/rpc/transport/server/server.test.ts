@@ -191,11 +191,34 @@ test("HTTP: the Host header is an IP literal or a listed name", async () => {
   }
 });
 
-test("HTTP: two Host headers, or a target that names another host, are rejected", async () => {
+test("HTTP: two Host headers, and targets that are no URL, are rejected", async () => {
   const { http } = await start();
   const rest = `Content-Type: application/json\r\nConnection: close\r\nContent-Length: ${echo.length}\r\n\r\n${echo}`;
   assert.match(await sendRaw(http, `POST / HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n${rest}`), /^HTTP\/1.1 400 /);
-  assert.match(await sendRaw(http, `POST http://evil/ HTTP/1.1\r\nHost: localhost\r\n${rest}`), /^HTTP\/1.1 400 /);
+  for (const target of ["http:///", "http://", "ftp://localhost/", "localhost"]) {
+    const answer = await sendRaw(http, `POST ${target} HTTP/1.1\r\nHost: localhost\r\n${rest}`);
+    assert.match(answer, /^HTTP\/1.1 400 /, target);
+  }
+});
+
+test("HTTP: a target in absolute form is served, and its host takes the place of the Host header", async () => {
+  const { http } = await start();
+  const status = async (target: string, host: string, more = "") => {
+    const head = `POST ${target} HTTP/1.1\r\nHost: ${host}\r\n${more}Content-Type: application/json\r\nConnection: close\r\n`;
+    return (await sendRaw(http, `${head}Content-Length: ${echo.length}\r\n\r\n${echo}`)).slice(9, 12);
+  };
+  assert.equal(await status("http://localhost:8545/", "localhost:8545"), "200");
+  assert.equal(await status("HTTP://127.0.0.1", "127.0.0.1"), "200");
+  assert.equal(await status("https://localhost?token=x", "localhost"), "200");
+  assert.equal(await status("http://localhost/", "evil.example"), "200");
+  assert.equal(await status("http://localhost/nothing", "localhost"), "404");
+  for (const host of ["evil.example", "evil.example@localhost", "localhost@evil.example", "localhost:x"]) {
+    assert.equal(await status(`http://${host}/`, "localhost"), "403", host);
+  }
+  const own = "Origin: http://evil.example\r\n";
+  assert.equal(await status("http://localhost/", "evil.example", own), "403", "no page of this listener");
+  const options = "HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+  assert.match(await sendRaw(http, `OPTIONS http://localhost ${options}`), /^HTTP\/1.1 204 /);
 });
 
 test("HTTP: a page may call only if its Origin is listed or its own", async () => {

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
 import { pauseThread } from "../chain/store/follow/store-follower.ts";
+import type { Limits } from "../config/config.ts";
 import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
 import { PortServer } from "../rpc/ports/port-channel.ts";
 import { ChainUnreachableError } from "../rpc/transport/errors.ts";
@@ -12,6 +13,7 @@ import { Channel, type ChannelMessage } from "../threads/channel.ts";
 import { Outbox } from "../threads/message-lists.ts";
 import { errorFromData } from "../threads/plain-data.ts";
 import { startProcess } from "../threads/start-thread.ts";
+import { Beat } from "./beat.ts";
 import { ProcessMessageError, ProcessMessages } from "./process-messages.ts";
 import type { ChainHandlers, RpcProcessData, RpcProcessHandlers, Urgent } from "./protocol.ts";
 import { ServedCalls, type ServedCallsModules } from "./served-calls.ts";
@@ -57,7 +59,11 @@ export class RpcProcess {
   /** Messages that wait until the process is opened; undefined from then on. */
   #waiting: (readonly ChannelMessage[])[] | undefined = [];
   readonly #messages: ProcessMessages;
-  #isReady = false;
+  readonly #limits: Limits;
+  /** It serves connections. */
+  #isOpen = false;
+  readonly #startTimer: Timer;
+  #beat: Beat | undefined;
   /** It sent a wrong message: nothing more is taken from it. */
   #isRefused = false;
   #isOver = false;
@@ -82,6 +88,11 @@ export class RpcProcess {
       this.#open(data);
       this.#child.on("message", (messages) => this.#receive(messages));
     });
+    const { startMs } = data.config.limits.processes;
+    this.#startTimer = modules.timers.after(startMs, "start of an RPC process", () =>
+      this.#giveUp("RPC process did not start in time"),
+    );
+    this.#limits = data.config.limits;
     this.#child.on("error", (error) => modules.log.error("RPC process failed", { error }));
     this.#child.once("exit", (code, signal) => this.#ended(`${signal ?? code}`));
   }
@@ -90,9 +101,14 @@ export class RpcProcess {
     return this.#child.pid;
   }
 
+  /** It serves connections, or did before it fell silent. */
+  get isOpen(): boolean {
+    return this.#isOpen && !this.#isOver && !this.#isRefused;
+  }
+
   /** It can be handed connections. */
   get isReady(): boolean {
-    return this.#isReady && !this.#isOver && !this.#isRefused;
+    return this.isOpen && this.#beat?.isSilent === false;
   }
 
   /** Connections of a listener that it was handed and has not closed. */
@@ -119,7 +135,7 @@ export class RpcProcess {
 
   /** Settles when the listener's connections are closed, or the process is ended because they are not. */
   async shut(listener: TcpKind, graceMs = SHUT_GRACE_MS): Promise<void> {
-    if (!this.isReady) return;
+    if (!this.isOpen) return;
     const onTimeout = () => {
       this.#modules.log.warn("RPC process did not close its connections in time", { listener });
       this.kill();
@@ -186,7 +202,10 @@ export class RpcProcess {
   #handlers(): Pick<ChainHandlers, "ready" | "took" | "ended" | "badToken" | "calls" | "log"> {
     return {
       ready: () => {
-        this.#isReady = true;
+        if (this.#isOpen) throw new ProcessMessageError("it was ready before");
+        this.#isOpen = true;
+        this.#startTimer.cancel();
+        this.#beat = this.#watched();
         this.#modules.onReady();
       },
       took: ({ id }) => {
@@ -207,6 +226,25 @@ export class RpcProcess {
         });
       },
     };
+  }
+
+  #watched(): Beat {
+    const { timers, log } = this.#modules;
+    return new Beat(this.#limits.processes, {
+      timers,
+      ask: () => this.channel.call("beat", undefined),
+      onSilent: () => log.warn("RPC process does not answer and gets no connections", { process: this.pid }),
+      onAnswer: () => {
+        log.info("RPC process answers again", { process: this.pid });
+        this.#modules.onReady();
+      },
+      onLost: () => this.#giveUp("RPC process is ended because it does not answer"),
+    });
+  }
+
+  #giveUp(message: string): void {
+    this.#modules.log.error(message, { process: this.pid });
+    this.kill();
   }
 
   /** Lets the process open the index, while this one commits nothing: a commit at that moment could be forgotten (`LmdbCommits`). */
@@ -241,6 +279,8 @@ export class RpcProcess {
 
   #ended(reason: string): void {
     this.#isOver = true;
+    this.#startTimer.cancel();
+    this.#beat?.stop();
     this.#connections.http = 0;
     this.#connections.ws = 0;
     for (const socket of this.#onTheWay.values()) socket.destroy();

@@ -95,11 +95,11 @@ export class RpcProcesses implements ConnectionWorkers {
     });
     const { metrics } = modules;
     metrics.gaugeOf(
-      { name: "rpc_processes_ready", help: "RPC processes that serve connections." },
+      { name: "rpc_processes_ready", help: "RPC processes that answer, and take connections." },
       () => this.#ready().length,
     );
     metrics.gaugeOf({ name: "rpc_process_connections", help: "Connections that RPC processes serve." }, () =>
-      this.#ready().reduce((sum, process) => sum + connectionsOf(process), 0),
+      this.#serving().reduce((sum, process) => sum + connectionsOf(process), 0),
     );
     this.#lost = metrics.counter({
       name: "rpc_processes_lost_total",
@@ -149,19 +149,19 @@ export class RpcProcesses implements ConnectionWorkers {
 
   async shut(kind: TcpKind, graceMs: number | undefined): Promise<void> {
     this.#open.delete(kind);
-    await Promise.all(this.#ready().map((process) => process.shut(kind, graceMs)));
+    await Promise.all(this.#serving().map((process) => process.shut(kind, graceMs)));
   }
 
   /** A source sent a bad token, to process `except` or to this one. */
   countBadToken(source: string, except?: RpcProcess): void {
-    for (const process of this.#ready()) {
+    for (const process of this.#serving()) {
       if (process !== except) process.channel.emit("badToken", { source });
     }
   }
 
   /** The metrics of every process, in Prometheus' text form. */
   expositions(): Promise<string[]> {
-    return Promise.all(this.#ready().map((process) => process.exposition()));
+    return Promise.all(this.#serving().map((process) => process.exposition()));
   }
 
   async close(): Promise<void> {
@@ -226,6 +226,12 @@ export class RpcProcesses implements ConnectionWorkers {
     return this.#slots.flatMap(({ process }) => (process === undefined ? [] : [process]));
   }
 
+  /** Those that have connections. */
+  #serving(): RpcProcess[] {
+    return this.#running().filter(({ isOpen }) => isOpen);
+  }
+
+  /** Those that take connections. */
   #ready(): RpcProcess[] {
     return this.#running().filter(({ isReady }) => isReady);
   }

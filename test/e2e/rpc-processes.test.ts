@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -378,6 +378,69 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
     rmSync(folder, { recursive: true });
   }
 });
+
+test("a process that does not answer gets no connections, and is replaced", async () => {
+  const silent = /^warn +rpc: RPC process does not answer and gets no connections/;
+  const lost = /^error rpc: RPC process is ended because it does not answer/;
+  const node = await startTestNode({
+    dev: true,
+    settings: { ...settings, ...WITH_METRICS, "json-rpc.processes": "1" },
+    limits: { processes: { beatMs: 100 } },
+    expectedErrors: [KILLED, lost],
+  });
+  try {
+    const processes = node.node.processes!;
+    const [pid] = processes.pids;
+    process.kill(pid!, "SIGSTOP");
+    await node.untilLogged(silent);
+    assert.deepEqual(processes.pids, [pid]);
+    assert.equal(await metricOf(node, "rpc_processes_ready"), 0);
+    const client = new Client(node.url);
+    assert.equal(await client.call("eth_chainId"), "0x7a69", "the chain's process serves it");
+    await node.untilLogged(KILLED);
+    await processes.ready();
+    assert.notDeepEqual(processes.pids, [pid]);
+    client.close();
+  } finally {
+    await node.stop();
+  }
+});
+
+test("no debugger is opened at SIGUSR1", {
+  skip: process.platform !== "linux" && "left out: sockets of a process are read from /proc",
+}, async () => {
+  const node = await startTestNode({ dev: true, settings: { ...settings, "json-rpc.processes": "1" } });
+  try {
+    const [pid] = node.node.processes!.pids;
+    const client = new Client(node.url);
+    await client.call("eth_chainId");
+    process.kill(pid!, "SIGUSR1");
+    // Node.js opens the port in the turn after the signal.
+    for (let call = 0; call < 50; call++) await client.call("eth_chainId");
+    assert.deepEqual(listeningPortsOf(pid!), []);
+    client.close();
+  } finally {
+    await node.stop();
+  }
+});
+
+/** TCP ports on which a process of this machine listens. */
+function listeningPortsOf(pid: number): string[] {
+  const own = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? [];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  return readFileSync("/proc/net/tcp", "utf8")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , , state, , , , , , inode]) => state === "0A" && own.has(inode ?? ""))
+    .map(([, local]) => local!);
+}
 
 function metricsUrl({ node }: TestNode): string {
   return node.listeners.find(({ kind }) => kind === "metrics")!.url;

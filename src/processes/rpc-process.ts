@@ -3,6 +3,8 @@ import { existsSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
 import { pauseThread } from "../chain/store/follow/store-follower.ts";
 import type { Limits } from "../config/config.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
 import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
 import { PortServer } from "../rpc/ports/port-channel.ts";
 import { ChainUnreachableError } from "../rpc/transport/errors.ts";
@@ -10,6 +12,7 @@ import type { TcpKind, TlsMaterial } from "../rpc/transport/server/listener.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Timer, Timers } from "../telemetry/timers.ts";
 import { Channel, type ChannelMessage } from "../threads/channel.ts";
+import { andThen, type MaybePromise } from "../threads/maybe-promise.ts";
 import { Outbox } from "../threads/message-lists.ts";
 import { errorFromData } from "../threads/plain-data.ts";
 import { startProcess } from "../threads/start-thread.ts";
@@ -17,6 +20,7 @@ import { Beat } from "./beat.ts";
 import { ProcessMessageError, ProcessMessages } from "./process-messages.ts";
 import type { ChainHandlers, RpcProcessData, RpcProcessHandlers, Urgent } from "./protocol.ts";
 import { ServedCalls, type ServedCallsModules } from "./served-calls.ts";
+import type { SubmittedSenders } from "./submitted-senders.ts";
 
 /** A process that does not report its metrics for so long is reported with those it had. */
 const METRICS_TIMEOUT_MS = 1_000;
@@ -36,6 +40,7 @@ type RpcProcessModules = ServedCallsModules & {
   /** The process has ended, whatever the reason. */
   readonly onExit: (reason: string) => void;
   readonly onBadToken: (source: string) => void;
+  readonly senders: Pick<SubmittedSenders, "of">;
   /** Calls that it served. */
   readonly onCalls: (calls: Parameters<ChainHandlers["calls"]>[0]) => void;
 };
@@ -80,7 +85,8 @@ export class RpcProcess {
     });
     this.#ports = new PortServer(modules.ports, this.channel as Channel);
     this.#calls = new ServedCalls(modules, this.channel);
-    const handlers = { ...this.#ports.handlers, ...this.#calls.handlers, ...this.#handlers() };
+    const submit = this.#submitter();
+    const handlers = { ...this.#ports.handlers, ...this.#calls.handlers, ...this.#handlers(), "chain.submit": submit };
     this.channel.serve(handlers);
     this.#messages = new ProcessMessages(Object.keys(handlers), data.config.rpcLimits.bodyBytesMax);
     // The first one says that its program is loaded.
@@ -226,6 +232,14 @@ export class RpcProcess {
         });
       },
     };
+  }
+
+  /** A sender is this process's own finding. */
+  #submitter(): (input: { readonly transaction: Uint8Array }) => MaybePromise<Hash> {
+    const { ports, senders } = this.#modules;
+    const submit = (transaction: Uint8Array, sender: Address | undefined) =>
+      ports.chain.submit({ transaction, ...(sender && { sender }) });
+    return ({ transaction }) => andThen(senders.of(transaction), (sender) => submit(transaction, sender));
   }
 
   #watched(): Beat {

@@ -7,6 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Address } from "../../src/primitives/address.ts";
+import { signTransaction } from "../../src/types/transaction/sign.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import { metricOf, WITH_METRICS } from "../support/metrics.ts";
@@ -341,9 +343,11 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
   process.env["NODE_OPTIONS"] =
     `${options ?? ""} --import ${new URL("../support/wrong-messages.mjs", import.meta.url)}`;
   process.env["EVMINT_WRONG_MESSAGE"] = file;
-  const refusals = ["for nobody here", "chain.submit: its input .transaction is no bytes"].map(
-    (reason) => new RegExp(`^error rpc: RPC process is ended for its message .*RPC_PROCESS_MESSAGE.*${reason}`),
-  );
+  const refusals = [
+    "for nobody here",
+    "chain.submit: its input .transaction is no bytes",
+    "chain.submit: its input has a member sender",
+  ].map((reason) => new RegExp(`^error rpc: RPC process is ended for its message .*RPC_PROCESS_MESSAGE.*${reason}`));
   const node = await startTestNode({
     dev: true,
     settings: { ...settings, "json-rpc.processes": "1" },
@@ -356,6 +360,15 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
     const wrong = [
       [{ kind: "event", name: "none", input: {} }],
       [{ kind: "call", id: 1e9, name: "chain.submit", input: { transaction: { tx: { type: 2 }, sender: FROM } } }],
+      // Signed by a key without ether, in the name of an account that has some.
+      [
+        {
+          kind: "call",
+          id: 1e9,
+          name: "chain.submit",
+          input: { transaction: `bytes:${strangersTransfer()}`, sender: FROM },
+        },
+      ],
     ];
     for (const [index, messages] of wrong.entries()) {
       const [pid] = node.node.processes!.pids;
@@ -366,6 +379,8 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
       await node.untilLogged(refusals[index]!);
     }
     const again = new Client(node.url);
+    assert.deepEqual(await again.call("txpool_status"), { pending: "0x0", queued: "0x0" });
+    assert.equal(await again.call("eth_getTransactionCount", FROM, "pending"), "0x1");
     const receipt = await again.call("eth_getTransactionReceipt", before.transactionHash);
     assert.equal(receipt.blockHash, before.blockHash);
     await again.transfer();
@@ -423,6 +438,22 @@ test("no debugger is opened at SIGUSR1", {
     await node.stop();
   }
 });
+
+/** A transfer of an ether by an account that has none, as the next transaction of whichever account sends it: hexadecimal digits. */
+function strangersTransfer(): string {
+  const fees = { maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n };
+  const fields = {
+    type: 2,
+    chainId: 31337n,
+    nonce: 1n,
+    gasLimit: 21_000n,
+    to: TO as Address,
+    value: 10n ** 18n,
+    ...fees,
+  } as const;
+  const signed = signTransaction({ ...fields, data: new Uint8Array(), accessList: [] }, new Uint8Array(32).fill(7));
+  return Buffer.from(signed.raw).toString("hex");
+}
 
 /** TCP ports on which a process of this machine listens. */
 function listeningPortsOf(pid: number): string[] {

@@ -10,6 +10,8 @@ import type { senderRecovery } from "../types/transaction/recover-senders.thread
 const RECOVERY_MS_MAX = 60_000;
 /** Of one task: some 5 ms, and one message to a thread. */
 const TASK_TRANSACTIONS_MAX = 64;
+/** Fewer of one turn are not worth a message to a thread, whose answer comes when it has its turn on a processor: the pool recovers them, in less than a millisecond. */
+const THREAD_TRANSACTIONS_MIN = 8;
 /** In the queue of a thread: it goes on while the main thread is busy. */
 const TASKS_QUEUED = 4;
 
@@ -23,6 +25,7 @@ export class SubmittedSenders {
   readonly #threads: Pool<typeof senderRecovery>;
   readonly #recoverSoon: () => void;
   #waiting: Waiting[] = [];
+  #running = 0;
   /** Settles after all senders that were asked for: they are given in that order, since nonces of an account ascend. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -61,6 +64,10 @@ export class SubmittedSenders {
   #recover(): void {
     const all = this.#waiting;
     this.#waiting = [];
+    if (all.length < THREAD_TRANSACTIONS_MIN && this.#running === 0) {
+      for (const { resolve } of all) resolve(undefined);
+      return;
+    }
     for (let at = 0; at < all.length; at += TASK_TRANSACTIONS_MAX) {
       this.#recoverTask(all.slice(at, at + TASK_TRANSACTIONS_MAX));
     }
@@ -69,8 +76,10 @@ export class SubmittedSenders {
   #recoverTask(task: readonly Waiting[]): void {
     const packed = packTransactions(task.map(({ transaction }) => transaction));
     const options = { timeoutMs: RECOVERY_MS_MAX, moved: [packed.buffer as ArrayBuffer] };
+    this.#running++;
     const recovered = this.#threads.call("recoverEach", packed, options).catch(() => undefined);
     this.#last = Promise.all([recovered, this.#last]).then(([senders]) => {
+      this.#running--;
       for (const [i, { resolve }] of task.entries()) resolve(senders && senderAt(senders, i));
     });
   }

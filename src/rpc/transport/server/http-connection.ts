@@ -56,6 +56,16 @@ export class HttpConnection {
     });
   }
 
+  /** Whether a call of the fast path runs. */
+  isCalling: (() => boolean) | undefined;
+
+  /** A request is complete and has no complete answer. */
+  get isBusy(): boolean {
+    if (this.isCalling?.() === true) return true;
+    for (const { request } of this.#exchanges) if (request.complete) return true;
+    return false;
+  }
+
   /** See `certifiedNameOf`, which takes longer than a small call. */
   get certified(): string | undefined {
     if (this.#certified === null) this.#certified = certifiedNameOf(this.socket);

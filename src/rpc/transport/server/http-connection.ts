@@ -6,7 +6,7 @@ import type { RpcObserver } from "../dispatch/observer.ts";
 import type { RpcLimits } from "../limits.ts";
 import type { MemoryShare } from "../memory-budget.ts";
 import { certifiedNameOf } from "./admission.ts";
-import { clientFault, endWithRejection, endWithStatus, LINGER_MS, sendRejection } from "./http-rejection.ts";
+import { clientFault, endSoon, endWithRejection, endWithStatus, sendRejection } from "./http-rejection.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { ListenerModules } from "./listener.ts";
 import { type PiecewiseReading, readInPieces } from "./read-in-pieces.ts";
@@ -32,7 +32,6 @@ export class HttpConnection {
   #pieceBytes = 0;
   #begun = 0;
   #lateRequest: Timer | undefined;
-  #end: Timer | undefined;
   #hasFailed = false;
   /** null: not looked at yet */
   #certified: string | undefined | null = null;
@@ -122,7 +121,7 @@ export class HttpConnection {
     }
     this.#hasFailed = true;
     if (!this.socket.writable || error.code === "ECONNRESET") {
-      this.#endSoon();
+      endSoon(this.socket, this.#timers);
       return;
     }
     const { status, reason } = clientFault(error);
@@ -142,7 +141,6 @@ export class HttpConnection {
   /** The socket is closed, or another protocol's. */
   close(): void {
     this.#lateRequest?.cancel();
-    this.#end?.cancel();
     this.#pieces?.stop();
     this.input.close();
     this.output.close();
@@ -161,14 +159,7 @@ export class HttpConnection {
       this.socket.destroySoon();
       return;
     }
-    endWithStatus(this.socket, this.#faultStatus);
-    this.#endSoon();
-  }
-
-  /** What was written may wait for a client that reads nothing: the connection ends without it. */
-  #endSoon(): void {
-    this.socket.destroySoon();
-    this.#end ??= this.#timers.after(LINGER_MS, "end of a connection", () => this.socket.destroy());
+    endWithStatus(this.socket, this.#faultStatus, this.#timers);
   }
 
   #evicted(): void {
@@ -178,7 +169,7 @@ export class HttpConnection {
 
   #reject(rejection: Rejection): void {
     const [current] = this.#exchanges;
-    if (current === undefined) endWithRejection(this.socket, rejection);
+    if (current === undefined) endWithRejection(this.socket, rejection, this.#timers);
     else if (current.response.headersSent || !current.response.socket) this.socket.destroy();
     else sendRejection(current.request, current.response, rejection, false, this.#timers);
   }

@@ -4,7 +4,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions } from "node:tls";
-import type { Timers } from "../../../telemetry/timers.ts";
+import type { Timer, Timers } from "../../../telemetry/timers.ts";
 import { ReplyCompressor } from "./compression.ts";
 import { ConnectionShares } from "./connection-shares.ts";
 import { createFastHttp, type FastHttp } from "./fast-http.ts";
@@ -64,7 +64,8 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
       return;
     }
     const peer = peerOf(socket);
-    const connected: Accepted = { socket, address: socket.remoteAddress, http: undefined };
+    const handshake = options.tls && endAfterHandshakeTime(socket);
+    const connected: Accepted = { socket, address: socket.remoteAddress, handshake, http: undefined };
     accepted.set(peer, connected);
     shares.add(connected.address, connected);
     observer.connections("http", accepted.size);
@@ -90,9 +91,17 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
     const connection = new HttpConnection(socket, limits, modules);
     const connected = accepted.get(peerOf(socket));
     if (connected !== undefined) connected.http = connection;
+    connected?.handshake?.cancel();
     connections.set(socket, connection);
     socket.once("close", () => forget(socket));
     return connection;
+  }
+  /** The timeout of Node.js begins anew with each byte. */
+  function endAfterHandshakeTime(socket: Socket): Timer {
+    return modules.timers.after(limits.httpHeadersTimeoutMs, "TLS handshake", () => {
+      observer.rejected("http", "timeout");
+      socket.destroy();
+    });
   }
   /** Ends a connection of who holds most, which runs nothing. */
   function makeRoomFor({ remoteAddress }: Socket): boolean {
@@ -108,6 +117,7 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   }
   /** It is closed, or another protocol's: it counts no longer. */
   function release(peer: string, connected: Accepted) {
+    connected.handshake?.cancel();
     shares.delete(connected.address, connected);
     if (accepted.get(peer) !== connected) return;
     accepted.delete(peer);
@@ -159,6 +169,8 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
 type Accepted = {
   readonly socket: Socket;
   readonly address: string | undefined;
+  /** Where TLS is spoken: the time that its handshake has. */
+  readonly handshake: Timer | undefined;
   http: HttpConnection | undefined;
 };
 

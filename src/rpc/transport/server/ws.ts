@@ -97,7 +97,7 @@ export function createWsAcceptor(options: TcpListenerOptions, modules: ListenerM
       (hasRoomFor(remoteAddress) ? undefined : TOO_MANY_CONNECTIONS);
     if (rejection || !authentication) {
       observer.rejected("ws", rejection!.reason, rejection!.subject);
-      endWithRejection(socket, rejection!);
+      endWithRejection(socket, rejection!, timers);
       return;
     }
     server.handleUpgrade(request, socket, head, (ws) => {
@@ -295,8 +295,7 @@ class WsConnection extends SocketConnection {
   }
 
   protected closeAfterParseError(): void {
-    if (this.#ws.isPaused) this.#ws.resume();
-    this.close(...CLOSE_TEXTS.parse);
+    this.closeFor("parse");
   }
 
   /** The peer may not read: a close frame waits behind everything it has not read. */

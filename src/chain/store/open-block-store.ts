@@ -32,11 +32,12 @@ export type DiskBlockStoreOptions = StoreOptions & {
   readonly bufferLimits?: BufferLimits;
   /** openLmdbKv if not given. */
   readonly openIndex?: typeof openLmdbKv;
-  /** An index up to this size is checked before it is opened; CHECKED_FIRST_BYTES_MAX of index-files.ts if not given. */
+  /**
+   * A larger index that was closed is opened before its check, and takes no block until that has ended in the background (`LogBlockStore.isUnchecked`).
+   * An index of any size is checked before it is opened if not given.
+   */
   readonly checkedFirstBytesMax?: number;
-  /** Called when the check in the background has found nothing, for tests that wait for it. */
-  readonly onIndexChecked?: () => void;
-  /** Called when it found damage: what is read may be wrong, and no block is added any more. The next start repairs it. */
+  /** Called when that check found damage: what is read may be wrong, and no block is added any more. The next start repairs it. */
   readonly onIndexFault?: (error: Error) => void;
 };
 
@@ -191,26 +192,32 @@ function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: F
       },
     });
     if (isWritable) writesOnFullDisk(() => files.rebuilt());
-    const head = store.head() ?? 0;
+    if (check !== undefined) {
+      store.holdUntilChecked();
+      logger.info("index is checked while it is read: no block is made until that has ended");
+    }
     const begin = performance.now();
+    const onFault = (error: Error) => {
+      isSuspect = true;
+      store.giveUp(error);
+      options.onIndexFault?.(error);
+    };
     check?.start({
       onEnded(fault) {
         if (fault === undefined) {
           logger.info("index was checked", { ms: Math.round(performance.now() - begin) });
-          options.onIndexChecked?.();
+          files.checked();
+          store.checked();
           return;
         }
-        isSuspect = true;
         const error = new KvDamagedError(`index file is damaged: ${fault}`);
-        const made = (store.head() ?? 0) - head;
-        logger.error("index is damaged: the next start checks it, and makes it anew from the block log", {
-          error,
-          made,
-        });
-        store.giveUp(error);
-        options.onIndexFault?.(error);
+        logger.error("index is damaged: the next start checks it, and makes it anew from the block log", { error });
+        onFault(error);
       },
-      onFailed: (error) => logger.warn("index could not be checked", { error }),
+      onFailed(error) {
+        logger.error("index could not be checked: the next start checks it before it opens it", { error });
+        onFault(error);
+      },
     });
     return store;
   } catch (error) {

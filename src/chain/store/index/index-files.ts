@@ -27,13 +27,14 @@ const LMDB_LOCK_FILE = "lock.mdb";
 const STATE_FILE = "index.state";
 /** Present from the removal of an index until a new one has every block of the log. */
 const REBUILDING_FILE = "index.rebuilding";
-/** An index up to this size is always checked before it is opened, in a tenth of a second; of a larger one that was closed, in the background. */
-const CHECKED_FIRST_BYTES_MAX = 64 << 20;
+/** A node checks an index up to this size before it opens it, in a tenth of a second; a larger one that was closed, in the background. */
+export const CHECKED_FIRST_BYTES_MAX = 64 << 20;
 
 /**
  * What is known of the index while nobody has it open, in the file `index.state`:
  *
- *     clean FILE   closed with everything synced, in the file that `fileIdentity` calls so
+ *     clean FILE   closed with everything synced, in the file that `fileIdentity` calls so, after every page of it was checked
+ *     unchecked    closed with everything synced before the check in the background had ended
  *     opening      a process began to open it and has not come back
  *     open BOOT    a process had it open, in this boot of the machine
  *     damaged      a process met damage in it
@@ -53,7 +54,8 @@ export class IndexFiles {
   readonly #checkedFirstBytesMax: number;
   #isUnchecked = false;
 
-  constructor(directory: string, checkedFirstBytesMax = CHECKED_FIRST_BYTES_MAX) {
+  /** @param checkedFirstBytesMax an index of any size is checked first if not given */
+  constructor(directory: string, checkedFirstBytesMax = Infinity) {
     this.#directory = directory;
     this.#checkedFirstBytesMax = checkedFirstBytesMax;
   }
@@ -79,7 +81,8 @@ export class IndexFiles {
    * cache, but when the system itself went down any page may be old: since it was opened the machine
    * must not have been started anew. Where starts have no name, a kill counts as a power cut.
    *
-   * A large index that was closed, and that nobody has written to or copied since, is not read: only the medium can have changed it.
+   * A large index that was closed, and that nobody has written to or copied since, is not read where its owner checks it in the background: only the medium
+   * can have changed it.
    */
   findFault(onProgress?: IndexProgress): string | undefined {
     if (!existsSync(this.dataFile)) return "there is none";
@@ -125,9 +128,14 @@ export class IndexFiles {
     this.#writeState("damaged");
   }
 
+  /** After every page was read while it was open. */
+  checked(): void {
+    this.#isUnchecked = false;
+  }
+
   /** After it was closed and synced. */
   closed(): void {
-    this.#writeState(`${CLEAN}${fileIdentity(this.dataFile)}`);
+    this.#writeState(this.#isUnchecked ? UNCHECKED : `${CLEAN}${fileIdentity(this.dataFile)}`);
   }
 
   #state(): IndexState | undefined {
@@ -139,8 +147,8 @@ export class IndexFiles {
     }
     if (text === "opening" || text === "damaged") return text;
     if (text.startsWith(CLEAN)) return text === `${CLEAN}${fileIdentity(this.dataFile)}` ? "clean" : "open";
-    // Of an older version: which file it was is not known.
-    if (text === "clean") return "open";
+    // "clean" is of an older version: which file it was is not known.
+    if (text === UNCHECKED || text === "clean") return "open";
     const boot = bootId();
     return boot !== undefined && text === `open ${boot}` ? "open" : undefined;
   }
@@ -152,6 +160,7 @@ export class IndexFiles {
 }
 
 const CLEAN = "clean ";
+const UNCHECKED = "unchecked";
 
 /**
  * Differs once a file was copied, replaced, cut or written to: its number, size and time of the last change, in ms. The time of its status is no part of
@@ -197,7 +206,7 @@ export async function compactIndex(
   const files = new IndexFiles(directory);
   const target = join(directory, NEW_FOLDER);
   try {
-    const fault = files.findFault() ?? (files.isUnchecked ? findIndexFault(directory) : undefined);
+    const fault = files.findFault();
     if (fault !== undefined) throw new IndexUnusableError({ fault });
     const data = files.dataFile;
     const bytesBefore = statSync(data).size;

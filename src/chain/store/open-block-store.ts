@@ -125,6 +125,7 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
         return openInMemory(options, lock);
       }
       if (!(error instanceof NodeError) || !REPAIRED_BY_REINDEX.has(error.code)) throw error;
+      files.noteDamage();
       rebuild(error.message);
       return openWithLock(options, files, lock);
     }
@@ -195,6 +196,9 @@ function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: F
     if (check !== undefined) {
       store.holdUntilChecked();
       logger.info("index is checked while it is read: no block is made until that has ended");
+    } else {
+      warnOfSuspects(files, store, logger);
+      writesOnFullDisk(() => files.checked(store.head()));
     }
     const begin = performance.now();
     const onFault = (error: Error) => {
@@ -206,7 +210,7 @@ function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: F
       onEnded(fault) {
         if (fault === undefined) {
           logger.info("index was checked", { ms: Math.round(performance.now() - begin) });
-          files.checked();
+          writesOnFullDisk(() => files.checked(store.head()));
           store.checked();
           return;
         }
@@ -225,6 +229,17 @@ function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: F
     index.close();
     throw error;
   }
+}
+
+/** Blocks that were made since the index was last whole keep what they read of it: the rebuild takes their changes from the log. */
+function warnOfSuspects({ suspectFrom }: IndexFiles, store: LogBlockStore, logger: Logger): void {
+  if (suspectFrom === undefined || suspectFrom > (store.head() ?? 0)) return;
+  logger.warn(
+    "the index was damaged: blocks made since it was last checked can be wrong, evmintd db check --from tells",
+    {
+      from: suspectFrom,
+    },
+  );
 }
 
 /** The check of an index that was opened unseen. @throws KvDamagedError */

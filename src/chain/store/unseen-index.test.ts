@@ -16,6 +16,7 @@ import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import { createStateTrie } from "../../state/state-trie.ts";
 import { bootId } from "../../storage/lock.ts";
 import { TABLE, tableKey } from "../../storage/schema.ts";
+import { SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { RandomChain } from "../testing/random-chain.ts";
 import { IndexFiles } from "./index/index-files.ts";
 import type { LogBlockStore } from "./log-block-store.ts";
@@ -32,7 +33,7 @@ type Opened = {
 };
 
 /** Opens an index of any size that was closed before it is checked. */
-function openUnseen(directory: string, retention?: RetentionOptions): Opened {
+function openUnseen(directory: string, retention?: RetentionOptions, logger = SILENT_LOGGER): Opened {
   let onIndexFault: (fault: Error) => void = () => {};
   const damage = new Promise<Error>((settle) => {
     onIndexFault = settle;
@@ -44,6 +45,7 @@ function openUnseen(directory: string, retention?: RetentionOptions): Opened {
     mergeLimits: { versionsMin: 20, nodeBytesMin: 20_000, blocksMin: 5, keysMax: 100 },
     checkedFirstBytesMax: 0,
     retention,
+    logger,
     defer: (work) => void setImmediate(work),
     onIndexFault,
   });
@@ -156,6 +158,36 @@ test("what the medium changed is found while the index is open: no block was add
     assert.deepEqual([repaired.store.replayedBlocks, repaired.store.isUnchecked], [BLOCKS, false]);
     assert.deepEqual(repaired.store.check().faults, []);
     repaired.store.close();
+  }));
+
+test("a rebuild of a damaged index names the first block that was made since the index was last checked", () =>
+  withStore(async (directory, chain) => {
+    const rotten = async (blocks: number) => {
+      const { store } = openUnseen(directory);
+      await store.untilChecked();
+      for (let i = 0; i < blocks; i++) append(store, chain);
+      const hash = store.blockHash(7)!;
+      store.close();
+      rotRowOf(directory, hash);
+    };
+    const repair = async () => {
+      const { store, fault } = openUnseen(directory);
+      assert.ok((await fault) instanceof Error);
+      store.close();
+      const warned: unknown[] = [];
+      const logger = { ...SILENT_LOGGER, warn: (_: string, data?: object) => warned.push(data) };
+      openUnseen(directory, undefined, logger).store.close();
+      return warned.flatMap((data) => (data as { from?: number }).from ?? []);
+    };
+    await rotten(3);
+    // 40 blocks from 0 on were there at the check.
+    assert.deepEqual(await repair(), [BLOCKS]);
+    await rotten(0);
+    assert.deepEqual(await repair(), []);
+    // Nobody knows it of a home that another version has left.
+    await rotten(2);
+    rmSync(join(directory, "index.checked"));
+    assert.deepEqual(await repair(), []);
   }));
 
 test("a process that is killed before the check has ended leaves an index that is checked before it is opened", () =>

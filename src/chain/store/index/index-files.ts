@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { NodeError } from "../../../errors.ts";
+import { ifPresent } from "../../../storage/if-present.ts";
 import type { Kv } from "../../../storage/kv.ts";
 import { findLmdbFault } from "../../../storage/lmdb-check.ts";
 import { openLmdbKv } from "../../../storage/lmdb-kv.ts";
@@ -27,6 +28,8 @@ const LMDB_LOCK_FILE = "lock.mdb";
 const STATE_FILE = "index.state";
 /** Present from the removal of an index until a new one has every block of the log. */
 const REBUILDING_FILE = "index.rebuilding";
+/** Number of the newest block when every page was last read and found whole. Written without sync: an older one is as right. */
+const CHECKED_FILE = "index.checked";
 /** A node checks an index up to this size before it opens it, in a tenth of a second; a larger one that was closed, in the background. */
 export const CHECKED_FIRST_BYTES_MAX = 64 << 20;
 
@@ -53,6 +56,7 @@ export class IndexFiles {
   readonly #directory: string;
   readonly #checkedFirstBytesMax: number;
   #isUnchecked = false;
+  #isDamaged = false;
 
   /** @param checkedFirstBytesMax an index of any size is checked first if not given */
   constructor(directory: string, checkedFirstBytesMax = Infinity) {
@@ -88,10 +92,23 @@ export class IndexFiles {
     if (!existsSync(this.dataFile)) return "there is none";
     const state = this.#state();
     if (state === undefined) return "it was written before the machine went down";
+    this.#isUnchecked = state === "clean" && statSync(this.dataFile).size > this.#checkedFirstBytesMax;
+    if (this.#isUnchecked) return undefined;
+    const damage = this.#damage(state, onProgress);
+    this.#isDamaged = damage !== undefined;
+    return damage;
+  }
+
+  #damage(state: IndexState, onProgress?: IndexProgress): string | undefined {
     if (state === "opening") return "the last process that opened it did not survive";
     if (state === "damaged") return "the last process met damage in it";
-    this.#isUnchecked = state === "clean" && statSync(this.dataFile).size > this.#checkedFirstBytesMax;
-    return this.#isUnchecked ? undefined : findIndexFault(this.#directory, onProgress);
+    return findIndexFault(this.#directory, onProgress);
+  }
+
+  /** The first block that can have been made on damage, which was found at this start; undefined where none was, or nobody knows. */
+  get suspectFrom(): number | undefined {
+    const text = this.#isDamaged ? ifPresent(() => readFileSync(join(this.#directory, CHECKED_FILE), "latin1")) : "";
+    return text && /^\d+$/.test(text) ? Number(text) + 1 : undefined;
   }
 
   /** True when an earlier process began to rebuild the index and did not get to the end of the log. */
@@ -128,9 +145,15 @@ export class IndexFiles {
     this.#writeState("damaged");
   }
 
-  /** After every page was read while it was open. */
-  checked(): void {
+  /** After every page was read, or the index was made anew, with this newest block. */
+  checked(head: number | undefined): void {
     this.#isUnchecked = false;
+    if (head !== undefined) writeFileSync(join(this.#directory, CHECKED_FILE), String(head));
+  }
+
+  /** After damage was met in the index that is open. */
+  noteDamage(): void {
+    this.#isDamaged = true;
   }
 
   /** After it was closed and synced. */

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { DamagedHome, FLAGS } from "../support/damaged-index/damaged-home.ts";
 import { NodeLife } from "../support/damaged-index/node-life.ts";
+import { startTestNode } from "../support/test-node.ts";
 import { until } from "../support/until.ts";
 
 test("a node that opens its index before its check makes no block on a damaged page, and has no wrong answer once it is ready", async () => {
@@ -19,6 +20,26 @@ test("a node that opens its index before its check makes no block on a damaged p
     await damaged.assertEveryBlock();
   } finally {
     damaged.remove();
+  }
+});
+
+/** Under CometBFT too, with EVMINT_TEST_ENGINE=cometbft. */
+test("the engine of a node begins once its index was checked, or not at all where the node stops before", async () => {
+  const home = mkdtempSync(join(tmpdir(), "evmint-engine-"));
+  const options = { dev: true, home, hooks: { checkedFirstBytesMax: 0 } };
+  const [from, to] = DEV_ADDRESSES;
+  try {
+    for (let life = 0; life < 3; life++) {
+      const node = await startTestNode(options);
+      const next = node.node.chain.head + 1;
+      await node.node.provider.request({ method: "eth_sendTransaction", params: [{ from, to, value: "0x1" }] });
+      await node.untilBlock(next);
+      assert.equal(node.node.core.store.isUnchecked, false);
+      await node.stop();
+      await (await startTestNode(options)).stop();
+    }
+  } finally {
+    rmSync(home, { recursive: true });
   }
 });
 

@@ -6,7 +6,7 @@ export class StorePoisonedError extends NodeError {
   readonly code = "STORE_POISONED";
 }
 
-/** A large index was opened before its check (ADR 144): nothing is written on what nobody has checked. */
+/** A large index was opened before its check (ADR 142): nothing is written on what nobody has checked. */
 export class StoreUncheckedError extends NodeError {
   readonly code = "STORE_UNCHECKED";
   constructor() {

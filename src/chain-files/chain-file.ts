@@ -59,17 +59,18 @@ export type WaitingBlock = EncodedBlock & {
 export async function* readChainFile(path: string): AsyncGenerator<WaitingBlock> {
   const { chunks, bytesRead, close } = await openChainFile(path);
   try {
-    yield* blocksIn(chunks, path, bytesRead);
+    yield* blocksIn(chunks, bytesRead);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    // zlib's codes begin so.
+    if (!(cause instanceof InvalidChainFileError) && !code?.startsWith("Z_")) throw cause;
+    throw new InvalidChainFileError(`${path}: ${message}`, { path }, { cause });
   } finally {
     close();
   }
 }
 
-async function* blocksIn(
-  source: AsyncIterable<Uint8Array>,
-  path: string,
-  bytesRead: () => number,
-): AsyncGenerator<WaitingBlock> {
+async function* blocksIn(source: AsyncIterable<Uint8Array>, bytesRead: () => number): AsyncGenerator<WaitingBlock> {
   let pending: Uint8Array = EMPTY_BYTES;
   let consensusData: Uint8Array = EMPTY_BYTES;
   let ordinal = 0;
@@ -92,7 +93,7 @@ async function* blocksIn(
     pending = Uint8Array.from(pending.subarray(offset));
   }
   if (pending.length > 0) {
-    throw new InvalidChainFileError(`file ends inside block ${ordinal} of it`, { path, ordinal });
+    throw new InvalidChainFileError(`file ends inside block ${ordinal} of it`, { ordinal });
   }
 }
 

@@ -105,7 +105,7 @@ export const SCHEMA = {
     compileSolidity: option("json-rpc.compile-solidity", boolean, false, {
       dev: true,
       description:
-        "Compile sources that callers send, where the npm package solc is installed: half a minute of a thread each.",
+        "Compile sources that callers send, where the npm package solc is installed: half a minute of a process each, which has 640 MB at most.",
     }),
     nullPowFields: option("json-rpc.null-pow-fields", boolean, false, {
       description:

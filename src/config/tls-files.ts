@@ -1,12 +1,13 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import type { TlsMaterial } from "../rpc/transport/server/listener.ts";
+import { readTextFile } from "../storage/read-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Timer, Timers } from "../telemetry/timers.ts";
 import type { Config } from "./config.ts";
 import { InvalidConfigError } from "./errors.ts";
+import { CONFIG_FILE_BYTES_MAX } from "./home.ts";
 import { versionOfFile } from "./watched-files.ts";
 
 /** A changed file counts after this time. */
@@ -126,8 +127,12 @@ function parseCertificates(bundle: string): X509Certificate[] {
 
 function readText(key: string, file: string, home: string): string {
   try {
-    return readFileSync(resolve(home, file), "utf8");
+    return readTextFile(resolve(home, file), { bytesMax: CONFIG_FILE_BYTES_MAX });
   } catch (cause) {
-    throw new InvalidConfigError(`${key}: cannot read ${file || "it"}`, { key }, { cause });
+    throw new InvalidConfigError(
+      `${key}: cannot read ${file || "it"}: ${(cause as Error).message}`,
+      { key },
+      { cause },
+    );
   }
 }

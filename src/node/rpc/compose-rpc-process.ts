@@ -70,7 +70,7 @@ export async function composeRpcProcess(
   reportSessions(metrics, sessions);
   const authentication = createAuthenticator(
     {
-      keys: openTokenFiles(config.home, log),
+      keys: openTokenFiles(config.home, { log, timers }),
       ...config.limits.tokens,
       onBadToken: (source) => channel.emit("badToken", { source }),
     },

@@ -94,7 +94,7 @@ export const CALL_LIMITS = {
   /** Blocks of a trace_filter call, each of which is executed again; reth's. */
   traceFilterBlocksMax: 100,
   /** Size of an answer with logs. */
-  logsBytesMax: 20_000_000,
+  logsBytesMax: 32_000_000,
   /** Blocks and index rows a search for logs may look at: three seconds of searching, in slices between which other work gets its turn. */
   logsWorkMax: 1_000_000,
   /** Addresses, and topics at one position, of a log filter; geth's. */

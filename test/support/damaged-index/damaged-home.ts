@@ -26,6 +26,7 @@ const BATCH = 500;
 export const FLAGS = {
   "json-rpc.enable": "true",
   "json-rpc.address": "127.0.0.1:0",
+  "json-rpc.ws-address": "127.0.0.1:0",
   "json-rpc.api": "eth",
   "json-rpc.processes": "0",
   "consensus.block-time": "instant",

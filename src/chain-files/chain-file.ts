@@ -162,15 +162,18 @@ export function importFileBlock(
   });
 }
 
-/** What the votes and offences of a block that follows the head change in the state, if it has some. */
-function systemUpdateOf(chain: Chain, consensusData: Uint8Array, { number, timestamp }: Header) {
+/** What the votes and offences of a block change in the state after its parent, which is of the chain, if it has some. */
+export function systemUpdateOf(
+  chain: Pick<Chain, "config" | "stateAt">,
+  consensusData: Uint8Array,
+  { number, timestamp }: Header,
+) {
   const data = consensusDataIn(consensusData, number);
   if (data?.cast === undefined) return {};
-  const { header } = chain.head().block;
   const { proposer, cast } = data;
   const { offences, ...votes } = cast;
-  const position = { proposer, timestamp, height: header.number + 1, config: chain.config };
-  const { systemUpdate } = governanceEffect(chain.stateAt(header.number), position, {
+  const position = { proposer, timestamp, height: number, config: chain.config };
+  const { systemUpdate } = governanceEffect(chain.stateAt(number - 1), position, {
     ...votes,
     ...(offences && chain.config.jail && { offences }),
   });

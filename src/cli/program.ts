@@ -280,7 +280,10 @@ function addChainCommands({ program, context, load, invocation }: Cli): void {
     .action(async (flags: Flags) => (await commands()).reindex(load(flags).config, context));
   chainCommand(program.command("db").description("the store"), "check")
     .description("read everything once and compare checksums, hashes and roots")
-    .action(async (flags: Flags) => (await commands()).checkDatabase(load(flags).config, context));
+    .option("--from <block>", "also execute this block and all after it again")
+    .action(async (flags: Flags) =>
+      (await commands()).checkDatabase(load(flags).config, flags["from"] as string | undefined, context),
+    );
 }
 
 function addBackupCommands({ program, context }: Cli): void {

@@ -175,7 +175,8 @@ export const SCHEMA = {
       description: "Methods not served there, even if allow-methods names them.",
     }),
     requireToken: option("json-rpc.require-token", boolean, false, {
-      description: "Every call over HTTP and WebSocket needs a token that opens it, not only private methods.",
+      description:
+        "Every call over HTTP and WebSocket needs a token that opens it, not only private methods; `rpc_modules` any token.",
     }),
   },
   ipc: {

@@ -44,6 +44,8 @@ const handlers: CompilerProcessHandlers = {
   compile: (input) => Promise.race([threads.call("compile", input, { timeoutMs: 0 }), memoryExceeded()]),
 };
 channel.serve(handlers);
+// Node.js would open a debugger, which every user of the machine could use.
+process.on("SIGUSR1", () => {});
 process.on("disconnect", () => process.exit(0));
 process.on("message", (message: ChannelMessage) => channel.receive(message));
 // It can be sent its source.

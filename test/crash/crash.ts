@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { deferNothing } from "../../src/chain/store/background-work.ts";
 import type { LogBlockStore } from "../../src/chain/store/log-block-store.ts";
 import { createMemoryBlockStore, openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { FAIL_POINTS, PRUNE_FAIL_POINTS, ROWS_FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
@@ -97,7 +98,7 @@ function assertNothingLost(home: Home, acknowledged: readonly string[], death: D
 /** Number of blocks, all of them and every state equal to those of a store that nobody killed. */
 function assertEqualToTwin(home: Home, seed: number): Omit<CrashReport, "kills"> {
   const store = openStore(home);
-  const twin = createMemoryBlockStore({ createTrie: createStateTrie });
+  const twin = createMemoryBlockStore({ defer: deferNothing, createTrie: createStateTrie });
   try {
     const chain = new RandomChain(seed);
     const addresses = new Set<Address>();
@@ -129,9 +130,5 @@ function stateOf(store: LogBlockStore, number: number, addresses: ReadonlySet<Ad
 }
 
 function openStore({ directory, kind }: Home): LogBlockStore {
-  return openDiskBlockStore({
-    directory,
-    createTrie: createStateTrie,
-    ...storeOptions(kind),
-  });
+  return openDiskBlockStore({ defer: deferNothing, directory, createTrie: createStateTrie, ...storeOptions(kind) });
 }

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { deferNothing } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { ArchiveModel } from "../../src/chain/testing/archive-model.ts";
 import { writeOldHome } from "../../src/chain/testing/old-home.ts";
@@ -38,7 +39,7 @@ test("an old home whose migration is killed again and again migrates, and is equ
       const isReplaced = existsSync(join(directory, "log.v1.backup"));
       assert.ok(signal === "SIGKILL" || (isReplaced && stderr === ""), `${point}: ${stderr}`);
     }
-    const store = openDiskBlockStore({ directory, createTrie: createStateTrie });
+    const store = openDiskBlockStore({ defer: deferNothing, directory, createTrie: createStateTrie });
     const model = new ArchiveModel();
     for (const block of blocks) model.add(block);
     model.assertEqual(store);

@@ -65,6 +65,8 @@ export type OpenChainOptions = Pick<LogBlockStoreOptions, "segmentBytesMax" | "m
   readonly checksForks?: boolean;
   /** Old blocks are removed as soon as there is one, not some at a time. */
   readonly pruneAtOnce?: boolean;
+  /** As the store's: for an owner that waits with blocks until its index was checked. */
+  readonly checkedFirstBytesMax?: number;
   /** Damage was found in an index that is in use: what is read may be wrong, and no block is added any more. A restart repairs it. */
   readonly onIndexFault?: (error: Error) => void;
   /** For tests that die at a named step. */

@@ -56,6 +56,7 @@ export class PoolRole {
   /** What the chain's part in the pool's least tip was at the last block. */
   #agreedTip: bigint | undefined;
   #sweep: Timer | undefined;
+  #isRunning = false;
 
   constructor(config: Config, modules: PoolRoleModules) {
     this.#config = config;
@@ -66,7 +67,12 @@ export class PoolRole {
     this.mempool = createMempool(config, modules.opened, { log, timers });
     this.journaled =
       config.mempool.journal && !isInMemory(config)
-        ? journalPool(this.mempool, { directory: openLogDirectory(poolPath(config.home)), log, failPoint })
+        ? journalPool(this.mempool, {
+            directory: openLogDirectory(poolPath(config.home)),
+            keepsRejected: modules.opened.store.isUnchecked,
+            log,
+            failPoint,
+          })
         : undefined;
     this.blobWorkers = createBlobWorkers(BLOB_QUEUE_LIMITS, { log, timers: machineTimers });
     this.authorityRecovery = new AuthorityRecoveryThread(AUTHORITY_QUEUE_MAX, { log, timers: machineTimers });
@@ -105,11 +111,13 @@ export class PoolRole {
 
   /** A damaged store is not the transaction's fault: that one only misses this block. */
   readonly setAside: SetAside = ({ transaction, cause }) => {
-    const { failures, log } = this.#modules;
+    const { failures, log, opened } = this.#modules;
     const { hash } = transaction;
     // A transaction that breaks a rule of blocks is its sender's fault.
     const broken = cause instanceof InvalidBlockError ? cause.message : undefined;
     if (broken === undefined && failures.report("executor", cause, { hash }) === "operator") return;
+    // What is read may be wrong.
+    if (opened.store.isUnchecked) return;
     this.mempool.remove(hash, "quarantined");
     try {
       this.quarantine.add(transaction, cause);
@@ -152,7 +160,11 @@ export class PoolRole {
   }
 
   start(): void {
-    const { timers, metrics } = this.#modules;
+    const { timers, metrics, opened } = this.#modules;
+    this.#isRunning = true;
+    if (opened.store.isUnchecked) {
+      void opened.store.untilChecked().then(() => this.#isRunning && this.journaled?.forgetRejected());
+    }
     this.#sweep = timers.every(STALE_SWEEP_MS, "pool sweep", () => this.mempool.removeStale());
     metrics.gaugeOf({ name: "quarantined_transactions", help: "Transactions that crashed the executor." }, () =>
       this.quarantine.size(),
@@ -160,6 +172,7 @@ export class PoolRole {
   }
 
   stop(): void {
+    this.#isRunning = false;
     this.#sweep?.cancel();
     this.blobWorkers.close();
     this.authorityRecovery.close();

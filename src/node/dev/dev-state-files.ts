@@ -39,7 +39,8 @@ export async function openDevStateFiles(
     log.info("state loaded", { file: loadState, accounts: edits.length });
   }
   async function dump(): Promise<void> {
-    if (dumpState === null) return;
+    // It is that of the last stop until the index was checked, which the file has.
+    if (dumpState === null || role().store.isUnchecked) return;
     const state = await devPortOf(role(), timers).dumpState();
     replaceFile(resolve(dumpState), allAtOnce(dumpInSteps(state)), 0o600);
     log.debug("state dumped", { file: dumpState });

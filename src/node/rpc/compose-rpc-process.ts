@@ -129,6 +129,7 @@ export async function composeRpcProcess(
     head: ({ number, hash }) => chain.emitHead(number, hash),
     removed: ({ blocks, epoch }) => chain.emitRemoved(blocks, epoch),
     badToken: ({ source }) => authentication.countBadToken(source),
+    beat() {},
     metrics: () => metrics.exposition(),
   };
   return { ...client.handlers, ...handlers };

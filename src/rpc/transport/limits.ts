@@ -76,6 +76,18 @@ export const TOKEN_LIMITS = {
   pauseMsMax: 30_000,
 } as const;
 
+/** Processes that serve connections. */
+export const PROCESS_LIMITS = {
+  /** Between two beats: a process answers one in its next turn, which is some milliseconds away. */
+  beatMs: 1_000,
+  /** Beats in a row without an answer after which it is handed no connection: ten seconds with the one that is not answered first. */
+  silentBeats: 9,
+  /** Those after which it is ended and replaced: fifteen seconds. Calls that take longer run in threads. */
+  lostBeats: 14,
+  /** From its start until it serves connections; some 0.3 s. */
+  startMs: 60_000,
+} as const;
+
 /** Work and answer of one call. */
 export const CALL_LIMITS = {
   /** EVM memory of an eth_call. 50 million gas pay for 5 MB; only calls without a gas cap come near this. */

@@ -10,8 +10,8 @@ const textOf = ({ error }: Answer): string => (error as { message?: string } | u
 const codeOf = ({ error }: Answer): unknown => (error as { code?: unknown } | undefined)?.code;
 const has = (params: readonly unknown[], pattern: RegExp) => pattern.test(JSON.stringify(params));
 
-/** Later than geth 1.17.0. */
-const NEWER_METHODS: ReadonlySet<string> = new Set(["eth_getStorageValues", "eth_baseFee", "eth_capabilities"]);
+/** It had the method up to 1.17.0. */
+const FORMER_METHODS: ReadonlySet<string> = new Set(["debug_executionWitnessByHash"]);
 
 const isUnselected = (answer: Answer): boolean =>
   textOf(answer).endsWith("must specify either BlockHash or BlockNumber");
@@ -40,8 +40,8 @@ const isNoAccount = (member: unknown): boolean => JSON.stringify(member) === `{"
 /** Differences of whole answers that docs/compliance.md lists, or that come from the age of the geth at hand. */
 const REASONS: readonly Reason[] = [
   {
-    reason: "this geth is too old for the method",
-    holds: ({ method, theirs }) => codeOf(theirs) === -32601 && NEWER_METHODS.has(method),
+    reason: "geth has the method no longer",
+    holds: ({ method, theirs }) => codeOf(theirs) === -32601 && FORMER_METHODS.has(method),
   },
   {
     reason: "geth shows an account that there is not as the hash 0 after a transaction",

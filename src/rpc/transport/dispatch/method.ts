@@ -134,7 +134,7 @@ export function decodeParams(codecs: NamedCodecs, raw: RawParams): Readonly<Reco
   const params: Record<string, unknown> = {};
   for (let i = 0; i < codecs.length && i < raw.length; i++) {
     const [name, codec] = codecs[i]!;
-    if (raw[i] === null && !codec.absent) throw missingValue(i, name);
+    if (raw[i] === null && !codec.absent && !codec.takesNull) throw missingValue(i, name);
     try {
       params[name] = codec.decode(raw[i]);
     } catch (error) {

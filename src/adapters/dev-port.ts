@@ -59,11 +59,10 @@ export function createDevPort(
       dev().configure({ impersonated: isOn ? [...others, address] : others });
     },
     submitUnsigned({ raw }) {
-      dev();
       const tx = decodeTransaction(raw);
       const sender = impersonatedSender(tx);
       if (sender === undefined) throw new DevControlError("the transaction is signed");
-      modules.mempool.add({ tx, sender });
+      modules.mempool.add(dev().admit({ tx, sender }));
       return tx.hash;
     },
     drop: ({ hash }) => dev().drop(hash),

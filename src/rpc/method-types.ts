@@ -803,7 +803,7 @@ export interface RpcMethods {
   evm_setAutomine(automine: boolean): Promise<null>;
   evm_setBlockGasLimit(gasLimit: number | string | bigint): Promise<boolean>;
   evm_setBlockTimestampInterval(seconds: number | string | bigint): Promise<null>;
-  evm_setIntervalMining(milliseconds: number | string | bigint): Promise<null>;
+  evm_setIntervalMining(interval: number | string | bigint): Promise<null>;
   evm_setNextBlockTimestamp(timestamp: number | string | bigint): Promise<null>;
   evm_setTime(timestamp: number | string | bigint): Promise<number>;
   evm_snapshot(): Promise<RpcQuantity>;

@@ -35,6 +35,7 @@ const DENIED = [
 /** anvil's own defaults, where ours differ. */
 const DEFAULTS: Settings = {
   "dev.in-memory": "true",
+  "dev.dialect": "anvil",
   "dev.predeploys": "none",
   "dev.base-fee": "1gwei",
   "dev.gas-limit": "30000000",

@@ -1,0 +1,152 @@
+/** What a caller sets by hand on a dev chain, where tools rely on what comes of it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseGwei } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { DEV_KEYS } from "../../../test/support/accounts.ts";
+import { createNode, type EvmintNode } from "../../index.ts";
+
+const POOR = "0x00000000000000000000000000000000000beef1";
+const TO = "0x00000000000000000000000000000000000000aa";
+
+const start = (settings: Record<string, string> = {}) => createNode({ settings });
+const ask = async <T = unknown>({ provider }: EvmintNode, method: string, ...params: unknown[]) =>
+  (await provider.request({ method, params })) as T;
+
+async function statusOf({ rpc }: EvmintNode, hash: `0x${string}`) {
+  return Number((await rpc.eth_getTransactionReceipt(hash))?.status);
+}
+
+async function timeOf({ rpc }: EvmintNode) {
+  return Number((await rpc.eth_getBlockByNumber("latest", false))!.timestamp);
+}
+
+test("a transaction of price 0 is filled in, signed, sent and mined where the next block has no base fee", async () => {
+  await using node = await start();
+  const [alice] = await node.rpc.eth_accounts();
+  await node.impersonateAccount(POOR);
+  const free = async (fees: object, from: `0x${string}` = POOR) => {
+    await node.setNextBlockBaseFeePerGas("0x0");
+    const request = { from, to: TO, gas: "0x5208", ...fees } as const;
+    await node.rpc.eth_fillTransaction(request);
+    return statusOf(node, await node.rpc.eth_sendTransaction(request));
+  };
+  assert.equal(await free({ gasPrice: "0x0" }), 1);
+  assert.equal(await free({ maxFeePerGas: "0x0", maxPriorityFeePerGas: "0x0" }), 1);
+  assert.equal(await free({ maxFeePerGas: "0x0" }), 1);
+  assert.equal(await free({ gasPrice: "0x0" }, alice), 1);
+  assert.equal(Number(await node.rpc.eth_getBalance(POOR)), 0);
+  const signed = await node.rpc.eth_signTransaction({
+    ...{ from: alice!, to: TO, gas: "0x5208", nonce: "0x1", gasPrice: "0x0" },
+  });
+  await node.setNextBlockBaseFeePerGas("0x0");
+  assert.equal(await statusOf(node, await node.rpc.eth_sendRawTransaction(signed.raw)), 1);
+});
+
+test("a price of 0 is rejected by the base fee, where there is one, and not by its being 0", async () => {
+  await using node = await start();
+  const [from] = await node.rpc.eth_accounts();
+  await assert.rejects(node.rpc.eth_sendTransaction({ from: from!, to: TO, gasPrice: "0x0" }), {
+    message: /max fee per gas less than block base fee/,
+  });
+});
+
+test("with dev.base-fee 0 an account without ether sends raw transactions of price 0", async () => {
+  await using node = await start({ "dev.base-fee": "0" });
+  const account = privateKeyToAccount(`0x${"77".repeat(32)}`);
+  const common = { to: TO, gas: 21_000n, chainId: 31_337 } as const;
+  const legacy = await account.signTransaction({ ...common, nonce: 0, gasPrice: 0n, type: "legacy" });
+  const market = await account.signTransaction({ ...common, nonce: 1, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n });
+  for (const raw of [legacy, market]) {
+    assert.equal(await statusOf(node, await node.rpc.eth_sendRawTransaction(raw)), 1);
+  }
+});
+
+test("a revert leaves impersonation, automine, interval, logging as they are, and takes back what blocks are made with", async () => {
+  await using node = await start();
+  const id = await node.snapshot();
+  const limit = (await node.rpc.eth_getBlockByNumber("latest", false))!.gasLimit;
+  await node.impersonateAccount(POOR);
+  await node.setAutomine(false);
+  await node.rpc.evm_setIntervalMining(3_600_000);
+  await node.setBlockGasLimit(20_000_000);
+  await node.setCoinbase(TO);
+  assert.equal(await node.revert(id), true);
+  assert.equal(await node.getAutomine(), false);
+  assert.equal(await node.rpc.anvil_getIntervalMining(), 3_600);
+  await node.setBalance(POOR, 10n ** 18n);
+  const hash = await node.rpc.eth_sendTransaction({ from: POOR, to: TO, value: "0x1" });
+  await node.mine();
+  assert.equal(await statusOf(node, hash), 1);
+  const block = (await node.rpc.eth_getBlockByNumber("latest", false))!;
+  assert.deepEqual([block.gasLimit, block.miner === TO], [limit, false]);
+  // What was set before the snapshot, and changed back after it, stays changed, too.
+  const second = await node.snapshot();
+  await node.stopImpersonatingAccount(POOR);
+  await node.setAutomine(true);
+  await node.revert(second);
+  assert.equal(await node.getAutomine(), true);
+  await assert.rejects(node.rpc.eth_sendTransaction({ from: POOR, to: TO, value: "0x1" }));
+});
+
+test("anvil_mine with seconds between blocks begins from the time that was set, and from the clock that was moved", async () => {
+  await using node = await start();
+  const mine = async (blocks: number, seconds: number) => {
+    const before = await timeOf(node);
+    await node.rpc.anvil_mine(blocks, seconds);
+    return (await timeOf(node)) - before;
+  };
+  assert.equal(await mine(3, 10), 30);
+  await node.setNextBlockTimestamp((await timeOf(node)) + 5_000);
+  assert.equal(await mine(3, 10), 5_020);
+  await node.setNextBlockTimestamp((await timeOf(node)) + 5_000);
+  assert.equal(await mine(1, 1), 5_000);
+  const head = await timeOf(node);
+  await node.setTime(head + 1_000);
+  const moved = await mine(3, 10);
+  assert.ok(moved >= 1_030 && moved < 1_090, `${moved}`);
+  assert.equal(await mine(1, 7), 7);
+  await node.increaseTime(1_000);
+  const id = await node.snapshot();
+  await node.revert(id);
+  const increased = await mine(3, 10);
+  assert.ok(increased >= 1_030 && increased < 1_090, `${increased}`);
+});
+
+test("evm_setIntervalMining has anvil's seconds in anvil's dialect alone", async () => {
+  await using hardhats = await start();
+  await hardhats.rpc.evm_setIntervalMining(7_200_000);
+  assert.equal(await hardhats.rpc.anvil_getIntervalMining(), 7_200);
+  await using anvils = await start({ "dev.dialect": "anvil" });
+  await anvils.rpc.evm_setIntervalMining(7_200);
+  assert.equal(await anvils.rpc.anvil_getIntervalMining(), 7_200);
+  assert.equal(await anvils.getAutomine(), false);
+  await anvils.setAutomine(true);
+  assert.equal(await anvils.rpc.anvil_getIntervalMining(), null);
+  await anvils.rpc.evm_setIntervalMining(0);
+  assert.equal(await anvils.getAutomine(), true);
+});
+
+test("an account of a known key sends, by the node and raw, after it was given code", async () => {
+  await using node = await start();
+  const account = privateKeyToAccount(DEV_KEYS[1]!);
+  await node.setCode(account.address, "0x60016000f3");
+  const byNode = await node.rpc.eth_sendTransaction({ from: account.address, to: TO, value: "0x1" });
+  assert.equal(await statusOf(node, byNode), 1);
+  const raw = await account.signTransaction({
+    ...{ to: TO, value: 1n, gas: 21_000n, nonce: 1, chainId: 31_337 },
+    ...{ maxFeePerGas: parseGwei("9"), maxPriorityFeePerGas: 1n },
+  });
+  const hash = await node.rpc.eth_sendRawTransaction(raw);
+  assert.equal(await statusOf(node, hash), 1);
+  const trace = await ask<{ from: string }>(node, "debug_traceTransaction", hash, { tracer: "callTracer" });
+  assert.equal(trace.from, account.address.toLowerCase());
+  await node.setAutomine(false);
+  const waiting: `0x${string}`[] = [];
+  for (const value of ["0x1", "0x2", "0x3"] as const) {
+    waiting.push(await node.rpc.eth_sendTransaction({ from: account.address, to: TO, value }));
+  }
+  await node.rpc.eth_sendTransaction({ from: account.address, to: TO, nonce: "0x64" });
+  await node.mine();
+  for (const each of waiting) assert.equal(await statusOf(node, each), 1);
+});

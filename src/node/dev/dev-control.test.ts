@@ -150,3 +150,24 @@ test("an account of a known key sends, by the node and raw, after it was given c
   await node.mine();
   for (const each of waiting) assert.equal(await statusOf(node, each), 1);
 });
+
+test("a call that makes blocks is answered when they are made, however long it takes, alone and in a batch", async () => {
+  await using node = await start({ "json-rpc.address": "127.0.0.1:0", "json-rpc.call-timeout": "10ms" });
+  const call = (id: number) => ({ jsonrpc: "2.0", id, method: "hardhat_mine", params: ["0x12c"] });
+  const post = async (body: unknown) => {
+    const headers = { "content-type": "application/json" };
+    return (
+      await fetch(node.urls.find((url) => url.startsWith("http"))!, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(body),
+      })
+    ).json();
+  };
+  assert.deepEqual(await post(call(1)), { jsonrpc: "2.0", id: 1, result: true });
+  assert.equal(Number(await node.rpc.eth_blockNumber()), 300);
+  const [first, second] = (await post([call(2), call(3)])) as { result?: boolean; error?: { code: number } }[];
+  // What comes after it in a batch is not run, and is told so.
+  assert.deepEqual([first!.result, second!.error?.code], [true, -32002]);
+  assert.equal(Number(await node.rpc.eth_blockNumber()), 600);
+});

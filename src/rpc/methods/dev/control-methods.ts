@@ -38,6 +38,7 @@ export function controlMethods<const P extends ParamCodecs, Modules>({
       params,
       result: { ...json, schema: (result ?? emptyResult(name)).schema ?? {} },
       private: true,
+      untimed: true,
       async handle(values: Params<P>, modules: Modules, context) {
         const result = await handle(values, modules, context);
         return result === undefined ? answerOf(name) : result;

@@ -309,7 +309,8 @@ export class Dispatcher<Modules> {
       batch?.remember(message.method, method);
       const result = this.#runMethod(method, message.params, context);
       if (!(result instanceof Promise)) return this.#succeeded(message, method, startMs, result);
-      return this.#withTimeout(result, timeoutMs, context).then(
+      const awaited = method.isUntimed ? result : this.#withTimeout(result, timeoutMs, context);
+      return awaited.then(
         (done) => this.#succeeded(message, method, startMs, done),
         (error) => this.#failed(message, startMs, error),
       );

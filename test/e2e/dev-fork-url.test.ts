@@ -104,3 +104,11 @@ test("a fork with dev.chain-id has that chain id, in a home also after a restart
   assert.equal((await ask(forked.url, "anvil_reset", { forking: { jsonRpcUrl: second.url } })).error, undefined);
   assert.equal(await idOf(), 31_337);
 });
+
+test("anvil_reset takes what it forks without the member forking, too", async (context) => {
+  const own = await startTestNode({ dev: true, settings: ONE_PROCESS });
+  context.after(() => own.stop());
+  assert.equal((await ask(own.url, "anvil_reset", { jsonRpcUrl: second.url, blockNumber: 1 })).error, undefined);
+  const { result } = await ask(own.url, "anvil_nodeInfo");
+  assert.equal((result as { forkConfig: { forkBlockNumber: number } }).forkConfig.forkBlockNumber, 1);
+});

@@ -51,6 +51,7 @@ export function createDevPort(
     edit: ({ edits }) => dev().edit(edits),
     mine: async (request) => dev().mine(request),
     snapshot: () => dev().snapshot(),
+    snapshots: () => dev().snapshots(),
     revert: async ({ id }) => dev().revert(id),
     rollback: async ({ depth }) => dev().rollback(depth),
     reorg: async ({ depth, transactions }) => dev().reorg(depth, transactions),

@@ -240,6 +240,11 @@ export class DevChain {
     return id;
   }
 
+  /** Those that can be reverted to. */
+  snapshots(): readonly Pick<SnapshotRecord, "id" | "number" | "hash">[] {
+    return [...this.#snapshots.values()].map(({ id, number, hash }) => ({ id, number, hash }));
+  }
+
   /** Goes back to a snapshot, which is used up with all after it. @returns false when there is none */
   revert(id: number): Promise<boolean> {
     return this.#exclusive(async () => {

@@ -171,3 +171,96 @@ test("a call that makes blocks is answered when they are made, however long it t
   assert.deepEqual([first!.result, second!.error?.code], [true, -32002]);
   assert.equal(Number(await node.rpc.eth_blockNumber()), 600);
 });
+
+/** The error object of a call that fails. */
+async function failure(node: EvmintNode, method: string, ...params: unknown[]) {
+  const error = await ask(node, method, ...params).then(
+    (result) => assert.fail(`${method}: ${JSON.stringify(result)}`),
+    (thrown: { code: number; message: string }) => thrown,
+  );
+  return [error.code, error.message];
+}
+
+test("errors of anvil's dialect have its codes and texts", async () => {
+  await using node = await start({ "dev.dialect": "anvil" });
+  const [from] = await node.rpc.eth_accounts();
+  const send = (more: object) => failure(node, "eth_sendTransaction", { from, to: TO, ...more });
+  const call = (more: object) => failure(node, "eth_call", { from, to: TO, ...more }, "latest");
+  const funds = [-32003, "Insufficient funds for gas * price + value"];
+  assert.deepEqual(await send({ value: `0x${"f".repeat(28)}` }), funds);
+  assert.deepEqual(await call({ value: `0x${"f".repeat(28)}` }), funds);
+  assert.deepEqual(await send({ gas: "0x64" }), [-32000, "intrinsic gas too low"]);
+  assert.deepEqual(await call({ gas: "0x64" }), [-32000, "intrinsic gas too high -- CallGasCostMoreThanGasLimit"]);
+  assert.deepEqual(await send({ gasPrice: "0x1" }), [-32003, "max fee per gas less than block base fee"]);
+  assert.deepEqual(await send({ from: POOR }), [-32602, "No Signer available"]);
+  await node.rpc.eth_sendTransaction({ from: from!, to: TO });
+  assert.deepEqual(await send({ nonce: "0x0" }), [-32003, "nonce too low"]);
+  await node.setCode(POOR, "0x634e487b7160e01b5f52600160045260245ffd");
+  assert.deepEqual(await call({ to: POOR }), [3, "execution reverted: panic: assertion failed (0x01)"]);
+  await node.setCode(POOR, "0xfe");
+  assert.deepEqual(await call({ to: POOR }), [-32603, "EVM error InvalidFEOpcode"]);
+  assert.deepEqual(await failure(node, "anvil_setMinGasPrice", "0x1"), [
+    -32602,
+    "anvil_setMinGasPrice is not supported when EIP-1559 is active",
+  ]);
+});
+
+test("anvil_metadata has every member that alloy reads, with the snapshots", async () => {
+  await using node = await start();
+  await node.snapshot();
+  await node.mine();
+  const id = await node.snapshot();
+  const { number, hash } = (await node.rpc.eth_getBlockByNumber("latest", false))!;
+  const metadata = await ask<Record<string, unknown>>(node, "anvil_metadata");
+  assert.deepEqual(Object.keys(metadata).sort(), [
+    ...["chainId", "clientCommitSha", "clientSemver", "clientVersion", "forkedNetwork", "instanceId"],
+    ...["latestBlockHash", "latestBlockNumber", "snapshots"],
+  ]);
+  assert.equal(metadata["forkedNetwork"], null);
+  const snapshots = metadata["snapshots"] as Record<string, unknown>;
+  assert.deepEqual([Object.keys(snapshots).length, snapshots[id]], [2, [Number(number), hash]]);
+  assert.ok(!("snapshots" in (await ask<object>(node, "hardhat_metadata"))));
+});
+
+test("what callers of anvil leave out, name and pass besides is taken", async () => {
+  await using node = await start({
+    "dev.dialect": "anvil",
+    "json-rpc.address": "127.0.0.1:0",
+    "json-rpc.cors-origins": "*",
+  });
+  const [alice] = await node.rpc.eth_accounts();
+  const hash = await node.rpc.eth_sendTransaction({ to: TO, value: "0x1" });
+  assert.equal((await node.rpc.eth_getTransactionByHash(hash))!.from, alice);
+  const receipt = await ask<{ from: string; status: string }>(node, "eth_sendTransactionSync", {
+    to: TO,
+    value: "0x1",
+  });
+  assert.deepEqual([receipt.from, receipt.status], [alice, "0x1"]);
+  await node.impersonateAccount(POOR);
+  assert.equal((await node.rpc.eth_accounts()).at(-1), POOR);
+  await node.setCoinbase(TO);
+  assert.equal(await node.rpc.eth_coinbase(), TO);
+  assert.equal(await ask(node, "anvil_setTime", "0x0"), 0);
+  assert.match(await ask<string>(node, "anvil_dumpState", true), /^0x1f8b/);
+  const url = node.urls.find((each) => each.startsWith("http"))!;
+  const body = { jsonrpc: "2.0", id: 1, method: "anvil_reorg", params: { depth: 1, tx_block_pairs: [] } };
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  assert.deepEqual([answer.status, await answer.json()], [200, { jsonrpc: "2.0", id: 1, result: null }]);
+});
+
+test("a body without JSON's content type is rejected where not every page may call, in anvil's dialect, too", async () => {
+  for (const settings of [{}, { "dev.dialect": "anvil" }]) {
+    await using node = await start({ "json-rpc.address": "127.0.0.1:0", ...settings });
+    const url = node.urls.find((each) => each.startsWith("http"))!;
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] });
+    assert.equal((await fetch(url, { method: "POST", headers: { "content-type": "text/plain" }, body })).status, 415);
+  }
+});
+
+test("a number below 0 is rejected by its value, with no words of another language", async () => {
+  await using node = await start();
+  const [code, message] = await failure(node, "evm_increaseTime", -10);
+  assert.equal(code, -32602);
+  assert.equal(message, "invalid argument 0: a whole number from 0 is wanted, not -10");
+});

@@ -188,10 +188,10 @@ export const setCoinbase = controlMethods({
 export const setMinGasPrice = controlMethods({
   names: bothNames("setMinGasPrice"),
   params: { gasPrice: lenientNumber },
-  async handle({ gasPrice }, { dev, chain }: DevModules & { readonly chain: Pick<ChainView, "head"> }) {
+  async handle({ gasPrice }, { dev, chain }: DevModules & { readonly chain: Pick<ChainView, "head"> }, name) {
     const { header } = await chain.head();
     if (header.baseFeePerGas !== undefined) {
-      throw new DevControlError("setMinGasPrice is not supported when EIP-1559 is active");
+      throw new DevControlError(`${name} is not supported when EIP-1559 is active`);
     }
     await dev.configure({ minimumGasPrice: gasPrice });
   },

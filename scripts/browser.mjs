@@ -11,6 +11,7 @@ const PLATFORM = `${BROWSER}/platform`;
 /** Modules of the node that need a process, a port, native code or a file of a package. Each has a replacement of the same name. */
 const REPLACED = [
   "src/config/package.ts",
+  "src/crypto/kzg/cell-setup-file.ts",
   "src/crypto/kzg/trusted-setup-file.ts",
   "src/crypto/wasm-files.ts",
   "src/chain-files/chain-file-io.ts",
@@ -67,6 +68,17 @@ const WASM = {
   quickjs: () => readFileSync(require.resolve("@jitl/quickjs-wasmfile-release-sync/wasm")),
 };
 
+/** Packages of WebAssembly, which the bundler does not see as files. */
+const WASM_PACKAGES = { mcl: "mcl-wasm", quickjs: "@jitl/quickjs-wasmfile-release-sync" };
+
+/** Files of which `buildBrowser` made the modules. */
+export function browserInputs({ inputs }) {
+  return Object.keys(inputs).map((input) => {
+    const wasm = /^built:wasm:(\w+)$/.exec(input)?.[1];
+    return wasm === undefined ? input : `node_modules/${WASM_PACKAGES[wasm]}/wasm`;
+  });
+}
+
 /**
  * @param root the package
  * @param outdir `dist/browser`
@@ -89,7 +101,14 @@ export async function buildBrowser(root, outdir, plugins = []) {
     legalComments: "none",
     charset: "utf8",
     inject: [`${PLATFORM}/globals.ts`],
-    plugins: [replaceModules(root), trimSetups, evaluateLate(root), builtModules(version), keepErrorNames, ...plugins],
+    plugins: [
+      replaceModules(root),
+      trimSetups(root),
+      evaluateLate(root),
+      builtModules(version),
+      keepErrorNames,
+      ...plugins,
+    ],
     metafile: true,
     logLevel: "warning",
   });
@@ -114,20 +133,44 @@ function replaceModules(root) {
   };
 }
 
-/** Of the files of the ceremony, which have the points in several forms, those that `src/crypto/kzg/` uses. */
-const trimSetups = {
-  name: "trim-setups",
-  setup({ onLoad }) {
-    onLoad({ filter: /[/\\]trusted-setups[/\\]fast-peerdas\.js$/ }, async ({ path }) => {
-      const { trustedSetup } = await import(pathToFileURL(path).href);
-      return { contents: `export const trustedSetup = ${JSON.stringify({ fk20: trustedSetup.fk20 })};` };
-    });
-    onLoad({ filter: /[/\\]trusted-setups[/\\]trusted_setup\.json$/ }, ({ path }) => {
-      const { g1_monomial } = JSON.parse(readFileSync(path, "utf8"));
-      return { contents: JSON.stringify({ g1_monomial }), loader: "json" };
-    });
-  },
-};
+/** Bytes of a coordinate of a point. */
+const COORDINATE = 48;
+
+/**
+ * Of the files of the ceremony, which have the points in several forms, those that `src/crypto/kzg/` uses. As base64 they take 100 KB less
+ * under gzip than as hex.
+ */
+function trimSetups(root) {
+  const pointsModule = (points, coordinates, exported) => {
+    const digits = points.map((point) => point.replace("0x", "").replace(" ", "")).join("");
+    const bytes = Buffer.from(digits, "hex");
+    if (bytes.length !== points.length * coordinates * COORDINATE)
+      throw new Error("points of the ceremony have another form");
+    return {
+      resolveDir: root,
+      contents: `
+        import { decodeText, encodeText } from "./${PLATFORM}/text-encodings.ts";
+        const bytes = decodeText("${bytes.toString("base64")}", "base64");
+        const coordinate = (i) => encodeText(bytes.subarray(i * ${COORDINATE}, (i + 1) * ${COORDINATE}), "hex");
+        const point = (_, i) => "0x" + ${coordinates === 1 ? "coordinate(i)" : `coordinate(2 * i) + " " + coordinate(2 * i + 1)`};
+        const points = Array.from({ length: ${points.length} }, point);
+        ${exported}`,
+    };
+  };
+  return {
+    name: "trim-setups",
+    setup({ onLoad }) {
+      onLoad({ filter: /[/\\]trusted-setups[/\\]fast-peerdas\.js$/ }, async ({ path }) => {
+        const { trustedSetup } = await import(pathToFileURL(path).href);
+        return pointsModule(trustedSetup.fk20, 2, "export const trustedSetup = { fk20: points };");
+      });
+      onLoad({ filter: /[/\\]trusted-setups[/\\]trusted_setup\.json$/ }, ({ path }) => {
+        const { g1_monomial } = JSON.parse(readFileSync(path, "utf8"));
+        return pointsModule(g1_monomial, 1, "export default { g1_monomial: points };");
+      });
+    },
+  };
+}
 
 function evaluateLate(root) {
   return {

@@ -1,7 +1,6 @@
-/** Makes `dist/bundle/`: the node as one file, the small files that load it, and the licenses of the packages in it. See ADR 45. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
+/** Makes `dist/bundle/`: the node as one file, and the small files that load it. See ADR 45. */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, sep } from "node:path";
 
 /** Files that load the bundle; `load-bundle` itself is for tests of the built node. */
 const LOADERS = ["evmintd", "load-bundle", "worker"];
@@ -13,6 +12,7 @@ export const { createNode, ProviderRpcError } = library;
 /**
  * @param root the package
  * @param outdir receives the files
+ * @returns files of which the bundle is made, relative to the package
  */
 export async function bundle(root, outdir) {
   const { build } = await import("esbuild");
@@ -70,8 +70,7 @@ export async function bundle(root, outdir) {
     logOverride: { "empty-import-meta": "silent" },
     metafile: true,
   });
-  const inputs = [...Object.keys(node.metafile.inputs), ...Object.keys(viem.metafile.inputs)];
-  writeFileSync(join(outdir, "LICENSES.txt"), licensesOf(root, inputs));
+  return [...Object.keys(node.metafile.inputs), ...Object.keys(viem.metafile.inputs)];
 }
 
 /** What test runners load: small files around the one copy of the node. */
@@ -119,19 +118,27 @@ async function storedInterpreters(root, build) {
   };
 }
 
-/** License texts of the packages that `files` belong to. */
-function licensesOf(root, files) {
-  const require = createRequire(join(root, "package.json"));
-  const names = files.flatMap((file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
-  const texts = [...new Set(names)].sort().map((name) => {
-    const folder = require.resolve
-      .paths(name)
-      .map((path) => join(path, name))
-      .find(existsSync);
-    const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+/** A package that a file is of, by the folder of it that the bundler read. */
+const PACKAGE_FOLDER = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/;
+
+/**
+ * Writes `LICENSES.txt`: name, version and license text of each package that `files`, of which something is made that browsers or Node get, belong to.
+ * `scripts/sbom.mjs` reads the lines with names.
+ */
+export function writeLicenses(root, outdir, files) {
+  const folders = new Set(files.flatMap((file) => PACKAGE_FOLDER.exec(file.replaceAll(sep, "/"))?.[0] ?? []));
+  const texts = new Map();
+  for (const path of folders) {
+    const folder = join(root, path);
+    const { name, version, license, author } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
-    const text = file === undefined ? "" : `\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
-    return `${name} ${version} (${license})\n${text}`;
-  });
-  return `The bundle contains these packages.\n\n${texts.join("\n----\n\n")}`;
+    // A package without such a file names its author, and the license by its SPDX identifier alone.
+    const text = file
+      ? readFileSync(join(folder, file), "utf8").trim()
+      : `Copyright ${author?.name ?? author}. https://spdx.org/licenses/${license}.html`;
+    texts.set(`${name} ${version}`, `${name} ${version} (${license})\n\n${text}\n`);
+  }
+  const sorted = [...texts.keys()].sort().map((key) => texts.get(key));
+  const head = "The files of this package, its pages and modules for browsers among them, contain these packages.";
+  writeFileSync(join(outdir, "LICENSES.txt"), `${head}\n\n${sorted.join("\n----\n\n")}`);
 }

@@ -16,9 +16,10 @@ const REPLACED = {
 /**
  * @param root the package
  * @param outdir `dist/pages`
+ * @param inputs receives the files of which the pages are made
  * @returns bytes of all pages by encoding
  */
-export async function buildExplorer(root, outdir) {
+export async function buildExplorer(root, outdir, inputs) {
   const { build } = await import("esbuild");
   const { outputFiles, metafile } = await build({
     ...browserBuild(root),
@@ -36,6 +37,7 @@ export async function buildExplorer(root, outdir) {
     write: false,
     metafile: true,
   });
+  inputs.push(...Object.keys(metafile.inputs));
   const files = outputFiles.map(({ path, contents }) => ({
     path: `${FOLDER}${basename(path)}`,
     content: contents,

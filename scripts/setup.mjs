@@ -18,8 +18,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { buildBrowser } from "./browser.mjs";
-import { bundle, bundlePlugins } from "./bundle.mjs";
+import { browserInputs, buildBrowser } from "./browser.mjs";
+import { bundle, bundlePlugins, writeLicenses } from "./bundle.mjs";
 import { buildExplorer } from "./explorer.mjs";
 import { publishTypes } from "./types.mjs";
 
@@ -145,13 +145,15 @@ async function build(always) {
     // The types; the code is in the bundle alone.
     run(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", fresh]);
     publishTypes(fresh);
-    await bundle(root, join(fresh, "bundle"));
+    const inputs = await bundle(root, join(fresh, "bundle"));
     await bundlePlugins(root, join(fresh, "plugins"));
-    await buildBrowser(root, join(fresh, "browser"));
-    await buildExplorer(root, join(fresh, "pages"));
+    const { metafile } = await buildBrowser(root, join(fresh, "browser"));
+    inputs.push(...browserInputs(metafile));
+    await buildExplorer(root, join(fresh, "pages"), inputs);
     // Not imported before: it needs packages that have just been installed.
     const { buildSite } = await import("./site/build.mjs");
-    await buildSite(root, join(fresh, "pages"));
+    await buildSite(root, join(fresh, "pages"), inputs);
+    writeLicenses(root, join(fresh, "bundle"), inputs);
     writeFileSync(join(fresh, ".evmint-built"), wanted);
     const old = `${fresh}-old`;
     if (existsSync(dist)) renameSync(dist, old);

@@ -15,8 +15,9 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { installNode } from "./node-release.ts";
 import { bundleTests } from "./test/bundle.mjs";
-import { dependsOnEngine, groupsOf, isLong, isOverProcesses, NODE_VERSIONS, testFiles } from "./test/plan.ts";
+import { dependsOnEngine, groupsOf, isLong, isOverProcesses, NODE_VERSIONS, PROGRAMS, testFiles } from "./test/plan.ts";
 import { type Job, type JobResult, runJobs } from "./test/queue.ts";
+import { runFolder } from "./test/run-folder.ts";
 import { lineOf, summaryOf } from "./test/summary.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -55,9 +56,12 @@ if (files.length === 0) {
   process.exit(1);
 }
 const groups = groupsOf(files);
+const folder = runFolder(join(root, ".cache"));
 const compiled = await bundleTests(
   root,
+  folder,
   groups.map((group) => group.files),
+  PROGRAMS,
 );
 const seconds: Record<string, number> = { ...readSeconds(LISTED_SECONDS), ...readSeconds(OWN_SECONDS) };
 
@@ -120,6 +124,7 @@ function jobsOf({ name, files: ofPass, environment }: Pass, program: string): Jo
       environment: {
         ...process.env,
         ...environment,
+        TEST_COMPILED: folder,
         ...(isWhole ? {} : { EVMINT_TEST_FILES: JSON.stringify(inPass) }),
       },
       expectedSeconds: seconds[keyOf(name, group.name)] ?? 0,

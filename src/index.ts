@@ -8,11 +8,11 @@ import { UnknownConfigKeyError } from "./config/errors.ts";
 import { genesisPath } from "./config/home.ts";
 import { loadConfig } from "./config/load.ts";
 import { OPTIONS } from "./config/schema.ts";
-import { nearest } from "./config/unknown-keys.ts";
 import type { DevAccount } from "./keystore/dev-accounts.ts";
 import { createDevControl, type DevControl } from "./node/dev/dev-control.ts";
 import { createRpcClient } from "./node/rpc-client.ts";
 import { startNode } from "./node/start-node.ts";
+import { nearest } from "./primitives/nearest.ts";
 import type { RpcMethods } from "./rpc/method-types.ts";
 import { type Logger, SILENT_LOGGER } from "./telemetry/logger.ts";
 

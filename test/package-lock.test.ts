@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { LIBP2P_PACKAGES } from "../src/shh/peers/libp2p-transport.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -53,7 +54,9 @@ const folder = mkdtempSync(join(tmpdir(), "evmint-package-"));
 const SHRINKWRAP = join(folder, "npm-shrinkwrap.json");
 const shrinkwrap = (...args: readonly string[]) =>
   execFileSync(process.execPath, [join(folder, "scripts/shrinkwrap.mjs"), ...args]);
+const SBOM = join(folder, "sbom.json");
 before(() => {
+  execFileSync(process.execPath, [join(ROOT, "scripts/sbom.mjs"), SBOM]);
   for (const file of FILES) cpSync(join(ROOT, file), join(folder, file), { recursive: true });
   shrinkwrap();
 });
@@ -83,6 +86,60 @@ test("the package has a shrinkwrap with the versions and hashes of the lock file
   }
 });
 
+/** Name and version of each package in the notices. */
+function noticed(): readonly (readonly [name: string, version: string, text: string])[] {
+  const text = readFileSync(join(ROOT, "dist/bundle/LICENSES.txt"), "utf8");
+  const [head = "", ...others] = text.split("\n----\n\n");
+  return [head.slice(head.indexOf("\n\n") + 2), ...others].map((notice) => {
+    const [, name = "", version = ""] = /^(\S+) (\d\S*) \(\S+\)\n/.exec(notice) ?? [];
+    assert.ok(lock.packages[`node_modules/${name}`] !== undefined, notice.slice(0, 80));
+    return [name, version, notice] as const;
+  });
+}
+
+test("the notices have every package whose code is in the bundle, the pages or the modules for browsers", () => {
+  const notices = noticed();
+  const names = new Set(notices.map(([name]) => name));
+  // Of the bundle, the console, the explorer, its charts, the documentation, and as WebAssembly.
+  for (const name of ["ws", "viem", "ox", "preact", "uplot", "minisearch", "mcl-wasm", "@noble/curves"]) {
+    assert.ok(names.has(name), name);
+  }
+  for (const [name, , text] of notices) assert.match(text, /copyright/i, name);
+});
+
+test("the bill of materials has what an installation gets and what is in the files, and nothing else of development", () => {
+  type Component = {
+    readonly name: string;
+    readonly version: string;
+    readonly purl: string;
+    readonly hashes?: readonly object[];
+    readonly licenses?: readonly object[];
+  };
+  const { bomFormat, metadata, components, dependencies } = JSON.parse(readFileSync(SBOM, "utf8")) as {
+    readonly bomFormat: string;
+    readonly metadata: { readonly component: Component };
+    readonly components: readonly Component[];
+    readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
+  };
+  assert.equal(bomFormat, "CycloneDX");
+  assert.equal(metadata.component.name, "evmint");
+  const installed = Object.entries(read(SHRINKWRAP).packages)
+    .filter(([path]) => path !== "")
+    .map(([path, { version }]) => `${path.slice(path.lastIndexOf("node_modules/") + 13)}@${version}`);
+  const bundled = noticed().map(([name, version]) => `${name}@${version}`);
+  const listed = components.map(({ name, version }) => `${name}@${version}`);
+  assert.deepEqual([...new Set(listed)].sort(), [...new Set([...installed, ...bundled])].sort());
+  for (const { name, hashes, licenses } of components) {
+    assert.equal(hashes?.length, 1, name);
+    assert.ok(licenses?.length, name);
+  }
+  assert.equal(dependencies.length, components.length + 1);
+  // Made again it is the same.
+  const again = join(folder, "again.json");
+  execFileSync(process.execPath, [join(ROOT, "scripts/sbom.mjs"), again]);
+  assert.equal(readFileSync(again, "utf8"), readFileSync(SBOM, "utf8"));
+});
+
 /** What a registry takes without a question, and what an install downloads before its dependencies. */
 const PACKED_BYTES_MAX = 5e6;
 const UNPACKED_BYTES_MAX = 15e6;
@@ -101,11 +158,13 @@ test("the package is small, has its documentation once, and brings no libp2p", (
   const [{ size, unpackedSize, files }] = JSON.parse(listing) as [Listing];
   const paths = files.map(({ path }) => path);
   assert.ok(paths.includes("dist/pages/docs/index.html.gz"));
+  assert.ok(paths.includes("dist/bundle/LICENSES.txt"));
   assert.deepEqual(
     paths.filter((path) => path.startsWith("docs/")),
     [],
   );
-  assert.ok(size <= PACKED_BYTES_MAX, `${size} bytes packed`);
+  const sbomBytes = paths.includes("dist/sbom.json") ? 0 : gzipSync(readFileSync(SBOM)).length;
+  assert.ok(size + sbomBytes <= PACKED_BYTES_MAX, `${size} and ${sbomBytes} bytes packed`);
   assert.ok(unpackedSize <= UNPACKED_BYTES_MAX, `${unpackedSize} bytes unpacked`);
   for (const path of Object.keys(read(SHRINKWRAP).packages)) assert.doesNotMatch(path, /libp2p/);
 });
@@ -119,17 +178,19 @@ test("the error that names libp2p's packages has the versions that are tested", 
   assert.deepEqual([...LIBP2P_PACKAGES].sort(), peers.sort());
   for (const name of Object.keys(manifest.peerDependencies)) {
     assert.deepEqual(manifest.peerDependenciesMeta[name], { optional: true });
+    assert.match(manifest.peerDependencies[name], /^\^?\d+\.\d+\.\d+(?: \|\| \^\d+\.0\.0)*$/, name);
     if (!hosts.has(name)) assert.equal(manifest.devDependencies[name], manifest.peerDependencies[name]);
   }
 });
 
 test("packing writes the shrinkwrap and removes it, and so does the image", () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  assert.match(scripts.prepack, /scripts\/shrinkwrap\.mjs$/);
+  // npm prefers the shrinkwrap, which lacks the packages whose code is bundled.
+  assert.match(scripts.prepack, /scripts\/sbom\.mjs && node scripts\/shrinkwrap\.mjs$/);
   assert.match(scripts.postpack, /scripts\/shrinkwrap\.mjs --remove$/);
   assert.ok(existsSync(SHRINKWRAP));
   shrinkwrap("--remove");
   assert.ok(!existsSync(SHRINKWRAP));
   const dockerfile = readFileSync(join(ROOT, "deploy/Dockerfile"), "utf8");
-  assert.match(dockerfile, /shrinkwrap\.mjs && npm pack --ignore-scripts/);
+  assert.match(dockerfile, /sbom\.mjs && node scripts\/shrinkwrap\.mjs && npm pack --ignore-scripts/);
 });

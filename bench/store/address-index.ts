@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { deferNothing } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
 import { printTable, writeResult } from "../support/report.ts";
@@ -16,7 +17,7 @@ const PAGES = 1_000;
 export async function run([blocksText = "100", transfersText = "1000"]: readonly string[]): Promise<void> {
   const [blocks, transfers] = [Number(blocksText), Number(transfersText)];
   const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
-  const options = { directory, createTrie: createStateTrie };
+  const options = { directory, createTrie: createStateTrie, defer: deferNothing };
   try {
     let store = openDiskBlockStore(options);
     const chain = createTransferChain(ACCOUNTS, createStateTrie(store.trieNodes));
@@ -29,7 +30,7 @@ export async function run([blocksText = "100", transfersText = "1000"]: readonly
     store.close();
 
     // Deferred work is run here, one slice after another, as an idle node does.
-    store = openDiskBlockStore({ ...options, addressIndex: true, defer: () => {} });
+    store = openDiskBlockStore({ ...options, addressIndex: true });
     const { addressIndex } = store;
     const cpuBefore = process.cpuUsage();
     const begin = performance.now();

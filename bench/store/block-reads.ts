@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLocalChainView, type LocalChainModules } from "../../src/adapters/chain-view.ts";
 import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
+import { deferNothing } from "../../src/chain/store/background-work.ts";
 import type { BlockStore } from "../../src/chain/store/block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
@@ -24,7 +25,7 @@ const READS = 20_000;
 export async function run([transfersText = "2000"]: readonly string[]): Promise<void> {
   const transfers = Number(transfersText);
   const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
-  const store = openDiskBlockStore({ directory, createTrie: createStateTrie });
+  const store = openDiskBlockStore({ defer: deferNothing, directory, createTrie: createStateTrie });
   try {
     const chain = createTransferChain(ACCOUNTS, createStateTrie(store.trieNodes));
     let { record, nodes } = chain.genesis();

@@ -3,6 +3,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { genesisState } from "../../src/chain/genesis-block.ts";
+import { deferNothing } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { parseGenesis } from "../../src/params/genesis.ts";
 import { keccak256Hash } from "../../src/primitives/keccak.ts";
@@ -51,7 +52,11 @@ function measure(directory: string, accounts: number): Readonly<Record<string, s
     return result;
   };
   const genesis = timed("parse", () => parseGenesis(readFileSync(join(directory, "genesis.json"), "utf8")));
-  const store = openDiskBlockStore({ directory: join(directory, "data"), createTrie: createStateTrie });
+  const store = openDiskBlockStore({
+    defer: deferNothing,
+    directory: join(directory, "data"),
+    createTrie: createStateTrie,
+  });
   timed("store", () => store.appendGenesis(genesisState(genesis)));
   const peakMB = process.resourceUsage().maxRSS / 1024;
   const { stateRoot } = store.header(0)!;

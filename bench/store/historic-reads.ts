@@ -6,6 +6,7 @@
  * this process may make it do so. A DIRECTORY that has the chain is used as it is; a new one is left. In parts: with a DIRECTORY
  * and `--build` the first run ends with the block log, the second with the index, which it makes of it.
  */
+
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import { findLogs } from "../../src/adapters/log-search.ts";
 import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
 import { LogFilter } from "../../src/chain/logs/log-filter.ts";
 import { encodeBlockRecord } from "../../src/chain/records/block-record.ts";
+import { deferNothing } from "../../src/chain/store/background-work.ts";
 import type { LogBlockStore } from "../../src/chain/store/log-block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
@@ -87,7 +89,7 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 function open(directory: string): LogBlockStore {
-  return openDiskBlockStore({ directory, createTrie: createStateTrie });
+  return openDiskBlockStore({ defer: deferNothing, directory, createTrie: createStateTrie });
 }
 
 /** Writes the block log alone: opening the store makes the index. */

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
-import { deferOn } from "../../src/chain/store/background-work.ts";
+import { deferNothing, deferOn } from "../../src/chain/store/background-work.ts";
 import type { BlockRecord } from "../../src/chain/store/block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { SoloEngine } from "../../src/consensus/solo/solo-engine.ts";
@@ -137,6 +137,7 @@ function measure(
   const measured = transfers * (blocks - WARM_UP_BLOCKS);
   const before = cpuMicroseconds();
   openDiskBlockStore({
+    defer: deferNothing,
     directory: storeDirectory,
     createTrie: createStateTrie,
     reindex: true,

@@ -190,6 +190,7 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   STORE_NATIVE_MISSING: "Install the package `lmdb`: npm leaves it out with `--omit=optional`.",
   STORE_POISONED: "Look at the disk, then start the node again: it repairs the index.",
   STORE_STATE_ROOT_MISMATCH: "Stop the node and run `evmintd db check`; report it where the log is whole.",
+  STORE_UNCHECKED: "Try again once `/readyz` is 200.",
   STORE_WHISPER_IDENTITIES:
     "Restore `shh/identities` and `config/node-key.hex` from one backup, or move the file away to begin without identities.",
   TRACE_FAILED: "Read the cause in the text; report it where the transaction is in a block.",

@@ -10,11 +10,12 @@ import { documentOf, hasPlayground } from "./template.mjs";
 /**
  * @param root the package
  * @param outdir `dist/pages`
+ * @param inputs receives the files of which the scripts of the pages are made
  * @returns bytes of all pages by encoding
  */
-export async function buildSite(root, outdir) {
+export async function buildSite(root, outdir, inputs) {
   const modules = browserModules(join(outdir, BROWSER_FOLDER));
-  return writePages(outdir, "docs", [...(await sitePages(root)), ...modules]);
+  return writePages(outdir, "docs", [...(await sitePages(root, inputs)), ...modules]);
 }
 
 /** `dist/browser/` as seen from `dist/pages/`. */
@@ -37,11 +38,11 @@ const NOT_FOUND =
   "# There is no such page\n\nIt may have moved: search for it above, or begin at the [overview](/docs/).\n";
 
 /** Every file of the site: `path`, `content`, `isHashed`. */
-export async function sitePages(root) {
+export async function sitePages(root, inputs) {
   const pages = renderPages(root);
   const titles = new Map(pages.map(({ file, title }) => [file, title]));
   titles.set("docs/index.md", "Overview");
-  const files = await assetsOf(root, searchIndexOf(pages));
+  const files = await assetsOf(root, searchIndexOf(pages), inputs);
   const assets = {
     style: files.find(({ path }) => path.endsWith(".css")).path,
     script: files.find(({ path }) => path.startsWith("/docs/docs-")).path,
@@ -84,9 +85,9 @@ function searchIndexOf(pages) {
 }
 
 /** Style, scripts and search index, by names that change with their content. */
-async function assetsOf(root, index) {
+async function assetsOf(root, index, inputs) {
   const { build } = await import("esbuild");
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: {
       docs: "scripts/site/browser.mjs",
@@ -102,8 +103,10 @@ async function assetsOf(root, index) {
     minify: true,
     legalComments: "none",
     write: false,
+    metafile: true,
     logLevel: "warning",
   });
+  inputs?.push(...Object.keys(metafile.inputs));
   const text = JSON.stringify(index);
   const icon = readFileSync(join(root, "scripts/site/icon.svg"), "utf8");
   return [

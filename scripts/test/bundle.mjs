@@ -1,8 +1,8 @@
 /**
- * Compiles the tests and what they import to `.cache/tests/`, so that a test file starts in a fifth of the CPU time that transpiling it on the way in takes.
+ * Compiles the tests and what they import, so that a test file starts in a fifth of the CPU time that transpiling it on the way in takes.
  * Modules that tests share are in files of their own, each once. Threads and processes of the node that tests start run from there too.
  */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -10,19 +10,19 @@ const ROOM = "scripts/test/room.mjs";
 
 /**
  * @param root the package
+ * @param outdir gets the compiled files; a folder in a folder of the package
  * @param groups tests that share a process: their paths below the package
+ * @param programs modules that tests run in processes of their own
  * @returns paths of the compiled groups, in the same order
  */
-export async function bundleTests(root, groups) {
+export async function bundleTests(root, outdir, groups, programs) {
   const { build } = await import("esbuild");
-  const outdir = join(root, ".cache/tests");
-  rmSync(outdir, { recursive: true, force: true });
   const rooms = groups.filter((files) => files.length > 1);
   const entryOf = (files) =>
     files.length > 1 ? { in: `room:${rooms.indexOf(files)}`, out: `rooms/${rooms.indexOf(files)}` } : own(files[0]);
   await build({
     absWorkingDir: root,
-    entryPoints: [...groups.map(entryOf), ...threadEntries(root).map(own)],
+    entryPoints: [...groups.map(entryOf), ...threadEntries(root).map(own), ...programs.map(own)],
     outdir,
     outExtension: { ".js": ".mjs" },
     bundle: true,

@@ -76,6 +76,18 @@ const ENGINE = [
   "test/sessions/",
 ];
 
+/** Modules that tests run in processes of their own (test/support/test-program.ts). */
+export const PROGRAMS: readonly string[] = [
+  "src/cli/testing/run-fake-node.ts",
+  "src/cli/testing/run-main.ts",
+  "src/storage/testing/follow-rows.ts",
+  "src/storage/testing/lock-holder.ts",
+  "src/wasm/testing/compile-calls.ts",
+  "test/crash/migration-victim.ts",
+  "test/crash/writer.ts",
+  "test/network/faults/sampler-program.ts",
+];
+
 /** Versions of Node.js that users have. */
 export const NODE_VERSIONS = ["20", "22", "24", "26"] as const;
 

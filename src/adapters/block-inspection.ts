@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import type { ChainConfig } from "../params/chain-config.ts";
 import { hardforkAt } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
@@ -8,6 +8,7 @@ import { DebugError } from "../rpc/methods/debug/database.ts";
 import type { ExecutionPort, TraceRequest } from "../rpc/ports/execution.ts";
 import type { BlockInspection } from "../rpc/ports/inspection.ts";
 import { UnstoredTrie } from "../state/unstored-trie.ts";
+import { readRegularFile, UnusableFileError } from "../storage/read-file.ts";
 import type { Timers } from "../telemetry/timers.ts";
 import { inSlices } from "../threads/in-slices.ts";
 import { SharedSlices } from "../threads/shared-slices.ts";
@@ -72,11 +73,14 @@ export function createBlockInspection(
     traceBadBlock: ({ hash, request }) => port.traceRawBlock({ rlp: encodeBlock(badBlock(hash)), request }),
     traceBlockFile({ file, request }) {
       const path = files.forReading(file);
-      const { size } = statSync(path);
-      if (size > BLOCK_FILE_BYTES_MAX) {
-        throw new DebugError(`could not read file: ${size} bytes are no block`);
+      let rlp: Buffer;
+      try {
+        rlp = readRegularFile(path, { bytesMax: BLOCK_FILE_BYTES_MAX });
+      } catch (error) {
+        if (error instanceof UnusableFileError) throw new DebugError(`could not read file: ${error.message}`);
+        throw error;
       }
-      return port.traceRawBlock({ rlp: readFileSync(path), request });
+      return port.traceRawBlock({ rlp, request });
     },
     async intermediateRoots({ hash }) {
       const number = reader.numberOf(hash);

@@ -1,8 +1,8 @@
 import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/dangers.ts";
 import { DEFAULTS } from "../config/defaults.ts";
-import { nearest } from "../config/unknown-keys.ts";
 import { NodeError } from "../errors.ts";
+import { nearest } from "../primitives/nearest.ts";
 import type { EndpointOptions, TcpKind } from "../rpc/transport/server/listener.ts";
 import type { RpcServer } from "../rpc/transport/server/server.ts";
 

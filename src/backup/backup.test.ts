@@ -2,12 +2,15 @@ import assert from "node:assert/strict";
 import {
   appendFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,10 +19,11 @@ import { after, describe, test } from "node:test";
 import { loadConfig } from "../config/load.ts";
 import { createNode } from "../index.ts";
 import { openChain } from "../node/chain/open-chain.ts";
+import { HOSTILE_CONTENTS, HOSTILE_FILES } from "../storage/testing/hostile-files.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { createBackup } from "./backup.ts";
-import { readManifest } from "./manifest.ts";
+import { digestOf, readManifest } from "./manifest.ts";
 import { restoreBackup } from "./restore.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-backup-"));
@@ -224,19 +228,94 @@ describe("restoreBackup", () => {
     }
   });
 
-  test("refuses a manifest with paths outside the backup or the home", async () => {
-    const home = await homeWith(1);
+  test("refuses a manifest with a right digest that no backup has", async () => {
+    const home = await homeWith(3);
     const directory = fresh("backup");
     await backUp(home, directory);
     const path = join(directory, "manifest.json");
-    const manifest = JSON.parse(readFileSync(path, "utf8"));
-    const { createHash } = await import("node:crypto");
-    for (const bad of ["../x", "/etc/x", "a/../../x", "a//b", ".", ""]) {
-      const { sha256: _, ...rest } = manifest;
-      const changed = { ...rest, files: [{ ...rest.files[0], path: bad }, ...rest.files.slice(1)] };
-      const sha256 = createHash("sha256").update(JSON.stringify(changed)).digest("hex");
-      writeFileSync(path, JSON.stringify({ ...changed, sha256 }));
-      await assert.rejects(restoreTo(undefined, directory), { code: "BACKUP_DAMAGED" }, bad);
+    const { sha256: _, ...manifest } = JSON.parse(readFileSync(path, "utf8"));
+    const [file, ...files] = manifest.files;
+    const [segment] = manifest.log;
+    const hash = `0x${"00".repeat(32)}`;
+    const changes: Readonly<Record<string, object>> = {
+      ...Object.fromEntries(
+        [
+          "../x",
+          "/etc/x",
+          "a/../../x",
+          "a//b",
+          ".",
+          "",
+          "x",
+          "data/log/0000000000000000.log",
+          "cometbft/config/config.toml",
+        ].map((bad) => [`file ${bad}`, { files: [{ ...file, path: bad }, ...files] }]),
+      ),
+      "a file below a file": { files: [...manifest.files, { ...file, path: `${files[0].path}/x` }] },
+      "two files of one path": { files: [...manifest.files, file] },
+      "a file of the log": { files: [{ ...file, stored: segment.stored }, ...files] },
+      "a file of 2 GiB": { files: [{ ...file, bytes: 2 ** 31 }, ...files] },
+      "a segment in a folder": { log: [{ ...segment, name: "a/b/c" }] },
+      "a segment that is none": { log: [{ ...segment, name: "lock" }] },
+      "a segment twice": { log: [segment, segment] },
+      "a segment at another place": { log: [{ ...segment, name: "0000000000000001.log" }] },
+      "a state that is none": { states: [{ ...segment, number: 1 }] },
+      "no such file": { log: [{ ...segment, stored: "log/none" }] },
+      "a longer file": { log: [{ ...segment, bytes: 2 ** 50 }] },
+      "another head": { head: { number: 99, hash } },
+      "another head, also as the last block": {
+        head: { number: 99, hash },
+        log: [{ ...segment, tip: { number: 99, hash } }],
+      },
+      "another place of the last block": { log: [{ ...segment, tipAt: 24 }] },
+    };
+    for (const [what, change] of Object.entries(changes)) {
+      const changed = { ...manifest, ...change };
+      writeFileSync(path, JSON.stringify({ ...changed, sha256: digestOf(changed) }));
+      await assert.rejects(restoreTo(undefined, directory), { code: "BACKUP_DAMAGED" }, what);
+      const restored = fresh("restored");
+      await assert.rejects(restoreTo(restored, directory), { code: "BACKUP_DAMAGED" }, what);
+      assert.ok(!existsSync(join(restored, "config")), what);
     }
+  });
+
+  test("refuses what is no file in the place of each kind of file, and waits for none", {
+    skip: process.platform === "win32" && "there are no such files",
+  }, async () => {
+    const home = await homeWith(1);
+    const directory = fresh("backup");
+    await backUp(home, directory);
+    const { log, files } = readManifest(directory);
+    for (const stored of ["manifest.json", log[0]!.stored, files[0]!.stored]) {
+      for (const [what, make] of Object.entries(HOSTILE_FILES)) {
+        const copy = fresh("backup");
+        cpSync(directory, copy, { recursive: true });
+        rmSync(join(copy, stored));
+        make(join(copy, stored));
+        await assert.rejects(restoreTo(undefined, copy), { code: "BACKUP_DAMAGED" }, `${stored}: ${what}`);
+        if (stored.startsWith("files")) await backUp(home, copy);
+      }
+      const copy = fresh("backup");
+      cpSync(directory, copy, { recursive: true });
+      renameSync(join(copy, stored), join(copy, "moved"));
+      symlinkSync(join(copy, "moved"), join(copy, stored));
+      await assert.rejects(restoreTo(undefined, copy), { code: "BACKUP_DAMAGED" }, `${stored}: a link`);
+    }
+    for (const content of Object.values(HOSTILE_CONTENTS)) {
+      writeFileSync(join(directory, "manifest.json"), content);
+      await assert.rejects(restoreTo(undefined, directory), { code: "BACKUP_DAMAGED" });
+    }
+  });
+
+  test("names the files of a home that it restores", async () => {
+    const home = await homeWith(1);
+    const directory = fresh("backup");
+    await backUp(home, directory);
+    const { files } = await restoreTo(undefined, directory);
+    assert.deepEqual(
+      files,
+      readManifest(directory).files.map(({ path }) => path),
+    );
+    assert.ok(files.includes("config/jwt.hex") && files.includes("keystore/a-key"), files.join());
   });
 });

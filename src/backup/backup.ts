@@ -10,7 +10,7 @@ import { ifPresent } from "../storage/if-present.ts";
 import { lockFile } from "../storage/lock.ts";
 import { makeFolder } from "../storage/make-folder.ts";
 import { LOG_FORMAT } from "../storage/schema.ts";
-import { copyHomeFiles, removeUnused, STORED_FILES_FOLDER } from "./home-files.ts";
+import { copyHomeFiles, removeUnused, STORED_FILES_FOLDER, storedContent } from "./home-files.ts";
 import { copyLog, STORED_LOG_FOLDER } from "./log-copy.ts";
 import {
   BACKUP_FORMAT,
@@ -107,7 +107,7 @@ function assertOwnFolder(directory: string): void {
 function assertSameChain({ files }: Manifest, home: string, directory: string): void {
   const path = genesisPath(home);
   const stored = files.find((file) => join(home, file.path) === path);
-  const known = stored && ifPresent(() => readFileSync(join(directory, stored.stored)));
+  const known = stored && storedContent(directory, stored.stored);
   const current = ifPresent(() => readFileSync(path));
   if (known === undefined || current === undefined || current.equals(known)) return;
   const [before, now] = [known, current].map((text) => genesisBlock(parseGenesis(text.toString("utf8"))).block.hash);

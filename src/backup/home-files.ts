@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { lstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { NodeError } from "../errors.ts";
 import { ifPresent } from "../storage/if-present.ts";
 import { makeFolder } from "../storage/make-folder.ts";
+import { readRegularFile, UnusableFileError } from "../storage/read-file.ts";
 import { createFile } from "../storage/replace-file.ts";
 import { isBackupPath, type StoredFile, type StoredHomeFile } from "./manifest.ts";
 
@@ -27,13 +28,20 @@ const SAVED: readonly { readonly path: string; readonly secret?: RegExp; readonl
 ];
 
 /** A file of a home is read as a whole. Settings, keys and a genesis with thousands of accounts take some megabytes. */
-const FILE_BYTES_MAX = 1 << 30;
+export const HOME_FILE_BYTES_MAX = 1 << 30;
 /** Files in the backup by the hash of their content: a new content is a new file, and the last backup has its old one. */
 export const STORED_FILES_FOLDER = "files";
 
 /** A file of the home that no backup can have. */
 class UnusualFileError extends NodeError {
   readonly code = "BACKUP_UNUSUAL_FILE";
+}
+
+/** Whether a home's file at `path` can be part of a backup. */
+export function isSaved(path: string): boolean {
+  return SAVED.some(
+    ({ path: saved, except }) => (path === saved || path.startsWith(`${saved}/`)) && !except?.test(path),
+  );
 }
 
 /**
@@ -82,20 +90,33 @@ function copyFile(home: string, path: string, directory: string): StoredHomeFile
   const source = join(home, path);
   const stat = lstatSync(source, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
-  if (!isBackupPath(path) || stat.size > FILE_BYTES_MAX) {
+  if (!isBackupPath(path) || stat.size > HOME_FILE_BYTES_MAX) {
     throw new UnusualFileError(`${source} cannot be part of a backup: its name is unusual, or it is too large`, {
       path,
     });
   }
-  const content = ifPresent(() => readFileSync(source));
+  const content = ifPresent(() => readRegularFile(source, { bytesMax: HOME_FILE_BYTES_MAX, refuseLinks: true }));
   if (content === undefined) return undefined;
   const sha256 = sha256OfBytes(content);
   const stored = `${STORED_FILES_FOLDER}/${sha256}`;
   // One that is there may be of a disk that lost some of it.
-  const known = ifPresent(() => readFileSync(join(directory, stored)));
-  if (known !== undefined && sha256OfBytes(known) !== sha256) rmSync(join(directory, stored));
+  const known = storedContent(directory, stored);
+  if (known === undefined || sha256OfBytes(known) !== sha256)
+    rmSync(join(directory, stored), { recursive: true, force: true });
   createFile(join(directory, stored), content, 0o600);
   return { path, mode: stat.mode & 0o777, stored, bytes: content.length, sha256 };
+}
+
+/** The content of a stored file of a home; undefined where there is none that can be used. */
+export function storedContent(directory: string, stored: string): Buffer | undefined {
+  try {
+    return ifPresent(() =>
+      readRegularFile(join(directory, stored), { bytesMax: HOME_FILE_BYTES_MAX, refuseLinks: true }),
+    );
+  } catch (error) {
+    if (error instanceof UnusableFileError) return undefined;
+    throw error;
+  }
 }
 
 /** In hex. */

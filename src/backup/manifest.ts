@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { NodeError } from "../errors.ts";
+import { readTextFile } from "../storage/read-file.ts";
 import { replaceFile } from "../storage/replace-file.ts";
 
 /** The form of a backup folder; another one is refused. */
@@ -74,15 +74,17 @@ export function readManifest(directory: string): Manifest {
   const path = join(directory, MANIFEST_FILE);
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readTextFile(path, { bytesMax: MANIFEST_BYTES_MAX, refuseLinks: true });
   } catch (cause) {
-    throw new BackupDamagedError(`no backup in ${directory}`, { path }, { cause });
+    const isAbsent = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    const message = isAbsent ? `no backup in ${directory}` : `the backup is damaged: ${(cause as Error).message}`;
+    throw new BackupDamagedError(message, { path }, { cause });
   }
   return parseManifest(text, path);
 }
 
 function parseManifest(text: string, path: string): Manifest {
-  const parsed = text.length > MANIFEST_BYTES_MAX ? undefined : parseJson(text);
+  const parsed = parseJson(text);
   if (!isRecord(parsed)) throw new BackupDamagedError(`${path} is damaged`, { path });
   const { sha256, ...manifest } = parsed;
   if (manifest["format"] !== BACKUP_FORMAT) {
@@ -99,7 +101,7 @@ function parseManifest(text: string, path: string): Manifest {
 }
 
 /** Of the JSON text, so that a digit that changed on the disk is found. */
-function digestOf(manifest: object): string {
+export function digestOf(manifest: object): string {
   return createHash("sha256").update(JSON.stringify(manifest)).digest("hex");
 }
 

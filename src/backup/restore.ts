@@ -1,24 +1,37 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { decodePrefix } from "../chain/records/block-record.ts";
 import { LOG_FOLDER } from "../chain/store/log/replace-log.ts";
 import { cometbftPath, dataPath, genesisPath } from "../config/home.ts";
 import { markRestored } from "../consensus/cometbft/signing/restored.ts";
 import { NodeError } from "../errors.ts";
-import { ifPresent } from "../storage/if-present.ts";
-import { type LogFile, openLogDirectory, openLogDirectoryReadOnly } from "../storage/log-file.ts";
+import { MalformedBytesError } from "../storage/byte-io.ts";
+import { type LogFile, openForeignLogFile, openLogDirectory } from "../storage/log-file.ts";
+import { RECORD_HEADER_LENGTH, readRecord, readSegmentHeader, segmentBase } from "../storage/log-segment.ts";
 import { makeFolder, syncDirectory } from "../storage/make-folder.ts";
+import { readRegularFile, UnusableFileError } from "../storage/read-file.ts";
 import { createFile } from "../storage/replace-file.ts";
 import { assertKnownFormat, LOG_FORMAT } from "../storage/schema.ts";
-import { sha256OfBytes } from "./home-files.ts";
-import { BackupDamagedError, type BlockName, readManifest, type StoredFile, type StoredHomeFile } from "./manifest.ts";
+import { HOME_FILE_BYTES_MAX, isSaved, STORED_FILES_FOLDER, sha256OfBytes } from "./home-files.ts";
+import { STORED_LOG_FOLDER } from "./log-copy.ts";
+import {
+  BackupDamagedError,
+  type BlockName,
+  type Manifest,
+  readManifest,
+  type StoredFile,
+  type StoredHomeFile,
+  type StoredSegment,
+} from "./manifest.ts";
 
 /** There is something in the folder that is to become a home. */
 class HomeNotEmptyError extends NodeError {
   readonly code = "RESTORE_HOME_NOT_EMPTY";
 }
 
+const STATE_FILE = /^\d{16}\.state$/;
 /** In a home while it is being restored: what is in it may be removed. */
 const UNFINISHED_FILE = "restore-unfinished";
 /** Read, compared and written at a time. */
@@ -41,6 +54,8 @@ export type RestoreResult = {
   /** ISO 8601, when the backup was made. */
   readonly createdAt: string;
   readonly hasKeys: boolean;
+  /** Paths in the home of settings, keys and whatever else is not the block log: a node does what they say. */
+  readonly files: readonly string[];
 };
 
 /**
@@ -50,8 +65,10 @@ export type RestoreResult = {
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
   const { directory, home, onProgress, now } = options;
-  const { log, states, files, head, logFormat, createdAt, hasKeys } = readManifest(directory);
-  assertKnownFormat("block log", logFormat, LOG_FORMAT);
+  const manifest = readManifest(directory);
+  assertKnownFormat("block log", manifest.logFormat, LOG_FORMAT);
+  assertRestorable(manifest);
+  const { log, states, files, head, createdAt, hasKeys } = manifest;
   const bytes = [...log, ...states, ...files].reduce((sum, file) => sum + file.bytes, 0);
   if (home !== undefined) beginHome(home);
   let done = 0;
@@ -63,15 +80,61 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
   for (const file of [...log, ...states]) {
     const copy = target?.open(file.name);
     try {
-      await reader.copyLogFile(file, copy);
+      await reader.copyLogFile(file, copy, "tip" in file ? file : undefined);
     } finally {
       copy?.close();
     }
   }
   target?.sync();
-  const contents = files.map((file) => ({ file, content: reader.homeFile(file) }));
-  if (home !== undefined) finishHome(home, contents, { now, head });
-  return { head, bytes, createdAt, hasKeys };
+  // All are right before the first one is written, and only one at a time is in memory.
+  for (const file of files) {
+    reader.homeFile(file);
+    done += file.bytes;
+    onProgress(done, bytes);
+  }
+  if (home !== undefined) finishHome(home, files, (file) => reader.homeFile(file), { now, head });
+  return { head, bytes, createdAt, hasKeys, files: files.map(({ path }) => path) };
+}
+
+/**
+ * A digest vouches for nobody: what a manifest names is restored where a backup of this program has it, and nowhere else.
+ * @throws BackupDamagedError
+ */
+function assertRestorable({ log, states, files, head }: Manifest): void {
+  for (const [i, segment] of log.entries()) {
+    const { name, first, tip, bytes, tipAt } = segment;
+    const [base, next] = [segmentBase(name), log[i + 1]];
+    if (base === undefined || !isIn(segment, STORED_LOG_FOLDER)) throw damaged(segment, `is no segment ${name}`);
+    if (first > tip.number || tipAt >= bytes) throw damaged(segment, "has no last block");
+    if (next === undefined) continue;
+    if (segmentBase(next.name) !== base + bytes || next.first !== tip.number + 1)
+      throw damaged(next, "does not continue the log");
+  }
+  const { tip } = log.at(-1)!;
+  if (tip.number !== head.number || tip.hash !== head.hash) {
+    throw new BackupDamagedError("the backup is damaged: its newest block is not the last one of its log", { head });
+  }
+  for (const state of states) {
+    if (!STATE_FILE.test(state.name) || !isIn(state, STORED_LOG_FOLDER))
+      throw damaged(state, `is no state file ${state.name}`);
+  }
+  const paths = new Set(files.map(({ path }) => path));
+  for (const file of files) {
+    if (!isSaved(file.path) || !isIn(file, STORED_FILES_FOLDER))
+      throw damaged(file, `is no file of a home: ${file.path}`);
+    if (file.bytes > HOME_FILE_BYTES_MAX) throw damaged(file, "is too large");
+    for (let above = dirname(file.path); above !== "."; above = dirname(above)) {
+      if (paths.has(above)) throw damaged(file, `is below the file ${above}`);
+    }
+  }
+  const names = [...log, ...states].map(({ name }) => name);
+  if (paths.size < files.length || new Set(names).size < names.length) {
+    throw new BackupDamagedError("the backup is damaged: two of its files are for one place");
+  }
+}
+
+function isIn({ stored }: StoredFile, folder: string): boolean {
+  return dirname(stored) === folder;
 }
 
 /** @throws HomeNotEmptyError */
@@ -90,23 +153,24 @@ function beginHome(home: string): void {
 /** The genesis comes last: its presence makes a folder a home, and one that is a home is never removed by another restore. */
 function finishHome(
   home: string,
-  contents: readonly { readonly file: StoredHomeFile; readonly content: Buffer }[],
+  files: readonly StoredHomeFile[],
+  contentOf: (file: StoredHomeFile) => Buffer,
   { now, head }: Pick<RestoreOptions, "now"> & { readonly head: BlockName },
 ): void {
   const isGenesis = ({ path }: StoredHomeFile) => join(home, path) === genesisPath(home);
   const isEngine = ({ path }: StoredHomeFile) => join(home, path).startsWith(`${cometbftPath(home)}/`);
-  if (contents.some(({ file }) => isEngine(file))) {
+  if (files.some(isEngine)) {
     markRestored(cometbftPath(home), { restoredAt: new Date(now()).toISOString(), height: head.number });
   }
-  const write = ({ file, content }: (typeof contents)[number]) => {
+  const write = (file: StoredHomeFile) => {
     const path = join(home, file.path);
     makeFolder(dirname(path));
-    createFile(path, content, file.mode);
+    createFile(path, contentOf(file), file.mode);
   };
-  for (const each of contents) if (!isGenesis(each.file)) write(each);
+  for (const file of files) if (!isGenesis(file)) write(file);
   rmSync(join(home, UNFINISHED_FILE));
   syncDirectory(home);
-  for (const each of contents) if (isGenesis(each.file)) write(each);
+  for (const file of files) if (isGenesis(file)) write(file);
 }
 
 /** Reads files of a backup as its manifest has them. */
@@ -119,12 +183,15 @@ class BackupReader {
     this.#onRead = onRead;
   }
 
-  /** @param target an empty file, which has the content when the promise resolves, durably @throws BackupDamagedError */
-  async copyLogFile(file: StoredFile, target: LogFile | undefined): Promise<void> {
-    const [folder, name] = [dirname(file.stored), file.stored.slice(dirname(file.stored).length + 1)];
-    const source = ifPresent(() => openLogDirectoryReadOnly(join(this.#directory, folder)).open(name));
-    if (source === undefined) throw damaged(file, "is missing");
+  /**
+   * @param target an empty file, which has the content when the promise resolves, durably
+   * @param segment the file, where it is one of the block log
+   * @throws BackupDamagedError
+   */
+  async copyLogFile(file: StoredFile, target: LogFile | undefined, segment: StoredSegment | undefined): Promise<void> {
+    const source = this.#usable(file, () => openForeignLogFile(join(this.#directory, file.stored)));
     try {
+      if (source.size() < file.bytes) throw damaged(file, "is too short");
       const hash = createHash("sha256");
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       for (let at = 0; at < file.bytes; ) {
@@ -137,6 +204,7 @@ class BackupReader {
         await setImmediate();
       }
       if (hash.digest("hex") !== file.sha256) throw damaged(file, "has other content");
+      if (segment !== undefined && !hasTip(source, segment)) throw damaged(file, "has another last block");
       target?.sync();
     } finally {
       source.close();
@@ -145,15 +213,42 @@ class BackupReader {
 
   /** @throws BackupDamagedError */
   homeFile(file: StoredHomeFile): Buffer {
-    const content = ifPresent(() => readFileSync(join(this.#directory, file.stored)));
-    if (content === undefined) throw damaged(file, "is missing");
+    const bounds = { bytesMax: HOME_FILE_BYTES_MAX, refuseLinks: true };
+    const content = this.#usable(file, () => readRegularFile(join(this.#directory, file.stored), bounds));
     if (content.length !== file.bytes || sha256OfBytes(content) !== file.sha256)
       throw damaged(file, "has other content");
-    this.#onRead(content.length);
     return content;
+  }
+
+  /** What `open` returns. @throws BackupDamagedError for a file that is missing, or is none */
+  #usable<T>(file: StoredFile, open: () => T): T {
+    try {
+      return open();
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      if (code === "ENOENT" || code === "ENOTDIR") throw damaged(file, "is missing", cause);
+      if (cause instanceof UnusableFileError)
+        throw damaged(file, cause.message.slice(join(this.#directory, file.stored).length + 1), cause);
+      throw cause;
+    }
   }
 }
 
-function damaged({ stored }: StoredFile, what: string): BackupDamagedError {
-  return new BackupDamagedError(`the backup is damaged: ${stored} ${what}`, { stored });
+/** Whether the last record of a segment is that of the block which the manifest names. */
+function hasTip(file: LogFile, { name, tip, tipAt, bytes }: StoredSegment): boolean {
+  const header = readSegmentHeader(file);
+  if (header === undefined || header.base !== segmentBase(name)) return false;
+  const payload = readRecord(file, header.salt, tipAt);
+  if (payload === undefined || tipAt + RECORD_HEADER_LENGTH + payload.length !== bytes) return false;
+  try {
+    const { number, hash } = decodePrefix(payload);
+    return number === tip.number && hash === tip.hash;
+  } catch (error) {
+    if (error instanceof MalformedBytesError) return false;
+    throw error;
+  }
+}
+
+function damaged({ stored }: StoredFile, what: string, cause?: unknown): BackupDamagedError {
+  return new BackupDamagedError(`the backup is damaged: ${stored} ${what}`, { stored }, { cause });
 }

@@ -10,6 +10,7 @@ export const ENTRIES: Readonly<Record<ThreadEntry | ProcessEntry, () => Promise<
   "crypto/kzg/prove-blobs.thread": () => import("../crypto/kzg/prove-blobs.thread.ts"),
   "crypto/kzg/verify-sidecar.thread": () => import("../crypto/kzg/verify-sidecar.thread.ts"),
   "dev/fork/fetch-remote.thread": () => import("../dev/fork/fetch-remote.thread.ts"),
+  "services/compile-solidity.process": () => import("../services/compile-solidity.process.ts"),
   "services/compile-solidity.thread": () => import("../services/compile-solidity.thread.ts"),
   "compiled-contracts/compile-contracts.thread": () => import("../compiled-contracts/compile-contracts.thread.ts"),
   "calls/execute.thread": () => import("../calls/execute.thread.ts"),

@@ -1,7 +1,8 @@
-import { createReadStream, statSync } from "node:fs";
+import { createReadStream, readSync, statSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
+import { openRegularFile } from "../storage/read-file.ts";
 
 const READ_BYTES = 1 << 20;
 
@@ -13,9 +14,12 @@ type ChainFileContent = {
   readonly close: () => void;
 };
 
+/** @throws UnusableFileError, and what the file system throws */
 export async function openChainFile(path: string): Promise<ChainFileContent> {
-  const file = createReadStream(path, { highWaterMark: READ_BYTES });
-  const source = (await isGzipped(path)) ? file.pipe(createGunzip()) : file;
+  const { fd } = openRegularFile(path, { bytesMax: Number.MAX_SAFE_INTEGER });
+  const isPacked = isGzipped(fd);
+  const file = createReadStream(path, { fd, start: 0, highWaterMark: READ_BYTES });
+  const source = isPacked ? file.pipe(createGunzip()) : file;
   file.on("error", (error) => source.destroy(error));
   return {
     chunks: source,
@@ -45,9 +49,8 @@ export async function writeChainFile(
   }
 }
 
-async function isGzipped(path: string): Promise<boolean> {
-  for await (const chunk of createReadStream(path, { start: 0, end: 1 })) {
-    return chunk[0] === 0x1f && chunk[1] === 0x8b;
-  }
-  return false;
+function isGzipped(fd: number): boolean {
+  const start = Buffer.alloc(2);
+  readSync(fd, start, 0, start.length, 0);
+  return start[0] === 0x1f && start[1] === 0x8b;
 }

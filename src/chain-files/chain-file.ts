@@ -59,17 +59,18 @@ export type WaitingBlock = EncodedBlock & {
 export async function* readChainFile(path: string): AsyncGenerator<WaitingBlock> {
   const { chunks, bytesRead, close } = await openChainFile(path);
   try {
-    yield* blocksIn(chunks, path, bytesRead);
+    yield* blocksIn(chunks, bytesRead);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    // zlib's codes begin so.
+    if (!(cause instanceof InvalidChainFileError) && !code?.startsWith("Z_")) throw cause;
+    throw new InvalidChainFileError(`${path}: ${message}`, { path }, { cause });
   } finally {
     close();
   }
 }
 
-async function* blocksIn(
-  source: AsyncIterable<Uint8Array>,
-  path: string,
-  bytesRead: () => number,
-): AsyncGenerator<WaitingBlock> {
+async function* blocksIn(source: AsyncIterable<Uint8Array>, bytesRead: () => number): AsyncGenerator<WaitingBlock> {
   let pending: Uint8Array = EMPTY_BYTES;
   let consensusData: Uint8Array = EMPTY_BYTES;
   let ordinal = 0;
@@ -92,7 +93,7 @@ async function* blocksIn(
     pending = Uint8Array.from(pending.subarray(offset));
   }
   if (pending.length > 0) {
-    throw new InvalidChainFileError(`file ends inside block ${ordinal} of it`, { path, ordinal });
+    throw new InvalidChainFileError(`file ends inside block ${ordinal} of it`, { ordinal });
   }
 }
 
@@ -161,15 +162,18 @@ export function importFileBlock(
   });
 }
 
-/** What the votes and offences of a block that follows the head change in the state, if it has some. */
-function systemUpdateOf(chain: Chain, consensusData: Uint8Array, { number, timestamp }: Header) {
+/** What the votes and offences of a block change in the state after its parent, which is of the chain, if it has some. */
+export function systemUpdateOf(
+  chain: Pick<Chain, "config" | "stateAt">,
+  consensusData: Uint8Array,
+  { number, timestamp }: Header,
+) {
   const data = consensusDataIn(consensusData, number);
   if (data?.cast === undefined) return {};
-  const { header } = chain.head().block;
   const { proposer, cast } = data;
   const { offences, ...votes } = cast;
-  const position = { proposer, timestamp, height: header.number + 1, config: chain.config };
-  const { systemUpdate } = governanceEffect(chain.stateAt(header.number), position, {
+  const position = { proposer, timestamp, height: number, config: chain.config };
+  const { systemUpdate } = governanceEffect(chain.stateAt(number - 1), position, {
     ...votes,
     ...(offences && chain.config.jail && { offences }),
   });

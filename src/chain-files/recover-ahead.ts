@@ -6,6 +6,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Timers } from "../telemetry/timers.ts";
 import { Pool } from "../threads/pool.ts";
 import { readCanonicalTransactions } from "../types/block-codec.ts";
+import { packTransactions } from "../types/transaction/packed-transactions.ts";
 import type { senderRecovery } from "../types/transaction/recover-senders.thread.ts";
 import type { EncodedBlock } from "./chain-file.ts";
 
@@ -50,7 +51,7 @@ export function createSenderRecovery(
       const hardfork = hardforkAt(config, header);
       const parts: Promise<Uint8Array>[] = [];
       for (let at = 0; at < transactions.length; at += PART_LENGTH) {
-        const part = packed(transactions.slice(at, at + PART_LENGTH));
+        const part = packTransactions(transactions.slice(at, at + PART_LENGTH));
         const options = { timeoutMs: RECOVERY_MS_MAX };
         parts.push(threads.call("recover", { transactions: part, hardfork }, options));
       }
@@ -114,20 +115,6 @@ function canonicalTransactions(bytes: Uint8Array): readonly Uint8Array[] {
     if (!(error instanceof NodeError)) throw error;
     return [];
   }
-}
-
-/** A copy, because a message to a thread takes the whole buffer that a view is part of. */
-function packed(transactions: readonly Uint8Array[]): Uint8Array {
-  const length = transactions.reduce((sum, raw) => sum + 4 + raw.length, 0);
-  const bytes = new Uint8Array(length);
-  const view = new DataView(bytes.buffer);
-  let at = 0;
-  for (const raw of transactions) {
-    view.setUint32(at, raw.length, true);
-    bytes.set(raw, at + 4);
-    at += 4 + raw.length;
-  }
-  return bytes;
 }
 
 /** The senders in `parts`, up to the end of the first part that lacks some. */

@@ -5,11 +5,12 @@ import { allForksAtGenesis } from "../params/blob-schedule.ts";
 import { createStateTrie } from "../state/state-trie.ts";
 import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { createChain } from "./chain.ts";
+import { deferNothing } from "./store/background-work.ts";
 import { createMemoryBlockStore } from "./store/open-block-store.ts";
 import { RandomChain, type RandomChainOptions } from "./testing/random-chain.ts";
 
 function chainOf(seed: number, options: RandomChainOptions = {}) {
-  const store = createMemoryBlockStore({ createTrie: createStateTrie });
+  const store = createMemoryBlockStore({ defer: deferNothing, createTrie: createStateTrie });
   const random = new RandomChain(seed, options);
   const genesis = random.next();
   store.append(genesis.record, genesis.nodes);

@@ -1,5 +1,5 @@
 import { invariant } from "../errors.ts";
-import type { ExecutionModules, SystemUpdate } from "../execution/block/block-execution.ts";
+import type { BlockOutcome, ExecutionModules, SystemUpdate } from "../execution/block/block-execution.ts";
 import { executeBlock } from "../execution/block/execute-block.ts";
 import { InvalidBlockError } from "../execution/errors.ts";
 import { missingPermission } from "../execution/validation/account-permissions.ts";
@@ -14,6 +14,7 @@ import type { StateTrie } from "../state/state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { NodeBatch } from "../trie/node-batch.ts";
 import type { Block, ExecutedBlock } from "../types/block.ts";
+import type { Header } from "../types/header.ts";
 import { AgreedConfig } from "./agreement/agreed-config.ts";
 import { RULES_ADDRESS } from "./agreement/agreement.ts";
 import {
@@ -184,24 +185,30 @@ export function importBlock(
       head: parent.hash,
     });
   }
+  const { senders, receipts, changes, trie } = executeOn(parent.header, block, chain, execution, known);
+  chain.commit({ block, senders, receipts, changes, consensusData: known.data }, trie.nodes);
+}
+
+/**
+ * Validates `block` and executes it on the state after `parent`, which is of the chain.
+ * @throws as `importBlock`
+ */
+export function executeOn(
+  parent: Header,
+  block: Block,
+  chain: Pick<ChainReader, "config" | "block" | "blockHash" | "stateAt">,
+  execution: ExecutionModules,
+  known: { readonly systemUpdate?: SystemUpdate; readonly senders?: readonly Address[] },
+): BlockOutcome {
   // Our own chains make several blocks a second, and what was exported has to come in again.
   const rules = { isEqualTimeAllowed: true };
-  validateHeader(block.header, parent.header, chain.config, rules);
+  validateHeader(block.header, parent, chain.config, rules);
   validateBody(block, chain.config, (hash) => chain.block(hash)?.block);
-  const state = chain.stateAt(parent.header.number);
-  const outcome = executeBlock(
-    block,
-    {
-      header: parent.header,
-      state,
-      blockHash: (number) => chain.blockHash(number),
-    },
-    execution,
-    known,
-  );
-  const { senders, receipts, changes, trie } = outcome;
-  checkSenders(block, senders, state, chain.config);
-  chain.commit({ block, senders, receipts, changes, consensusData: known.data }, trie.nodes);
+  const state = chain.stateAt(parent.number);
+  const before = { header: parent, state, blockHash: (number: number) => chain.blockHash(number) };
+  const outcome = executeBlock(block, before, execution, known);
+  checkSenders(block, outcome.senders, state, chain.config);
+  return outcome;
 }
 
 /** @throws InvalidBlockError */

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { testProgram } from "../../test/support/test-program.ts";
 import { clientVersion, packageVersion } from "../config/package.ts";
 
-const entry = fileURLToPath(new URL("testing/run-main.ts", import.meta.url));
+const entry = testProgram(new URL("testing/run-main.ts", import.meta.url));
 
 function evmintd(args: string[], environment: Record<string, string> = {}) {
-  return spawnSync(process.execPath, ["--import", "tsx", entry, ...args], {
+  return spawnSync(process.execPath, [...entry.execArgv, entry.file, ...args], {
     encoding: "utf8",
     env: { ...process.env, EVMINT_HOME: "/nonexistent/home", ...environment },
   });
@@ -36,12 +36,13 @@ test("clientVersion names client, version, system and runtime", () => {
   assert.match(clientVersion(), /^Evmint\/v\d+\.\d+\.\d+[^/]*\/[a-z0-9]+-[a-z0-9]+\/node\d+\.\d+\.\d+$/);
 });
 
-const fakeNodeEntry = fileURLToPath(new URL("testing/run-fake-node.ts", import.meta.url));
+const fakeNode = testProgram(new URL("testing/run-fake-node.ts", import.meta.url));
 
 /** A dev node that does nothing, once its banner is out. */
 async function startFakeNode(mode: "stop" | "hang") {
   const home = "/nonexistent/home";
-  const child = spawn(process.execPath, ["--import", "tsx", fakeNodeEntry, mode, "start", "--dev", "--home", home], {
+  const args = [...fakeNode.execArgv, fakeNode.file, mode, "start", "--dev", "--home", home];
+  const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exit = once(child, "exit") as Promise<[number | null, string | null]>;

@@ -297,6 +297,16 @@ test("db check fails when the store has faults", async () => {
   const bad = await run(["db", "check"], { operations: { checkStore: checkStore(["x"]) } });
   assert.equal(bad.code, 1);
   assert.deepEqual(JSON.parse(bad.stdout), { head: 7, faults: ["x"] });
+  const asked: unknown[] = [];
+  const operations = {
+    checkStore: async (_config: unknown, _log: unknown, { from }: { readonly from?: number | undefined }) => {
+      asked.push(from);
+      return { head: 7, faults: [] };
+    },
+  };
+  assert.equal((await run(["db", "check", "--from", "5"], { operations })).code, 0);
+  assert.equal((await run(["db", "check", "--from", "x"], { operations })).code, 2);
+  assert.deepEqual(asked, [5]);
 });
 
 test("keys: new, list, import, export, change-password and delete, passphrases from standard input or a file", async () => {

@@ -6,8 +6,9 @@ import { assertHomeFolder, resolveHome } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
 import { packageVersion } from "../config/package.ts";
 import { OPTIONS } from "../config/schema.ts";
-import { fateOfKey, nearest } from "../config/unknown-keys.ts";
+import { fateOfKey } from "../config/unknown-keys.ts";
 import { boolean, formatHostPort } from "../config/value-types.ts";
+import { nearest } from "../primitives/nearest.ts";
 import { escapeControlsInLines } from "../telemetry/escape-controls.ts";
 import { withAnvilFlags } from "./anvil/flags-of-start.ts";
 import type { Settings } from "./anvil/values.ts";
@@ -279,7 +280,10 @@ function addChainCommands({ program, context, load, invocation }: Cli): void {
     .action(async (flags: Flags) => (await commands()).reindex(load(flags).config, context));
   chainCommand(program.command("db").description("the store"), "check")
     .description("read everything once and compare checksums, hashes and roots")
-    .action(async (flags: Flags) => (await commands()).checkDatabase(load(flags).config, context));
+    .option("--from <block>", "also execute this block and all after it again")
+    .action(async (flags: Flags) =>
+      (await commands()).checkDatabase(load(flags).config, flags["from"] as string | undefined, context),
+    );
 }
 
 function addBackupCommands({ program, context }: Cli): void {

@@ -7,6 +7,7 @@ import { tokensPath } from "../config/home.ts";
 import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
 import { TokenFiles } from "../config/token-file.ts";
 import { type JwtClaims, verifyJwt } from "../rpc/transport/auth/jwt.ts";
+import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { runCli } from "./program.ts";
 import { fakeContext } from "./testing/fake-context.ts";
 
@@ -71,10 +72,10 @@ test("evmintd token narrows to methods and names a subject", async () => {
 
 test("evmintd token revoke ends tokens by id or subject, and rotate the secret, after a grace", async () => {
   const { now } = await token();
-  const clock = { seconds: now, ms: 0 };
+  const clock = { seconds: now };
   const keys = new TokenFiles(home, {
     nowSeconds: () => clock.seconds,
-    nowMs: () => (clock.ms += 2_000),
+    timers: new ManualTimers({ msPerLook: 2_000 }),
     onFault: () => assert.fail(),
   });
   const id = "00112233aabbccdd";
@@ -103,8 +104,8 @@ test("evmintd token revoke ends tokens by id or subject, and rotate the secret, 
 test("while its files are damaged no token is good", async () => {
   await token("revoke", "00112233aabbccdd");
   const faults: unknown[] = [];
-  let ms = 0;
-  const keys = new TokenFiles(home, { nowMs: () => (ms += 2_000), onFault: (error) => faults.push(error) });
+  const timers = new ManualTimers({ msPerLook: 2_000 });
+  const keys = new TokenFiles(home, { timers, onFault: (error) => faults.push(error) });
   const state = readFileSync(tokensPath(home));
   for (const damaged of ["", "{}", "[]", '{"revoked":[{"kind":"id"}]}', '{"revoked":[],"previous":{"secret":"00"}}']) {
     writeFileSync(tokensPath(home), damaged);

@@ -1,7 +1,9 @@
-import { readFileSync } from "node:fs";
 import { type Address, parseAddress } from "../primitives/address.ts";
+import { readJsonFile } from "../storage/read-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { InvalidConfigError } from "./errors.ts";
+import { CONFIG_FILE_BYTES_MAX } from "./home.ts";
 import { WatchedFiles } from "./watched-files.ts";
 
 /** Accounts that may; "all": every account may. */
@@ -22,8 +24,9 @@ export class AccountPermissions {
   readonly #file: WatchedFiles<Permissions>;
 
   /** @throws InvalidConfigError */
-  constructor(path: string, log: Logger) {
+  constructor(path: string, { log, timers }: { readonly log: Logger; readonly timers: Pick<Timers, "now"> }) {
     this.#file = new WatchedFiles({
+      timers,
       paths: [path],
       read: () => readPermissions(path),
       onFault: (error) => log.error("no transaction is accepted: mempool.allowed-accounts cannot be read", { error }),
@@ -53,9 +56,9 @@ function readPermissions(path: string): Permissions {
     );
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, "utf8"));
+    value = readJsonFile(path, { bytesMax: CONFIG_FILE_BYTES_MAX });
   } catch (cause) {
-    throw invalid("cannot be read as JSON", cause);
+    throw invalid(`cannot be read as JSON: ${(cause as Error).message}`, cause);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid("is no JSON object");
   const members = value as Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { ifPresent } from "../storage/if-present.ts";
 import { makeFolder } from "../storage/make-folder.ts";
+import { readTextFile } from "../storage/read-file.ts";
 import { replaceFile } from "../storage/replace-file.ts";
-import { appTomlPath } from "./home.ts";
+import { appTomlPath, CONFIG_FILE_BYTES_MAX } from "./home.ts";
 import { OPTIONS } from "./schema.ts";
 import type { Option } from "./value-types.ts";
 
@@ -98,7 +98,7 @@ function isTable(line: string, group?: string): boolean {
 export function editAppToml(home: string, key: string, value: unknown): void {
   const option = OPTIONS.find((each) => each.key === key)!;
   const path = appTomlPath(home);
-  const before = ifPresent(() => readFileSync(path, "utf8")) ?? "";
+  const before = ifPresent(() => readTextFile(path, { bytesMax: CONFIG_FILE_BYTES_MAX })) ?? "";
   const text = setInAppToml(before, key, option.type.print(value));
   makeFolder(dirname(path));
   replaceFile(path, text, 0o644);

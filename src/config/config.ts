@@ -2,6 +2,7 @@ import { CHECKPOINT_LIMITS } from "../les/checkpoints/checkpoint.ts";
 import {
   CALL_LIMITS,
   FILTER_LIMITS,
+  PROCESS_LIMITS,
   SERVER_LIMITS,
   SUBSCRIPTION_LIMITS,
   TOKEN_LIMITS,
@@ -39,6 +40,7 @@ export type LoadedConfig = {
 export const LIMITS = {
   server: SERVER_LIMITS,
   tokens: TOKEN_LIMITS,
+  processes: PROCESS_LIMITS,
   calls: CALL_LIMITS,
   filters: FILTER_LIMITS,
   subscriptions: SUBSCRIPTION_LIMITS,

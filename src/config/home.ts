@@ -4,6 +4,9 @@ import { join, resolve } from "node:path";
 import type { Config } from "./config.ts";
 import { InvalidConfigError } from "./errors.ts";
 
+/** Of a file that an operator writes or copies: settings, certificates, lists of accounts, secrets. A list of 200,000 accounts has 10 MB. */
+export const CONFIG_FILE_BYTES_MAX = 16 << 20;
+
 /**
  * Folder of everything that belongs to one chain: what was asked for, else `~/.evmint`, and `~/.evmint/dev` for the dev chain.
  * The dev chain has a home of its own because its keys are public: a block of it must never land in, nor a real key be

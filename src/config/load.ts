@@ -1,12 +1,13 @@
-import { readFileSync } from "node:fs";
 import { parse as parseToml } from "smol-toml";
+import { nearest } from "../primitives/nearest.ts";
 import { ifPresent } from "../storage/if-present.ts";
+import { readTextFile } from "../storage/read-file.ts";
 import { positionInAppToml } from "./app-toml.ts";
 import { type Config, type LimitChanges, type LoadedConfig, limitsWith } from "./config.ts";
 import { InvalidConfigError, UnknownConfigKeyError } from "./errors.ts";
-import { appTomlPath } from "./home.ts";
+import { appTomlPath, CONFIG_FILE_BYTES_MAX } from "./home.ts";
 import { environmentName, OPTIONS, SCHEMA } from "./schema.ts";
-import { fateOfKey, nearest } from "./unknown-keys.ts";
+import { fateOfKey } from "./unknown-keys.ts";
 import type { Option, RawValue } from "./value-types.ts";
 
 export type ConfigSources = {
@@ -126,7 +127,7 @@ function fromFile({ home }: ConfigSources): Map<string, Found> {
  */
 function readText(path: string): string {
   try {
-    return ifPresent(() => readFileSync(path, "utf8")) ?? "";
+    return ifPresent(() => readTextFile(path, { bytesMax: CONFIG_FILE_BYTES_MAX })) ?? "";
   } catch (error) {
     throw new InvalidConfigError(`${path}: ${(error as Error).message}`, {}, { cause: error });
   }

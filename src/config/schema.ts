@@ -105,7 +105,7 @@ export const SCHEMA = {
     compileSolidity: option("json-rpc.compile-solidity", boolean, false, {
       dev: true,
       description:
-        "Compile sources that callers send, where the npm package solc is installed: half a minute of a thread each.",
+        "Compile sources that callers send, where the npm package solc is installed: half a minute of a process each, which has 640 MB at most.",
     }),
     nullPowFields: option("json-rpc.null-pow-fields", boolean, false, {
       description:
@@ -175,7 +175,8 @@ export const SCHEMA = {
       description: "Methods not served there, even if allow-methods names them.",
     }),
     requireToken: option("json-rpc.require-token", boolean, false, {
-      description: "Every call over HTTP and WebSocket needs a token that opens it, not only private methods.",
+      description:
+        "Every call over HTTP and WebSocket needs a token that opens it, not only private methods; `rpc_modules` any token.",
     }),
   },
   ipc: {

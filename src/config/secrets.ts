@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { lstatSync, readFileSync, rmSync } from "node:fs";
+import { lstatSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Hash, hashFromBytes, parseHash } from "../primitives/hash.ts";
 import { makeFolder } from "../storage/make-folder.ts";
+import { readTextFile } from "../storage/read-file.ts";
 import { createFile } from "../storage/replace-file.ts";
 import type { Config } from "./config.ts";
 import { InvalidConfigError } from "./errors.ts";
-import { dataPath, isInMemory, jwtSecretPath, nodeKeyPath } from "./home.ts";
+import { CONFIG_FILE_BYTES_MAX, dataPath, isInMemory, jwtSecretPath, nodeKeyPath } from "./home.ts";
 
 const SECRET_BYTES = 32;
 
@@ -45,7 +46,7 @@ function readSecret(path: string): Uint8Array {
   let mode: number;
   try {
     mode = lstatSync(path).mode & 0o777;
-    text = readFileSync(path, "utf8").trim();
+    text = readTextFile(path, { bytesMax: CONFIG_FILE_BYTES_MAX }).trim();
   } catch (cause) {
     throw new InvalidConfigError(
       `cannot read ${path}: it is made by "evmintd init" and by the first start`,
@@ -96,5 +97,5 @@ function pathOf(home: string): string {
 function storedId(home: string): Hash {
   const path = pathOf(home);
   createSecret(path, 0o666);
-  return parseHash(readFileSync(path, "utf8").trim());
+  return parseHash(readTextFile(path, { bytesMax: CONFIG_FILE_BYTES_MAX }).trim());
 }

@@ -14,18 +14,49 @@ const skip = NO_OPENSSL;
 const [first, second, third] = skip ? [] : ["first", "second", "third"].map((name) => makeCertificate(home, name));
 const tls = { cert: "cert.pem", key: "key.pem", clientCa: "" };
 
-function open(options: { readonly clientCa?: string } = {}) {
+function open(options: { readonly clientCa?: string } = {}, now = Date.now) {
   copyFileSync(first!.cert, join(home, "cert.pem"));
   copyFileSync(first!.key, join(home, "key.pem"));
   const errors: unknown[] = [];
-  const log = { ...SILENT_LOGGER, error: (_text: string, data?: object) => void errors.push(data) };
+  const warnings: unknown[] = [];
+  const log = {
+    ...SILENT_LOGGER,
+    error: (_text: string, data?: object) => void errors.push(data),
+    warn: (_text: string, data?: object) => void warnings.push(data),
+  };
   const timers = new ManualTimers();
-  const files = openTlsFiles({ home, tls: { ...tls, ...options } }, { log, timers })!;
+  const files = openTlsFiles({ home, tls: { ...tls, ...options } }, { log, timers, now })!;
   const changes: string[] = [];
   files.onChange(({ cert }) => changes.push(cert));
   const look = () => timers.advanceSync(1_000);
-  return { files, errors, changes, look };
+  return { files, errors, warnings, changes, look };
 }
+
+test("a certificate that has expired is warned of, at the start and where it is read again, and is used", {
+  skip,
+}, () => {
+  const inThreeDays = () => Date.now() + 3 * 86_400_000;
+  const { files, warnings, changes, look } = open({}, inThreeDays);
+  const expired = new Date(files.expiry * 1_000).toISOString();
+  assert.deepEqual(warnings, [{ file: "cert.pem", expired }]);
+  copyFileSync(second!.cert, join(home, "cert.pem"));
+  copyFileSync(second!.key, join(home, "key.pem"));
+  look();
+  assert.equal(warnings.length, 2);
+  assert.deepEqual(changes, [readFileSync(second!.cert, "utf8")]);
+  files.close();
+  const { files: good, warnings: none } = open();
+  assert.deepEqual(none, []);
+  good.close();
+});
+
+test("a file made in the home does not have the pair read again where there is no tls.client-ca", { skip }, () => {
+  const { files, changes, look } = open();
+  writeFileSync(join(home, "another"), "");
+  look();
+  assert.deepEqual(changes, []);
+  files.close();
+});
 
 test("a pair that is replaced file by file is taken once it is whole, without an error", { skip }, () => {
   const { files, errors, changes, look } = open();

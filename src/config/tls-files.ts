@@ -1,19 +1,25 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import type { TlsMaterial } from "../rpc/transport/server/listener.ts";
+import { readTextFile } from "../storage/read-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Timer, Timers } from "../telemetry/timers.ts";
 import type { Config } from "./config.ts";
 import { InvalidConfigError } from "./errors.ts";
+import { CONFIG_FILE_BYTES_MAX } from "./home.ts";
 import { versionOfFile } from "./watched-files.ts";
 
 /** A changed file counts after this time. */
 const CHECK_MS = 1_000;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-type TlsFilesModules = { readonly log: Logger; readonly timers: Pick<Timers, "every"> };
+type TlsFilesModules = {
+  readonly log: Logger;
+  readonly timers: Pick<Timers, "every">;
+  /** Unix milliseconds; those of the machine if absent. */
+  readonly now?: () => number;
+};
 
 /**
  * Certificate, key and, where clients need certificates, those that sign them: read at the start, and again when a file changes. Files that cannot be used
@@ -22,6 +28,7 @@ type TlsFilesModules = { readonly log: Logger; readonly timers: Pick<Timers, "ev
 export class TlsFiles {
   readonly #config: Pick<Config, "tls" | "home">;
   readonly #log: Logger;
+  readonly #now: () => number;
   readonly #timer: Timer;
   readonly #onChange: ((material: TlsMaterial) => void)[] = [];
   #material: TlsMaterial;
@@ -31,11 +38,13 @@ export class TlsFiles {
   #fault: unknown;
 
   /** @throws InvalidConfigError when files are missing, damaged, or do not belong together */
-  constructor(config: Pick<Config, "tls" | "home">, { log, timers }: TlsFilesModules) {
+  constructor(config: Pick<Config, "tls" | "home">, { log, timers, now = Date.now }: TlsFilesModules) {
+    this.#now = now;
     this.#config = config;
     this.#log = log;
     this.#version = this.#versionNow();
     this.#material = readMaterial(config);
+    this.#warnOfExpiry();
     this.#timer = timers.every(CHECK_MS, "files of TLS", () => this.refresh());
   }
 
@@ -70,11 +79,18 @@ export class TlsFiles {
       return;
     }
     for (const use of this.#onChange) use(this.#material);
-    this.#log.info("certificate read again", { file: this.#config.tls.cert, expires: new Date(this.expiry * 1_000) });
+    this.#log.info("certificate read again", { file: this.#config.tls.cert, expires: isoTime(this.expiry) });
+    this.#warnOfExpiry();
   }
 
   close(): void {
     this.#timer.cancel();
+  }
+
+  /** Clients reject it, and the node serves on: it may be all that the operator has. */
+  #warnOfExpiry(): void {
+    if (this.expiry * 1_000 > this.#now()) return;
+    this.#log.warn("certificate has expired", { file: this.#config.tls.cert, expired: isoTime(this.expiry) });
   }
 
   #logFault(): void {
@@ -85,8 +101,13 @@ export class TlsFiles {
 
   #versionNow(): string {
     const { home, tls } = this.#config;
-    return [tls.cert, tls.key, tls.clientCa].map((file) => versionOfFile(resolve(home, file))).join();
+    const files = [tls.cert, tls.key, tls.clientCa].filter((file) => file !== "");
+    return files.map((file) => versionOfFile(resolve(home, file))).join();
   }
+}
+
+function isoTime(unixSeconds: number): string {
+  return new Date(unixSeconds * 1_000).toISOString();
 }
 
 /** undefined: no TLS. @throws InvalidConfigError */
@@ -126,8 +147,12 @@ function parseCertificates(bundle: string): X509Certificate[] {
 
 function readText(key: string, file: string, home: string): string {
   try {
-    return readFileSync(resolve(home, file), "utf8");
+    return readTextFile(resolve(home, file), { bytesMax: CONFIG_FILE_BYTES_MAX });
   } catch (cause) {
-    throw new InvalidConfigError(`${key}: cannot read ${file || "it"}`, { key }, { cause });
+    throw new InvalidConfigError(
+      `${key}: cannot read ${file || "it"}: ${(cause as Error).message}`,
+      { key },
+      { cause },
+    );
   }
 }

@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
 import type { TokenKeys, TokenNames } from "../rpc/transport/auth/authenticator.ts";
+import { ifPresent } from "../storage/if-present.ts";
+import { readJsonFile } from "../storage/read-file.ts";
 import { replaceFile } from "../storage/replace-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Timers } from "../telemetry/timers.ts";
 import { InvalidConfigError } from "./errors.ts";
-import { jwtSecretPath, tokensPath } from "./home.ts";
+import { CONFIG_FILE_BYTES_MAX, jwtSecretPath, tokensPath } from "./home.ts";
 import { readJwtSecret } from "./secrets.ts";
 import { WatchedFiles } from "./watched-files.ts";
 
@@ -33,8 +35,7 @@ type TokenFilesModules = {
   readonly onFault: (error: unknown) => void;
   /** Seconds of the Unix clock. */
   readonly nowSeconds?: () => number;
-  /** Monotonic milliseconds. */
-  readonly nowMs?: () => number;
+  readonly timers: Pick<Timers, "now">;
 };
 
 /** The token files of a home as they are now. */
@@ -75,8 +76,12 @@ export class TokenFiles implements TokenKeys {
 }
 
 /** @throws InvalidConfigError where the files cannot be used */
-export function openTokenFiles(home: string, log: Logger): TokenKeys {
+export function openTokenFiles(
+  home: string,
+  { log, timers }: { readonly log: Logger; readonly timers: Pick<Timers, "now"> },
+): TokenKeys {
   return new TokenFiles(home, {
+    timers,
     onFault: (error) => log.error("no token is good: its files cannot be read", { error }),
   });
 }
@@ -119,10 +124,10 @@ function writeTokenState(home: string, state: TokenState): void {
 /** @throws InvalidConfigError for anything but what `writeTokenState` writes */
 export function readTokenState(home: string): TokenState {
   const path = tokensPath(home);
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) return { revoked: [] };
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, "utf8"));
+    value = ifPresent(() => readJsonFile(path, { bytesMax: CONFIG_FILE_BYTES_MAX }));
+    if (value === undefined) return { revoked: [] };
   } catch (cause) {
     throw new InvalidConfigError(`cannot read ${path}: no token is good while it is damaged`, { path }, { cause });
   }

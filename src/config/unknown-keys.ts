@@ -121,28 +121,3 @@ export function fateOfKey(name: string, spell: (key: string) => string): string 
   if (foreign !== undefined) return `here it is ${spell(foreign[1])}`;
   return Object.entries(FOREIGN_WITHOUT_KEY).find(([key]) => spell(key) === name)?.[1];
 }
-
-/** The candidate with the fewest edits to `name`; undefined when none is near enough to be what was meant. */
-export function nearest(name: string, candidates: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
-  for (const candidate of candidates) {
-    const distance = editDistance(name, candidate);
-    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
-  }
-  return best;
-}
-
-/** Levenshtein distance: insertions, deletions and replacements of one character. */
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(replaced, previous[j]! + 1, row[j - 1]! + 1));
-    }
-    previous = row;
-  }
-  return previous[b.length]!;
-}

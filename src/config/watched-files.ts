@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import type { Timers } from "../telemetry/timers.ts";
 
 /** A change of the files counts after this time. */
 const CHECK_MS = 1_000;
@@ -9,14 +10,12 @@ type WatchedFilesOptions<T> = {
   readonly read: () => T;
   /** Called once when files that could be read no longer can. */
   readonly onFault: (error: unknown) => void;
-  /** Monotonic milliseconds. */
-  readonly nowMs?: () => number;
+  readonly timers: Pick<Timers, "now">;
 };
 
 /** What files of the operator say, read again within a second of a change. */
 export class WatchedFiles<T> {
   readonly #options: WatchedFilesOptions<T>;
-  readonly #nowMs: () => number;
   #checkedMs = Number.NEGATIVE_INFINITY;
   #version: string | undefined;
   #value: T | undefined;
@@ -24,13 +23,12 @@ export class WatchedFiles<T> {
   /** @throws what `read` throws */
   constructor(options: WatchedFilesOptions<T>) {
     this.#options = options;
-    this.#nowMs = options.nowMs ?? (() => performance.now());
     this.#load();
   }
 
   /** undefined while the files cannot be used; then nothing is allowed that they would allow. */
   get value(): T | undefined {
-    if (this.#nowMs() - this.#checkedMs < CHECK_MS) return this.#value;
+    if (this.#options.timers.now() - this.#checkedMs < CHECK_MS) return this.#value;
     try {
       this.#load();
     } catch (error) {
@@ -42,8 +40,8 @@ export class WatchedFiles<T> {
   }
 
   #load(): void {
-    this.#checkedMs = this.#nowMs();
-    const { paths, read } = this.#options;
+    const { paths, read, timers } = this.#options;
+    this.#checkedMs = timers.now();
     const version = paths.map(versionOfFile).join();
     if (version === this.#version) return;
     this.#value = read();
@@ -53,6 +51,11 @@ export class WatchedFiles<T> {
 
 /** Another text for each change that an editor, a copy or a rename makes. Links are followed. */
 export function versionOfFile(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found === undefined ? "none" : `${found.ino} ${found.size} ${found.mtimeMs}`;
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found === undefined ? "none" : `${found.ino} ${found.size} ${found.mtimeMs}`;
+  } catch (error) {
+    // A circle of links, or a folder that this user may not enter: reading it says so.
+    return String((error as NodeJS.ErrnoException).code);
+  }
 }

@@ -3,11 +3,13 @@ import { test } from "node:test";
 import { NodeError } from "../errors.ts";
 import { BLOCK_RLP_SIZE_MAX } from "../params/gas.ts";
 import type { Address } from "../primitives/address.ts";
+import { hexToBytes } from "../primitives/hex.ts";
 import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { SoloEngine } from "./solo/solo-engine.ts";
 import { assertingApplication, testApplicationContract } from "./testing/application-contract.ts";
 import {
+  GENESIS,
   GENESIS_TIME,
   inputOf,
   openTestApplication,
@@ -314,5 +316,34 @@ test("eip7934: a proposal larger than 8 MiB is rejected, one byte less is accept
   node.application.finalizeBlock(sizeOf(fits).input);
   node.application.commit();
   assert.equal(encodeBlock(node.chain.head().block).length, BLOCK_RLP_SIZE_MAX);
+  assert.deepEqual(node.failures, []);
+});
+
+/** Logs its call data as an event of the deposit contract. */
+const DEPOSIT_LOGGER = "0x365f5f377f649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5365fa100";
+
+test("a transaction with which no block is valid is set aside, and the others make the block", () => {
+  const contract = `0x${"de".repeat(20)}` as Address;
+  const alloc = new Map([
+    ...GENESIS.alloc,
+    [contract, { balance: 0n, nonce: 1n, code: hexToBytes(DEPOSIT_LOGGER), storage: new Map() }] as const,
+  ]);
+  const config = { ...GENESIS.config, depositContractAddress: contract };
+  const node = openTestApplication({ genesis: { ...GENESIS, alloc, config } });
+  const poison = transferOf(1, 0, {
+    to: contract,
+    value: 0n,
+    data: Uint8Array.of(1),
+    gasLimit: 200_000n,
+    maxPriorityFeePerGas: 5n * 10n ** 9n,
+  });
+  const others = [transferOf(0, 0), transferOf(2, 0), transferOf(3, 0)];
+  for (const tx of [poison, ...others]) node.mempool.add({ tx });
+  const txs = node.application.prepareProposal({ ...proposalOf(1), maxTxBytes: 1_000_000 });
+  assert.deepEqual(new Set(txs.slice(1)), new Set(others.map(({ raw }) => raw)));
+  assert.deepEqual(
+    node.setAside.map(({ transaction, cause }) => [transaction.hash, (cause as Error).message]),
+    [[poison.hash, "deposit wrong length: want 576, have 1"]],
+  );
   assert.deepEqual(node.failures, []);
 });

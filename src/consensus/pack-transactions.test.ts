@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
-import type { BlockBuilder } from "../execution/block/build-block.ts";
-import { InvalidTransactionError } from "../execution/errors.ts";
+import type { BlockBuilder, SealedBlock } from "../execution/block/build-block.ts";
+import { InvalidBlockError, InvalidTransactionError } from "../execution/errors.ts";
 import { allForksAtGenesis } from "../params/blob-schedule.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
-import { Packing, type PackingLimits, TX_FRAME_BYTES } from "./pack-transactions.ts";
+import { assembleBlock, Packing, type PackingLimits, TX_FRAME_BYTES } from "./pack-transactions.ts";
 import { ExecutorFailure } from "./quarantine.ts";
 import { CHAIN_ID, GENESIS_TIME, openTestApplication, transferOf } from "./testing/test-application.ts";
 
@@ -147,3 +147,62 @@ test("a packing names the transaction on which the executor failed", () => {
     (error) => error instanceof ExecutorFailure && error.transaction.hash === tx.hash && error.cause === bug,
   );
 });
+
+for (const [name, fault] of Object.entries({
+  "its end refuses the block": () => new InvalidBlockError("BLOCK_SYSTEM_CONTRACT_CALL_FAILED", "injected", {}),
+  "its end crashes": () => new RangeError("injected"),
+})) {
+  test(`assembleBlock: one transaction of ten for which ${name} is set aside alone`, () => {
+    const { mempool } = openTestApplication();
+    const all = [0, 1, 2, 3].flatMap((from) => [0, 1, 2].map((nonce) => transferOf(from, nonce))).slice(0, 10);
+    for (const tx of all) mempool.add({ tx });
+    for (const bad of all) {
+      const error = fault();
+      const begin = () => {
+        const added: Transaction[] = [];
+        return Object.assign(
+          fakeBuilder(30_000_000n, (tx) => added.push(tx)),
+          {
+            seal() {
+              if (added.includes(bad)) throw error;
+              return added as unknown as SealedBlock;
+            },
+          },
+        );
+      };
+      const failures: ExecutorFailure[] = [];
+      const modules = {
+        mempool,
+        config: allForksAtGenesis(CHAIN_ID),
+        setAside: (one: ExecutorFailure) => failures.push(one),
+      };
+      const { packed } = assembleBlock(begin, UNLIMITED, modules);
+      assert.deepEqual(
+        failures.map(({ transaction, cause }) => [transaction.hash, cause]),
+        [[bad.hash, error]],
+      );
+      // Those of its account that come after it have no place without it.
+      const left = all.filter((tx) => tx !== bad && !(sameSender(tx, bad, all) && tx.nonce > bad.nonce));
+      assert.deepEqual(new Set(packed.map(({ hash }) => hash)), new Set(left.map(({ hash }) => hash)));
+    }
+  });
+}
+
+test("assembleBlock: what makes the empty block unsealable is nobody's transaction", () => {
+  const { mempool } = openTestApplication();
+  mempool.add({ tx: transferOf(0, 0) });
+  const error = new RangeError("injected");
+  const begin = () =>
+    Object.assign(fakeBuilder(30_000_000n), {
+      seal() {
+        throw error;
+      },
+    });
+  const modules = { mempool, config: allForksAtGenesis(CHAIN_ID), setAside: () => assert.fail("set aside") };
+  assert.throws(() => assembleBlock(begin, UNLIMITED, modules), error);
+});
+
+/** Accounts have three transactions each, in the order of `all`. */
+function sameSender(a: Transaction, b: Transaction, all: readonly Transaction[]): boolean {
+  return Math.floor(all.indexOf(a) / 3) === Math.floor(all.indexOf(b) / 3);
+}

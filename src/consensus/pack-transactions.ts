@@ -32,8 +32,8 @@ export function beginPacking(
 }
 
 /**
- * Builds a block from the pool. A transaction that crashes the executor is set aside and the block is built again without it;
- * all builds share `limits.timeMs`, and the last one is empty.
+ * Builds a block from the pool. A transaction that crashes the executor, or with which the block cannot be sealed, is set aside and the
+ * block is built again without it; all builds share `limits.timeMs`, and the last one is empty.
  * @param begin begins a block on the head
  * @param begun such a block of which a part is packed; left where it is stale
  * @throws InvalidBlockError when not even the empty block is valid
@@ -53,7 +53,7 @@ export function assembleBlock(
     first = undefined;
     try {
       packing.run(left);
-      if (!packing.isStale) return { sealed: builder.seal(), packed: packing.packed };
+      if (!packing.isStale) return { sealed: sealed(builder, packing.packed, begin), packed: packing.packed };
     } catch (error) {
       if (!(error instanceof ExecutorFailure)) throw error;
       excluded.add(error.transaction.hash);
@@ -61,6 +61,39 @@ export function assembleBlock(
     }
   }
   return { sealed: begin().seal(), packed: [] };
+}
+
+/** @throws ExecutorFailure where a block of fewer transactions could be sealed */
+function sealed(builder: BlockBuilder, packed: readonly Transaction[], begin: () => BlockBuilder): SealedBlock {
+  try {
+    return builder.seal();
+  } catch (error) {
+    const culprit = unsealableAt(packed, begin);
+    throw culprit === undefined ? error : new ExecutorFailure(culprit, error);
+  }
+}
+
+/** The transaction that makes the block unsealable, found by bisection; undefined where not even the empty block can be sealed. */
+function unsealableAt(packed: readonly Transaction[], begin: () => BlockBuilder): Transaction | undefined {
+  const isSealable = (count: number): boolean => {
+    try {
+      const builder = begin();
+      for (const tx of packed.slice(0, count)) builder.add(tx);
+      builder.seal();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  if (packed.length === 0 || !isSealable(0)) return undefined;
+  let sealable = 0;
+  let unsealable = packed.length;
+  while (unsealable - sealable > 1) {
+    const middle = (sealable + unsealable) >> 1;
+    if (isSealable(middle)) sealable = middle;
+    else unsealable = middle;
+  }
+  return packed[sealable];
 }
 
 export type PackingLimits = {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { NodeError } from "../errors.ts";
+import { InvalidBlockError } from "../execution/errors.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { makeFolder } from "../storage/make-folder.ts";
@@ -8,8 +9,8 @@ import { replaceFile } from "../storage/replace-file.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 
 /**
- * Executing `transaction` failed in a way that is not a rejection: a bug of ours, or damaged data. The block under
- * construction may hold half of its changes and must be thrown away.
+ * No block can have `transaction`, and not by a rejection: a block with it breaks a rule of blocks, or there is a bug of ours, or damaged
+ * data. The block under construction may hold half of its changes and must be thrown away.
  */
 export class ExecutorFailure extends Error {
   readonly transaction: Transaction;
@@ -30,19 +31,24 @@ export type QuarantineEntry = {
   readonly raw: string;
   /** The executor's exception with its stack. */
   readonly error: string;
+  /** What its sender is told; absent in files of older versions. */
+  readonly reason?: string;
   /** ISO 8601 */
   readonly time: string;
 };
 
-/** The transaction crashed the executor before and is not taken again. */
+/** No block could have the transaction before, and it is not taken again. */
 class QuarantinedTransactionError extends NodeError {
   readonly code = "POOL_QUARANTINED";
-  constructor(details: { readonly hash: Hash }) {
-    super(`transaction ${details.hash} is quarantined: executing it failed`, details);
+  constructor(details: { readonly hash: Hash; readonly reason: string }) {
+    super(`transaction ${details.hash} is quarantined: ${details.reason}`, details);
   }
 }
 
-/** Transactions that crashed the executor. They stay out of the pool, also after the next start. */
+/** What its sender is told of a bug of ours: nothing of its text. */
+const EXECUTION_FAILED = "executing it failed";
+
+/** Transactions that no block can have. They stay out of the pool, also after the next start. */
 export type Quarantine = {
   /** Adds a transaction; the file is durable when it returns. @throws what the disk throws; `has` is true all the same */
   add(transaction: Transaction, cause: unknown): void;
@@ -71,29 +77,31 @@ export function openQuarantine(
   modules: { readonly now: () => number },
 ): Quarantine {
   const path = join(directory, "transactions.jsonl");
-  const hashes = new Set<Hash>(linesOf(path).flatMap(hashOf));
+  const reasons = new Map(linesOf(path).flatMap(entryOf));
   return {
     add({ hash, raw }, cause) {
-      if (hashes.has(hash)) return;
-      hashes.add(hash);
+      if (reasons.has(hash)) return;
+      const reason = cause instanceof InvalidBlockError ? `no block can have it: ${cause.message}` : EXECUTION_FAILED;
+      reasons.set(hash, reason);
       const error = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
       const time = new Date(modules.now()).toISOString();
-      const entry: QuarantineEntry = { hash, raw: bytesToHex(raw), error, time };
+      const entry: QuarantineEntry = { hash, raw: bytesToHex(raw), error, reason, time };
       const lines = [...linesOf(path), JSON.stringify(entry)];
       let bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
       while (bytes > bytesMax && lines.length > 0) {
         const oldest = lines.shift()!;
         bytes -= Buffer.byteLength(oldest) + 1;
-        for (const dropped of hashOf(oldest)) hashes.delete(dropped);
+        for (const [dropped] of entryOf(oldest)) reasons.delete(dropped);
       }
       makeFolder(directory);
       replaceFile(path, lines.map((line) => `${line}\n`).join(""), 0o600);
     },
     assertAllowed(hash) {
-      if (hashes.has(hash)) throw new QuarantinedTransactionError({ hash });
+      const reason = reasons.get(hash);
+      if (reason !== undefined) throw new QuarantinedTransactionError({ hash, reason });
     },
-    hashes: () => hashes.keys(),
-    size: () => hashes.size,
+    hashes: () => reasons.keys(),
+    size: () => reasons.size,
   };
 }
 
@@ -107,10 +115,10 @@ function linesOf(path: string): string[] {
 }
 
 /** Empty for a line that is not an entry. */
-function hashOf(line: string): readonly Hash[] {
+function entryOf(line: string): readonly (readonly [Hash, string])[] {
   try {
-    const { hash } = JSON.parse(line) as Partial<QuarantineEntry>;
-    return typeof hash === "string" && /^0x[0-9a-f]{64}$/.test(hash) ? [hash as Hash] : [];
+    const { hash, reason = EXECUTION_FAILED } = JSON.parse(line) as Partial<QuarantineEntry>;
+    return typeof hash === "string" && /^0x[0-9a-f]{64}$/.test(hash) ? [[hash, String(reason)]] : [];
   } catch {
     return [];
   }

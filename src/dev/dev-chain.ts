@@ -49,6 +49,8 @@ type DevChainModules = {
   readonly base: number;
   /** Makes block `number` the head again while no block is made. */
   readonly rewind: (number: number) => Promise<void>;
+  /** Throws while nothing may be set: what an edit leaves as it is would be read from an index that nobody has checked. */
+  readonly assertChangeable: () => void;
   /** Milliseconds of the system's clock. */
   readonly now: () => number;
 };
@@ -418,7 +420,8 @@ export class DevChain {
 
   /** Stores what comes next; before that, what everything so far comes to, where the journal is large. */
   #record(record: DevRecord): void {
-    const { journal } = this.#modules;
+    const { journal, assertChangeable } = this.#modules;
+    assertChangeable();
     if (journal.isLarge) journal.restart(this.#checkpoint());
     journal.append(record);
   }

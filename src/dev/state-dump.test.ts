@@ -47,10 +47,46 @@ test("unpackDump refuses numbers that no account and no slot can have", async ()
     { storage: { "-1": "0x1" } },
     { code: "0x0" },
     { code: 1 },
+    { balance: "" },
+    { balance: "9".repeat(2_000_000) },
+    { balance: [1] },
+    { balance: true },
+    { balance: null },
+    { nonce: "" },
+    { nonce: [1] },
+    { nonce: 1e308 },
+    { code: ["0x00"] },
+    { code: null },
+    { storage: [1] },
+    { storage: null },
+    { storage: "text" },
+    { storage: { "": "0x1" } },
+    { storage: { "0x1": ["0x1"] } },
+    { storage: { "0x1": null } },
     null,
     5,
+    "text",
+    [],
+    [1],
   ]) {
     await assert.rejects(unpack(Buffer.from(text(account))), FAULT, JSON.stringify(account));
+  }
+});
+
+test("unpackDump names the place of what is wrong, and refuses a list in place of an object", async () => {
+  const places: readonly (readonly [unknown, RegExp])[] = [
+    [{ accounts: { [ADDRESS]: { storage: { "0x1": "x" } } } }, /^accounts\.0x1{40}\.storage\.0x1 /],
+    [{ accounts: { [ADDRESS]: [1] } }, /^accounts\.0x1{40} /],
+    [{ accounts: { [ADDRESS]: { balance: "x" } } }, /^accounts\.0x1{40}\.balance /],
+    [{ accounts: { nobody: {} } }, /^accounts\.nobody /],
+    [{ accounts: [{}] }, /^accounts /],
+    [{ accounts: null }, /^accounts /],
+    [{}, /^accounts /],
+    [[1], /^the value /],
+    [null, /^the value /],
+  ];
+  for (const [dump, place] of places) {
+    await assert.rejects(unpack(Buffer.from(JSON.stringify(dump))), (error: Error) => place.test(error.message));
   }
 });
 

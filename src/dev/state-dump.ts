@@ -3,7 +3,7 @@ import { gunzip, gzip } from "node:zlib";
 import type { Chain } from "../chain/chain.ts";
 import { type Address, parseAddress } from "../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
-import { bytesToHex, type Hex, hexToBytes } from "../primitives/hex.ts";
+import { bytesToHex, type Hex, hexToBytes, isData } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import { inSlices, StepWork } from "../threads/in-slices.ts";
 import type { SharedSlices } from "../threads/shared-slices.ts";
@@ -34,6 +34,10 @@ export const FILE_DUMP_BYTES_MAX = 500 << 20;
 const SLOT_BYTES = 256;
 const SLOTS_PER_STEP = 256;
 const ACCOUNTS_PER_STEP = 64;
+const KEY_CHARS_SHOWN = 80;
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+/** No longer than a word, so that a text of millions of digits is not read. */
+const INTEGER = /^(?:0x[0-9a-fA-F]{1,64}|\d{1,78})$/;
 const WORD_END = 2n ** 256n;
 const NONCE_END = 2n ** 64n;
 
@@ -118,44 +122,51 @@ function tooLarge(bytesMax: number): DevControlError {
   return new DevControlError(`the state has more than ${bytesMax} bytes`, { bytesMax });
 }
 
-function* editsInSteps(dump: { readonly accounts?: unknown } | null): Generator<undefined, AccountEdit[]> {
-  const accounts = dump?.accounts;
-  if (typeof accounts !== "object" || accounts === null) {
-    throw new DevControlError('the state has no member "accounts"');
-  }
+type Members = Readonly<Record<string, unknown>>;
+
+/** @throws DevControlError */
+function malformed(place: string, wanted: string): never {
+  throw new DevControlError(`${place} of the state is not ${wanted}`, { place });
+}
+
+function membersAt(value: unknown, place: string): Members {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? (value as Members) : malformed(place, "an object");
+}
+
+function* editsInSteps(dump: unknown): Generator<undefined, AccountEdit[]> {
   const edits: AccountEdit[] = [];
-  for (const [key, account] of Object.entries(accounts)) {
-    try {
-      if (typeof account !== "object") throw new TypeError("not an object");
-      edits.push(yield* editInSteps(parseAddress(key), account));
-    } catch (cause) {
-      throw new DevControlError(`account ${key} of the state is malformed`, { key }, { cause });
-    }
+  for (const [key, account] of Object.entries(membersAt(membersAt(dump, "the value")["accounts"], "accounts"))) {
+    const place = `accounts.${key.slice(0, KEY_CHARS_SHOWN)}`;
+    if (!ADDRESS.test(key)) malformed(place, "an address");
+    edits.push(yield* editInSteps(parseAddress(key), membersAt(account, place), place));
     if (edits.length % ACCOUNTS_PER_STEP === 0) yield;
   }
   return edits;
 }
 
-function* editInSteps(
-  address: Address,
-  { nonce = 0, balance = "0x0", code = "0x", storage = {} }: Partial<DumpedAccount>,
-): Generator<undefined, AccountEdit> {
+function* editInSteps(address: Address, account: Members, place: string): Generator<undefined, AccountEdit> {
+  const { nonce = 0, balance = 0, code = "0x", storage = {} } = account;
   const slots = new Map<Hash, bigint>();
-  for (const [slot, value] of Object.entries(storage)) {
-    slots.set(hashFromBigint(below(WORD_END, slot)), below(WORD_END, value));
+  for (const [slot, value] of Object.entries(membersAt(storage, `${place}.storage`))) {
+    const at = `${place}.storage.${slot.slice(0, KEY_CHARS_SHOWN)}`;
+    slots.set(hashFromBigint(below(WORD_END, slot, at)), below(WORD_END, value, at));
     if (slots.size % SLOTS_PER_STEP === 0) yield;
   }
   return {
     address,
-    nonce: below(NONCE_END, nonce),
-    balance: below(WORD_END, balance),
-    code: hexToBytes(code),
+    nonce: below(NONCE_END, nonce, `${place}.nonce`),
+    balance: below(WORD_END, balance, `${place}.balance`),
+    code: typeof code === "string" && isData(code) ? hexToBytes(code) : malformed(`${place}.code`, "bytes in hex"),
     storage: slots,
   };
 }
 
-function below(end: bigint, text: string | number): bigint {
-  const value = BigInt(text);
-  if (value < 0n || value >= end) throw new RangeError(`${text} is out of range`);
-  return value;
+/** An integer below `end`, of JSON: a number, or digits in a text. @throws DevControlError */
+function below(end: bigint, value: unknown, place: string): bigint {
+  const isInteger = typeof value === "string" ? INTEGER.test(value) : Number.isInteger(value);
+  const integer = isInteger ? BigInt(value as string | number) : -1n;
+  return integer >= 0n && integer < end
+    ? integer
+    : malformed(place, `an integer below 2^${end.toString(2).length - 1}`);
 }

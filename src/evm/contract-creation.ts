@@ -78,6 +78,10 @@ function beginCreation(session: Session): void {
     endWithoutFrame(session, halted({ kind: "addressCollision" }), "none");
     return;
   }
+  if (!journal.hasRoom(created, request.value)) {
+    endWithoutFrame(session, halted({ kind: "balanceOverflow" }), "all");
+    return;
+  }
   const snapshot = memory.get32(globals.undoTop);
   journal.mark(created, flag.exists | flag.dirty | flag.touched | flag.created);
   if (rules.eip158) {

@@ -289,7 +289,8 @@ export class Driver {
       if (build === "perOpcode" && !isFinal(halt)) {
         memory.set64(globals.stepCost, costOfHaltedStep(session, halt, this.#interpreter("perOpcode")));
       }
-      notifyStep(session, halt);
+      // A jump that fails has moved on already: what stands there was not reached.
+      if (build === "perOpcode" || halt.kind !== "invalidJump") notifyStep(session, halt);
     }
     // Out of time or memory ends everything, not only the frame.
     if (isFinal(halt)) this.#abort(halt);

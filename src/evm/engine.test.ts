@@ -112,6 +112,14 @@ test("execute names the halt as go-ethereum does", () => {
     reason: "gas uint64 overflow",
   });
   assert.deepEqual(haltOf("5f67ffffffffffffffe053"), { kind: "gasUintOverflow" });
+  // The price of a warm access comes before a range beyond 64 bits.
+  for (const [opcode, operands] of Object.entries({ f1: 3, f2: 3, f4: 2, fa: 2 })) {
+    // Out size and offset are 0, the size of the input is beyond all memory.
+    const code = `5f5f7f${"ff".repeat(32)}${"5f".repeat(1 + operands)}${opcode}`;
+    const gas = BigInt(2 + 2 + 3 + 2 * (1 + operands));
+    assert.deepEqual(haltOf(code, gas + 99n), { kind: "outOfGas" }, opcode);
+    assert.deepEqual(haltOf(code, gas + 100n), { kind: "gasUintOverflow" }, opcode);
+  }
   assert.deepEqual(haltOf("64ffffffffff51"), { kind: "outOfGas", reason: "gas uint64 overflow" });
   assert.deepEqual(haltOf("6001600155", 2306n), {
     kind: "outOfGas",

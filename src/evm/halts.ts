@@ -7,6 +7,8 @@ export type Halt =
   | { readonly kind: "codeStoreOutOfGas" }
   | { readonly kind: "callDepth" }
   | { readonly kind: "insufficientBalance" }
+  /** The recipient would have 2^256 wei or more. */
+  | { readonly kind: "balanceOverflow" }
   | { readonly kind: "addressCollision" }
   | { readonly kind: "codeSizeExceeded"; readonly size: number; readonly limit: number }
   | { readonly kind: "initCodeSizeExceeded"; readonly size: number; readonly limit: number }
@@ -116,6 +118,8 @@ export function haltText(halt: Halt): string {
       return "max call depth exceeded";
     case "insufficientBalance":
       return "insufficient balance for transfer";
+    case "balanceOverflow":
+      return "balance of recipient overflows";
     case "addressCollision":
       return "contract address collision";
     case "codeSizeExceeded":

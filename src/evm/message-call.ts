@@ -24,6 +24,11 @@ export function enterCall(session: Session): void {
     failCall(session, "insufficientBalance");
     return;
   }
+  const isTransfer = hasValue && opcode === CALL && target !== memory.get32(frame.account);
+  if (isTransfer && !session.journal.hasRoom(target, request.value)) {
+    failCall(session, "balanceOverflow");
+    return;
+  }
   const snapshot = memory.get32(globals.undoTop);
   const targetExists = prepareTarget(session, opcode, target, hasValue);
   const codeAccount = memory.get32(request.codeAccount);
@@ -61,7 +66,7 @@ function prepareTarget(session: Session, opcode: number, target: number, hasValu
 }
 
 /** The caller gets the gas back. */
-function failCall(session: Session, kind: "callDepth" | "insufficientBalance"): void {
+function failCall(session: Session, kind: "callDepth" | "insufficientBalance" | "balanceOverflow"): void {
   endWithoutFrame(session, halted({ kind }), "all");
 }
 

@@ -1,7 +1,8 @@
-import { chmod, lstat, open, readdir, unlink } from "node:fs/promises";
+import { chmod, lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Address } from "../primitives/address.ts";
 import { makeFolder, syncDirectory } from "../storage/make-folder.ts";
+import { readTextFile, UnusableFileError } from "../storage/read-file.ts";
 import { replaceFile } from "../storage/replace-file.ts";
 import { InvalidKeyFileError, LooseKeyFileError } from "./errors.ts";
 import { KEY_FILE_BYTES_MAX } from "./key-file.ts";
@@ -36,14 +37,13 @@ export class KeyDirectory {
     return entries;
   }
 
-  /** @throws InvalidKeyFileError when it is too large for a key file */
+  /** @throws InvalidKeyFileError when it is no regular file, or too large for a key file */
   async read(path: string): Promise<string> {
-    const file = await open(path, "r");
     try {
-      if ((await file.stat()).size > KEY_FILE_BYTES_MAX) throw new InvalidKeyFileError("too large");
-      return await file.readFile("utf8");
-    } finally {
-      await file.close();
+      return readTextFile(path, { bytesMax: KEY_FILE_BYTES_MAX, refuseLinks: true });
+    } catch (error) {
+      if (error instanceof UnusableFileError) throw new InvalidKeyFileError(error.message);
+      throw error;
     }
   }
 

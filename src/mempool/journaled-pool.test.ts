@@ -23,10 +23,14 @@ const [alice, bob] = [testAccount(0), testAccount(1)];
 type Started = ReturnType<typeof createTestPool> & { readonly journaled: JournaledPool };
 
 /** A start of the node on `directory`, in which alice and bob have an ether each. */
-function start(directory = createMemoryLogDirectory(), options: Parameters<typeof createTestPool>[0] = {}): Started {
+function start(
+  directory = createMemoryLogDirectory(),
+  options: Parameters<typeof createTestPool>[0] = {},
+  { keepsRejected = false, funded = [alice, bob] } = {},
+): Started {
   const fixture = createTestPool(options);
-  for (const account of [alice, bob]) fixture.state.set(account, { balance: ETHER });
-  return { ...fixture, journaled: journalPool(fixture.pool, { directory, log: SILENT_LOGGER }) };
+  for (const account of funded) fixture.state.set(account, { balance: ETHER });
+  return { ...fixture, journaled: journalPool(fixture.pool, { directory, keepsRejected, log: SILENT_LOGGER }) };
 }
 
 /** What a kill would leave now. */
@@ -158,6 +162,18 @@ describe("journalPool", () => {
     );
     // It is not offered a third time.
     assert.equal(start(directory).journaled.restoreResult.rejected.size, 0);
+  });
+
+  test("what a state rejects that nobody has checked stays in the journal, until the state was right", () => {
+    const directory = createMemoryLogDirectory();
+    const { pool } = start(directory);
+    for (const account of [alice, bob]) pool.add(transfer(account, 0));
+    const unchecked = start(directory, {}, { keepsRejected: true, funded: [alice] });
+    assert.deepEqual(unchecked.pool.counts(), { pending: 1, queued: 0 });
+    unchecked.pool.add(transfer(alice, 1));
+    assert.equal(start(copyOf(directory)).journaled.restoreResult.restored, 3);
+    unchecked.journaled.forgetRejected();
+    assert.equal(start(directory).journaled.restoreResult.restored, 2);
   });
 
   test("records that hold no transaction are counted, the others restored", () => {

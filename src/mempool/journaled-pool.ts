@@ -36,6 +36,8 @@ export type JournaledPool = {
    * restored at the next start otherwise.
    */
   forgetIncluded(): void;
+  /** The state was right by which the pool rejected some at the start. */
+  forgetRejected(): void;
   close(): void;
 };
 
@@ -44,6 +46,8 @@ const NONCE_USED: ReadonlySet<RemovalReason> = new Set(["included", "superseded"
 
 export type JournaledPoolModules = {
   readonly directory: LogDirectory;
+  /** The file keeps what the pool rejects now, until `forgetRejected`: the state that it asks can be wrong. */
+  readonly keepsRejected?: boolean;
   readonly log: Logger;
   /** Called by name before and after each step of the journal, for tests that die there. */
   readonly failPoint?: ((name: string) => void) | undefined;
@@ -52,7 +56,7 @@ export type JournaledPoolModules = {
 /** Restores in `mempool` what `directory` holds of an earlier run, and stores from now on what is added. */
 export function journalPool(
   mempool: Mempool,
-  { directory, log, failPoint = () => {} }: JournaledPoolModules,
+  { directory, keepsRejected = false, log, failPoint = () => {} }: JournaledPoolModules,
 ): JournaledPool {
   const journal = new PoolJournal(directory, () => mempool.all(), failPoint);
   let failures = 0;
@@ -65,7 +69,7 @@ export function journalPool(
 
   const { isUnchanged, ...restoreResult } = restore(journal, mempool, log);
   try {
-    if (!isUnchanged || !journal.resume()) journal.rewrite();
+    if (!(isUnchanged || keepsRejected) || !journal.resume()) journal.rewrite();
   } catch (error) {
     onWriteError(error);
   }
@@ -98,6 +102,14 @@ export function journalPool(
     forgetIncluded() {
       try {
         journal.forgetUsed();
+      } catch (error) {
+        onWriteError(error);
+      }
+    },
+    forgetRejected() {
+      if (isUnchanged) return;
+      try {
+        journal.rewrite();
       } catch (error) {
         onWriteError(error);
       }

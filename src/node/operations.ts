@@ -6,6 +6,7 @@ import { adoptBackfilledLog, removeLeftovers } from "../chain/store/log/replace-
 import { backfill } from "../chain-files/backfill.ts";
 import { type FileBlock, importFileBlock, readChainFile } from "../chain-files/chain-file.ts";
 import { chainFileSize } from "../chain-files/chain-file-io.ts";
+import { wrongBlocks } from "../chain-files/execute-again.ts";
 import { exportState } from "../chain-files/export-state.ts";
 import { exportChainFile, type ImportSteps, importChainFile } from "../chain-files/transfer-chain-file.ts";
 import type { Config } from "../config/config.ts";
@@ -122,22 +123,43 @@ export const nodeOperations: NodeOperations = {
     }
   },
 
-  async checkStore(config, log) {
+  async checkStore(config, log, { from, onProgress, signal }) {
     // Opening repairs a damaged index, so it is looked at before.
     const indexFault = findIndexFault(dataPath(config.home));
     const { chain, store } = openChain(config, { log, timers: fatalTimers });
     try {
+      const head = chain.head().block.header.number;
+      if (from !== undefined && (from > head || from <= chain.oldest().state)) {
+        throw new UnknownRangeError(
+          `blocks ${chain.oldest().state + 1} to ${head} can be executed again, and not those from ${from} on`,
+        );
+      }
       const report = store.check();
       const shown = report.faults.map(
         ({ kind, number, what }) => `${kind}${number === undefined ? "" : ` at block ${number}`}: ${what}`,
       );
       const hidden = report.faultCount - shown.length;
+      const wrong: string[] = [];
+      if (from !== undefined) {
+        let done = 0;
+        const blocks = wrongBlocks(
+          chain,
+          executionModules(chain),
+          { first: from, last: head },
+          {
+            mayContinue: () => !signal.aborted,
+            onBlock: () => onProgress({ done: ++done, total: head - from + 1, unit: "blocks" }),
+          },
+        );
+        for await (const { number, what } of blocks) wrong.push(`block ${number} executed again: ${what}`);
+      }
       return {
-        head: chain.head().block.header.number,
+        head,
         faults: [
           ...(indexFault ? [`index: ${indexFault}; it was rebuilt from the block log`] : []),
           ...shown,
           ...(hidden > 0 ? [`and ${hidden} more`] : []),
+          ...wrong,
         ],
       };
     } finally {

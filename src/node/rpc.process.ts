@@ -34,6 +34,8 @@ process.on("unhandledRejection", crash);
 // Stopping the node stops the chain's process, which lets running calls end.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
+// Node.js would open a debugger, which every user of the machine could use.
+process.on("SIGUSR1", () => {});
 process.on("disconnect", () => process.exit(0));
 process.once("message", (data: RpcProcessData) => {
   process.on("message", (messages: readonly ChannelMessage[], socket: Socket | undefined) => {

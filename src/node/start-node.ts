@@ -312,7 +312,9 @@ function readContracts({ devChain: { artifacts: directory } }: Config, log: Logg
     const key = "dev.artifacts";
     throw new InvalidConfigError(`${key}: no folder ${directory}`, { key });
   }
-  const contracts = readArtifacts(resolve(directory));
+  const contracts = readArtifacts(resolve(directory), (file, reason) => {
+    log.warn("artifact cannot be used, it is passed over", { file, reason });
+  });
   log.info("artifacts read", { directory, contracts: contracts.size });
   return contracts;
 }

@@ -107,11 +107,11 @@ export type NodeOperations = {
     log: Logger,
     options: { readonly file: string; readonly block: number | undefined },
   ): Promise<{ readonly block: number; readonly accounts: number }>;
-  /** Reads the whole store and compares checksums, hashes and roots; one sentence for each fault. */
+  /** Reads the whole store and compares checksums, hashes and roots, and executes blocks from `from` on again; one sentence for each fault. */
   checkStore(
     config: Config,
     log: Logger,
-    options: WorkOptions,
+    options: WorkOptions & { readonly from?: number | undefined },
   ): Promise<{ readonly head: number; readonly faults: readonly string[] }>;
   /** Removes the newest blocks, which are in a file then. When `signal` aborts before that is written, nothing is removed. */
   rollback(config: Config, log: Logger, options: WorkOptions & RollbackOptions): Promise<RollbackResult>;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { openRaw } from "../../test/support/raw-socket.ts";
 import { sendHttp } from "../rpc/testing/rpc-client.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { listenMetrics } from "./metrics-listener.ts";
@@ -77,5 +78,20 @@ test("metrics that cannot be read are an answer, not the end of the node", async
     } finally {
       listener.close();
     }
+  }
+});
+
+test("the metrics listener serves a target in absolute form, whose host counts", async () => {
+  const listener = await listenMetrics(OPTIONS);
+  try {
+    const answers = async (target: string) => {
+      const { socket, closed } = await openRaw(listener.url);
+      socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+      return (await closed).slice(9, 12);
+    };
+    assert.equal(await answers("http://localhost/livez"), "200");
+    assert.equal(await answers("http://evil.example/livez"), "403");
+  } finally {
+    listener.close();
   }
 });

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { formatHostPort, type HostPort } from "../config/value-types.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
 import { FOREIGN_LOAD } from "../rpc/transport/server/admission.ts";
+import { resolveTarget } from "../rpc/transport/server/incoming-request.ts";
 import { isForeignLoad, isHostAllowed } from "../rpc/transport/server/origin.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { MaybePromise } from "../threads/maybe-promise.ts";
@@ -31,6 +32,9 @@ export function declareCertificateMetrics(metrics: Pick<Metrics, "gaugeOf">, tls
 /** Scrapers and probes of one node are few. */
 const CONNECTIONS_MAX = 64;
 
+/** Of a connection without a request, and of a request; it has no body. */
+const TIMEOUTS = { keepAliveTimeout: 5_000, headersTimeout: 10_000, requestTimeout: 10_000 };
+
 /** Serves `/metrics` for Prometheus, `/livez` (the process answers) and `/readyz` (it serves its chain). */
 export async function listenMetrics(options: MetricsListenerOptions): Promise<MetricsListener> {
   const { address, allowedHosts, exposition, readiness } = options;
@@ -43,7 +47,8 @@ export async function listenMetrics(options: MetricsListenerOptions): Promise<Me
       sendText(request, response, 503, JSON_TYPE, '{"error":"not available"}');
     }
   }
-  const server: Server = createServer({ keepAliveTimeout: 5_000 }, (request, response) => {
+  const server: Server = createServer(TIMEOUTS, (request, response) => {
+    resolveTarget(request);
     if (!isHostAllowed(request.headers.host, allowedHosts)) {
       const text = '{"error":"invalid host specified (json-rpc.vhosts)"}';
       sendText(request, response, 403, JSON_TYPE, text);
@@ -60,6 +65,8 @@ export async function listenMetrics(options: MetricsListenerOptions): Promise<Me
       void sendMetrics(request, response);
     } else sendText(request, response, 404, JSON_TYPE, '{"error":"not found"}');
   });
+  // Also of a client that does not read.
+  server.timeout = TIMEOUTS.requestTimeout;
   server.maxConnections = CONNECTIONS_MAX;
   await new Promise<void>((resolve, reject) => {
     // The address is neither that of --port nor the API's.

@@ -10,6 +10,7 @@ import { InvalidRequestError } from "../rpc/transport/errors.ts";
 import { DEFAULT_RPC_LIMITS } from "../rpc/transport/limits.ts";
 import { rejectionOfSource } from "../rpc/transport/server/admission.ts";
 import { isJson } from "../rpc/transport/server/http-request.ts";
+import { resolveTarget } from "../rpc/transport/server/incoming-request.ts";
 import { DEFAULT_ALLOWED_HOSTS } from "../rpc/transport/server/origin.ts";
 import type { RemoteUrl } from "../telemetry/remote-url.ts";
 import { createPageServer, type PageTable } from "./answer-page.ts";
@@ -123,6 +124,7 @@ export async function startExplorerServer(options: ExplorerServerOptions): Promi
   const { host, port, pages, onError } = options;
   const answerPage = createPageServer(pages, onError);
   const server = createServer((request, response) => {
+    resolveTarget(request);
     const { method, url } = request;
     const rejection = rejectionOfSource(request, ADMITTED);
     if (rejection !== undefined) end(response, rejection.status);

@@ -1,5 +1,6 @@
 import { parseAddress } from "../primitives/address.ts";
 import { InvalidHexError } from "../primitives/hex.ts";
+import { nearest } from "../primitives/nearest.ts";
 import { BLOB_FORKS, DEFAULT_BLOB_SCHEDULE } from "./blob-schedule.ts";
 import type { BlobParams, ChainConfig } from "./chain-config.ts";
 import {
@@ -49,12 +50,51 @@ const FORK_ORDER: readonly { readonly field: ForkField; readonly optional?: true
   { field: "bpo5Time", optional: true },
 ];
 
+/** Keys of `config` besides forks. */
+const OTHER_KEYS = [
+  "chainId",
+  "daoForkSupport",
+  "terminalTotalDifficulty",
+  "depositContractAddress",
+  "zeroBaseFee",
+  "blobSchedule",
+  "evmint",
+];
+
+/** Missing, doubled or swapped letters. */
+const MISSPELT_EDITS = 2;
+
 /**
- * The `config` object of a genesis file. Keys we do not know are ignored, as geth does.
+ * A key that looks like a fork has to be one: a fork that this version leaves out would give the chain other rules than its file says, and
+ * geth takes keys in any letter case. Other keys we do not know are ignored, as in geth.
+ * @throws InvalidGenesisError
+ */
+function assertKnownForks(file: JsonObject): void {
+  const known = [...FORK_ORDER.map(({ field }) => field as string), ...OTHER_KEYS];
+  for (const [key, value] of Object.entries(file)) {
+    if (value === null || known.includes(key)) continue;
+    const field = fieldPath("config", key);
+    const meant = known.find((name) => name.toLowerCase() === key.toLowerCase());
+    if (meant !== undefined) throw new InvalidGenesisError(field, `write ${meant}`);
+    const near = nearest(key, known, MISSPELT_EDITS);
+    const guess = near === undefined ? "" : `; did you mean ${near}?`;
+    if (/(time|block)$/i.test(key)) {
+      throw new InvalidGenesisError(
+        field,
+        `this version has no rules for such a fork (its last ones are osakaTime and bpo5Time)${guess || "; remove the key, or install a version that has them"}`,
+      );
+    }
+    if (near !== undefined) throw new InvalidGenesisError(field, `unknown key${guess}`);
+  }
+}
+
+/**
+ * The `config` object of a genesis file.
  * @throws InvalidGenesisError naming the field
  */
 export function readChainConfig(json: unknown): ChainConfig {
   const file = readObject(json, "config");
+  assertKnownForks(file);
   const chainId = readOptional(file, "config", "chainId", (value, field) => readInteger(value, field, 256));
   if (chainId === undefined) throw new InvalidGenesisError("config.chainId", "missing");
   const forks: { [Field in ForkField]?: number } = {};
@@ -140,7 +180,7 @@ export function assertForkOrder(forks: Readonly<{ [Field in ForkField]?: number 
   }
 }
 
-/** The entries of the file, and the defaults of those forks that are scheduled without one. */
+/** The entries of the file, and of those forks that are scheduled without one what their EIP says: no EIP does for blob parameter forks. */
 function readBlobSchedule(
   config: JsonObject,
   forks: Readonly<{ [Field in ForkField]?: number }>,
@@ -152,7 +192,9 @@ function readBlobSchedule(
     if (params) schedule[name] = params;
     else if (forks[timeField] !== undefined) {
       const preset = DEFAULT_BLOB_SCHEDULE[name];
-      if (!preset) throw new InvalidGenesisError(`config.blobSchedule.${name}`, "missing");
+      if (!preset || name.startsWith("bpo")) {
+        throw new InvalidGenesisError(`config.blobSchedule.${name}`, `missing, but ${timeField} is set`);
+      }
       // Osaka changes no blob limit: without an entry, those of Prague stay, which the file may have set.
       if (name !== "osaka") schedule[name] = preset;
     }

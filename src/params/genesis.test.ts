@@ -146,6 +146,21 @@ for (const [field, change] of [
     "config.blobSchedule.cancun.max",
     { config: { chainId: 1, blobSchedule: { cancun: { target: 1, baseFeeUpdateFraction: 1 } } } },
   ],
+  ...[1, 2, 3, 4, 5].map(
+    (n) =>
+      [
+        `config.blobSchedule.bpo${n}`,
+        { config: { chainId: 1, ...allBlocks(0), shanghaiTime: 0, cancunTime: 0, [`bpo${n}Time`]: 3 } },
+      ] as const,
+  ),
+  ["config.amsterdamTime", { config: { chainId: 1, amsterdamTime: 0 } }],
+  ["config.amsterdamTime", { config: { chainId: 1, amsterdamTime: "0x1" } }],
+  ["config.pragueTme", { config: { chainId: 1, pragueTme: 0 } }],
+  ["config.PragueTime", { config: { chainId: 1, PragueTime: 0 } }],
+  ["config.londonblock", { config: { chainId: 1, londonblock: 0 } }],
+  ["config.futureBlock", { config: { chainId: 1, futureBlock: 7 } }],
+  ["config.chainid", { config: { chainId: 1, chainid: 2 } }],
+  ["config.BlobSchedule", { config: { chainId: 1, BlobSchedule: {} } }],
   ["difficulty", { difficulty: null }],
   ["gasLimit", { gasLimit: undefined }],
   ["gasLimit", { gasLimit: "0x10000000000000000" }],
@@ -179,6 +194,11 @@ test("genesisFromJson rejects a genesis that is not block 0, with geth's texts",
   genesisFromJson({ ...minimal, number: "0x0" });
 });
 
+test("genesisFromJson ignores keys that are no fork, and forks that never come", () => {
+  const other = { chainId: 1, clique: { period: 5 }, eip150Hash: "0x0", terminalTotalDifficultyPassed: true };
+  genesisFromJson({ ...minimal, config: { ...other, amsterdamTime: null, verkleTime: null } });
+});
+
 test("parseGenesis rejects text that is not JSON", () => {
   assert.throws(() => parseGenesis("{"), { code: "INVALID_GENESIS" });
 });
@@ -194,7 +214,10 @@ test("blobParamsAt takes the newest active entry, with defaults for those left o
       pragueTime: 30,
       osakaTime: 40,
       bpo1Time: 50,
-      blobSchedule: { prague: { target: 2, max: 4, baseFeeUpdateFraction: 99 } },
+      blobSchedule: {
+        prague: { target: 2, max: 4, baseFeeUpdateFraction: 99 },
+        bpo1: { target: 10, max: 15, baseFeeUpdateFraction: 100 },
+      },
     },
   });
   const max = (timestamp: number) => blobParamsAt(config, timestamp)?.max;

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, test } from "node:test";
+import { deferNothing } from "../chain/store/background-work.ts";
 import type { BlockRecord } from "../chain/store/block-store.ts";
 import type { LogBlockStore } from "../chain/store/log-block-store.ts";
 import { openDiskBlockStore } from "../chain/store/open-block-store.ts";
@@ -53,6 +54,7 @@ describe("FollowedChain", () => {
     directory = mkdtempSync(join(tmpdir(), "followed-"));
     onStep = () => {};
     store = openDiskBlockStore({
+      defer: deferNothing,
       directory,
       createTrie: (nodes) => createStateTrie(nodes, { cacheBytes: 200_000 }),
       failPoint: (step) => onStep(step),

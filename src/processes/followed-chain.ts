@@ -25,8 +25,6 @@ import { createStateTrie } from "../state/state-trie.ts";
 import type { Timers } from "../telemetry/timers.ts";
 import { SharedSlices } from "../threads/shared-slices.ts";
 import type { ExecutedBlock } from "../types/block.ts";
-import { decodePooledTransaction } from "../types/transaction/decode.ts";
-import { recoverSender } from "../types/transaction/sender.ts";
 import type { RpcProcessData } from "./protocol.ts";
 
 /** What follows it is a microtask. */
@@ -175,7 +173,6 @@ export class FollowedChain {
     };
     return {
       ...followedPort("chain", here, remote, { read: (run) => this.read(run), isDamage: isIndexDamage }),
-      submit: ({ transaction }) => remote.submit(withSender(transaction)),
       subscribe: (listener) => this.#subscribe(listener, remote),
     };
   }
@@ -246,17 +243,5 @@ export class FollowedChain {
         this.#onListenerError(error);
       }
     }
-  }
-}
-
-/**
- * With its sender, to recover which is the costliest part of admission. What is not valid is left to the chain's process, and the order of its checks.
- * It decodes the bytes again, which takes less time than reading a decoded transaction out of a message.
- */
-function withSender(transaction: Uint8Array): Parameters<ChainView["submit"]>[0] {
-  try {
-    return { transaction, sender: recoverSender(decodePooledTransaction(transaction).tx) };
-  } catch {
-    return { transaction };
   }
 }

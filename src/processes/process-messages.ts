@@ -6,7 +6,6 @@ import {
   bytesOf,
   finite,
   listOf,
-  matching,
   nothing,
   object,
   oneOf,
@@ -163,10 +162,7 @@ function inputsOf(anything: Shape, error: Shape, bodyBytesMax: number): Readonly
     ),
     "chain.subscribe": object({ id: whole, names: listOf(oneOf(["onBlock", "onRemoved", "onPending"]), 3) }),
     "chain.unsubscribe": id,
-    "chain.submit": object({
-      transaction: bytesOf(bodyBytesMax),
-      sender: optional(matching(/^0x[0-9a-f]{40}$/)),
-    }),
+    "chain.submit": object({ transaction: bytesOf(bodyBytesMax) }),
   };
 }
 

@@ -89,6 +89,8 @@ export type RpcProcessHandlers = {
   overrun(input: { readonly connection: number }): void;
   overCapacity(input: { readonly connection: number }): void;
   badToken(input: { readonly source: string }): void;
+  /** Answered in the turn in which it comes. */
+  beat(input: undefined): void;
   /** Its metrics in Prometheus' text form. */
   metrics(input: undefined): string;
 };

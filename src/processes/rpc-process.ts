@@ -2,6 +2,9 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
 import { pauseThread } from "../chain/store/follow/store-follower.ts";
+import type { Limits } from "../config/config.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
 import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
 import { PortServer } from "../rpc/ports/port-channel.ts";
 import { ChainUnreachableError } from "../rpc/transport/errors.ts";
@@ -9,12 +12,15 @@ import type { TcpKind, TlsMaterial } from "../rpc/transport/server/listener.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Timer, Timers } from "../telemetry/timers.ts";
 import { Channel, type ChannelMessage } from "../threads/channel.ts";
+import { andThen, type MaybePromise } from "../threads/maybe-promise.ts";
 import { Outbox } from "../threads/message-lists.ts";
 import { errorFromData } from "../threads/plain-data.ts";
 import { startProcess } from "../threads/start-thread.ts";
+import { Beat } from "./beat.ts";
 import { ProcessMessageError, ProcessMessages } from "./process-messages.ts";
 import type { ChainHandlers, RpcProcessData, RpcProcessHandlers, Urgent } from "./protocol.ts";
 import { ServedCalls, type ServedCallsModules } from "./served-calls.ts";
+import type { SubmittedSenders } from "./submitted-senders.ts";
 
 /** A process that does not report its metrics for so long is reported with those it had. */
 const METRICS_TIMEOUT_MS = 1_000;
@@ -34,6 +40,7 @@ type RpcProcessModules = ServedCallsModules & {
   /** The process has ended, whatever the reason. */
   readonly onExit: (reason: string) => void;
   readonly onBadToken: (source: string) => void;
+  readonly senders: Pick<SubmittedSenders, "of">;
   /** Calls that it served. */
   readonly onCalls: (calls: Parameters<ChainHandlers["calls"]>[0]) => void;
 };
@@ -57,7 +64,11 @@ export class RpcProcess {
   /** Messages that wait until the process is opened; undefined from then on. */
   #waiting: (readonly ChannelMessage[])[] | undefined = [];
   readonly #messages: ProcessMessages;
-  #isReady = false;
+  readonly #limits: Limits;
+  /** It serves connections. */
+  #isOpen = false;
+  readonly #startTimer: Timer;
+  #beat: Beat | undefined;
   /** It sent a wrong message: nothing more is taken from it. */
   #isRefused = false;
   #isOver = false;
@@ -74,7 +85,8 @@ export class RpcProcess {
     });
     this.#ports = new PortServer(modules.ports, this.channel as Channel);
     this.#calls = new ServedCalls(modules, this.channel);
-    const handlers = { ...this.#ports.handlers, ...this.#calls.handlers, ...this.#handlers() };
+    const submit = this.#submitter();
+    const handlers = { ...this.#ports.handlers, ...this.#calls.handlers, ...this.#handlers(), "chain.submit": submit };
     this.channel.serve(handlers);
     this.#messages = new ProcessMessages(Object.keys(handlers), data.config.rpcLimits.bodyBytesMax);
     // The first one says that its program is loaded.
@@ -82,6 +94,11 @@ export class RpcProcess {
       this.#open(data);
       this.#child.on("message", (messages) => this.#receive(messages));
     });
+    const { startMs } = data.config.limits.processes;
+    this.#startTimer = modules.timers.after(startMs, "start of an RPC process", () =>
+      this.#giveUp("RPC process did not start in time"),
+    );
+    this.#limits = data.config.limits;
     this.#child.on("error", (error) => modules.log.error("RPC process failed", { error }));
     this.#child.once("exit", (code, signal) => this.#ended(`${signal ?? code}`));
   }
@@ -90,9 +107,14 @@ export class RpcProcess {
     return this.#child.pid;
   }
 
+  /** It serves connections, or did before it fell silent. */
+  get isOpen(): boolean {
+    return this.#isOpen && !this.#isOver && !this.#isRefused;
+  }
+
   /** It can be handed connections. */
   get isReady(): boolean {
-    return this.#isReady && !this.#isOver && !this.#isRefused;
+    return this.isOpen && this.#beat?.isSilent === false;
   }
 
   /** Connections of a listener that it was handed and has not closed. */
@@ -119,7 +141,7 @@ export class RpcProcess {
 
   /** Settles when the listener's connections are closed, or the process is ended because they are not. */
   async shut(listener: TcpKind, graceMs = SHUT_GRACE_MS): Promise<void> {
-    if (!this.isReady) return;
+    if (!this.isOpen) return;
     const onTimeout = () => {
       this.#modules.log.warn("RPC process did not close its connections in time", { listener });
       this.kill();
@@ -186,7 +208,10 @@ export class RpcProcess {
   #handlers(): Pick<ChainHandlers, "ready" | "took" | "ended" | "badToken" | "calls" | "log"> {
     return {
       ready: () => {
-        this.#isReady = true;
+        if (this.#isOpen) throw new ProcessMessageError("it was ready before");
+        this.#isOpen = true;
+        this.#startTimer.cancel();
+        this.#beat = this.#watched();
         this.#modules.onReady();
       },
       took: ({ id }) => {
@@ -207,6 +232,33 @@ export class RpcProcess {
         });
       },
     };
+  }
+
+  /** A sender is this process's own finding. */
+  #submitter(): (input: { readonly transaction: Uint8Array }) => MaybePromise<Hash> {
+    const { ports, senders } = this.#modules;
+    const submit = (transaction: Uint8Array, sender: Address | undefined) =>
+      ports.chain.submit({ transaction, ...(sender && { sender }) });
+    return ({ transaction }) => andThen(senders.of(transaction), (sender) => submit(transaction, sender));
+  }
+
+  #watched(): Beat {
+    const { timers, log } = this.#modules;
+    return new Beat(this.#limits.processes, {
+      timers,
+      ask: () => this.channel.call("beat", undefined),
+      onSilent: () => log.warn("RPC process does not answer and gets no connections", { process: this.pid }),
+      onAnswer: () => {
+        log.info("RPC process answers again", { process: this.pid });
+        this.#modules.onReady();
+      },
+      onLost: () => this.#giveUp("RPC process is ended because it does not answer"),
+    });
+  }
+
+  #giveUp(message: string): void {
+    this.#modules.log.error(message, { process: this.pid });
+    this.kill();
   }
 
   /** Lets the process open the index, while this one commits nothing: a commit at that moment could be forgotten (`LmdbCommits`). */
@@ -241,6 +293,8 @@ export class RpcProcess {
 
   #ended(reason: string): void {
     this.#isOver = true;
+    this.#startTimer.cancel();
+    this.#beat?.stop();
     this.#connections.http = 0;
     this.#connections.ws = 0;
     for (const socket of this.#onTheWay.values()) socket.destroy();

@@ -6,8 +6,10 @@ import { dataPath } from "../config/home.ts";
 import type { ServingPort } from "../les/port.ts";
 import type { ActivityLog } from "../observe/activity/activity-log.ts";
 import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
+import { createAccessPolicy } from "../rpc/transport/dispatch/access.ts";
 import { CallQueue } from "../rpc/transport/dispatch/call-queue.ts";
-import type { Registry } from "../rpc/transport/dispatch/method.ts";
+import type { AccessPolicy } from "../rpc/transport/dispatch/context.ts";
+import { namespaceOf, type Registry } from "../rpc/transport/dispatch/method.ts";
 import type { ConnectionWorkers, EndpointOptions, TcpKind, TlsMaterial } from "../rpc/transport/server/listener.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -16,6 +18,7 @@ import { plainData } from "../threads/plain-data.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { RpcProcessData } from "./protocol.ts";
 import { RpcProcess } from "./rpc-process.ts";
+import { SubmittedSenders } from "./submitted-senders.ts";
 
 /** A process that ended is replaced after this time, after twice as long each time in a row. */
 const RESTART_MS = 500;
@@ -62,8 +65,10 @@ export class RpcProcesses implements ConnectionWorkers {
   readonly #options: RpcProcessesOptions;
   readonly #modules: RpcProcessesModules;
   readonly #queue: CallQueue;
+  readonly #senders: SubmittedSenders;
   readonly #slots: readonly Slot[];
   readonly #open = new Map<TcpKind, EndpointOptions>();
+  readonly #policies = new Map<TcpKind, AccessPolicy>();
   readonly #stop: () => void;
   #tls: TlsMaterial | undefined;
   #waitingForReady: (() => void)[] = [];
@@ -74,6 +79,7 @@ export class RpcProcesses implements ConnectionWorkers {
     this.#modules = modules;
     this.#tls = options.data.tls;
     this.#queue = new CallQueue({ waitingMax: options.callQueueMax, onWaiting() {} }, modules.timers);
+    this.#senders = new SubmittedSenders(options.count, modules);
     this.#slots = Array.from({ length: options.count }, (_, index) => ({
       index,
       process: undefined,
@@ -95,11 +101,11 @@ export class RpcProcesses implements ConnectionWorkers {
     });
     const { metrics } = modules;
     metrics.gaugeOf(
-      { name: "rpc_processes_ready", help: "RPC processes that serve connections." },
+      { name: "rpc_processes_ready", help: "RPC processes that answer, and take connections." },
       () => this.#ready().length,
     );
     metrics.gaugeOf({ name: "rpc_process_connections", help: "Connections that RPC processes serve." }, () =>
-      this.#ready().reduce((sum, process) => sum + connectionsOf(process), 0),
+      this.#serving().reduce((sum, process) => sum + connectionsOf(process), 0),
     );
     this.#lost = metrics.counter({
       name: "rpc_processes_lost_total",
@@ -125,6 +131,7 @@ export class RpcProcesses implements ConnectionWorkers {
   opened(kind: TcpKind, endpoint: EndpointOptions): void {
     const plain = { ...endpoint, namespaces: [...endpoint.namespaces] };
     this.#open.set(kind, plain);
+    this.#policies.set(kind, createAccessPolicy(plain, this.#modules.registry.keys()));
     for (const process of this.#running()) process.open({ listener: kind, endpoint: plain });
   }
 
@@ -149,19 +156,20 @@ export class RpcProcesses implements ConnectionWorkers {
 
   async shut(kind: TcpKind, graceMs: number | undefined): Promise<void> {
     this.#open.delete(kind);
-    await Promise.all(this.#ready().map((process) => process.shut(kind, graceMs)));
+    this.#policies.delete(kind);
+    await Promise.all(this.#serving().map((process) => process.shut(kind, graceMs)));
   }
 
   /** A source sent a bad token, to process `except` or to this one. */
   countBadToken(source: string, except?: RpcProcess): void {
-    for (const process of this.#ready()) {
+    for (const process of this.#serving()) {
       if (process !== except) process.channel.emit("badToken", { source });
     }
   }
 
   /** The metrics of every process, in Prometheus' text form. */
   expositions(): Promise<string[]> {
-    return Promise.all(this.#ready().map((process) => process.exposition()));
+    return Promise.all(this.#serving().map((process) => process.exposition()));
   }
 
   async close(): Promise<void> {
@@ -173,7 +181,7 @@ export class RpcProcesses implements ConnectionWorkers {
       timer?.cancel();
       return process?.close();
     });
-    await Promise.all(closing);
+    await Promise.all([...closing, this.#senders.close()]);
   }
 
   #start(slot: Slot): void {
@@ -187,6 +195,8 @@ export class RpcProcesses implements ConnectionWorkers {
         ports,
         serving,
         queue: this.#queue,
+        senders: this.#senders,
+        isServed: (method) => this.#isServed(method),
         log,
         timers,
         onReady: () => this.#wake(),
@@ -222,10 +232,25 @@ export class RpcProcesses implements ConnectionWorkers {
     slot.restartMs = Math.min(RESTART_MS_MAX, slot.restartMs * 2);
   }
 
+  #isServed(method: string): boolean {
+    const namespace = namespaceOf(method);
+    for (const { namespaces, deniedMethods } of this.#policies.values()) {
+      const isOpen = namespaces.has(namespace) || namespace === "rpc";
+      if (isOpen && !deniedMethods?.has(method)) return true;
+    }
+    return false;
+  }
+
   #running(): RpcProcess[] {
     return this.#slots.flatMap(({ process }) => (process === undefined ? [] : [process]));
   }
 
+  /** Those that have connections. */
+  #serving(): RpcProcess[] {
+    return this.#running().filter(({ isOpen }) => isOpen);
+  }
+
+  /** Those that take connections. */
   #ready(): RpcProcess[] {
     return this.#running().filter(({ isReady }) => isReady);
   }

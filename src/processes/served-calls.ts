@@ -16,6 +16,8 @@ export type ServedCallsModules = {
   /** undefined: callers are served alike */
   readonly serving: ServingPort | undefined;
   readonly queue: CallQueue;
+  /** A listener serves that method, to some callers at least. */
+  readonly isServed: (method: string) => boolean;
 };
 
 /** A connection in an RPC process, as methods in this one see it. */
@@ -77,9 +79,10 @@ export class ServedCalls {
   }
 
   #run(call: ForwardedCall, served: ServedCall): JsonText | Promise<JsonText> {
-    const { registry, ports, queue } = this.#modules;
+    const { registry, ports, queue, isServed } = this.#modules;
     const method = registry.get(call.method);
-    if (method === undefined) throw new MethodNotFoundError(call.method);
+    // Tokens are judged in the process of the connection; what no token opens is not run for it either.
+    if (!method?.isForwarded || !isServed(call.method)) throw new MethodNotFoundError(call.method);
     const { access, credential } = inProcessContext();
     const { transport, connection } = call;
     const context = new RequestContext({

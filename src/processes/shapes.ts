@@ -9,10 +9,6 @@ export const finite: Shape = (value) => (Number.isFinite(value) && (value as num
 export const whole: Shape = (value) =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "is no count";
 
-export function matching(pattern: RegExp): Shape {
-  return (value) => (typeof value === "string" && pattern.test(value) ? undefined : "has another form");
-}
-
 export function textOf(charsMax: number): Shape {
   return (value) => text(value) ?? ((value as string).length > charsMax ? "is too long" : undefined);
 }

@@ -649,7 +649,7 @@ export interface RpcMethods {
   debug_dbAncients(): Promise<number>;
   debug_dbGet(key: string): Promise<Hex>;
   debug_dumpBlock(block: number | RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<unknown>;
-  debug_executionWitness(block: number | RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<unknown>;
+  debug_executionWitness(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<unknown>;
   debug_executionWitnessByHash(blockHash: RpcHash): Promise<unknown>;
   debug_freeOSMemory(): Promise<unknown>;
   debug_freezeClient(id: string): Promise<unknown>;

@@ -14,6 +14,17 @@ export const EMPTY_CODE_HASH = keccak256Hash(EMPTY_BYTES);
 
 export const EMPTY_ACCOUNT: Account = { nonce: 0n, balance: 0n, codeHash: EMPTY_CODE_HASH };
 
+const BALANCE_MAX = 2n ** 256n - 1n;
+
+/**
+ * `account` with `amount` more wei. A balance stops at 2^256 - 1: ether that exists never adds up to that, but a genesis file or a
+ * dev chain can give it to an account, and every block that pays it has to remain possible.
+ */
+export function credited({ nonce, balance, codeHash }: Account, amount: bigint): Account {
+  const sum = balance + amount;
+  return { nonce, balance: sum < BALANCE_MAX ? sum : BALANCE_MAX, codeHash };
+}
+
 /** EIP-161: no nonce, no balance, no code. */
 export function isEmptyAccount(account: Account): boolean {
   return account.nonce === 0n && account.balance === 0n && account.codeHash === EMPTY_CODE_HASH;

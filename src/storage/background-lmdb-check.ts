@@ -4,9 +4,6 @@ import { KvDamagedError, type PinnedPages } from "./kv.ts";
 import { beginFileCheck, type FileCheck } from "./lmdb-file-check.ts";
 import { LmdbFault } from "./lmdb-tree-check.ts";
 
-/** Added to the thread's nice value: it gets what others leave. */
-export const NICE = 10;
-
 export type BackgroundCheckData = {
   readonly check: FileCheck;
   /** 1 once nobody needs the result. */
@@ -22,7 +19,7 @@ export type BackgroundCheckEvents = {
   readonly onFailed: (error: Error) => void;
 };
 
-/** A check of a data file that is in use, as its last commit left it, in a thread that gets half of a processor at most. */
+/** A check of a data file that is in use, as its last commit left it, in a thread of its own. */
 export class BackgroundLmdbCheck {
   readonly #stopped = new Int32Array(new SharedArrayBuffer(4));
   readonly #file: number;
@@ -65,7 +62,6 @@ export class BackgroundLmdbCheck {
   /** The thread ends some milliseconds later. */
   stop(): void {
     Atomics.store(this.#stopped, 0, 1);
-    Atomics.notify(this.#stopped, 0);
     if (this.#end() && !this.#hasStarted) closeSync(this.#file);
   }
 

@@ -5,12 +5,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { testProgram } from "../../test/support/test-program.ts";
 import type { Kv } from "./kv.ts";
 import { openLmdbKv } from "./lmdb-kv.ts";
 import { rowKey, VALUE_BYTES } from "./testing/follow-rows-format.ts";
 
-const ENTRY = fileURLToPath(new URL("./testing/follow-rows.ts", import.meta.url));
+const ENTRY = testProgram(new URL("testing/follow-rows.ts", import.meta.url));
 const ROWS_A_ROUND = 4_000;
 
 describe("an index that another process follows", () => {
@@ -35,7 +35,7 @@ describe("an index that another process follows", () => {
   }
 
   function follow(): ChildProcess {
-    return fork(ENTRY, [directory], { execArgv: ["--import", import.meta.resolve("tsx")] });
+    return fork(ENTRY.file, [directory], { execArgv: [...ENTRY.execArgv] });
   }
 
   async function rightRows(follower: ChildProcess): Promise<number> {

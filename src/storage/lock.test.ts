@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { testProgram } from "../../test/support/test-program.ts";
 import { lockFile } from "./lock.ts";
 
 const hasFlock = spawnSync("flock", ["--version"]).status === 0;
-const holder = fileURLToPath(new URL("testing/lock-holder.ts", import.meta.url));
+const holder = testProgram(new URL("testing/lock-holder.ts", import.meta.url));
 
 async function withPath(use: (path: string) => Promise<void> | void): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "evmint-lock-"));
@@ -22,7 +22,7 @@ async function withPath(use: (path: string) => Promise<void> | void): Promise<vo
 
 /** A process that holds the lock until it is killed. */
 async function startHolder(path: string, systemLock: boolean) {
-  const child = spawn(process.execPath, ["--import", "tsx", holder, path, systemLock ? "system" : "file"], {
+  const child = spawn(process.execPath, [...holder.execArgv, holder.file, path, systemLock ? "system" : "file"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(child.stdout, "data");

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { makeFolder, syncDirectory } from "./make-folder.ts";
+import { openRegularFile } from "./read-file.ts";
 
 /** One file of a log, open. Positions and sizes in bytes. */
 export interface LogFile {
@@ -57,6 +58,11 @@ export function openLogDirectoryReadOnly(path: string): Pick<LogDirectory, "list
     list: () => readdirSync(path).sort(),
     open: (name) => new DiskFile(openSync(join(path, name), "r")),
   };
+}
+
+/** A file of a log that somebody else made. Writing to it fails. @throws UnusableFileError, and what the file system throws */
+export function openForeignLogFile(path: string): LogFile {
+  return new DiskFile(openRegularFile(path, { bytesMax: Number.MAX_SAFE_INTEGER, refuseLinks: true }).fd);
 }
 
 class DiskFile implements LogFile {

@@ -12,13 +12,16 @@ export type ProcessEntry = `${string}.process`;
 
 const IS_BUILT = !import.meta.url.endsWith(".ts");
 
-/** A process that runs the module `entry`, with messages as structured clones. Its errors go where this process's go. */
-export function startProcess(entry: ProcessEntry): ChildProcess {
+/**
+ * A process that runs the module `entry`, with messages as structured clones.
+ * @param stderr `inherit`: its errors go where this process's go; `ignore` is for a process that prints what strangers make it print
+ */
+export function startProcess(entry: ProcessEntry, stderr: "inherit" | "ignore" = "inherit"): ChildProcess {
   const file = IS_BUILT ? "./worker.js" : `../${entry}.ts`;
   return fork(fileURLToPath(new URL(file, import.meta.url)), IS_BUILT ? [entry] : [], {
     execArgv: IS_BUILT ? [] : ["--import", "tsx"],
     serialization: "advanced",
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    stdio: ["ignore", "ignore", stderr, "ipc"],
   });
 }
 

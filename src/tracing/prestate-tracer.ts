@@ -3,7 +3,8 @@ import { accessOfStep } from "../execution/call/create-access-list.ts";
 import { delegationTarget } from "../execution/transaction/authorizations.ts";
 import { isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
-import { type Hash, hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
+import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, isEmptyAccount } from "../state/account.ts";
 import type { StateReader } from "../state/reader.ts";
@@ -153,7 +154,7 @@ function diffText(
       continue;
     }
     const now = accountIn(after, address, touched.get(address) ?? [], options);
-    const changed = changesOf(old, now);
+    const changed = changesOf(old, now, options);
     if (changed === undefined) continue;
     post.push([address, changed]);
     // A slot is shown where it changed, on the side where it held something.
@@ -164,14 +165,15 @@ function diffText(
 }
 
 /** The members of `now` that differ from `old`; undefined when none does. */
-function changesOf(old: ShownAccount, now: ShownAccount): ShownAccount | undefined {
+function changesOf(old: ShownAccount, now: ShownAccount, { disableCode }: Options): ShownAccount | undefined {
   const changedSlots = [...now.storage].filter(([slot, value]) => old.storage.get(slot) !== value);
   const hasNewCode = old.codeHash !== now.codeHash;
   const changed: ShownAccount = {
     ...(now.balance !== old.balance && { balance: now.balance ?? 0n }),
     ...(now.nonce !== old.nonce && { nonce: now.nonce ?? 0n }),
-    ...(hasNewCode && { codeHash: now.codeHash ?? ZERO_HASH }),
-    ...(hasNewCode && now.code && { code: now.code }),
+    ...(hasNewCode && { codeHash: now.codeHash ?? EMPTY_CODE_HASH }),
+    // Shown also where it is gone: a delegation can be cleared (EIP-7702).
+    ...(hasNewCode && !disableCode && { code: now.code ?? EMPTY_BYTES }),
     storage: new Map(changedSlots.filter(([, value]) => value !== 0n)),
   };
   const isChanged = Object.keys(changed).length > 1 || changedSlots.length > 0;

@@ -103,6 +103,8 @@ function writeGas(rounded: number, step: Step, exact: "gas" | "gasCost", out: Js
 /** For SLOAD and SSTORE: every slot of the contract seen so far, this one among them. */
 function storageText(step: Step, storages: Map<Address, SeenStorage>): string | undefined {
   if (step.opcode !== SLOAD && step.opcode !== SSTORE) return undefined;
+  // An opcode that fails has read and written nothing.
+  if (step.halt !== undefined) return undefined;
   const stack = step.stack();
   const key = stack.at(-1);
   const written = step.opcode === SSTORE ? stack.at(-2) : undefined;

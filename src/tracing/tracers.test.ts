@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { addressFromPrivateKey } from "../crypto/secp256k1.ts";
 import { createEvm } from "../evm/engine.ts";
 import type { CallOptions } from "../execution/call/call.ts";
 import type { CallArguments } from "../execution/call/call-arguments.ts";
 import { account, alice, allocWith, bob, contract, testChain } from "../execution/testing/factories.ts";
-import type { Address } from "../primitives/address.ts";
+import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../primitives/hex.ts";
+import { EMPTY_CODE_HASH } from "../state/account.ts";
 import { signAuthorization } from "../types/transaction/sign.ts";
 import { textString } from "./json-writer.ts";
 import { createTracers } from "./native-tracers.ts";
@@ -69,6 +71,40 @@ test("the struct logger shows stack, memory and every slot seen so far", () => {
     [slot]: hashFromBigint(42n),
     [hashFromBigint(2n)]: hashFromBigint(7n),
   });
+});
+
+test("the struct logger notes nothing of a slot whose opcode fails", () => {
+  // SSTORE 7 to slot 2 with less than the sentry, in a frame of its own, then SLOAD of slot 1 in the caller.
+  for (const failing of ["600760025560015400", "5f5f5f60015400"]) {
+    const { structLogs } = trace(`0x${failing}`, {}, { gas: 21_000n + 2_000n });
+    assert.equal(structLogs.at(-1).error === undefined, false);
+    assert.equal(structLogs.at(-1).storage, undefined);
+  }
+});
+
+test("prestateTracer in diff mode shows code that is gone (EIP-7702)", () => {
+  const key = new Uint8Array(32).fill(9);
+  const authority = addressFromPrivateKey(key);
+  const delegated = account({ nonce: 1n, code: `0xef0100${contract.slice(2)}` });
+  const { genesis, modules } = testChain(allocWith("0x", [[authority, delegated]]));
+  const { header, state, blockHash } = genesis;
+  const authorization = signAuthorization({ chainId: 1n, address: ZERO_ADDRESS, nonce: 1n }, key);
+  const diffOf = (tracerConfig: object) => {
+    const text = traceCall(
+      { from: alice, to: contract, authorizationList: [authorization] },
+      { header, state, blockHash },
+      { ...modules, evm: createEvm() },
+      {
+        tracers,
+        budget: createTraceBudget({ timeoutMs: 5_000, charsMax: 1e6 }),
+        tracer: "prestateTracer",
+        tracerConfig: { diffMode: true, ...tracerConfig },
+      },
+    );
+    return JSON.parse(textString(text));
+  };
+  assert.deepEqual(diffOf({}).post[authority], { nonce: 2, code: "0x", codeHash: EMPTY_CODE_HASH });
+  assert.deepEqual(diffOf({ disableCode: true }).post[authority], { nonce: 2, codeHash: EMPTY_CODE_HASH });
 });
 
 test("BLOCKHASH gives the traced block where the number is overridden with the next one", () => {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { deferNothing } from "../../src/chain/store/background-work.ts";
 import type { LogBlockStore } from "../../src/chain/store/log-block-store.ts";
 import { createMemoryBlockStore, openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { FAIL_POINTS, PRUNE_FAIL_POINTS, ROWS_FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
@@ -12,9 +12,10 @@ import { plain } from "../../src/chain/testing/plain.ts";
 import { mulberry32, RandomChain } from "../../src/chain/testing/random-chain.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
+import { testProgram } from "../support/test-program.ts";
 import { type HomeKind, storeOptions } from "./limits.ts";
 
-const WRITER = fileURLToPath(new URL("writer.ts", import.meta.url));
+const WRITER = testProgram(new URL("writer.ts", import.meta.url));
 /** Of so many kills one is not at a fail-point but at some moment. */
 const RANDOM_MOMENT_EVERY = 4;
 
@@ -61,7 +62,7 @@ type Death = { readonly afterMs: number } | { readonly point: string; readonly h
 /** One life of the writer; adds the blocks that it acknowledged. */
 async function live({ directory, kind }: Home, seed: number, death: Death, acknowledged: string[]) {
   const fate = "point" in death ? [death.point, String(death.hits)] : [];
-  const child = spawn(process.execPath, ["--import", "tsx", WRITER, directory, String(seed), kind, ...fate], {
+  const child = spawn(process.execPath, [...WRITER.execArgv, WRITER.file, directory, String(seed), kind, ...fate], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let said = "";
@@ -97,7 +98,7 @@ function assertNothingLost(home: Home, acknowledged: readonly string[], death: D
 /** Number of blocks, all of them and every state equal to those of a store that nobody killed. */
 function assertEqualToTwin(home: Home, seed: number): Omit<CrashReport, "kills"> {
   const store = openStore(home);
-  const twin = createMemoryBlockStore({ createTrie: createStateTrie });
+  const twin = createMemoryBlockStore({ defer: deferNothing, createTrie: createStateTrie });
   try {
     const chain = new RandomChain(seed);
     const addresses = new Set<Address>();
@@ -129,9 +130,5 @@ function stateOf(store: LogBlockStore, number: number, addresses: ReadonlySet<Ad
 }
 
 function openStore({ directory, kind }: Home): LogBlockStore {
-  return openDiskBlockStore({
-    directory,
-    createTrie: createStateTrie,
-    ...storeOptions(kind),
-  });
+  return openDiskBlockStore({ defer: deferNothing, directory, createTrie: createStateTrie, ...storeOptions(kind) });
 }

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import {
   cpSync,
   existsSync,
@@ -17,8 +18,9 @@ import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
 import type { NodeProcess } from "../storm/node-process.ts";
+import { assertExpected, errorLinesOf } from "../support/node-log.ts";
 import { until } from "../support/until.ts";
-import { call, startVictim } from "./victim.ts";
+import { call, logFileIn, startVictim } from "./victim.ts";
 
 export type DamageReport = {
   readonly homes: number;
@@ -33,6 +35,9 @@ export type DamageReport = {
 const TRANSACTIONS = 60;
 const PAGE_BYTES = 4096;
 const BATCH = 100;
+
+/** What the first start may log. */
+const DAMAGE_ERRORS = [/damaged/];
 
 type Question = { readonly method: string; readonly params: readonly unknown[] };
 type Answers = readonly {
@@ -61,10 +66,13 @@ export async function damageIndex(homes: number, seed: number): Promise<DamageRe
       const first = await compare(home, answers, damage);
       if (first.failure !== undefined) report.failedStarts++;
       if (first.errors > 0) report.startsWithErrors++;
+      const errors = loggedErrors(home);
+      assertExpected(errors, [], DAMAGE_ERRORS);
       const second = await compare(home, answers, damage);
       if (second.failure !== undefined || second.errors > 0) {
         throw new Error(`second start after ${damage}: ${second.failure ?? "answers with errors"}`);
       }
+      assert.deepEqual(loggedErrors(home), errors, `the second start after ${damage} logged errors`);
       report.answersCompared += first.answers + second.answers;
       rmSync(home, { recursive: true });
     }
@@ -88,7 +96,13 @@ async function makeHome(stopped: string, killed: string): Promise<Answers> {
   const second = await startVictim(stopped);
   second.signal("SIGTERM");
   await second.exited;
+  assertExpected(loggedErrors(stopped), []);
   return answers;
+}
+
+/** Of all lives in a home. */
+function loggedErrors(home: string): string[] {
+  return errorLinesOf(readFileSync(logFileIn(home), "utf8"));
 }
 
 /** Without the socket of the node, which cannot be copied. */

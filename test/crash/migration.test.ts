@@ -4,13 +4,14 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { deferNothing } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { ArchiveModel } from "../../src/chain/testing/archive-model.ts";
 import { writeOldHome } from "../../src/chain/testing/old-home.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
+import { testProgram } from "../support/test-program.ts";
 
-const VICTIM = fileURLToPath(new URL("migration-victim.ts", import.meta.url));
+const VICTIM = testProgram(new URL("migration-victim.ts", import.meta.url));
 const BLOCKS = 40;
 /** Where each start of one home is killed; the start after them is not. */
 const DEATHS: readonly (readonly [point: string, hits: number])[] = [
@@ -32,13 +33,13 @@ test("an old home whose migration is killed again and again migrates, and is equ
     const blocks = writeOldHome(directory, BLOCKS);
     const oldLog = filesOf(join(directory, "log"));
     for (const [point, hits] of DEATHS) {
-      const args = ["--import", "tsx", VICTIM, directory, point, String(hits)];
+      const args = [...VICTIM.execArgv, VICTIM.file, directory, point, String(hits)];
       const { signal, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
       // Once the log is replaced there is nothing left to migrate.
       const isReplaced = existsSync(join(directory, "log.v1.backup"));
       assert.ok(signal === "SIGKILL" || (isReplaced && stderr === ""), `${point}: ${stderr}`);
     }
-    const store = openDiskBlockStore({ directory, createTrie: createStateTrie });
+    const store = openDiskBlockStore({ defer: deferNothing, directory, createTrie: createStateTrie });
     const model = new ArchiveModel();
     for (const block of blocks) model.add(block);
     model.assertEqual(store);

@@ -7,9 +7,11 @@ const FLAGS = {
   "json-rpc.processes": process.env["EVMINT_TEST_PROCESSES"] ?? "0",
 };
 
+export const logFileIn = (home: string): string => join(home, "node.log");
+
 /** The node of a dev chain in a process of its own, once it answers. @throws Error where it ends before */
 export async function startVictim(home: string): Promise<NodeProcess> {
-  const node = new NodeProcess({ home, dev: true, flags: FLAGS, hooks: {}, logFile: join(home, "node.log") });
+  const node = new NodeProcess({ home, dev: true, flags: FLAGS, hooks: {}, logFile: logFileIn(home) });
   await node.firstAnswer();
   return node;
 }

@@ -14,7 +14,7 @@ import { createStateTrie } from "../../src/state/state-trie.ts";
 import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { type HomeKind, storeOptions } from "./limits.ts";
 
-/** More than any life needs to come to its fail-point. */
+/** More than any life needs to come to its fail-point. One without goes on until it is killed, however late that is. */
 const BLOCKS_MAX = 500;
 
 const [directory, seed, kind, deadlyPoint, hits] = process.argv.slice(2);
@@ -33,7 +33,7 @@ const chain = new RandomChain(Number(seed));
 const head = store.head() ?? -1;
 writeSync(1, `open ${head}\n`);
 for (let number = 0; number <= head; number++) chain.next();
-for (let i = 0; i < BLOCKS_MAX; i++) {
+for (let i = 0; deadlyPoint === undefined || i < BLOCKS_MAX; i++) {
   const { record, nodes } = chain.next();
   store.append(record, nodes);
   writeSync(1, `${record.block.header.number} ${record.block.hash}\n`);

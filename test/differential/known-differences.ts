@@ -1,3 +1,5 @@
+import { ZERO_HASH } from "../../src/primitives/hash.ts";
+import { EMPTY_CODE_HASH } from "../../src/state/account.ts";
 import type { DifferentialCase } from "./corpus/request.ts";
 import { type Answer, firstDifference, mapMembers } from "./difference.ts";
 
@@ -34,11 +36,29 @@ function isEqualWith({ ours, theirs }: Found, change: (name: string, member: unk
   return firstDifference(of(ours), of(theirs)) === undefined;
 }
 
+const CLEARED_HASHES: ReadonlySet<unknown> = new Set([ZERO_HASH, EMPTY_CODE_HASH]);
+
 /** Differences of whole answers that docs/compliance.md lists, or that come from the age of the geth at hand. */
 const REASONS: readonly Reason[] = [
   {
     reason: "this geth is too old for the method",
     holds: ({ method, theirs }) => codeOf(theirs) === -32601 && NEWER_METHODS.has(method),
+  },
+  {
+    reason: "geth 1.17.0 shows slots of an SLOAD or SSTORE that fails, and goes on to show them",
+    holds: (found) =>
+      found.method.startsWith("debug_trace") &&
+      /"op":"S(?:LOAD|STORE)",[^{}]*"error":/.test(JSON.stringify(found.ours)) &&
+      isEqualWith(found, (name, member) => (name === "storage" ? undefined : member)),
+  },
+  {
+    reason: "geth 1.17.0 shows code that a transaction cleared as the zero hash, without the empty code",
+    holds: (found) =>
+      found.method.startsWith("debug_trace") &&
+      isEqualWith(found, (name, member) => {
+        const isCleared = name === "code" ? member === "0x" : name === "codeHash" && CLEARED_HASHES.has(member);
+        return isCleared ? undefined : member;
+      }),
   },
   {
     reason: "geth counts `limit` in bytes, this node in steps",

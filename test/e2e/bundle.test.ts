@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { parseAddress } from "../../src/primitives/address.ts";
+import type { Hash } from "../../src/primitives/hash.ts";
+import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
+import { encodePooledTransaction } from "../../src/types/transaction/encode.ts";
+import { signTransaction } from "../../src/types/transaction/sign.ts";
+import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 
 const BUNDLE = fileURLToPath(new URL("../../dist/bundle/", import.meta.url));
 
@@ -104,4 +111,52 @@ test("threads of the bundled node execute calls", async () => {
   const options = ["--input-type=module", "--eval", program];
   const output = execFileSync(process.execPath, options, { encoding: "utf8", env }).trim();
   assert.equal(BigInt(output), 7n);
+});
+
+test("code from the cache imports nothing, since it cannot on each version of Node.js", () => {
+  const source = readFileSync(join(BUNDLE, "evmint.cjs"), "latin1");
+  // Those of texts and of functions that are compiled when they are needed are in template strings or take a variable.
+  assert.deepEqual(source.match(/(?<!`)\bimport\("[^"$]*"\)/g), null);
+});
+
+test("the bundled node makes the proofs that a blob transaction of before Osaka lacks, from the code cache too", async () => {
+  const commitment = new Uint8Array(48).fill(0xc0, 0, 1);
+  const versionedHash = createHash("sha256").update(commitment).digest("hex").replace(/^../, "01");
+  const tx = signTransaction(
+    {
+      type: 3,
+      chainId: 31337n,
+      nonce: 0n,
+      to: parseAddress(DEV_ADDRESSES[1]),
+      value: 0n,
+      gasLimit: 21_000n,
+      data: new Uint8Array(0),
+      accessList: [],
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
+      maxFeePerBlobGas: 10n ** 10n,
+      blobVersionedHashes: [`0x${versionedHash}` as Hash],
+    },
+    hexToBytes(DEV_KEYS[0]),
+  );
+  const raw = encodePooledTransaction(tx, {
+    wrapperVersion: 0,
+    blobs: [new Uint8Array(131_072)],
+    commitments: [commitment],
+    proofs: [commitment],
+  });
+  const program = `
+    import { readFileSync } from "node:fs";
+    import { createNode } from "${join(BUNDLE, "library.js")}";
+    const node = await createNode();
+    const raw = readFileSync(0, "utf8");
+    const send = () => node.provider.request({ method: "eth_sendRawTransaction", params: [raw] });
+    console.log(await send().catch((error) => error.message));
+    await node.stop();`;
+  const env = { PATH: process.env["PATH"] };
+  for (let start = 0; start < 2; start++) {
+    const options = { encoding: "utf8", env, input: bytesToHex(raw) } as const;
+    const output = execFileSync(process.execPath, ["--input-type=module", "--eval", program], options);
+    assert.equal(output.trim(), tx.hash);
+  }
 });

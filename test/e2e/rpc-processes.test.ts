@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Address } from "../../src/primitives/address.ts";
+import { signTransaction } from "../../src/types/transaction/sign.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import { metricOf, WITH_METRICS } from "../support/metrics.ts";
@@ -341,9 +343,11 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
   process.env["NODE_OPTIONS"] =
     `${options ?? ""} --import ${new URL("../support/wrong-messages.mjs", import.meta.url)}`;
   process.env["EVMINT_WRONG_MESSAGE"] = file;
-  const refusals = ["for nobody here", "chain.submit: its input .transaction is no bytes"].map(
-    (reason) => new RegExp(`^error rpc: RPC process is ended for its message .*RPC_PROCESS_MESSAGE.*${reason}`),
-  );
+  const refusals = [
+    "for nobody here",
+    "chain.submit: its input .transaction is no bytes",
+    "chain.submit: its input has a member sender",
+  ].map((reason) => new RegExp(`^error rpc: RPC process is ended for its message .*RPC_PROCESS_MESSAGE.*${reason}`));
   const node = await startTestNode({
     dev: true,
     settings: { ...settings, "json-rpc.processes": "1" },
@@ -356,6 +360,15 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
     const wrong = [
       [{ kind: "event", name: "none", input: {} }],
       [{ kind: "call", id: 1e9, name: "chain.submit", input: { transaction: { tx: { type: 2 }, sender: FROM } } }],
+      // Signed by a key without ether, in the name of an account that has some.
+      [
+        {
+          kind: "call",
+          id: 1e9,
+          name: "chain.submit",
+          input: { transaction: `bytes:${strangersTransfer()}`, sender: FROM },
+        },
+      ],
     ];
     for (const [index, messages] of wrong.entries()) {
       const [pid] = node.node.processes!.pids;
@@ -366,6 +379,8 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
       await node.untilLogged(refusals[index]!);
     }
     const again = new Client(node.url);
+    assert.deepEqual(await again.call("txpool_status"), { pending: "0x0", queued: "0x0" });
+    assert.equal(await again.call("eth_getTransactionCount", FROM, "pending"), "0x1");
     const receipt = await again.call("eth_getTransactionReceipt", before.transactionHash);
     assert.equal(receipt.blockHash, before.blockHash);
     await again.transfer();
@@ -378,6 +393,85 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
     rmSync(folder, { recursive: true });
   }
 });
+
+test("a process that does not answer gets no connections, and is replaced", async () => {
+  const silent = /^warn +rpc: RPC process does not answer and gets no connections/;
+  const lost = /^error rpc: RPC process is ended because it does not answer/;
+  const node = await startTestNode({
+    dev: true,
+    settings: { ...settings, ...WITH_METRICS, "json-rpc.processes": "1" },
+    limits: { processes: { beatMs: 100 } },
+    expectedErrors: [KILLED, lost],
+  });
+  try {
+    const processes = node.node.processes!;
+    const [pid] = processes.pids;
+    process.kill(pid!, "SIGSTOP");
+    await node.untilLogged(silent);
+    assert.deepEqual(processes.pids, [pid]);
+    assert.equal(await metricOf(node, "rpc_processes_ready"), 0);
+    const client = new Client(node.url);
+    assert.equal(await client.call("eth_chainId"), "0x7a69", "the chain's process serves it");
+    await node.untilLogged(KILLED);
+    await processes.ready();
+    assert.notDeepEqual(processes.pids, [pid]);
+    client.close();
+  } finally {
+    await node.stop();
+  }
+});
+
+test("no debugger is opened at SIGUSR1", {
+  skip: process.platform !== "linux" && "left out: sockets of a process are read from /proc",
+}, async () => {
+  const node = await startTestNode({ dev: true, settings: { ...settings, "json-rpc.processes": "1" } });
+  try {
+    const [pid] = node.node.processes!.pids;
+    const client = new Client(node.url);
+    await client.call("eth_chainId");
+    process.kill(pid!, "SIGUSR1");
+    // Node.js opens the port in the turn after the signal.
+    for (let call = 0; call < 50; call++) await client.call("eth_chainId");
+    assert.deepEqual(listeningPortsOf(pid!), []);
+    client.close();
+  } finally {
+    await node.stop();
+  }
+});
+
+/** A transfer of an ether by an account that has none, as the next transaction of whichever account sends it: hexadecimal digits. */
+function strangersTransfer(): string {
+  const fees = { maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n };
+  const fields = {
+    type: 2,
+    chainId: 31337n,
+    nonce: 1n,
+    gasLimit: 21_000n,
+    to: TO as Address,
+    value: 10n ** 18n,
+    ...fees,
+  } as const;
+  const signed = signTransaction({ ...fields, data: new Uint8Array(), accessList: [] }, new Uint8Array(32).fill(7));
+  return Buffer.from(signed.raw).toString("hex");
+}
+
+/** TCP ports on which a process of this machine listens. */
+function listeningPortsOf(pid: number): string[] {
+  const own = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? [];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  return readFileSync("/proc/net/tcp", "utf8")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , , state, , , , , , inode]) => state === "0A" && own.has(inode ?? ""))
+    .map(([, local]) => local!);
+}
 
 function metricsUrl({ node }: TestNode): string {
   return node.listeners.find(({ kind }) => kind === "metrics")!.url;

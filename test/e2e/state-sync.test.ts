@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import { createChain, importBlock } from "../../src/chain/chain.ts";
 import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
 import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
+import { deferNothing } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import type { Snapshot } from "../../src/consensus/application.ts";
@@ -126,7 +127,7 @@ test("a snapshot restores the state of its block, and the chain goes on from the
 
   assert.equal(isSnapshotAlone(directory), true);
   const { chain: origin } = running.node.core;
-  const store = openDiskBlockStore({ directory, createTrie: createStateTrie });
+  const store = openDiskBlockStore({ defer: deferNothing, directory, createTrie: createStateTrie });
   try {
     assert.deepEqual(store.check().faults, []);
     const stateTrie = createChainStateTrie(store, {});

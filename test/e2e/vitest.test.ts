@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -51,11 +61,12 @@ test("evmint/vitest gives each test file a chain of its own, and each test the c
   );
   for (const file of ["a", "b"]) writeFileSync(join(project, `${file}.test.mjs`), TEST);
   const newer = join(modules!, "node", "bin", "node");
-  const { stdout } = await promisify(execFile)(
+  const report = join(project, "report.json");
+  await promisify(execFile)(
     existsSync(newer) ? newer : process.execPath,
-    [join(installed, "vitest/vitest.mjs"), "run", "--reporter=json"],
+    [join(installed, "vitest/vitest.mjs"), "run", "--reporter=json", `--outputFile=${report}`],
     { cwd: project },
   );
-  const { numPassedTests, numFailedTests } = JSON.parse(stdout) as Record<string, number>;
+  const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, "utf8")) as Record<string, number>;
   assert.deepEqual([numPassedTests, numFailedTests], [4, 0]);
 });

@@ -7,8 +7,13 @@ import { runSeeds } from "./runner/run-seeds.ts";
 import { buildWorker } from "./runner/worker-bundle.ts";
 import { type Plan, planOf } from "./scenario/plan.ts";
 
-/** The same for every commit: a new seed that finds an old fault says nothing of the change. `npm run test:nightly` runs new ones for hours. */
-const SEEDS = 36;
+/**
+ * The same for every commit: a new seed that finds an old fault says nothing of the change. `npm run test:nightly` runs new ones for hours. These reach 99% of
+ * the blocks of code that seeds 1 to 36 reach, in a third of their time.
+ */
+const SEEDS = [2, 5, 6, 8, 9, 10, 12, 14, 15, 16, 22, 23, 25, 27, 28, 33, 34].map(String);
+/** Each found a fault. */
+const FOUND = ["136063165"];
 
 const bundle = buildWorker(join(tmpdir(), `evmint-seeds-${process.pid}.mjs`));
 
@@ -25,6 +30,9 @@ async function assertGreen(next: () => Plan | undefined): Promise<void> {
 }
 
 test("a fixed set of seeds is green", async () => {
-  let seed = 0;
-  await assertGreen(() => (seed < SEEDS ? planOf({ seed: String(++seed) }) : undefined));
+  const waiting = [...SEEDS, ...FOUND];
+  await assertGreen(() => {
+    const seed = waiting.shift();
+    return seed === undefined ? undefined : planOf({ seed });
+  });
 });

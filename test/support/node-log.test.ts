@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLogger } from "../../src/telemetry/create-logger.ts";
-import { errorLinesOf } from "./node-log.ts";
+import { errorLinesOf, NodeLog } from "./node-log.ts";
 import { startTestNode } from "./test-node.ts";
 
 const settings = { "consensus.block-time": "manual" };
@@ -32,6 +32,17 @@ test("TestNode.stop takes an expected error, and untilLogged finds it before and
   node.produceBlock();
   assert.equal(await later, await node.untilLogged(FAILED));
   await node.stop();
+});
+
+test("NodeLog.until that waits in vain names what it waited for and what came last", async () => {
+  const log = new NodeLog();
+  log.logger.child("chain").warn("something else", { number: 7 });
+  const alive = setInterval(() => {}, 1_000);
+  await assert.rejects(log.until(/block committed/, 1), (error: Error) => {
+    assert.ok(error instanceof assert.AssertionError);
+    return /block committed.*\n.*something else number=7/.test(error.message);
+  });
+  clearInterval(alive);
 });
 
 test("errorLinesOf finds the lines of level error in every format, and no other", () => {

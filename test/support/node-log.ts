@@ -2,6 +2,10 @@ import assert from "node:assert/strict";
 import { stripVTControlCharacters } from "node:util";
 import { formatText } from "../../src/telemetry/format.ts";
 import { type LogData, type Logger, SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { eventually } from "./until.ts";
+
+/** With an awaited line that did not come. */
+const LINES_SHOWN = 20;
 
 type Level = "error" | "warn" | "info";
 type Line = { readonly level: Level; readonly module: string; readonly message: string; readonly data: LogData };
@@ -17,19 +21,27 @@ export class NodeLog {
     this.logger = this.#collecting(inner, "");
   }
 
-  /** Resolves with the first line that matches `pattern`, also one of the past. */
-  until(pattern: RegExp): Promise<string> {
+  /** Resolves with the first line that matches `pattern`, also one of the past. @throws AssertionError where none comes for minutes */
+  async until(pattern: RegExp, hangMs?: number): Promise<string> {
     const known = this.#lines.map(textOf).find((text) => pattern.test(text));
-    if (known !== undefined) return Promise.resolve(known);
-    return new Promise((resolve) => {
-      const look = (line: Line) => {
-        const text = textOf(line);
-        if (!pattern.test(text)) return;
-        this.#waiting.delete(look);
-        resolve(text);
-      };
-      this.#waiting.add(look);
-    });
+    if (known !== undefined) return known;
+    const what = () => `a line of the log that matches ${pattern}; the last ones are\n${this.#last(LINES_SHOWN)}`;
+    return eventually<string>(
+      (resolve) => {
+        const look = (line: Line) => {
+          const text = textOf(line);
+          if (pattern.test(text)) resolve(text);
+        };
+        this.#waiting.add(look);
+        return () => this.#waiting.delete(look);
+      },
+      what,
+      hangMs,
+    );
+  }
+
+  #last(count: number): string {
+    return this.#lines.slice(-count).map(textOf).join("\n");
   }
 
   /** @throws AssertionError where the lines of level error are not those of `expected` and `possible` */
@@ -78,7 +90,7 @@ export function assertExpected(
 }
 
 /** A line of level error in one of the formats of the log. */
-const ERROR_LINE = /^(?:\d{4}-\d\d-\d\dT[\d:.]+Z error |error {1,2}\S|\{"time":"[^"]*","level":"error")/;
+const ERROR_LINE = /^(?:\d{4}-\d\d-\d\dT[\d:.]+Z error |error {1,2}\S|\{"time":(?:"[^"]*"|\d+),"level":"error")/;
 
 /** The lines of level error in the output of a process. */
 export function errorLinesOf(output: string): string[] {

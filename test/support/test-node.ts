@@ -10,6 +10,7 @@ import { ManualTimers } from "../../src/telemetry/testing/manual-timers.ts";
 import type { Timers } from "../../src/telemetry/timers.ts";
 import { NodeLog } from "./node-log.ts";
 import { engineSettings } from "./test-engine.ts";
+import { eventually } from "./until.ts";
 
 export type TestNodeOptions = {
   /** A dev chain with its ten accounts. */
@@ -92,15 +93,12 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     produceBlock: () => void node.core.production.engine.produceBlock(),
     untilBlock(number) {
       const { chain } = node.core;
-      return new Promise((resolve) => {
-        const look = () => {
-          if (chain.head().block.header.number < number) return;
-          unsubscribe();
-          resolve();
-        };
-        const unsubscribe = chain.subscribe(look);
-        look();
-      });
+      const head = () => chain.head().block.header.number;
+      if (head() >= number) return Promise.resolve();
+      return eventually<void>(
+        (resolve) => chain.subscribe(() => head() >= number && resolve()),
+        () => `block ${number}; the head is ${head()}`,
+      );
     },
     untilLogged: (pattern) => log.until(pattern),
     async stop() {

@@ -19,3 +19,24 @@ export async function until<T>(condition: () => T | Promise<T>, what: string | (
     await setTimeout(LOOK_MS);
   }
 }
+
+/** What `listen` gets from an event. @param what the awaited event, for the error */
+export function eventually<T>(
+  listen: (resolve: (value: T) => void) => () => void,
+  what: () => string,
+  hangMs = HANG_MS,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = globalThis.setTimeout(() => {
+      stop();
+      reject(new assert.AssertionError({ message: `waited in vain: ${what()}` }));
+    }, hangMs);
+    // Of a wait that its test has left.
+    timer.unref();
+    const stop = listen((value) => {
+      clearTimeout(timer);
+      stop();
+      resolve(value);
+    });
+  });
+}

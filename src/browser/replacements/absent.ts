@@ -144,4 +144,5 @@ export class RemoteThread {
 export const createSolidityCompiler: typeof Solidity.createSolidityCompiler = () => ({
   compilerVersion: async () => undefined,
   compile: async () => without("solc")(),
+  close() {},
 });

@@ -4,6 +4,7 @@ import { parseGenesis } from "../../params/genesis.ts";
 import { hashToBytes } from "../../primitives/hash.ts";
 import { createStateTrie } from "../../state/state-trie.ts";
 import { genesisState } from "../genesis-block.ts";
+import { deferNothing } from "../store/background-work.ts";
 import { createMemoryBlockStore } from "../store/open-block-store.ts";
 import { measureState } from "./state-size.ts";
 
@@ -32,7 +33,7 @@ function alloc(): Record<string, object> {
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, "0")}`;
 
 function genesisStore() {
-  const store = createMemoryBlockStore({ createTrie: createStateTrie });
+  const store = createMemoryBlockStore({ defer: deferNothing, createTrie: createStateTrie });
   const text = JSON.stringify({
     config: { chainId: 7, terminalTotalDifficulty: 0 },
     gasLimit: "0x1c9c380",

@@ -97,7 +97,7 @@ export class BackgroundWork {
 
   #task(
     name: string,
-    { defer = () => {}, failPoint = () => {} }: LogBlockStoreOptions,
+    { defer, failPoint = () => {} }: LogBlockStoreOptions,
     parts: Pick<DeferredTaskOptions, "isNeeded" | "work" | "onFailure">,
   ): DeferredTask {
     return new DeferredTask({
@@ -118,6 +118,9 @@ export class BackgroundWork {
 export function deferOn(timers: Pick<Timers, "soon">): (work: () => void) => void {
   return (work) => void timers.soon("store", work, { keepsAlive: false });
 }
+
+/** `defer` of a store that is read and closed, or gets its blocks one after the other: what waits is done with later appends alone. */
+export function deferNothing(): void {}
 
 export type DeferredTaskOptions = {
   /** Runs work once nothing else is to be done. */

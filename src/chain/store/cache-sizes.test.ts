@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { EMPTY_CODE_HASH } from "../../state/account.ts";
 import { createStateTrie } from "../../state/state-trie.ts";
 import { RandomChain } from "../testing/random-chain.ts";
+import { deferNothing } from "./background-work.ts";
 import { CACHE_BYTES, divideCacheSize } from "./cache-sizes.ts";
 import { createMemoryBlockStore } from "./open-block-store.ts";
 
@@ -17,6 +18,7 @@ test("the caches together are the budget, whatever its size", () => {
 /** A store with a chain in it, of which everything was read. */
 function readStore(cacheBytes: number) {
   const store = createMemoryBlockStore({
+    defer: deferNothing,
     createTrie: createStateTrie,
     caches: divideCacheSize(cacheBytes),
   });

@@ -24,6 +24,7 @@ import { FAIL_POINTS } from "../testing/fail-points.ts";
 import { createMemoryDisk, createTrie } from "../testing/memory-disk.ts";
 import { plain } from "../testing/plain.ts";
 import { type RandomBlock, RandomChain } from "../testing/random-chain.ts";
+import { deferNothing } from "./background-work.ts";
 import { type LogBlockStore, openLogBlockStore } from "./log-block-store.ts";
 
 describe("LogBlockStore", () => {
@@ -282,7 +283,7 @@ describe("LogBlockStore", () => {
   test("a failed sync stops the store until it is opened again", () => {
     const disk = createFaultyDisk();
     const index = createMemoryKv();
-    const open = () => openLogBlockStore({ log: disk.directory, index, createTrie });
+    const open = () => openLogBlockStore({ defer: deferNothing, log: disk.directory, index, createTrie });
     const store = open();
     const chain = new RandomChain(5);
     const model = new ArchiveModel();

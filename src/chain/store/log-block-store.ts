@@ -81,6 +81,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
   readonly #background: BackgroundWork;
   readonly addressIndex: AddressIndex;
   #epoch = 0;
+  #waiting: (() => void)[] = [];
   readonly #published = new HeadPublisher();
   /** For `StoreFollower`s in other threads; undefined where they could not open the index. */
   readonly followable: FollowedStore | undefined;
@@ -164,6 +165,29 @@ export class LogBlockStore extends StoreView implements BlockStore {
     this.#onDamage(error);
   }
 
+  /** Nothing is written until `checked`: what is read may be wrong. */
+  holdUntilChecked(): void {
+    this.#guard.hold();
+  }
+
+  /** Every page of the index was read, and is whole. */
+  checked(): void {
+    this.#guard.release();
+    this.#background.schedule();
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** The index is in use, and nobody has read all of it yet. */
+  get isUnchecked(): boolean {
+    return this.#guard.isHeld;
+  }
+
+  /** Resolves once the index was checked; never where damage is found, which ends the process. */
+  untilChecked(): Promise<void> {
+    if (!this.isUnchecked) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
   /** What is read may be wrong: nothing is written any more. */
   giveUp(error: Error): void {
     this.#guard.poison(error);
@@ -201,7 +225,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
   }
 
   /**
-   * @throws DiskFullError, LogWriteError: it may be tried again; LogPoisonedError, StorePoisonedError;
+   * @throws DiskFullError, LogWriteError, StoreUncheckedError: it may be tried again; LogPoisonedError, StorePoisonedError;
    * InvalidStateError, StateRootMismatchError for a base whose changes are not its state
    */
   append(record: BlockRecord, nodes: NodeBatch): void {
@@ -353,7 +377,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
    * the other way round would leave an index of blocks that nothing can describe any more.
    */
   rollbackTo(number: number): void {
-    this.#guard.assertUsable();
+    this.#guard.assertReleased();
     invariant(this.isStored(number), `block ${number} must be stored to go back to it`);
     this.assertNotPruned(number, this.proofBase());
     if (number === this.head()) return;

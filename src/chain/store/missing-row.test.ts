@@ -10,6 +10,7 @@ import { TABLE, tableKey } from "../../storage/schema.ts";
 import { createLossyKv } from "../../storage/testing/lossy-kv.ts";
 import { LogFilter } from "../logs/log-filter.ts";
 import { type RandomBlock, RandomChain } from "../testing/random-chain.ts";
+import { deferNothing } from "./background-work.ts";
 import { type LogBlockStore, openLogBlockStore } from "./log-block-store.ts";
 
 const BLOCKS = 50;
@@ -40,6 +41,7 @@ test("a row lost while the store is open is an error, never a wrong answer: each
   };
   const open = () =>
     openLogBlockStore({
+      defer: deferNothing,
       log,
       index,
       mergeLimits,

@@ -25,6 +25,7 @@ import { bootId } from "../../storage/lock.ts";
 import { INDEX_FORMAT, INDEX_FORMAT_MIN, META, TABLE, tableKey } from "../../storage/schema.ts";
 import { createLossyKv } from "../../storage/testing/lossy-kv.ts";
 import { mulberry32, RandomChain } from "../testing/random-chain.ts";
+import { deferNothing } from "./background-work.ts";
 import { openDiskBlockStore } from "./open-block-store.ts";
 
 const BLOCKS = 40;
@@ -48,6 +49,7 @@ function withStore(use: (directory: string, chain: RandomChain) => void): void {
 
 function open(directory: string, reindex = false) {
   return openDiskBlockStore({
+    defer: deferNothing,
     directory,
     reindex,
     createTrie: createStateTrie,
@@ -73,6 +75,7 @@ describe("openDiskBlockStore", () => {
       assert.throws(
         () =>
           openDiskBlockStore({
+            defer: deferNothing,
             directory,
             reindex: true,
             createTrie: createStateTrie,
@@ -240,6 +243,7 @@ describe("openDiskBlockStore", () => {
   test("answers with an error where a row is missing while it is open, and rebuilds the index next time", () =>
     withStore((directory) => {
       const store = openDiskBlockStore({
+        defer: deferNothing,
         directory,
         createTrie: createStateTrie,
         openIndex(folder, onDamage) {
@@ -260,6 +264,7 @@ describe("openDiskBlockStore", () => {
     withStore((directory, chain) => {
       const withoutLmdb = () =>
         openDiskBlockStore({
+          defer: deferNothing,
           directory,
           createTrie: createStateTrie,
           openIndex() {
@@ -286,6 +291,7 @@ describe("openDiskBlockStore", () => {
       for (const hasIndex of [true, false]) {
         if (!hasIndex) rmSync(join(directory, "index"), { recursive: true });
         const store = openDiskBlockStore({
+          defer: deferNothing,
           directory,
           createTrie: createStateTrie,
           freeBytes: () => 0,

@@ -32,11 +32,12 @@ export type DiskBlockStoreOptions = StoreOptions & {
   readonly bufferLimits?: BufferLimits;
   /** openLmdbKv if not given. */
   readonly openIndex?: typeof openLmdbKv;
-  /** An index up to this size is checked before it is opened; CHECKED_FIRST_BYTES_MAX of index-files.ts if not given. */
+  /**
+   * A larger index that was closed is opened before its check, and takes no block until that has ended in the background (`LogBlockStore.isUnchecked`).
+   * An index of any size is checked before it is opened if not given.
+   */
   readonly checkedFirstBytesMax?: number;
-  /** Called when the check in the background has found nothing, for tests that wait for it. */
-  readonly onIndexChecked?: () => void;
-  /** Called when it found damage: what is read may be wrong, and no block is added any more. The next start repairs it. */
+  /** Called when that check found damage: what is read may be wrong, and no block is added any more. The next start repairs it. */
   readonly onIndexFault?: (error: Error) => void;
 };
 
@@ -124,6 +125,7 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
         return openInMemory(options, lock);
       }
       if (!(error instanceof NodeError) || !REPAIRED_BY_REINDEX.has(error.code)) throw error;
+      files.noteDamage();
       rebuild(error.message);
       return openWithLock(options, files, lock);
     }
@@ -191,26 +193,35 @@ function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: F
       },
     });
     if (isWritable) writesOnFullDisk(() => files.rebuilt());
-    const head = store.head() ?? 0;
+    if (check !== undefined) {
+      store.holdUntilChecked();
+      logger.info("index is checked while it is read: no block is made until that has ended");
+    } else {
+      warnOfSuspects(files, store, logger);
+      writesOnFullDisk(() => files.checked(store.head()));
+    }
     const begin = performance.now();
+    const onFault = (error: Error) => {
+      isSuspect = true;
+      store.giveUp(error);
+      options.onIndexFault?.(error);
+    };
     check?.start({
       onEnded(fault) {
         if (fault === undefined) {
           logger.info("index was checked", { ms: Math.round(performance.now() - begin) });
-          options.onIndexChecked?.();
+          writesOnFullDisk(() => files.checked(store.head()));
+          store.checked();
           return;
         }
-        isSuspect = true;
         const error = new KvDamagedError(`index file is damaged: ${fault}`);
-        const made = (store.head() ?? 0) - head;
-        logger.error("index is damaged: the next start checks it, and makes it anew from the block log", {
-          error,
-          made,
-        });
-        store.giveUp(error);
-        options.onIndexFault?.(error);
+        logger.error("index is damaged: the next start checks it, and makes it anew from the block log", { error });
+        onFault(error);
       },
-      onFailed: (error) => logger.warn("index could not be checked", { error }),
+      onFailed(error) {
+        logger.error("index could not be checked: the next start checks it before it opens it", { error });
+        onFault(error);
+      },
     });
     return store;
   } catch (error) {
@@ -218,6 +229,17 @@ function openWithLock(options: DiskBlockStoreOptions, files: IndexFiles, lock: F
     index.close();
     throw error;
   }
+}
+
+/** Blocks that were made since the index was last whole keep what they read of it: the rebuild takes their changes from the log. */
+function warnOfSuspects({ suspectFrom }: IndexFiles, store: LogBlockStore, logger: Logger): void {
+  if (suspectFrom === undefined || suspectFrom > (store.head() ?? 0)) return;
+  logger.warn(
+    "the index was damaged: blocks made since it was last checked can be wrong, evmintd db check --from tells",
+    {
+      from: suspectFrom,
+    },
+  );
 }
 
 /** The check of an index that was opened unseen. @throws KvDamagedError */

@@ -6,6 +6,14 @@ export class StorePoisonedError extends NodeError {
   readonly code = "STORE_POISONED";
 }
 
+/** A large index was opened before its check (ADR 142): nothing is written on what nobody has checked. */
+export class StoreUncheckedError extends NodeError {
+  readonly code = "STORE_UNCHECKED";
+  constructor() {
+    super("index is being checked: the chain is not changed until that has ended, try again later");
+  }
+}
+
 /** The block, or the state after it, is older than the first block of the log. */
 export class BlockPrunedError extends NodeError {
   readonly code = "BLOCK_PRUNED";

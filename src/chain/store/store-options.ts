@@ -14,8 +14,8 @@ export type LogBlockStoreOptions = {
   readonly createTrie: CreateTrie;
   /** Called by name before and after every step of `append`, for tests that die there. */
   readonly failPoint?: (name: string) => void;
-  /** Runs work once nothing else is to be done (`deferOn`); what waits is done with later appends alone if not given. */
-  readonly defer?: (work: () => void) => void;
+  /** Runs work once nothing else is to be done: `deferOn`, or `deferNothing` where there is no time between two blocks. */
+  readonly defer: (work: () => void) => void;
   readonly segmentBytesMax?: number;
   /** A replay commits its rows whenever it has read this much of the log; 8 MiB if not given. */
   readonly replayBytesMax?: number;

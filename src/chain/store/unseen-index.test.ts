@@ -16,6 +16,7 @@ import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import { createStateTrie } from "../../state/state-trie.ts";
 import { bootId } from "../../storage/lock.ts";
 import { TABLE, tableKey } from "../../storage/schema.ts";
+import { SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { RandomChain } from "../testing/random-chain.ts";
 import { IndexFiles } from "./index/index-files.ts";
 import type { LogBlockStore } from "./log-block-store.ts";
@@ -32,10 +33,10 @@ type Opened = {
 };
 
 /** Opens an index of any size that was closed before it is checked. */
-function openUnseen(directory: string, retention?: RetentionOptions): Opened {
-  let resolve: (fault: Error | undefined) => void = () => {};
-  const fault = new Promise<Error | undefined>((settle) => {
-    resolve = settle;
+function openUnseen(directory: string, retention?: RetentionOptions, logger = SILENT_LOGGER): Opened {
+  let onIndexFault: (fault: Error) => void = () => {};
+  const damage = new Promise<Error>((settle) => {
+    onIndexFault = settle;
   });
   const store = openDiskBlockStore({
     directory,
@@ -44,10 +45,11 @@ function openUnseen(directory: string, retention?: RetentionOptions): Opened {
     mergeLimits: { versionsMin: 20, nodeBytesMin: 20_000, blocksMin: 5, keysMax: 100 },
     checkedFirstBytesMax: 0,
     retention,
-    onIndexChecked: () => resolve(undefined),
-    onIndexFault: resolve,
+    logger,
+    defer: (work) => void setImmediate(work),
+    onIndexFault,
   });
-  return { store, fault };
+  return { store, fault: Promise.race([damage, store.untilChecked().then(() => undefined)]) };
 }
 
 /** A directory with a closed store of a random chain in it. */
@@ -107,44 +109,85 @@ function rotRowOf(directory: string, hash: Hash): void {
 
 for (const retention of [undefined, RETENTION]) {
   const which = retention === undefined ? "" : ", of a store with retention";
-  test(`an index that is opened before its check is found whole while blocks are added and merged${which}`, () =>
+  test(`an index that is opened before its check is read at once, and not written to before the check has ended${which}`, () =>
     withStore(async (directory, chain) => {
       for (let times = 0; times < 3; times++) {
         const { store, fault } = openUnseen(directory, retention);
-        let isChecked = false;
-        void fault.then(() => {
-          isChecked = true;
-        });
-        while (!isChecked) {
-          append(store, chain);
-          while (store.mergeSome());
-          while (retention !== undefined && store.pruneSome());
-          await new Promise(setImmediate);
-        }
-        assert.equal(await fault, undefined);
+        const head = store.head()!;
+        assert.deepEqual([store.isUnchecked, store.header(head)?.number], [true, head]);
+        const { record, nodes } = chain.next();
+        const written = readFileSync(dataFile(directory));
+        const works = [
+          () => store.append(record, nodes),
+          () => store.rollbackTo(head - 1),
+          () => store.mergeSome(),
+          () => store.pruneSome(),
+        ];
+        for (const work of works) assert.throws(work, { code: "STORE_UNCHECKED" });
+        // What was deferred at the opening has had its turn.
+        await new Promise(setImmediate);
+        if (store.isUnchecked) assert.ok(written.equals(readFileSync(dataFile(directory))));
+        assert.deepEqual([await fault, store.isUnchecked], [undefined, false]);
+        store.append(record, nodes);
+        for (let i = 0; i < 20; i++) append(store, chain);
+        while (store.mergeSome());
+        while (retention !== undefined && store.pruneSome());
+        assert.deepEqual(store.check().faults, []);
         store.close();
         assert.match(stateOf(directory), /^clean /);
       }
     }, retention));
 }
 
-test("what the medium changed is found while the index is open: no block is added, and the next start makes it anew", () =>
+test("what the medium changed is found while the index is open: no block was added, none is, and the next start makes it anew", () =>
   withStore(async (directory, chain) => {
     const { store } = openUnseen(directory);
+    await store.untilChecked();
     const hash = store.blockHash(7)!;
     store.close();
     rotRowOf(directory, hash);
     const damaged = openUnseen(directory);
-    append(damaged.store, chain);
+    const { record, nodes } = chain.next();
+    assert.throws(() => damaged.store.append(record, nodes), { code: "STORE_UNCHECKED" });
     const fault = await damaged.fault;
     assert.equal((fault as { code?: string } | undefined)?.code, "STORE_CORRUPT_INDEX");
-    assert.throws(() => append(damaged.store, chain), { code: "STORE_POISONED" });
+    assert.throws(() => damaged.store.append(record, nodes), { code: "STORE_POISONED" });
     damaged.store.close();
     assert.doesNotMatch(stateOf(directory), /^clean/);
     const repaired = openUnseen(directory);
-    assert.equal(repaired.store.replayedBlocks, BLOCKS + 1);
+    assert.deepEqual([repaired.store.replayedBlocks, repaired.store.isUnchecked], [BLOCKS, false]);
     assert.deepEqual(repaired.store.check().faults, []);
     repaired.store.close();
+  }));
+
+test("a rebuild of a damaged index names the first block that was made since the index was last checked", () =>
+  withStore(async (directory, chain) => {
+    const rotten = async (blocks: number) => {
+      const { store } = openUnseen(directory);
+      await store.untilChecked();
+      for (let i = 0; i < blocks; i++) append(store, chain);
+      const hash = store.blockHash(7)!;
+      store.close();
+      rotRowOf(directory, hash);
+    };
+    const repair = async () => {
+      const { store, fault } = openUnseen(directory);
+      assert.ok((await fault) instanceof Error);
+      store.close();
+      const warned: unknown[] = [];
+      const logger = { ...SILENT_LOGGER, warn: (_: string, data?: object) => warned.push(data) };
+      openUnseen(directory, undefined, logger).store.close();
+      return warned.flatMap((data) => (data as { from?: number }).from ?? []);
+    };
+    await rotten(3);
+    // 40 blocks from 0 on were there at the check.
+    assert.deepEqual(await repair(), [BLOCKS]);
+    await rotten(0);
+    assert.deepEqual(await repair(), []);
+    // Nobody knows it of a home that another version has left.
+    await rotten(2);
+    rmSync(join(directory, "index.checked"));
+    assert.deepEqual(await repair(), []);
   }));
 
 test("a process that is killed before the check has ended leaves an index that is checked before it is opened", () =>
@@ -159,20 +202,27 @@ test("a process that is killed before the check has ended leaves an index that i
     repaired.store.close();
   }));
 
-test("an index that is closed before its check has ended is checked at the next start", () =>
+test("an index that is closed before its check has ended is not clean: the next start checks it before it opens it", () =>
   withStore(async (directory) => {
     const { store } = openUnseen(directory);
+    await store.untilChecked();
     const hash = store.blockHash(7)!;
     store.close();
+    openUnseen(directory).store.close();
+    assert.equal(stateOf(directory), "unchecked");
+    const whole = openUnseen(directory);
+    assert.deepEqual([whole.store.isUnchecked, whole.store.replayedBlocks], [false, 0]);
+    whole.store.close();
+    assert.match(stateOf(directory), /^clean /);
     rotRowOf(directory, hash);
     openUnseen(directory).store.close();
-    assert.match(stateOf(directory), /^clean /);
-    const next = openUnseen(directory);
-    assert.ok((await next.fault) instanceof Error);
-    next.store.close();
+    assert.equal(stateOf(directory), "unchecked");
+    const repaired = openUnseen(directory);
+    assert.deepEqual([repaired.store.isUnchecked, repaired.store.replayedBlocks], [false, BLOCKS]);
+    repaired.store.close();
   }));
 
-test("a small index is checked before it is opened, whatever is known of it", () =>
+test("an index of any size is checked before it is opened where its owner does not wait for a check", () =>
   withStore((directory) => {
     const { store } = openUnseen(directory);
     const hash = store.blockHash(7)!;

@@ -8,6 +8,7 @@ import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { META } from "../../storage/schema.ts";
 import { RandomChain } from "../testing/random-chain.ts";
+import { deferNothing } from "./background-work.ts";
 import { metaKey } from "./index/block-rows.ts";
 import { MERGE_LIMITS } from "./index/index-merge.ts";
 import { openLogBlockStore } from "./log-block-store.ts";
@@ -41,7 +42,7 @@ function reopened(freeBytes: number, interruptedAfter = 0) {
   }
   for (let i = 0; i < interruptedAfter; i++) killed.mergeSome();
   const options = { mergeLimits: { ...waiting, blocksMin: 2 }, freeBytes: () => freeBytes };
-  const head = openLogBlockStore({ ...files, ...options }).head();
+  const head = openLogBlockStore({ defer: deferNothing, ...files, ...options }).head();
   return { head, hasMerged: files.index.get(metaKey(META.checkpoint)) !== undefined };
 }
 

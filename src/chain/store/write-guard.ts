@@ -1,6 +1,6 @@
 import { statfsSync } from "node:fs";
 import { invariant } from "../../errors.ts";
-import { DiskFullError, StorePoisonedError } from "./store-errors.ts";
+import { DiskFullError, StorePoisonedError, StoreUncheckedError } from "./store-errors.ts";
 
 /**
  * Below this much space no block is taken. The index is a writable memory map of a file with holes:
@@ -8,11 +8,12 @@ import { DiskFullError, StorePoisonedError } from "./store-errors.ts";
  */
 export const FREE_BYTES_MIN = 64 << 20;
 
-/** Whether a store may be written to: it is open, no write has failed halfway, and the disk has space. */
+/** Whether a store may be written to: it is open, its index was checked, no write has failed halfway, and the disk has space. */
 export class WriteGuard {
   readonly #freeBytes: () => number;
   #poison: unknown;
   #isClosed = false;
+  #isHeld = false;
 
   constructor(freeBytes: () => number) {
     this.#freeBytes = freeBytes;
@@ -22,13 +23,27 @@ export class WriteGuard {
     return this.#isClosed;
   }
 
+  /** True from `hold` until `release`. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** Nothing is written until `release`. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
+  }
+
   close(): void {
     this.#isClosed = true;
   }
 
   /** True where nothing forbids to write. */
   canWrite(): boolean {
-    return !this.#isClosed && this.#poison === undefined && this.#hasSpace();
+    return !this.#isClosed && !this.#isHeld && this.#poison === undefined && this.#hasSpace();
   }
 
   /** @throws StorePoisonedError */
@@ -38,9 +53,15 @@ export class WriteGuard {
     throw new StorePoisonedError("store needs to be opened again", {}, { cause: this.#poison });
   }
 
-  /** @throws StorePoisonedError, DiskFullError */
-  assertWritable(): void {
+  /** @throws StorePoisonedError, StoreUncheckedError */
+  assertReleased(): void {
     this.assertUsable();
+    if (this.#isHeld) throw new StoreUncheckedError();
+  }
+
+  /** @throws StorePoisonedError, StoreUncheckedError, DiskFullError */
+  assertWritable(): void {
+    this.assertReleased();
     if (this.#hasSpace()) return;
     throw new DiskFullError({ freeBytes: this.#freeBytes(), neededBytes: FREE_BYTES_MIN });
   }

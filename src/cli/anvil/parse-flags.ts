@@ -1,6 +1,6 @@
 import { OPTIONS } from "../../config/schema.ts";
-import { nearest } from "../../config/unknown-keys.ts";
 import { boolean } from "../../config/value-types.ts";
+import { nearest } from "../../primitives/nearest.ts";
 import { UsageError } from "../errors.ts";
 import { ANVIL_FLAGS, type AnvilFlag } from "./flags.ts";
 

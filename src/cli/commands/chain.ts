@@ -50,10 +50,14 @@ export async function exportStateFile(
   printJson(result, context);
 }
 
-/** Reads the whole store and reports what is wrong with it; fails when something is. */
-export async function checkDatabase(config: Config, context: CliContext): Promise<void> {
+/**
+ * Reads the whole store and reports what is wrong with it; fails when something is.
+ * @param fromText the first block to execute again; none if not given
+ */
+export async function checkDatabase(config: Config, fromText: string | undefined, context: CliContext): Promise<void> {
+  const from = fromText === undefined ? undefined : parseNumber(fromText);
   const { head, faults } = await work("check", config, context, (operations, log, options) =>
-    operations.checkStore(config, log, options),
+    operations.checkStore(config, log, { ...options, from }),
   );
   printJson({ head, faults }, context);
   if (faults.length > 0) throw new CommandError(`${faults.length} faults found`);

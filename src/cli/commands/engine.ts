@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
+import { readGenesisText } from "../../config/genesis/genesis-file.ts";
 import { cometbftPath, genesisPath } from "../../config/home.ts";
 import { remoteSignerOf } from "../../config/remote-signer.ts";
 import { engineRpcSocket, nodeIdOf } from "../../consensus/cometbft/home/home.ts";
@@ -91,8 +92,8 @@ export function invite(config: Config, flags: { readonly address?: string }, { s
     warn(`${local.length} of ${peers.length} peers are reached from this machine alone: --address HOST`);
   stdout.write(
     renderNetworkFile({
-      genesis: readFileSync(genesisPath(home), "utf8"),
-      engineGenesis: readFileSync(join(directory, "config", "genesis.json"), "utf8"),
+      genesis: readGenesisText(genesisPath(home)),
+      engineGenesis: readGenesisText(join(directory, "config", "genesis.json")),
       blockTimeMs: intervalOf(consensus),
       localNet: cometbft.localNet,
       allowedNodesContract: cometbft.allowedNodesContract,

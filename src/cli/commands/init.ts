@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { editAppToml, renderAppToml } from "../../config/app-toml.ts";
 import { DEFAULT_CHAIN_ID, renderGenesis } from "../../config/genesis/genesis.ts";
+import { readGenesisText } from "../../config/genesis/genesis-file.ts";
 import { appTomlPath, cometbftPath, dataPath, genesisPath, keystorePath } from "../../config/home.ts";
 import { createJwtSecret } from "../../config/secrets.ts";
 import { createEngineGenesis, createEngineKeys } from "../../consensus/cometbft/home/home.ts";
@@ -137,9 +138,9 @@ function parseAccount(flag: string, text: string): Address {
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return readGenesisText(file);
   } catch (cause) {
-    throw new UsageError(`--genesis: cannot read ${file}`, { file }, { cause });
+    throw new UsageError(`--genesis: cannot read ${file}: ${(cause as Error).message}`, { file }, { cause });
   }
 }
 

@@ -1,10 +1,11 @@
-import { readFileSync } from "node:fs";
 import { genesisBlock } from "../../chain/genesis-block.ts";
+import { GENESIS_FILE_BYTES_MAX } from "../../config/genesis/genesis-file.ts";
 import { nodeAddresses } from "../../config/value-types.ts";
 import { engineChainId } from "../../consensus/chain-start.ts";
 import { parseGenesis } from "../../params/genesis.ts";
 import { type Address, parseAddress } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { readTextFile } from "../../storage/read-file.ts";
 import { CommandError, UsageError } from "../errors.ts";
 
 /** What a node needs to join a network: the two geneses byte by byte, the settings that have to agree, and nodes to connect to. */
@@ -38,9 +39,9 @@ export function renderNetworkFile(network: Omit<NetworkFile, "chainId" | "genesi
 export function readNetworkFile(path: string): NetworkFile {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readTextFile(path, { bytesMax: 2 * GENESIS_FILE_BYTES_MAX });
   } catch (cause) {
-    throw new UsageError(`--join: cannot read ${path}`, { path }, { cause });
+    throw new UsageError(`--join: cannot read ${path}: ${(cause as Error).message}`, { path }, { cause });
   }
   const network = decode(text);
   if (typeof network === "string") {

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { agreedConfig } from "../../chain/agreement/agreed-config.ts";
 import { forkConfigs } from "../../chain/fork-config.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
 import type { Config } from "../../config/config.ts";
+import { readGenesisText } from "../../config/genesis/genesis-file.ts";
 import { cometbftPath, devGenesisPath, genesisPath } from "../../config/home.ts";
 import { genesisRules } from "../../consensus/chain-start.ts";
 import { assertEngineGenesis, assertEngineRules } from "../../consensus/cometbft/home/home.ts";
@@ -27,7 +28,7 @@ export type OwnChain = {
 export function readOwnChain({ home, dev }: Pick<Config, "home" | "dev">): OwnChain | undefined {
   const file = dev ? devGenesisPath(home) : genesisPath(home);
   if (!existsSync(file)) return undefined;
-  const genesis = parseGenesis(readFileSync(file, "utf8"));
+  const genesis = parseGenesis(readGenesisText(file));
   const { block } = genesisBlock(genesis);
   return { config: genesis.config, genesisHash: block.hash, genesisTime: block.header.timestamp };
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DEV_BALANCE, DEV_CHAIN_ID, DEV_WALLET, type DevAccount, devAccounts } from "../../keystore/dev-accounts.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
@@ -13,6 +13,7 @@ import { devGenesisPath } from "../home.ts";
 import { forksAtGenesis } from "./dev-rules.ts";
 import { openDevWallet } from "./dev-wallet.ts";
 import { renderGenesis } from "./genesis.ts";
+import { readGenesisText } from "./genesis-file.ts";
 import { PREDEPLOYS, type Predeploy } from "./predeploys.ts";
 
 type DevConfig = Pick<Config, "dev" | "home" | "devChain">;
@@ -44,7 +45,7 @@ export function openDevGenesis(config: DevConfig, storedTimestamp: number | unde
     return parseGenesis(legacy);
   }
   const isNew = !existsSync(path);
-  const text = isNew ? devGenesisText(config) : readFileSync(path, "utf8");
+  const text = isNew ? devGenesisText(config) : readGenesisText(path);
   const genesis = parseGenesis(text);
   if (isNew) {
     makeFolder(dirname(path));
@@ -171,8 +172,12 @@ function hasSameForks(a: ChainConfig, b: ChainConfig): boolean {
 /** @throws InvalidConfigError */
 function readGenesisFile(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readGenesisText(path);
   } catch (cause) {
-    throw new InvalidConfigError(`dev.genesis: cannot read ${path}`, { key: "dev.genesis" }, { cause });
+    throw new InvalidConfigError(
+      `dev.genesis: cannot read ${path}: ${(cause as Error).message}`,
+      { key: "dev.genesis" },
+      { cause },
+    );
   }
 }

@@ -1,11 +1,12 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DEV_WALLET, type DevWallet, isSameWallet } from "../../keystore/dev-accounts.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
+import { readJsonFile } from "../../storage/read-file.ts";
 import { createFile } from "../../storage/replace-file.ts";
 import type { Config } from "../config.ts";
 import { InvalidConfigError } from "../errors.ts";
-import { devGenesisPath, devWalletPath, forkPointPath, isInMemory } from "../home.ts";
+import { CONFIG_FILE_BYTES_MAX, devGenesisPath, devWalletPath, forkPointPath, isInMemory } from "../home.ts";
 import { derivationPath } from "../value-types.ts";
 
 type DevConfig = Pick<Config, "dev" | "home" | "devChain">;
@@ -49,7 +50,10 @@ function readWallet(file: string): DevWallet {
       { cause },
     );
   try {
-    const json = JSON.parse(readFileSync(file, "utf8")) as { mnemonic?: unknown; derivationPath?: unknown } | null;
+    const json = readJsonFile(file, { bytesMax: CONFIG_FILE_BYTES_MAX }) as {
+      mnemonic?: unknown;
+      derivationPath?: unknown;
+    } | null;
     const path = typeof json?.derivationPath === "string" ? derivationPath.parse(json.derivationPath) : undefined;
     if (typeof json?.mnemonic === "string" && path !== undefined) return { phrase: json.mnemonic, path };
   } catch (error) {

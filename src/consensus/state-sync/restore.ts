@@ -1,5 +1,6 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { deferNothing } from "../../chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../chain/store/open-block-store.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import type { Hash } from "../../primitives/hash.ts";
@@ -135,7 +136,7 @@ function store({ record, nodes }: WholeSnapshot, directory: string): void {
   const unfinished = `${directory}.restoring`;
   rmSync(unfinished, { recursive: true, force: true });
   try {
-    const target = openDiskBlockStore({ directory: unfinished, createTrie: createStateTrie });
+    const target = openDiskBlockStore({ defer: deferNothing, directory: unfinished, createTrie: createStateTrie });
     try {
       target.append(record, nodes);
     } finally {

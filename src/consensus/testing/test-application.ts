@@ -1,5 +1,6 @@
 import { createChain } from "../../chain/chain.ts";
 import { genesisBlock, genesisState } from "../../chain/genesis-block.ts";
+import { deferNothing } from "../../chain/store/background-work.ts";
 import { openLogBlockStore } from "../../chain/store/log-block-store.ts";
 import { VerifiedBlobs } from "../../crypto/kzg/verified-blobs.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
@@ -90,6 +91,7 @@ export function openTestApplication(
 ) {
   const { gasLimit = GAS_LIMIT, feeRecipient = () => PROPOSER } = options;
   const store = openLogBlockStore({
+    defer: deferNothing,
     log: options.log ?? createMemoryLogDirectory(),
     index: createMemoryKv(),
     createTrie: createStateTrie,

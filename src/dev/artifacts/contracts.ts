@@ -45,7 +45,9 @@ export class Contracts {
     this.#all.push(contract);
     const { length } = contract.runtime.bytes;
     if (length > 0) {
-      this.#byRuntimeLength.set(length, [...(this.#byRuntimeLength.get(length) ?? []), contract]);
+      const same = this.#byRuntimeLength.get(length);
+      if (same === undefined) this.#byRuntimeLength.set(length, [contract]);
+      else same.push(contract);
     }
     if (contract.creation.bytes.length > 0) this.#creatable.push(contract);
     for (const item of contract.abi) {

@@ -1,3 +1,4 @@
+import { NodeError } from "../../errors.ts";
 import { hexToBytes, isData } from "../../primitives/hex.ts";
 import type { AbiItem } from "./abi.ts";
 import type { CompiledCode, Contract, SourceMap, SourceTexts } from "./contracts.ts";
@@ -128,24 +129,156 @@ function compiledCode(
 ): CompiledCode {
   const linked = object.replace(UNLINKED, "0".repeat(40));
   const hex = linked.startsWith("0x") ? linked : `0x${linked}`;
+  const bytes = isData(hex) ? hexToBytes(hex) : new Uint8Array(0);
+  const ranges = [immutableReferences, ...Object.values(linkReferences)].flatMap((each) => Object.values(each).flat());
+  // Every comparison with deployed code fills them.
+  const filled = ranges.reduce((sum, { length }) => sum + length, ranges.length);
+  if (bytes.length > 0 && filled > 2 * bytes.length) {
+    throw new MalformedArtifactError("there are more immutables and libraries than code");
+  }
   return {
-    bytes: isData(hex) ? hexToBytes(hex) : new Uint8Array(0),
+    bytes,
     placeholders: [
-      ...[immutableReferences, ...Object.values(linkReferences)]
-        .flatMap((ranges) => Object.values(ranges).flat())
-        .map(({ start, length }) => [start, length] as const),
+      ...ranges.map(({ start, length }) => [start, length] as const),
       ...(CALL_PROTECTION.test(hex) ? [[1, 20] as const] : []),
     ],
     sourceMap: sourceMap ? { text: sourceMap, source } : undefined,
   };
 }
 
-export function isFoundry(json: Json | undefined): boolean {
-  const { abi, bytecode } = json ?? {};
-  return Array.isArray(abi) && typeof bytecode === "object" && bytecode !== null;
+/** A file looks like an artifact and does not have the shape of one. */
+export class MalformedArtifactError extends NodeError {
+  readonly code = "ARTIFACT_MALFORMED";
 }
 
-export function isHardhat(json: Json | undefined): json is Json & HardhatArtifact {
-  const { abi, bytecode, contractName } = json ?? {};
-  return Array.isArray(abi) && typeof bytecode === "string" && typeof contractName === "string";
+/** A file of artifacts, by who wrote it. */
+export type Artifact =
+  | { readonly kind: "foundry"; readonly artifact: FoundryArtifact }
+  | { readonly kind: "hardhat"; readonly artifact: HardhatArtifact }
+  /** Input and output of solc; Hardhat 3 has the input in another file. */
+  | { readonly kind: "build"; readonly input: SolcInput | undefined; readonly output: SolcOutput };
+
+/**
+ * The artifact that `json` is, whatever it came from; undefined where it looks like none.
+ * @throws MalformedArtifactError with the place
+ */
+export function decodeArtifact(json: unknown): Artifact | undefined {
+  const { abi, bytecode, deployedBytecode, contractName, output, input } = Object(json) as Json;
+  if (Object(output).contracts !== undefined) {
+    OUTPUT(output, "output");
+    return { kind: "build", input: input === undefined ? undefined : decodeInput(input), output: output as SolcOutput };
+  }
+  if (!Array.isArray(abi)) return undefined;
+  if (typeof contractName === "string" && (bytecode !== undefined || deployedBytecode !== undefined)) {
+    HARDHAT(json, "artifact");
+    return { kind: "hardhat", artifact: json as HardhatArtifact };
+  }
+  if (bytecode === undefined || typeof bytecode === "string") return undefined;
+  FOUNDRY(json, "artifact");
+  return { kind: "foundry", artifact: json as FoundryArtifact };
 }
+
+/** The input of a build-info. @throws MalformedArtifactError */
+export function decodeInput(input: unknown): SolcInput {
+  INPUT(input, "input");
+  return input as SolcInput;
+}
+
+/** The ABI and the runtime code of a contract, as solc has them. @throws MalformedArtifactError */
+export function decodeContract(contract: unknown): SolcContract {
+  CONTRACT(contract, "contract");
+  return contract as SolcContract;
+}
+
+/** @throws MalformedArtifactError unless `value` is of the shape. @param place where it is */
+type Shape = (value: unknown, place: string) => void;
+
+function malformed(place: string, what: string): never {
+  throw new MalformedArtifactError(`${place.slice(0, 200)} is not ${what}`);
+}
+
+const text: Shape = (value, place) => typeof value === "string" || malformed(place, "a text");
+const count: Shape = (value, place) =>
+  (Number.isSafeInteger(value) && (value as number) >= 0) || malformed(place, "a number");
+
+function optional(shape: Shape): Shape {
+  return (value, place) => value === undefined || shape(value, place);
+}
+
+function list(shape: Shape): Shape {
+  return (value, place) => {
+    if (!Array.isArray(value)) malformed(place, "a list");
+    for (const [i, each] of (value as unknown[]).entries()) shape(each, `${place}[${i}]`);
+  };
+}
+
+function entriesOf(value: unknown, place: string): (readonly [string, unknown])[] {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) malformed(place, "an object");
+  return Object.entries(value as object);
+}
+
+/** Members by any name. */
+function record(shape: Shape): Shape {
+  return (value, place) => {
+    for (const [name, each] of entriesOf(value, place)) shape(each, `${place}.${name}`);
+  };
+}
+
+/** These members, and others that nobody reads. */
+function members(shapes: Readonly<Record<string, Shape>>): Shape {
+  return (value, place) => {
+    entriesOf(value, place);
+    for (const [name, shape] of Object.entries(shapes)) shape((value as Json)[name], `${place}.${name}`);
+  };
+}
+
+/** Tuples in tuples of a parameter: structures of real contracts have a few. */
+const TUPLE_DEPTH_MAX = 32;
+
+function parameter(depth: number): Shape {
+  return (value, place) => {
+    if (depth > TUPLE_DEPTH_MAX) malformed(place, `one of ${TUPLE_DEPTH_MAX} tuples in each other at most`);
+    members({ type: text, name: optional(text), components: optional(list(parameter(depth + 1))) })(value, place);
+  };
+}
+
+const PARAMETERS = optional(list(parameter(0)));
+const ABI = list(members({ type: text, name: optional(text), inputs: PARAMETERS, outputs: PARAMETERS }));
+const RANGES = optional(record(list(members({ start: count, length: count }))));
+const LINKS = optional(record(RANGES));
+const CODE: Shape = members({
+  object: optional(text),
+  sourceMap: optional(text),
+  immutableReferences: RANGES,
+  linkReferences: LINKS,
+});
+const CONTRACT: Shape = members({
+  abi: optional(ABI),
+  evm: optional(members({ bytecode: optional(CODE), deployedBytecode: optional(CODE) })),
+});
+const OUTPUT = members({
+  contracts: record(record(CONTRACT)),
+  sources: optional(record(members({ id: count }))),
+});
+const INPUT = members({ sources: optional(record(members({ content: optional(text) }))) });
+const FOUNDRY = members({
+  abi: ABI,
+  bytecode: CODE,
+  deployedBytecode: CODE,
+  id: optional(count),
+  metadata: optional(
+    members({
+      settings: optional(members({ compilationTarget: optional(record(text)) })),
+      sources: optional(record(members({ keccak256: optional(text) }))),
+    }),
+  ),
+});
+const HARDHAT = members({
+  abi: ABI,
+  contractName: text,
+  bytecode: text,
+  deployedBytecode: text,
+  immutableReferences: RANGES,
+  linkReferences: LINKS,
+  deployedLinkReferences: LINKS,
+});

@@ -1,57 +1,72 @@
-import { type Dirent, readdirSync, readFileSync } from "node:fs";
+import { type Dirent, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
+import { type FileBounds, readJsonFile, readTextFile } from "../../storage/read-file.ts";
 import type { SourceMap, SourceTexts } from "./contracts.ts";
 import { Contracts } from "./contracts.ts";
 import {
   contractOfFoundry,
   contractOfHardhat,
   contractsOfBuild,
+  decodeArtifact,
+  decodeInput,
   type FoundryArtifact,
-  isFoundry,
-  isHardhat,
   type Json,
-  type SolcInput,
-  type SolcOutput,
 } from "./parse-artifact.ts";
 
 /** Larger ones are no artifacts: a build-info of a large project has some 50 MB. */
-const FILE_BYTES_MAX = 256 << 20;
+const BOUNDS: FileBounds = { bytesMax: 128 << 20 };
+
+/** Called with a file that is passed over, and why. */
+type OnPassedOver = (file: string, reason: string) => void;
 
 /**
  * The contracts of a folder that Foundry (`out`) or Hardhat (`artifacts`, with its build-info) wrote. Files that hold something else are
- * passed over.
+ * passed over; `onPassedOver` is called for those that cannot be read, or look like an artifact and are not of its shape.
  * @throws what the file system throws for `directory`
  */
-export function readArtifacts(directory: string): Contracts {
+export function readArtifacts(directory: string, onPassedOver: OnPassedOver): Contracts {
   const contracts = new Contracts();
-  const files = jsonFiles(directory).map((file) => ({ file, json: readJson(file) }));
-  const foundry = files.filter(({ json }) => isFoundry(json)) as unknown as readonly {
-    readonly file: string;
-    readonly json: FoundryArtifact;
-  }[];
+  /** What `read` returns of `file`; undefined for a file that is passed over. */
+  const ofFile = <T>(file: string, read: () => T): T | undefined => {
+    try {
+      return read();
+    } catch (error) {
+      onPassedOver(file, (error as Error).message);
+      return undefined;
+    }
+  };
+  const files = jsonFiles(directory).flatMap((file) => {
+    const artifact = ofFile(file, () => decodeArtifact(readJsonFile(file, BOUNDS)));
+    return artifact === undefined ? [] : [{ file, ...artifact }];
+  });
+  const foundry = files.flatMap((each) => (each.kind === "foundry" ? [each] : []));
   const sources = foundrySources(
     directory,
-    foundry.map(({ json }) => json),
+    foundry.map(({ artifact }) => artifact),
   );
-  for (const { file, json } of foundry) {
-    const contract = contractOfFoundry(json, basename(file, ".json"), sources);
-    contracts.add({ ...contract, sources: () => foundryTexts(directory, json) });
+  for (const { file, artifact } of foundry) {
+    const contract = ofFile(file, () => contractOfFoundry(artifact, basename(file, ".json"), sources));
+    if (contract !== undefined) contracts.add({ ...contract, sources: () => foundryTexts(directory, artifact) });
   }
   const built = new Set<string>();
-  for (const { file, json } of files) {
-    const output = json?.["output"] as SolcOutput | undefined;
-    if (output?.contracts === undefined) continue;
+  for (const each of files) {
+    if (each.kind !== "build") continue;
+    const { file, output } = each;
     // Hardhat 3 has input and output in two files.
-    const input = json?.["input"] ?? readJson(file.replace(/\.output\.json$/, ".json"))?.["input"];
-    for (const contract of contractsOfBuild((input ?? {}) as SolcInput, output)) {
+    const inputFile = file.replace(/\.output\.json$/, ".json");
+    const readInput = () => decodeInput((Object(readJsonFile(inputFile, BOUNDS)) as Json)["input"] ?? {});
+    const input = each.input ?? (inputFile === file ? {} : (ofFile(inputFile, readInput) ?? {}));
+    for (const contract of ofFile(file, () => contractsOfBuild(input, output)) ?? []) {
       built.add(contract.name);
       contracts.add(contract);
     }
   }
-  for (const { json } of files) {
-    if (isHardhat(json) && !built.has(json.contractName)) contracts.add(contractOfHardhat(json));
+  for (const each of files) {
+    if (each.kind !== "hardhat" || built.has(each.artifact.contractName)) continue;
+    const contract = ofFile(each.file, () => contractOfHardhat(each.artifact));
+    if (contract !== undefined) contracts.add(contract);
   }
   return contracts;
 }
@@ -97,22 +112,11 @@ function jsonFiles(directory: string): string[] {
     .sort();
 }
 
-function readJson(file: string): Json | undefined {
-  const text = readText(file);
-  try {
-    return text === undefined ? undefined : (JSON.parse(text) as Json);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
+/** undefined where there is none that can be read. */
 function readText(file: string): string | undefined {
   try {
-    const text = readFileSync(file, "utf8");
-    return text.length > FILE_BYTES_MAX ? undefined : text;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
+    return readTextFile(file, BOUNDS);
+  } catch {
+    return undefined;
   }
 }

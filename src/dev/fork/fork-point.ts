@@ -1,11 +1,12 @@
-import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { GenesisAccount } from "../../params/genesis-account.ts";
 import { type Address, parseAddress } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
+import { ifPresent } from "../../storage/if-present.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
+import { readJsonFile } from "../../storage/read-file.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import type { Header } from "../../types/header.ts";
 import { decodeHeader, encodeHeader } from "../../types/header-codec.ts";
@@ -117,10 +118,11 @@ type ForkFile = {
 
 /** The choice of a home; undefined: none was stored. @throws ForkFileError, ForkHeaderError */
 export function loadForkChoice(path: string): ForkChoice | undefined {
-  if (!existsSync(path)) return undefined;
   let choice: ForkChoice;
   try {
-    choice = choiceOf(JSON.parse(readFileSync(path, "utf8")) as ForkFile);
+    const file = ifPresent(() => readJsonFile(path, { bytesMax: FORK_FILE_BYTES_MAX }));
+    if (file === undefined) return undefined;
+    choice = choiceOf(file as ForkFile);
   } catch (cause) {
     throw new ForkFileError(`${path} names no block to continue: ${REMEDY}`, { path }, { cause });
   }
@@ -128,6 +130,8 @@ export function loadForkChoice(path: string): ForkChoice | undefined {
   return choice;
 }
 
+/** Headers and the accounts that a dev chain is given. */
+const FORK_FILE_BYTES_MAX = 64 << 20;
 const REMEDY = "choose another --home, or remove this one";
 
 function choiceOf(file: ForkFile): ForkChoice {

@@ -38,6 +38,7 @@ export function emitInterpreter(
   module.export("addBalance", journal.addBalance);
   module.export("subBalance", journal.subBalance);
   module.export("hasBalance", journal.hasBalance);
+  module.export("hasRoom", journal.hasRoom);
   module.export("isEmpty", journal.isEmpty);
   module.export("keccak", runtime.keccak);
   const frames = defineFrames(module, runtime.copies);

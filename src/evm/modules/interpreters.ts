@@ -16,6 +16,7 @@ export type Interpreter = {
   addBalance(record: number, value: number): void;
   subBalance(record: number, value: number): void;
   hasBalance(record: number, value: number): number;
+  hasRoom(record: number, value: number): number;
   isEmpty(record: number): number;
   keccak(bytes: number, size: number, target: number): void;
   pushFrame(saved: number, snapshot: number): void;

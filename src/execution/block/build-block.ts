@@ -37,6 +37,7 @@ import {
   type SystemUpdate,
   type TransactionResult,
 } from "./block-execution.ts";
+import { depositsOf } from "./system-calls.ts";
 
 const ZERO_NONCE = new Uint8Array(8);
 
@@ -119,11 +120,15 @@ export class BlockBuilder extends BlockExecution {
     this.#beforeTransaction = options.beforeTransaction;
   }
 
-  /** As `addTransaction`, at the end of the block. */
+  /**
+   * As `addTransaction`, at the end of the block.
+   * @throws InvalidBlockError where no block with it is valid; the builder cannot be used afterwards
+   */
   add(tx: Transaction, sender?: Address): TransactionResult {
     this.#beforeTransaction?.(tx);
     checkMinimumTip(tx, this.header.baseFeePerGas ?? 0n, this.#config);
     const added = this.addTransaction(tx, this.#allowed(tx, sender));
+    if (isAtLeast(this.context.hardfork, "prague")) depositsOf([added.receipt], this.#config.depositContractAddress);
     this.#transactions.push(tx);
     return added;
   }

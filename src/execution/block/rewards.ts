@@ -1,5 +1,5 @@
 import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
-import { EMPTY_ACCOUNT } from "../../state/account.ts";
+import { credited, EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { WorldState } from "../../state/world-state.ts";
 import type { Withdrawal } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
@@ -27,8 +27,7 @@ export function applyRewards(
   const reward = blockReward(hardfork, header.difficulty);
   if (reward === 0n) return;
   const credit = (coinbase: Header["coinbase"], amount: bigint) => {
-    const account = state.account(coinbase) ?? EMPTY_ACCOUNT;
-    state.setAccount(coinbase, { ...account, balance: account.balance + amount });
+    state.setAccount(coinbase, credited(state.account(coinbase) ?? EMPTY_ACCOUNT, amount));
   };
   for (const uncle of uncles) {
     // An uncle is one to six blocks old and loses an eighth for each.
@@ -43,8 +42,7 @@ const WEI_PER_GWEI = 1_000_000_000n;
 /** EIP-4895: credits each withdrawal; an account that is empty afterwards is not created. */
 export function applyWithdrawals(withdrawals: readonly Withdrawal[], state: WorldState): void {
   for (const { address, amount } of withdrawals) {
-    const account = state.account(address) ?? EMPTY_ACCOUNT;
-    state.setAccount(address, { ...account, balance: account.balance + amount * WEI_PER_GWEI });
+    state.setAccount(address, credited(state.account(address) ?? EMPTY_ACCOUNT, amount * WEI_PER_GWEI));
   }
   state.finalizeTransaction({ selfDestructs: [], deleteEmptyTouched: true });
 }

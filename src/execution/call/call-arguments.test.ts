@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { messageFromCall, transactionFieldsOf } from "./call-arguments.ts";
+import { assertBlobFeeHasBlobs, messageFromCall, transactionFieldsOf } from "./call-arguments.ts";
 
 const defaults = { chainId: 1n, baseFeePerGas: 7n, gasCap: 1_000n };
 
@@ -25,7 +25,27 @@ test("messageFromCall derives the effective price", () => {
 
 test("messageFromCall gives blobs without a cap the cap 0", () => {
   const blobVersionedHashes = [`0x01${"00".repeat(31)}` as Hash];
-  assert.equal(messageFromCall({ blobVersionedHashes }, defaults).maxFeePerBlobGas, 0n);
+  assert.equal(messageFromCall({ to: ZERO_ADDRESS, blobVersionedHashes }, defaults).maxFeePerBlobGas, 0n);
+});
+
+test("messageFromCall refuses creations of types that cannot create, also with empty lists", () => {
+  for (const to of [undefined, null]) {
+    assert.throws(() => messageFromCall({ to, blobVersionedHashes: [] }, defaults), {
+      message: "blob transaction of type create",
+    });
+    assert.throws(() => messageFromCall({ to, authorizationList: [] }, defaults), {
+      message: "EIP-7702 transaction cannot be used to create contract",
+    });
+  }
+});
+
+test("assertBlobFeeHasBlobs wants blobs where there is a price for them", () => {
+  const message = "maxFeePerBlobGas specified without blobVersionedHashes";
+  for (const blobVersionedHashes of [undefined, []]) {
+    assert.throws(() => assertBlobFeeHasBlobs({ maxFeePerBlobGas: 1n, blobVersionedHashes }), { message });
+  }
+  assertBlobFeeHasBlobs({ maxFeePerBlobGas: 1n, blobVersionedHashes: [`0x01${"00".repeat(31)}` as Hash] });
+  assertBlobFeeHasBlobs({});
 });
 
 test("transactionFieldsOf picks the type that the fields need", () => {

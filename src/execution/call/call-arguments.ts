@@ -60,6 +60,7 @@ type CallDefaults = {
  */
 export function messageFromCall(args: CallArguments, defaults: CallDefaults): TransactionMessage {
   assertOnePriceForm(args);
+  assertTypeCreates(args);
   assertChainId(args, defaults.chainId);
   const { blobVersionedHashes, maxFeePerBlobGas } = args;
   const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = pricesOf(args, defaults.baseFeePerGas);
@@ -86,6 +87,25 @@ function assertOnePriceForm(args: CallArguments): void {
   const has1559 = args.maxFeePerGas !== undefined || args.maxPriorityFeePerGas !== undefined;
   if (args.gasPrice !== undefined && has1559) {
     throw new InvalidCallArgumentsError("both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified");
+  }
+}
+
+/** @throws InvalidCallArgumentsError for a creation of a type that cannot create. */
+function assertTypeCreates({ to, blobVersionedHashes, authorizationList }: CallArguments): void {
+  if (to !== undefined && to !== null) return;
+  if (blobVersionedHashes) throw new InvalidCallArgumentsError("blob transaction of type create");
+  if (authorizationList) {
+    throw new InvalidCallArgumentsError("EIP-7702 transaction cannot be used to create contract");
+  }
+}
+
+/**
+ * For calls and estimates: simulations and traces take a price for blobs without blobs, as in geth.
+ * @throws InvalidCallArgumentsError
+ */
+export function assertBlobFeeHasBlobs({ maxFeePerBlobGas, blobVersionedHashes = [] }: CallArguments): void {
+  if (maxFeePerBlobGas !== undefined && blobVersionedHashes.length === 0) {
+    throw new InvalidCallArgumentsError("maxFeePerBlobGas specified without blobVersionedHashes");
   }
 }
 

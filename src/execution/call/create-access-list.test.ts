@@ -36,9 +36,23 @@ test("createAccessList leaves out what is warm anyway", () => {
   assert.deepEqual(create(code).accessList, []);
 });
 
+test("createAccessList leaves out what is warm anyway of the list it is given, slots too", () => {
+  const accessList = [alice, contract, identity].map((address) => ({ address, storageKeys: [slot] }));
+  assert.deepEqual(create("0x5f", { accessList }).accessList, []);
+});
+
 test("createAccessList keeps the list it is given", () => {
   const accessList = [{ address: bob, storageKeys: [slot] }];
   assert.deepEqual(create("0x5f", { accessList }).accessList, accessList);
+});
+
+test("createAccessList does not take the byte that a failed jump leads to for an opcode", () => {
+  for (const byte of ["31", "3b", "3c", "3f", "54", "55", "f1", "f2", "f4", "fa", "ff"]) {
+    const jump = `0x602056${"00".repeat(29)}${byte}` as Hex;
+    assert.deepEqual(create(jump).accessList, [], byte);
+    const jumpIf = `0x6001602057${"00".repeat(27)}${byte}` as Hex;
+    assert.deepEqual(create(jumpIf).accessList, [], byte);
+  }
 });
 
 test("createAccessList tells a failing call's reason beside the list", () => {
@@ -47,9 +61,10 @@ test("createAccessList tells a failing call's reason beside the list", () => {
   assert.equal(error, "execution reverted");
 });
 
-test("createAccessList charges the prices a wallet would offer", () => {
+test("createAccessList costs a call without any fee nothing, and one with a part of it what a wallet would offer", () => {
   const message = /^failed to apply transaction: 0x[0-9a-f]{64} err: insufficient funds for gas/;
-  assert.throws(() => create("0x", { from: bob }), { code: "CALL_REFUSED", message });
+  assert.equal(create("0x600154", { from: bob }).error, undefined);
+  assert.throws(() => create("0x", { from: bob, maxPriorityFeePerGas: 1n }), { code: "CALL_REFUSED", message });
   assert.throws(() => create("0x", { gasPrice: 0n }), {
     message: "gasPrice must be non-zero after london fork",
   });

@@ -52,7 +52,8 @@ export function createAccessList(
 ): CreatedAccessList {
   const { suggestTip, stateOverrides, ...callOptions } = options;
   const on = stateOverrides ? { ...target, state: overriddenState(target.state, stateOverrides) } : target;
-  const priced = withFeeDefaults(args, target.header, modules.config, suggestTip);
+  // A call without any fee costs nothing: its sender need not have ether.
+  const priced = namesFee(args) ? withFeeDefaults(args, target.header, modules.config, suggestTip) : args;
   let accesses: Accesses = new Map();
   let excluded: ReadonlySet<Address> = new Set();
   const tracer: Tracer = {
@@ -76,6 +77,10 @@ export function createAccessList(
     if (isSameList(next, accessList)) return withError(accessList, result, options.timeoutMs);
     accessList = next;
   }
+}
+
+function namesFee({ gasPrice, maxFeePerGas, maxPriorityFeePerGas, maxFeePerBlobGas }: CallArguments): boolean {
+  return [gasPrice, maxFeePerGas, maxPriorityFeePerGas, maxFeePerBlobGas].some((fee) => fee !== undefined);
 }
 
 /** @throws InvalidStateOverridesError, for moves of precompiles too: geth knows none of them here */
@@ -133,6 +138,7 @@ function record(accesses: Accesses, address: Address, slot: Hash | null, exclude
 function accessesOf(list: AccessList, excluded: ReadonlySet<Address>): Accesses {
   const accesses: Accesses = new Map();
   for (const { address, storageKeys } of list) {
+    if (excluded.has(address)) continue;
     record(accesses, address, null, excluded);
     for (const slot of storageKeys) record(accesses, address, slot, excluded);
   }

@@ -125,10 +125,14 @@ function openHeader(
   { modules: { config }, options }: SimulationRun,
 ): OpenHeader {
   const { header: before } = parent;
-  // After the merge a difficulty would turn the rules back to those of proof of work.
-  const difficulty = isMergePlannedAt(config, number, timestamp)
-    ? 0n
-    : (blockOverrides.difficulty ?? before.difficulty);
+  const ruledDifficulty = isMergePlannedAt(config, number, timestamp) ? 0n : before.difficulty;
+  if (blockOverrides.difficulty !== undefined && ruledDifficulty === 0n) {
+    throw new SimulationError(
+      "SIMULATE_DIFFICULTY_AFTER_MERGE",
+      `block ${number}: difficulty override is not allowed after the merge`,
+    );
+  }
+  const difficulty = blockOverrides.difficulty ?? ruledDifficulty;
   const hardfork = hardforkAt(config, { number, timestamp, difficulty });
   const blobParams = blobParamsAt(config, timestamp);
   const isLondon = isAtLeast(hardfork, "london");
@@ -252,7 +256,7 @@ function throwTimeout({ options }: SimulationRun, gasLimit: bigint): never {
 /** A log of a simulated call. */
 type SimulatedLog = {
   readonly log: Log;
-  /** In the block; logs taken back by a revert count too, so there may be holes. */
+  /** In the block. */
   readonly index: number;
 };
 
@@ -272,19 +276,16 @@ type LogCollector = {
 function createLogCollector(traceTransfers: boolean): LogCollector {
   let count = 0;
   /** One list a frame that is still open; the first takes what the outermost frame leaves. */
-  let open: SimulatedLog[][] = [[]];
-
-  const add = (log: Log): void => {
-    open.at(-1)!.push({ log, index: count });
-    count++;
-  };
+  let open: Log[][] = [[]];
+  const add = (log: Log): void => void open.at(-1)!.push(log);
 
   return {
     tracer: {
       onEnter({ type, from, to, value }) {
         open.push([]);
-        // As geth: also for CALLCODE, which moves its value from an account to itself.
-        if (traceTransfers && type !== "DELEGATECALL" && value > 0n) add(transferLog(from, to, value));
+        // CALLCODE moves its value from an account to itself.
+        const moves = type !== "DELEGATECALL" && type !== "CALLCODE" && value > 0n;
+        if (traceTransfers && moves) add(transferLog(from, to, value));
       },
       onExit({ outcome }) {
         const logs = open.pop()!;
@@ -293,7 +294,8 @@ function createLogCollector(traceTransfers: boolean): LogCollector {
       onLog: add,
     },
     take() {
-      const logs = open[0]!;
+      // What a revert takes back has no place among the block's logs.
+      const logs = open[0]!.map((log) => ({ log, index: count++ }));
       open = [[]];
       return logs;
     },

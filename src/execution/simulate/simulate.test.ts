@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assemble } from "../../../test/support/assembler.ts";
 import type { Address } from "../../primitives/address.ts";
 import { bytesToBigint } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
@@ -92,7 +93,7 @@ test("simulate gives a call the gas that is left, and no more than the budget", 
   });
 });
 
-test("simulate shows transfers as logs, and takes back those of a revert while their numbers stay used", () => {
+test("simulate shows transfers as logs, and takes back those of a revert with their numbers", () => {
   const fail = { from: alice, to: contract, value: 5n, data: Uint8Array.of(1) };
   const pass = { from: alice, to: contract, value: 5n };
   const [simulated] = run([block(fail, pass)], { traceTransfers: true }, LOGS_AND_MAY_REVERT);
@@ -102,12 +103,35 @@ test("simulate shows transfers as logs, and takes back those of a revert while t
   assert.deepEqual(
     passed!.logs.map(({ log, index }) => [log.address, index]),
     [
-      [ETHER_LOGS, 2],
-      [contract, 3],
+      [ETHER_LOGS, 0],
+      [contract, 1],
     ],
   );
   // Transfers are shown; they are no part of the block.
   assert.equal(simulated!.executed.receipts[1]!.logs.length, 1);
+});
+
+test("simulate shows no transfer for opcodes that move nothing: CALLCODE, DELEGATECALL", () => {
+  for (const opcode of ["PUSH1 01", ""]) {
+    const code = opcode === "" ? "DELEGATECALL" : "CALLCODE";
+    const program = assemble(`PUSH0 PUSH0 PUSH0 PUSH0 ${opcode} PUSH1 04 GAS ${code} PUSH0 PUSH0 LOG0`);
+    const call = { from: alice, to: contract, value: 5n };
+    const [simulated] = run([block(call)], { traceTransfers: true }, program);
+    assert.deepEqual(
+      simulated!.calls[0]!.logs.map(({ log, index }) => [log.address, index]),
+      [
+        [ETHER_LOGS, 0],
+        [contract, 1],
+      ],
+    );
+  }
+});
+
+test("simulate refuses a difficulty after the merge", () => {
+  assert.throws(() => run([{ blockOverrides: { difficulty: 1n }, calls: [] }]), {
+    code: "SIMULATE_DIFFICULTY_AFTER_MERGE",
+    message: "block 1: difficulty override is not allowed after the merge",
+  });
 });
 
 test("simulate moves a precompile for one block only", () => {

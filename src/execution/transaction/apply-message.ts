@@ -7,7 +7,7 @@ import { isAtLeast } from "../../params/hardforks.ts";
 import { type Address, checksumAddress } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { type Account, EMPTY_ACCOUNT } from "../../state/account.ts";
+import { type Account, credited, EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { WorldState } from "../../state/world-state.ts";
 import { assertGasLeft, type GasPool } from "../block/block-context.ts";
 import { InvalidTransactionError } from "../errors.ts";
@@ -261,9 +261,8 @@ function settleGas(
 
 function returnGas({ from, gasLimit, gasPrice }: TransactionMessage, gasUsed: bigint, state: WorldState): void {
   if (gasUsed === gasLimit || gasPrice === 0n) return;
-  const { nonce, balance, codeHash } = state.account(from) ?? EMPTY_ACCOUNT;
   const returned = (gasLimit - gasUsed) * gasPrice;
-  state.setAccount(from, { nonce, balance: balance + returned, codeHash });
+  state.setAccount(from, credited(state.account(from) ?? EMPTY_ACCOUNT, returned));
 }
 
 /** The tip; credited even when it is 0, which touches the account. The base fee is burned (EIP-1559). */
@@ -275,6 +274,5 @@ function payCoinbase(
 ): void {
   if (checks.noBaseFee && maxFeePerGas === 0n && maxPriorityFeePerGas === 0n) return;
   const tip = isAtLeast(block.hardfork, "london") ? gasPrice - block.baseFeePerGas : gasPrice;
-  const { nonce, balance, codeHash } = state.account(block.coinbase) ?? EMPTY_ACCOUNT;
-  state.setAccount(block.coinbase, { nonce, balance: balance + tip * gasUsed, codeHash });
+  state.setAccount(block.coinbase, credited(state.account(block.coinbase) ?? EMPTY_ACCOUNT, tip * gasUsed));
 }

@@ -4,12 +4,9 @@ import {
   contractOfFoundry,
   contractOfHardhat,
   contractsOfBuild,
-  type FoundryArtifact,
-  isFoundry,
-  isHardhat,
+  decodeArtifact,
   type Json,
   type SolcInput,
-  type SolcOutput,
 } from "../../dev/artifacts/parse-artifact.ts";
 import { equalBytes } from "../../primitives/bytes.ts";
 
@@ -35,7 +32,7 @@ export type Upload = {
  * The contracts in an artifact of Foundry or Hardhat, in solc's standard JSON output (bare or inside a build-info), or a bare ABI; and
  * the standard JSON input, bare or inside a build-info.
  * @param fileName names the contract where the file does not
- * @throws SyntaxError where the text is not JSON
+ * @throws SyntaxError where the text is not JSON, MalformedArtifactError
  */
 export function readUpload(text: string, fileName: string): Upload {
   const json = JSON.parse(text) as Json | readonly AbiItem[];
@@ -45,13 +42,11 @@ export function readUpload(text: string, fileName: string): Upload {
 }
 
 function contractsIn(artifact: Json, fileName: string): readonly UploadedContract[] {
-  const output = (artifact["output"] ?? artifact) as SolcOutput;
-  if (output.contracts !== undefined) return contractsOfBuild({}, output);
-  if (isHardhat(artifact)) return [contractOfHardhat(artifact)];
-  if (isFoundry(artifact)) {
-    return [contractOfFoundry(artifact as unknown as FoundryArtifact, nameOf(fileName))];
-  }
-  const { abi } = artifact;
+  const { abi, contracts } = artifact;
+  const decoded = decodeArtifact(contracts === undefined ? artifact : { output: artifact });
+  if (decoded?.kind === "build") return contractsOfBuild({}, decoded.output);
+  if (decoded?.kind === "hardhat") return [contractOfHardhat(decoded.artifact)];
+  if (decoded?.kind === "foundry") return [contractOfFoundry(decoded.artifact, nameOf(fileName))];
   return Array.isArray(abi) ? [bareAbi(abi as readonly AbiItem[], fileName)] : [];
 }
 

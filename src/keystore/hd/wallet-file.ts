@@ -1,15 +1,19 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, lstatSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { AES_GCM_OVERHEAD, decryptAesGcm, encryptAesGcm } from "../../crypto/aes-gcm.ts";
 import type { Address } from "../../primitives/address.ts";
 import { hexDigits } from "../../primitives/hex.ts";
 import { ifPresent } from "../../storage/if-present.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
+import { readTextFile, UnusableFileError } from "../../storage/read-file.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import { InvalidKeyFileError, LooseKeyFileError, WrongPassphraseError } from "../errors.ts";
 import { type KeyStrength, SCRYPT } from "../key-file.ts";
 import type { KeyDerivation } from "../passphrases.ts";
+
+/** A wallet with some ten thousand accounts. */
+const WALLET_FILE_BYTES_MAX = 4 << 20;
 
 /** Bytes under AES-256-GCM: nonce ‖ ciphertext ‖ tag, as hex. */
 type Box = string;
@@ -141,7 +145,7 @@ export class WalletDirectory {
   #readJson(name: string): unknown {
     const path = join(this.#path, name);
     const mode = ifPresent(() => lstatSync(path).mode & 0o777);
-    const text = ifPresent(() => readFileSync(path, "utf8"));
+    const text = ifPresent(() => readText(path));
     if (mode === undefined || text === undefined) return undefined;
     const isLoose = process.platform !== "win32" && (mode & 0o077) !== 0;
     if (isLoose && !this.#allowReadableByOthers) throw new LooseKeyFileError(path, mode);
@@ -163,3 +167,13 @@ export class WalletDirectory {
 
 /** No wallet can have this id: the file is something else. */
 const PAIRINGS = "pairings";
+
+/** @throws InvalidKeyFileError */
+function readText(path: string): string {
+  try {
+    return readTextFile(path, { bytesMax: WALLET_FILE_BYTES_MAX, refuseLinks: true });
+  } catch (error) {
+    if (error instanceof UnusableFileError) throw new InvalidKeyFileError(error.message);
+    throw error;
+  }
+}

@@ -2,7 +2,9 @@ import type { ChainParts } from "../../adapters/parts.ts";
 import { createSpeculationThreads, type SpeculationThreads } from "../../calls/speculation-threads.ts";
 import type { Chain } from "../../chain/chain.ts";
 import type { ChainReader } from "../../chain/reader.ts";
+import { CHECKED_FIRST_BYTES_MAX } from "../../chain/store/index/index-files.ts";
 import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
+import { StoreUncheckedError } from "../../chain/store/store-errors.ts";
 import type { ThreadedCompiler } from "../../compiled-contracts/threaded-compiler.ts";
 import { createContractCompiler } from "../../compiled-contracts/threaded-compiler.ts";
 import type { Config } from "../../config/config.ts";
@@ -66,7 +68,16 @@ export class ChainRole implements ChainParts {
 
   constructor(config: Config, modules: ChainRoleModules, hooks: ChainRoleHooks) {
     const { log, metrics, failures, timers, machineTimers } = modules;
-    this.opened = openChain(config, { log, timers }, { ...hooks, onIndexFault: hooks.onFatal });
+    this.opened = openChain(
+      config,
+      { log, timers },
+      {
+        // CometBFT of a state sync waits for its application already.
+        ...(modules.synced === undefined && { checkedFirstBytesMax: CHECKED_FIRST_BYTES_MAX }),
+        ...hooks,
+        onIndexFault: hooks.onFatal,
+      },
+    );
     const { chain, store, patches } = this.opened;
     this.chain = chain;
     this.store = store;
@@ -160,6 +171,9 @@ export class ChainRole implements ChainParts {
       journal: isInMemory(config)
         ? NO_DEV_JOURNAL
         : openDevJournal(openLogDirectory(devJournalPath(config.home)), devJournalBytesMin),
+      assertChangeable() {
+        if (store.isUnchecked) throw new StoreUncheckedError();
+      },
       now: wallClock,
     });
   }

@@ -1,12 +1,14 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Chain } from "../../chain/chain.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
 import { setAsideBlocks } from "../../chain-files/transfer-chain-file.ts";
 import type { Config } from "../../config/config.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
+import { readGenesisText } from "../../config/genesis/genesis-file.ts";
 import {
   abciSocketPath,
+  CONFIG_FILE_BYTES_MAX,
   cometbftPath,
   dataPath,
   engineAdditionsPath,
@@ -64,6 +66,7 @@ import type { CallModules } from "../../execution/call/call.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
 import { ifPresent } from "../../storage/if-present.ts";
+import { readTextFile } from "../../storage/read-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -364,7 +367,7 @@ function peerSettingsOf({ cometbft }: Config): PeerSettings {
 
 /** @throws EngineAdditionsError */
 function readAdditions(file: string): EngineAdditions {
-  const text = ifPresent(() => readFileSync(file, "utf8"));
+  const text = ifPresent(() => readTextFile(file, { bytesMax: CONFIG_FILE_BYTES_MAX }));
   return text === undefined ? new Map() : parseEngineAdditions(text, file);
 }
 
@@ -383,8 +386,7 @@ function stateSyncServer(text: string): EngineRpcAddress {
  */
 function genesisOfNetwork({ home, dev }: Config): Genesis | undefined {
   const directory = cometbftPath(home);
-  const text =
-    dev || !hasEngineGenesis(directory) ? undefined : ifPresent(() => readFileSync(genesisPath(home), "utf8"));
+  const text = dev || !hasEngineGenesis(directory) ? undefined : ifPresent(() => readGenesisText(genesisPath(home)));
   if (text === undefined) return undefined;
   const genesis = parseGenesis(text);
   const { block } = genesisBlock(genesis);

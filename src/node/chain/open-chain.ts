@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { readAgreement } from "../../chain/agreement/agreement.ts";
 import { type Chain, createChain } from "../../chain/chain.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
@@ -16,6 +16,7 @@ import type { LogBlockStoreOptions } from "../../chain/store/store-options.ts";
 import type { Config } from "../../config/config.ts";
 import { fundedDevAccounts, openDevGenesis } from "../../config/genesis/dev-genesis.ts";
 import { openDevWallet } from "../../config/genesis/dev-wallet.ts";
+import { readGenesisText } from "../../config/genesis/genesis-file.ts";
 import { dataPath, forkPointPath, genesisPath, isInMemory } from "../../config/home.ts";
 import { ForkUnsupportedError } from "../../dev/fork/errors.ts";
 import { loadForkChoice } from "../../dev/fork/fork-point.ts";
@@ -64,6 +65,8 @@ export type OpenChainOptions = Pick<LogBlockStoreOptions, "segmentBytesMax" | "m
   readonly checksForks?: boolean;
   /** Old blocks are removed as soon as there is one, not some at a time. */
   readonly pruneAtOnce?: boolean;
+  /** As the store's: for an owner that waits with blocks until its index was checked. */
+  readonly checkedFirstBytesMax?: number;
   /** Damage was found in an index that is in use: what is read may be wrong, and no block is added any more. A restart repairs it. */
   readonly onIndexFault?: (error: Error) => void;
   /** For tests that die at a named step. */
@@ -241,6 +244,6 @@ function genesisOf(
     const first = store.base() === 0 ? store.header(0) : undefined;
     return { genesis: openDevGenesis(config, first?.timestamp) };
   }
-  const text = readFileSync(genesisPath(config.home), "utf8");
+  const text = readGenesisText(genesisPath(config.home));
   return { genesis: parseGenesis(text), digest: openGenesisDigest(dataPath(config.home), text) };
 }

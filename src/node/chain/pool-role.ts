@@ -6,6 +6,7 @@ import type { Config } from "../../config/config.ts";
 import { isInMemory, poolPath, quarantinePath } from "../../config/home.ts";
 import { Pace } from "../../consensus/cometbft/pace.ts";
 import { openQuarantine, QUARANTINE_LIMITS, type Quarantine, type SetAside } from "../../consensus/quarantine.ts";
+import { InvalidBlockError } from "../../execution/errors.ts";
 import { BacklogGate } from "../../mempool/backlog-gate.ts";
 import { type JournaledPool, journalPool } from "../../mempool/journaled-pool.ts";
 import { Mempool } from "../../mempool/mempool.ts";
@@ -55,6 +56,7 @@ export class PoolRole {
   /** What the chain's part in the pool's least tip was at the last block. */
   #agreedTip: bigint | undefined;
   #sweep: Timer | undefined;
+  #isRunning = false;
 
   constructor(config: Config, modules: PoolRoleModules) {
     this.#config = config;
@@ -62,10 +64,15 @@ export class PoolRole {
     this.#agreedTip = modules.opened.chain.config.minimumTip;
     const { failPoint, timers, machineTimers } = modules;
     const log = modules.log.child("mempool");
-    this.mempool = createMempool(config, modules.opened, log);
+    this.mempool = createMempool(config, modules.opened, { log, timers });
     this.journaled =
       config.mempool.journal && !isInMemory(config)
-        ? journalPool(this.mempool, { directory: openLogDirectory(poolPath(config.home)), log, failPoint })
+        ? journalPool(this.mempool, {
+            directory: openLogDirectory(poolPath(config.home)),
+            keepsRejected: modules.opened.store.isUnchecked,
+            log,
+            failPoint,
+          })
         : undefined;
     this.blobWorkers = createBlobWorkers(BLOB_QUEUE_LIMITS, { log, timers: machineTimers });
     this.authorityRecovery = new AuthorityRecoveryThread(AUTHORITY_QUEUE_MAX, { log, timers: machineTimers });
@@ -104,16 +111,21 @@ export class PoolRole {
 
   /** A damaged store is not the transaction's fault: that one only misses this block. */
   readonly setAside: SetAside = ({ transaction, cause }) => {
-    const { failures, log } = this.#modules;
+    const { failures, log, opened } = this.#modules;
     const { hash } = transaction;
-    if (failures.report("executor", cause, { hash }) === "operator") return;
+    // A transaction that breaks a rule of blocks is its sender's fault.
+    const broken = cause instanceof InvalidBlockError ? cause.message : undefined;
+    if (broken === undefined && failures.report("executor", cause, { hash }) === "operator") return;
+    // What is read may be wrong.
+    if (opened.store.isUnchecked) return;
     this.mempool.remove(hash, "quarantined");
     try {
       this.quarantine.add(transaction, cause);
     } catch (error) {
       failures.report("quarantine", error, { hash });
     }
-    log.error("transaction quarantined", { hash });
+    if (broken === undefined) log.error("transaction quarantined", { hash });
+    else log.warn("transaction set aside: no block can have it", { hash, reason: broken });
   };
 
   /** Follows the chain. It must be its first subscriber, so that every later one finds chain and pool in agreement. */
@@ -148,7 +160,11 @@ export class PoolRole {
   }
 
   start(): void {
-    const { timers, metrics } = this.#modules;
+    const { timers, metrics, opened } = this.#modules;
+    this.#isRunning = true;
+    if (opened.store.isUnchecked) {
+      void opened.store.untilChecked().then(() => this.#isRunning && this.journaled?.forgetRejected());
+    }
     this.#sweep = timers.every(STALE_SWEEP_MS, "pool sweep", () => this.mempool.removeStale());
     metrics.gaugeOf({ name: "quarantined_transactions", help: "Transactions that crashed the executor." }, () =>
       this.quarantine.size(),
@@ -156,6 +172,7 @@ export class PoolRole {
   }
 
   stop(): void {
+    this.#isRunning = false;
     this.#sweep?.cancel();
     this.blobWorkers.close();
     this.authorityRecovery.close();
@@ -188,7 +205,11 @@ function createBacklogGate(
   return new BacklogGate(new Pace(blockTime.intervalMs, chain.config), modules);
 }
 
-function createMempool(config: Config, { chain }: OpenChain, log: Logger): Mempool {
+function createMempool(
+  config: Config,
+  { chain }: OpenChain,
+  { log, timers }: Pick<PoolRoleModules, "log" | "timers">,
+): Mempool {
   const { mempool, home } = config;
   const { allowedAccounts } = mempool;
   const { header } = chain.head().block;
@@ -207,8 +228,9 @@ function createMempool(config: Config, { chain }: OpenChain, log: Logger): Mempo
       ...(config.dev && { order: config.devChain.order }),
       head: { header, state: chain.stateAt(header.number) },
       // For time spans only; a clock that is set must not end them early.
-      now: () => performance.now(),
-      permissions: allowedAccounts === "" ? undefined : new AccountPermissions(resolve(home, allowedAccounts), log),
+      now: () => timers.now(),
+      permissions:
+        allowedAccounts === "" ? undefined : new AccountPermissions(resolve(home, allowedAccounts), { log, timers }),
     },
   );
   pool.onRemoved(({ tx: { hash } }, reason) => {

@@ -3,7 +3,7 @@ import type { ProductionParts } from "../../adapters/parts.ts";
 import { nextRollback } from "../../chain/chain.ts";
 import { BAD_BLOCK_LIMITS, BadBlocks } from "../../chain/inspect/bad-blocks.ts";
 import type { ChainReader } from "../../chain/reader.ts";
-import { DiskFullError, isIndexDamage } from "../../chain/store/store-errors.ts";
+import { DiskFullError, isIndexDamage, StoreUncheckedError } from "../../chain/store/store-errors.ts";
 import type { Config } from "../../config/config.ts";
 import { cliqueProposalsPath, clockStopPath, parameterProposalsPath, snapshotsPath } from "../../config/home.ts";
 import type { Application, Time } from "../../consensus/application.ts";
@@ -126,6 +126,8 @@ export class ProductionRole implements ProductionParts {
   #stalled: unknown;
   #lastOpened: { readonly attributes: PayloadAttributes; readonly header: OpenHeader } | undefined;
   #isRunning = false;
+  /** Resolves once the engine runs; undefined while it waits for the check of the index. */
+  #engineStart: Promise<void> | undefined;
   #timers: readonly Timer[] = [];
 
   constructor(config: Config, modules: ProductionModules, hooks: ProductionHooks) {
@@ -240,17 +242,19 @@ export class ProductionRole implements ProductionParts {
 
   /** Why no blocks are made at present; undefined while they are. */
   stalled(): unknown {
+    if (this.#modules.opened.store.isUnchecked) return new StoreUncheckedError();
     return this.#stalled ?? this.#clock.problem() ?? this.engine.network?.status().problem;
   }
 
   /** Makes a block of the solo engine now. @throws ChainBusyError while the chain is changed otherwise */
   produceBlock(): Hash {
-    this.#changes.assertNone();
+    this.#assertChangeable();
     return this.solo!.produceBlock();
   }
 
   async withoutEngine<T>(name: string, change: () => Promise<T>): Promise<T> {
     if (this.engine.network !== undefined) throw new NetworkDecidesBlocksError();
+    this.#assertChangeable();
     return this.#changes.run(name, async () => {
       // Blocks that the engine builds meanwhile would have another parent.
       await this.engine.stop();
@@ -282,7 +286,9 @@ export class ProductionRole implements ProductionParts {
     if (this.solo !== undefined) this.#assertRequestContracts();
     this.#isRunning = true;
     this.#reports.report();
-    await this.engine.start();
+    const { store } = this.#modules.opened;
+    if (store.isUnchecked) void this.#startEngineOnceChecked();
+    else await this.#startEngine();
     this.#timers = [
       timers.every(CLOCK_CHECK_MS, "clock check", this.#clock.check),
       timers.after(WARM_UP_AFTER_MS, "warm-up", this.pending),
@@ -293,8 +299,27 @@ export class ProductionRole implements ProductionParts {
     const hasStarted = this.#isRunning;
     this.#isRunning = false;
     this.#snapshots.close();
-    if (hasStarted) await this.engine.stop();
+    if (hasStarted && this.#engineStart !== undefined) {
+      await this.#engineStart.catch(() => {});
+      await this.engine.stop();
+    }
     for (const timer of this.#timers) timer.cancel();
+  }
+
+  async #startEngine(): Promise<void> {
+    this.#engineStart = Promise.resolve(this.engine.start());
+    await this.#engineStart;
+  }
+
+  /** No block is proposed, voted for or executed on an index that nobody has checked: a row that damage hides makes a block that no other node takes. */
+  async #startEngineOnceChecked(): Promise<void> {
+    await this.#modules.opened.store.untilChecked();
+    if (!this.#isRunning) return;
+    try {
+      await this.#startEngine();
+    } catch (error) {
+      this.#hooks.onFatal(error);
+    }
   }
 
   /** A Prague block after the first has called them; a fork continues a chain that has such blocks. */
@@ -343,6 +368,12 @@ export class ProductionRole implements ProductionParts {
 
   #assertCanCommit(): void {
     if (this.engine.network !== undefined) throw new NetworkDecidesBlocksError();
+    this.#assertChangeable();
+  }
+
+  /** @throws StoreUncheckedError, ChainBusyError */
+  #assertChangeable(): void {
+    if (this.#modules.opened.store.isUnchecked) throw new StoreUncheckedError();
     this.#changes.assertNone();
   }
 

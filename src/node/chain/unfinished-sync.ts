@@ -1,5 +1,6 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { deferNothing } from "../../chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../chain/store/open-block-store.ts";
 import { createStateTrie } from "../../state/state-trie.ts";
 import { syncDirectory } from "../../storage/make-folder.ts";
@@ -11,7 +12,7 @@ import type { Logger } from "../../telemetry/logger.ts";
  * @throws what opening a store throws
  */
 export function isSnapshotAlone(data: string): boolean {
-  const store = openDiskBlockStore({ directory: data, createTrie: createStateTrie });
+  const store = openDiskBlockStore({ defer: deferNothing, directory: data, createTrie: createStateTrie });
   try {
     const head = store.head();
     return head !== undefined && head > 0 && head === store.base();

@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { createDevPort } from "../../adapters/dev-port.ts";
 import type { Config } from "../../config/config.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
 import { dumpInSteps, FILE_DUMP_BYTES_MAX, unpackDump } from "../../dev/state-dump.ts";
+import { readRegularFile } from "../../storage/read-file.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -21,7 +21,7 @@ export type DevStateFiles = {
 /**
  * Loads `dev.load-state` into a chain that is new, and writes `dev.dump-state` every `dev.state-interval` and when the node stops.
  * @param role the chain, which a reset replaces
- * @throws InvalidConfigError for a file that cannot be read, DevControlError for one that holds no state
+ * @throws InvalidConfigError for a file that cannot be read, or holds no state
  */
 export async function openDevStateFiles(
   { dev: isDev, devChain: { loadState, dumpState, stateIntervalMs } }: Config,
@@ -32,12 +32,15 @@ export async function openDevStateFiles(
   if (loadState !== null && role().opened.resumed) {
     log.info("state is not loaded: the chain exists", { file: loadState });
   } else if (loadState !== null) {
-    const edits = await unpackDump(read(loadState), new SharedSlices(timers), FILE_DUMP_BYTES_MAX);
+    const edits = await unpackDump(read(loadState), new SharedSlices(timers), FILE_DUMP_BYTES_MAX).catch((cause) => {
+      throw invalidState(`${loadState}: ${(cause as Error).message}`, cause);
+    });
     await devPortOf(role(), timers).edit({ edits });
     log.info("state loaded", { file: loadState, accounts: edits.length });
   }
   async function dump(): Promise<void> {
-    if (dumpState === null) return;
+    // It is that of the last stop until the index was checked, which the file has.
+    if (dumpState === null || role().store.isUnchecked) return;
     const state = await devPortOf(role(), timers).dumpState();
     replaceFile(resolve(dumpState), allAtOnce(dumpInSteps(state)), 0o600);
     log.debug("state dumped", { file: dumpState });
@@ -63,9 +66,13 @@ function devPortOf(role: ChainRole, timers: Timers) {
 /** @throws InvalidConfigError */
 function read(file: string): Uint8Array {
   try {
-    return readFileSync(file);
+    return readRegularFile(file, { bytesMax: FILE_DUMP_BYTES_MAX });
   } catch (cause) {
-    const key = "dev.load-state";
-    throw new InvalidConfigError(`${key}: cannot read ${file}`, { key }, { cause });
+    throw invalidState((cause as Error).message, cause);
   }
+}
+
+function invalidState(what: string, cause: unknown): InvalidConfigError {
+  const key = "dev.load-state";
+  return new InvalidConfigError(`${key}: ${what}`, { key }, { cause });
 }

@@ -176,7 +176,11 @@ export class ChainRpc implements RpcTarget {
       les: { ...this.#checkpoints.port, ...lightClients.control },
       shh: whisper.port,
       runtime,
-      tools: { ...compiler, ...pool.blobWorkers.prover },
+      tools: {
+        ...pool.blobWorkers.prover,
+        compilerVersion: () => compiler.compilerVersion(),
+        compile: (input) => compiler.compile(input),
+      },
       contracts: this.#createContracts({ chain, execution, inspection }),
     };
     const settings = rpcSettings(config, [...this.registry.values()]);

@@ -70,7 +70,7 @@ export async function composeRpcProcess(
   reportSessions(metrics, sessions);
   const authentication = createAuthenticator(
     {
-      keys: openTokenFiles(config.home, log),
+      keys: openTokenFiles(config.home, { log, timers }),
       ...config.limits.tokens,
       onBadToken: (source) => channel.emit("badToken", { source }),
     },
@@ -129,6 +129,7 @@ export async function composeRpcProcess(
     head: ({ number, hash }) => chain.emitHead(number, hash),
     removed: ({ blocks, epoch }) => chain.emitRemoved(blocks, epoch),
     badToken: ({ source }) => authentication.countBadToken(source),
+    beat() {},
     metrics: () => metrics.exposition(),
   };
   return { ...client.handlers, ...handlers };

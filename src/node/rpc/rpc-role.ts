@@ -157,7 +157,7 @@ export class RpcRole {
     // Only a dev chain can be replaced.
     if (config.dev && role.devChain) this.#switch = new RpcSwitch(this.#chain, timers);
     const registry = this.#switch?.registry ?? this.#chain.registry;
-    const keys = isInMemory(config) ? fixedTokenKeys(randomBytes(32)) : tokenFilesOf(config, rpcLog);
+    const keys = isInMemory(config) ? fixedTokenKeys(randomBytes(32)) : tokenFilesOf(config, { log: rpcLog, timers });
     const authentication = createAuthenticator(
       { keys, ...config.limits.tokens, onBadToken: (source) => this.processes?.countBadToken(source) },
       { timers },
@@ -244,6 +244,8 @@ export class RpcRole {
     resources.add(() => whisper.close());
     const dappDb = openDappDb(config, metrics);
     resources.add(() => dappDb.close());
+    const compiler = createSolidityCompiler(config.jsonRpc.compileSolidity, machineTimers);
+    resources.add(() => compiler.close());
     return {
       log,
       failures,
@@ -252,7 +254,7 @@ export class RpcRole {
       metrics,
       keys,
       dappDb,
-      compiler: createSolidityCompiler(config.jsonRpc.compileSolidity, machineTimers),
+      compiler,
       verifiedContracts: openVerifiedContracts(config, log.child("contracts")),
       artifacts,
       runtime,
@@ -288,10 +290,10 @@ export class RpcRole {
 }
 
 /** Created at the first start of a dev chain, and again after it was deleted to revoke all tokens. The node's key with it: no call of a stranger writes into the home. */
-function tokenFilesOf({ home }: Config, log: Logger): TokenKeys {
+function tokenFilesOf({ home }: Config, modules: Pick<RpcRoleModules, "log" | "timers">): TokenKeys {
   createNodeKey(home);
   createJwtSecret(home);
-  return openTokenFiles(home, log);
+  return openTokenFiles(home, modules);
 }
 
 /** WebSocket is served on HTTP's port as well; where both have the same one, it is served there alone. */

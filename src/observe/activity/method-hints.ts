@@ -1,4 +1,4 @@
-import { nearest } from "../../config/unknown-keys.ts";
+import { nearest } from "../../primitives/nearest.ts";
 
 /** Names that are compared with every method in one second: some milliseconds each for a long one. */
 const HINTS_PER_SECOND = 10;

@@ -76,6 +76,18 @@ export const TOKEN_LIMITS = {
   pauseMsMax: 30_000,
 } as const;
 
+/** Processes that serve connections. */
+export const PROCESS_LIMITS = {
+  /** Between two beats: a process answers one in its next turn, which is some milliseconds away. */
+  beatMs: 1_000,
+  /** Beats in a row without an answer after which it is handed no connection: ten seconds with the one that is not answered first. */
+  silentBeats: 9,
+  /** Those after which it is ended and replaced: fifteen seconds. Calls that take longer run in threads. */
+  lostBeats: 14,
+  /** From its start until it serves connections; some 0.3 s. */
+  startMs: 60_000,
+} as const;
+
 /** Work and answer of one call. */
 export const CALL_LIMITS = {
   /** EVM memory of an eth_call. 50 million gas pay for 5 MB; only calls without a gas cap come near this. */
@@ -94,7 +106,7 @@ export const CALL_LIMITS = {
   /** Blocks of a trace_filter call, each of which is executed again; reth's. */
   traceFilterBlocksMax: 100,
   /** Size of an answer with logs. */
-  logsBytesMax: 20_000_000,
+  logsBytesMax: 32_000_000,
   /** Blocks and index rows a search for logs may look at: three seconds of searching, in slices between which other work gets its turn. */
   logsWorkMax: 1_000_000,
   /** Addresses, and topics at one position, of a log filter; geth's. */

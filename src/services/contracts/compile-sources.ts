@@ -49,7 +49,7 @@ export function checkedInput(input: SolcInput): SolcInput {
   });
   const { outputSelection: _, modelChecker: __, ...rest } = Object(settings) as Readonly<Record<string, unknown>>;
   const checked = { language, sources: Object.fromEntries(texts), settings: rest };
-  if (JSON.stringify(checked).length > inputBytesMax) {
+  if (Buffer.byteLength(JSON.stringify(checked)) > inputBytesMax) {
     throw new ContractVerificationError(`the standard JSON has more than ${inputBytesMax} bytes`);
   }
   return checked;

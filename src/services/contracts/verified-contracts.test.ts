@@ -6,6 +6,7 @@ import { after, test } from "node:test";
 import type { Address } from "../../primitives/address.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
+import { HOSTILE_CONTENTS, HOSTILE_FILES } from "../../storage/testing/hostile-files.ts";
 import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import {
   filesInFolder,
@@ -40,6 +41,17 @@ const contractOf = (deployed: Uint8Array, changes: Partial<VerifiedContract> = {
   constructorArguments: "0x07",
   ...changes,
 });
+
+/** `files`, with the names of those that are read in `read`. */
+function reading(files: ReturnType<typeof filesInMemory>, read: string[]): typeof files {
+  return {
+    ...files,
+    read(name, bytesMax) {
+      read.push(name);
+      return files.read(name, bytesMax);
+    },
+  };
+}
 
 test("VerifiedContracts finds a contract by its code, and by code with other immutables, over a restart", () => {
   const home = join(folder, "restart");
@@ -76,17 +88,78 @@ test("VerifiedContracts passes over files that somebody damaged", () => {
   }
 });
 
-test("VerifiedContracts rejects more contracts than its limit, and replaces one with the same code", () => {
-  const files = filesInMemory();
-  const verified = new VerifiedContracts(files, STRICT_LOGGER);
+test("VerifiedContracts rejects more contracts than its limit", () => {
+  const verified = new VerifiedContracts(filesInMemory(), STRICT_LOGGER);
   for (let i = 0; i < VERIFIED_CONTRACT_LIMITS.contractsMax; i++) {
     verified.store(contractOf(Uint8Array.of(i >> 8, i & 255)), input);
   }
   assert.throws(() => verified.store(contractOf(Uint8Array.of(1, 2, 3)), input), { code: "CONTRACT_VERIFICATION" });
-  const first = contractOf(Uint8Array.of(0, 0), { name: "B" });
-  verified.store(first, input);
-  assert.equal(verified.find(first.codeHash, Uint8Array.of(0, 0))?.name, "B");
   assert.equal([...verified.all].length, VERIFIED_CONTRACT_LIMITS.contractsMax);
+});
+
+test("VerifiedContracts keeps the first source of a code until one matches it exactly, and reads no file again", () => {
+  const files = filesInMemory();
+  const read: string[] = [];
+  const verified = new VerifiedContracts(reading(files, read), STRICT_LOGGER);
+  const same = (name: string) => contractOf(code, { name, match: "same instructions" });
+  const sourceOf = (content: string) => ({ ...input, sources: { "A.sol": { content } } });
+  verified.store(same("First"), sourceOf("// é"));
+  assert.throws(() => verified.store(same("Second"), sourceOf("")), { code: "CONTRACT_VERIFICATION" });
+  assert.equal(verified.find(keccak256Hash(code), code)?.name, "First");
+  verified.store(contractOf(code, { name: "Exact" }), sourceOf("exact"));
+  assert.throws(() => verified.store(contractOf(code, { name: "Late" }), sourceOf("")), {
+    code: "CONTRACT_VERIFICATION",
+  });
+  const found = verified.find(keccak256Hash(code), code);
+  assert.equal(found?.name, "Exact");
+  assert.equal([...verified.all].length, 1);
+  const similar = hexToBytes("0x6009600155");
+  assert.equal(verified.find(keccak256Hash(similar), similar)?.name, "Exact");
+  assert.deepEqual(read, []);
+  assert.deepEqual(verified.input(found!), sourceOf("exact"));
+});
+
+test("VerifiedContracts counts bytes of sources as files have them, and reads none of them at its first use", () => {
+  const name = `${keccak256Hash(code)}.input.json`;
+  const size = VERIFIED_CONTRACT_LIMITS.sourcesBytesMax - 2_000;
+  const files = filesInMemory();
+  new VerifiedContracts(files, STRICT_LOGGER).store(contractOf(code), input);
+  const read: string[] = [];
+  const counted = {
+    ...reading(files, read),
+    size: (each: string) => (each === name ? size : files.size(each)),
+  };
+  const verified = new VerifiedContracts(counted, STRICT_LOGGER);
+  // 1,000 characters are 3,000 bytes.
+  const wide = { ...input, sources: { "A.sol": { content: "€".repeat(1_000) } } };
+  assert.throws(() => verified.store(contractOf(Uint8Array.of(1)), wide), { code: "CONTRACT_VERIFICATION" });
+  verified.store(contractOf(Uint8Array.of(1)), input);
+  assert(!read.includes(name), read.join());
+});
+
+test("VerifiedContracts passes over what is no file, and gives no source of one that somebody damaged", {
+  skip: process.platform === "win32" && "there are no such files",
+}, () => {
+  const hash = keccak256Hash(code);
+  for (const [what, make] of Object.entries(HOSTILE_FILES)) {
+    const home = join(folder, what);
+    const stored = new VerifiedContracts(filesInFolder(home), STRICT_LOGGER);
+    stored.store(contractOf(code), input);
+    for (const name of [`${hash}.input.json`, `${hash}.json`]) {
+      rmSync(join(home, name));
+      make(join(home, name));
+      assert.equal(stored.input(contractOf(code)), undefined, what);
+    }
+    assert.deepEqual([...new VerifiedContracts(filesInFolder(home), STRICT_LOGGER).all], [], what);
+  }
+  for (const [what, content] of Object.entries(HOSTILE_CONTENTS)) {
+    const home = join(folder, `content ${what}`);
+    const verified = new VerifiedContracts(filesInFolder(home), STRICT_LOGGER);
+    verified.store(contractOf(code), input);
+    for (const name of [`${hash}.input.json`, `${hash}.json`]) writeFileSync(join(home, name), content);
+    assert.equal(verified.input(contractOf(code)), undefined, what);
+    assert.deepEqual([...new VerifiedContracts(filesInFolder(home), STRICT_LOGGER).all], [], what);
+  }
 });
 
 test("VerifiedContracts rejects an ABI that is too large", () => {

@@ -1,13 +1,20 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Contracts } from "../../dev/artifacts/contracts.ts";
-import { contractsOfBuild, type Json, type SolcInput } from "../../dev/artifacts/parse-artifact.ts";
+import {
+  contractsOfBuild,
+  decodeContract,
+  type Json,
+  MalformedArtifactError,
+  type SolcInput,
+} from "../../dev/artifacts/parse-artifact.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
 import type { ContractMatch } from "../../rpc/ports/contracts.ts";
 import { ifPresent } from "../../storage/if-present.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
+import { readTextFile, UnusableFileError } from "../../storage/read-file.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { ContractVerificationError } from "./contract-verification-error.ts";
@@ -20,6 +27,8 @@ export const VERIFIED_CONTRACT_LIMITS = {
   sourcesBytesMax: 256 * 2 ** 20,
   /** Bytes of the standard JSON of one contract: the largest known projects have 2 MB. */
   inputBytesMax: 4 * 2 ** 20,
+  /** Bytes of what is known of one contract: its ABI, its code, and where immutables are. */
+  factsBytesMax: 4 * 2 ** 20,
   /** Files in it. */
   filesMax: 2000,
   /** Bytes of an ABI: a contract of 24 KB of code has some hundred functions at most, and one answer has a hundred ABIs. */
@@ -50,7 +59,10 @@ export type VerifiedContract = {
 /** Where texts of verified contracts are, by a name without folders. */
 type TextFiles = {
   names(): readonly string[];
-  read(name: string): string | undefined;
+  /** Bytes of a file; undefined where there is none. */
+  size(name: string): number | undefined;
+  /** undefined where there is none, or one that cannot be used. */
+  read(name: string, bytesMax: number): string | undefined;
   write(name: string, text: string): void;
 };
 
@@ -82,38 +94,50 @@ export class VerifiedContracts {
     if (same !== undefined) return same;
     const found = contracts.withRuntime(code);
     const similar = found && byContract.get(found);
-    return similar?.match === "exact" ? { ...similar, constructorArguments: null } : undefined;
+    return similar && { ...similar, constructorArguments: null };
   }
 
-  /** Its standard JSON; undefined where the file is lost. */
+  /** Its standard JSON; undefined where the file is lost, or is not what `store` writes. */
   input({ codeHash }: Pick<VerifiedContract, "codeHash">): SolcInput | undefined {
-    const text = this.#files.read(codeHash + INPUT);
-    return text === undefined ? undefined : (JSON.parse(text) as SolcInput);
+    const input = parsed(this.#files.read(codeHash + INPUT, VERIFIED_CONTRACT_LIMITS.inputBytesMax));
+    const sources = Object.values(Object(input?.["sources"]) as object);
+    return sources.length > 0 && sources.every((source) => typeof Object(source).content === "string")
+      ? (input as SolcInput)
+      : undefined;
   }
 
   /**
-   * Stores `contract` durably, in place of one with the same code.
-   * @throws ContractVerificationError where a limit is reached
+   * Stores `contract` durably. One with the same code stays, with its source, unless it has the same instructions alone and the new one is an
+   * exact match: names and comments of a source that only has the same instructions are whatever its author wants others to read.
+   * @throws ContractVerificationError where one is stored already, or a limit is reached
    */
   store(contract: VerifiedContract, input: SolcInput): void {
     const loaded = this.#load();
     const text = JSON.stringify(input);
-    const { contractsMax, sourcesBytesMax, abiBytesMax } = VERIFIED_CONTRACT_LIMITS;
+    const { contractsMax, sourcesBytesMax, abiBytesMax, factsBytesMax } = VERIFIED_CONTRACT_LIMITS;
     const known = loaded.byHash.get(contract.codeHash);
+    if (known !== undefined && (known.match === "exact" || contract.match !== "exact")) {
+      throw new ContractVerificationError(
+        "Contract source code already verified: only an exact match replaces another",
+      );
+    }
     if (known === undefined && loaded.byHash.size >= contractsMax) {
       throw new ContractVerificationError(`this node stores ${contractsMax} verified contracts already`);
     }
-    if (loaded.sourcesBytes + text.length > sourcesBytesMax) {
+    const bytes = Buffer.byteLength(text);
+    const freed = loaded.bytes.get(contract.codeHash) ?? 0;
+    if (loaded.sourcesBytes - freed + bytes > sourcesBytesMax) {
       throw new ContractVerificationError("this node has no room for more sources");
     }
-    if (JSON.stringify(contract.compiled.abi).length > abiBytesMax) {
+    if (Buffer.byteLength(JSON.stringify(contract.compiled.abi)) > abiBytesMax) {
       throw new ContractVerificationError("the ABI is too large");
     }
+    const facts = JSON.stringify(contract);
+    if (Buffer.byteLength(facts) > factsBytesMax) throw new ContractVerificationError("the contract is too large");
     // The sources first: what is known of a contract leads to them.
     this.#files.write(contract.codeHash + INPUT, text);
-    this.#files.write(contract.codeHash + FACTS, JSON.stringify(contract));
-    if (known !== undefined) this.#loaded = undefined;
-    else addTo(loaded, contract, text.length);
+    this.#files.write(contract.codeHash + FACTS, facts);
+    addTo(loaded, contract, bytes);
   }
 
   #load(): Loaded {
@@ -122,16 +146,22 @@ export class VerifiedContracts {
   }
 
   #read(): Loaded {
-    const loaded = { byHash: new Map(), contracts: new Contracts(), byContract: new Map(), sourcesBytes: 0 };
+    const loaded: Loaded = {
+      byHash: new Map(),
+      contracts: new Contracts(),
+      byContract: new Map(),
+      bytes: new Map(),
+      sourcesBytes: 0,
+    };
     const names = this.#files.names().filter((name) => name.endsWith(FACTS) && !name.endsWith(INPUT));
     for (const name of names.slice(0, VERIFIED_CONTRACT_LIMITS.contractsMax)) {
-      const contract = decodeVerified(this.#files.read(name));
-      const input = this.#files.read(name.slice(0, -FACTS.length) + INPUT);
-      if (contract === undefined || name !== contract.codeHash + FACTS || input === undefined) {
+      const contract = decodeVerified(this.#files.read(name, VERIFIED_CONTRACT_LIMITS.factsBytesMax));
+      const bytes = this.#files.size(name.slice(0, -FACTS.length) + INPUT);
+      if (contract === undefined || name !== contract.codeHash + FACTS || bytes === undefined) {
         this.#log.warn("file of a verified contract cannot be used, it is passed over", { file: name });
         continue;
       }
-      addTo(loaded, contract, input.length);
+      addTo(loaded, contract, bytes);
     }
     return loaded;
   }
@@ -141,38 +171,59 @@ type Loaded = {
   readonly byHash: Map<Hash, VerifiedContract>;
   readonly contracts: Contracts;
   readonly byContract: Map<unknown, VerifiedContract>;
+  /** Of the sources, by code. */
+  readonly bytes: Map<Hash, number>;
+  /** Of all sources. */
   sourcesBytes: number;
 };
 
+/** Adds `verified`, in place of one with the same code. Only an exact match is looked for with other immutables. */
 function addTo(loaded: Loaded, verified: VerifiedContract, sourcesBytes: number): void {
-  const { name, file, compiled, codeHash } = verified;
-  const [contract] = contractsOfBuild({}, { contracts: { [file]: { [name]: compiled as never } } });
+  const { name, file, compiled, codeHash, match } = verified;
   loaded.byHash.set(codeHash, verified);
-  loaded.contracts.add(contract!);
-  loaded.byContract.set(contract, verified);
-  loaded.sourcesBytes += sourcesBytes;
+  if (match === "exact") {
+    const [contract] = contractsOfBuild({}, { contracts: { [file]: { [name]: compiled as never } } });
+    loaded.contracts.add(contract!);
+    loaded.byContract.set(contract, verified);
+  }
+  loaded.sourcesBytes += sourcesBytes - (loaded.bytes.get(codeHash) ?? 0);
+  loaded.bytes.set(codeHash, sourcesBytes);
 }
 
 /** undefined for anything but what `store` writes: somebody may have edited the file. */
 function decodeVerified(text: string | undefined): VerifiedContract | undefined {
+  const value = parsed(text);
+  if (value === undefined) return undefined;
+  const { codeHash, address, name, file, compilerVersion, match, compiled, constructorArguments } = value;
+  const texts = [codeHash, address, name, file, compilerVersion];
+  const isWhole =
+    texts.every((each) => typeof each === "string") &&
+    HASH.test(codeHash as string) &&
+    ADDRESS.test(address as string) &&
+    (match === "exact" || match === "same instructions") &&
+    isVerifiedJson(compiled) &&
+    (constructorArguments === null || DATA.test(String(constructorArguments)));
+  return isWhole ? (value as unknown as VerifiedContract) : undefined;
+}
+
+function isVerifiedJson(compiled: unknown): boolean {
+  const { abi, evm } = Object(compiled) as Json;
+  if (!Array.isArray(abi) || (Object(evm) as Json)["deployedBytecode"] === undefined) return false;
   try {
-    const value = Object(JSON.parse(text ?? "")) as Json;
-    const { codeHash, address, name, file, compilerVersion, match, compiled, constructorArguments } = value;
-    const texts = [codeHash, address, name, file, compilerVersion];
-    const { abi, evm } = Object(compiled) as Json;
-    const { deployedBytecode } = Object(evm) as Json;
-    const isWhole =
-      texts.every((each) => typeof each === "string") &&
-      HASH.test(codeHash as string) &&
-      ADDRESS.test(address as string) &&
-      (match === "exact" || match === "same instructions") &&
-      Array.isArray(abi) &&
-      typeof deployedBytecode === "object" &&
-      (constructorArguments === null || DATA.test(String(constructorArguments)));
-    return isWhole ? (value as unknown as VerifiedContract) : undefined;
+    contractsOfBuild({}, { contracts: { file: { name: decodeContract(compiled) } } });
+    return true;
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof MalformedArtifactError) return false;
     throw error;
+  }
+}
+
+function parsed(text: string | undefined): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text ?? "");
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+  } catch {
+    return undefined;
   }
 }
 
@@ -184,7 +235,18 @@ const DATA = /^0x(?:[0-9a-f]{2})*$/;
 export function filesInFolder(folder: string): TextFiles {
   return {
     names: () => ifPresent(() => readdirSync(folder)) ?? [],
-    read: (name) => ifPresent(() => readFileSync(join(folder, name), "utf8")),
+    size(name) {
+      const stat = lstatSync(join(folder, name), { throwIfNoEntry: false });
+      return stat?.isFile() ? stat.size : undefined;
+    },
+    read(name, bytesMax) {
+      try {
+        return ifPresent(() => readTextFile(join(folder, name), { bytesMax }));
+      } catch (error) {
+        if (error instanceof UnusableFileError) return undefined;
+        throw error;
+      }
+    },
     write(name, text) {
       makeFolder(folder);
       replaceFile(join(folder, name), text, 0o600);
@@ -197,6 +259,10 @@ export function filesInMemory(): TextFiles {
   const texts = new Map<string, string>();
   return {
     names: () => [...texts.keys()],
+    size(name) {
+      const text = texts.get(name);
+      return text === undefined ? undefined : Buffer.byteLength(text);
+    },
     read: (name) => texts.get(name),
     write: (name, text) => void texts.set(name, text),
   };

@@ -1,11 +1,15 @@
+import { NodeError } from "../../errors.ts";
 import type { Hardfork } from "../../params/hardforks.ts";
 import { ADDRESS_LENGTH } from "../../primitives/address.ts";
+import { hexToBytes } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
 import { serveThread } from "../../threads/serve-thread.ts";
-import { recoverSenderKeys } from "./sender.ts";
+import { decodePooledTransaction } from "./decode.ts";
+import { unpackTransactions } from "./packed-transactions.ts";
+import { recoverSender, recoverSenderKeys } from "./sender.ts";
 
 type RecoverInput = {
-  /** Canonical transactions one after the other, each after its length as u32, little endian. */
+  /** Canonical, as `packTransactions` has them. */
   readonly transactions: Uint8Array;
   readonly hardfork: Hardfork;
 };
@@ -13,12 +17,12 @@ type RecoverInput = {
 /** A whole batch of `recoverPublicKeys` without the native addon. */
 const BATCH_LENGTH = 64;
 
-export const senderRecovery = { recover };
+export const senderRecovery = { recover, recoverEach };
 serveThread(senderRecovery);
 
 /** Senders, 20 bytes each, of the transactions before the first that has none. */
 function recover({ transactions, hardfork }: RecoverInput): Uint8Array {
-  const all = unpacked(transactions);
+  const all = unpackTransactions(transactions);
   const senders = new Uint8Array(ADDRESS_LENGTH * all.length);
   let count = 0;
   for (let at = 0; at < all.length; at += BATCH_LENGTH) {
@@ -34,13 +38,16 @@ function recover({ transactions, hardfork }: RecoverInput): Uint8Array {
   return senders.slice(0, ADDRESS_LENGTH * count);
 }
 
-function unpacked(packed: Uint8Array): readonly Uint8Array[] {
-  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
-  const transactions: Uint8Array[] = [];
-  for (let at = 0; at < packed.length; ) {
-    const end = at + 4 + view.getUint32(at, true);
-    transactions.push(packed.subarray(at + 4, end));
-    at = end;
+/** Senders, 20 bytes each, zeros where there is none. @param packed transactions in network form */
+function recoverEach(packed: Uint8Array): Uint8Array {
+  const transactions = unpackTransactions(packed);
+  const senders = new Uint8Array(ADDRESS_LENGTH * transactions.length);
+  for (const [i, transaction] of transactions.entries()) {
+    try {
+      senders.set(hexToBytes(recoverSender(decodePooledTransaction(transaction).tx)), ADDRESS_LENGTH * i);
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error;
+    }
   }
-  return transactions;
+  return senders;
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { testProgram } from "../../support/test-program.ts";
 import type { LateAnswer, MajorityBlock, SampleCounts } from "./samples.ts";
 
 export type SamplerOptions = {
@@ -26,8 +26,8 @@ export class Sampler {
   #counts: SampleCounts | undefined;
 
   constructor(options: SamplerOptions, { onLate, onBlock }: SamplerEvents) {
-    const program = fileURLToPath(new URL("sampler-program.ts", import.meta.url));
-    this.#child = fork(program, [JSON.stringify(options)], { execArgv: ["--import", "tsx"] });
+    const { execArgv, file } = testProgram(new URL("sampler-program.ts", import.meta.url));
+    this.#child = fork(file, [JSON.stringify(options)], { execArgv: [...execArgv] });
     this.#child.on("message", (message: SamplerMessage) => {
       if (message.kind === "late") onLate(message.late);
       else if (message.kind === "block") onBlock(message.block);

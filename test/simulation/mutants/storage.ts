@@ -138,6 +138,21 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     checks: ["retention"],
   },
   {
+    name: "oldest-block-before-its-nodes",
+    why: "An index without its first blocks names its oldest one before it has the nodes of its state: a kill in between leaves a node that never starts.",
+    patches: [
+      {
+        file: "src/chain/store/retention/state-file.ts",
+        from: `    // A process that died after the merge is through with it.`,
+        to: `    kv.transaction((writer) => index.writeOldestState(writer, header.stateRoot, { number: header.number, hash, end }));`,
+      },
+    ],
+    plan: { engine: "solo" },
+    suits: all(hasSetting("chain.retain-blocks"), hasFault("power-cut"), hasFault("kill-at-write"), isFast),
+    seedsMax: 100,
+    checks: ["liveness"],
+  },
+  {
     name: "made-folder-not-synced",
     why: "A new folder's name is not made durable: a power cut soon after the first start takes the whole log with it.",
     patches: [
@@ -213,7 +228,7 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     ],
     plan: { engine: "solo" },
     suits: all(hasFault("power-cut-at-write"), hasTraffic(60)),
-    seedsMax: 40,
+    seedsMax: 80,
     checks: ["liveness", "durability", "own fault", "crash", "agreement", "model"],
   },
   {

@@ -10,6 +10,7 @@ import { createChainStateTrie } from "../../chain-state-trie.ts";
 import { LogFilter } from "../../logs/log-filter.ts";
 import { plain } from "../../testing/plain.ts";
 import { type RandomBlock, RandomChain } from "../../testing/random-chain.ts";
+import { deferNothing } from "../background-work.ts";
 import type { BlockRecord } from "../block-store.ts";
 import { CACHE_BYTES, type CacheSizes, divideCacheSize, followerCacheSizes } from "../cache-sizes.ts";
 import type { LogBlockStore } from "../log-block-store.ts";
@@ -180,6 +181,7 @@ describe("StoreFollower", () => {
     t.after(() => rmSync(directory, { recursive: true, force: true }));
     let isReadStale: boolean | undefined;
     const store: LogBlockStore = openDiskBlockStore({
+      defer: deferNothing,
       directory,
       createTrie,
       failPoint(name) {
@@ -311,7 +313,7 @@ describe("StoreFollower", () => {
 
   test("has caches of half of cache.size, whatever it is", (t) => {
     const directory = mkdtempSync(join(tmpdir(), "follower-"));
-    const store = openDiskBlockStore({ directory, createTrie });
+    const store = openDiskBlockStore({ defer: deferNothing, directory, createTrie });
     t.after(() => {
       store.close();
       rmSync(directory, { recursive: true, force: true });

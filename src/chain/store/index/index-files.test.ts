@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import { ArchiveModel } from "../../testing/archive-model.ts";
 import { createTrie } from "../../testing/memory-disk.ts";
 import { RandomChain } from "../../testing/random-chain.ts";
+import { deferNothing } from "../background-work.ts";
 import { openDiskBlockStore } from "../open-block-store.ts";
 import { compactIndex } from "./index-files.ts";
 
@@ -13,6 +14,7 @@ const RETENTION = { blocks: 30, states: 20, proofs: 10, blocksMin: 1 };
 
 function open(directory: string) {
   return openDiskBlockStore({
+    defer: deferNothing,
     directory,
     createTrie,
     retention: RETENTION,

@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { NodeError } from "../../../errors.ts";
+import { ifPresent } from "../../../storage/if-present.ts";
 import type { Kv } from "../../../storage/kv.ts";
 import { findLmdbFault } from "../../../storage/lmdb-check.ts";
 import { openLmdbKv } from "../../../storage/lmdb-kv.ts";
@@ -27,13 +28,16 @@ const LMDB_LOCK_FILE = "lock.mdb";
 const STATE_FILE = "index.state";
 /** Present from the removal of an index until a new one has every block of the log. */
 const REBUILDING_FILE = "index.rebuilding";
-/** An index up to this size is always checked before it is opened, in a tenth of a second; of a larger one that was closed, in the background. */
-const CHECKED_FIRST_BYTES_MAX = 64 << 20;
+/** Number of the newest block when every page was last read and found whole. Written without sync: an older one is as right. */
+const CHECKED_FILE = "index.checked";
+/** A node checks an index up to this size before it opens it, in a tenth of a second; a larger one that was closed, in the background. */
+export const CHECKED_FIRST_BYTES_MAX = 64 << 20;
 
 /**
  * What is known of the index while nobody has it open, in the file `index.state`:
  *
- *     clean FILE   closed with everything synced, in the file that `fileIdentity` calls so
+ *     clean FILE   closed with everything synced, in the file that `fileIdentity` calls so, after every page of it was checked
+ *     unchecked    closed with everything synced before the check in the background had ended
  *     opening      a process began to open it and has not come back
  *     open BOOT    a process had it open, in this boot of the machine
  *     damaged      a process met damage in it
@@ -52,8 +56,10 @@ export class IndexFiles {
   readonly #directory: string;
   readonly #checkedFirstBytesMax: number;
   #isUnchecked = false;
+  #isDamaged = false;
 
-  constructor(directory: string, checkedFirstBytesMax = CHECKED_FIRST_BYTES_MAX) {
+  /** @param checkedFirstBytesMax an index of any size is checked first if not given */
+  constructor(directory: string, checkedFirstBytesMax = Infinity) {
     this.#directory = directory;
     this.#checkedFirstBytesMax = checkedFirstBytesMax;
   }
@@ -79,16 +85,30 @@ export class IndexFiles {
    * cache, but when the system itself went down any page may be old: since it was opened the machine
    * must not have been started anew. Where starts have no name, a kill counts as a power cut.
    *
-   * A large index that was closed, and that nobody has written to or copied since, is not read: only the medium can have changed it.
+   * A large index that was closed, and that nobody has written to or copied since, is not read where its owner checks it in the background: only the medium
+   * can have changed it.
    */
   findFault(onProgress?: IndexProgress): string | undefined {
     if (!existsSync(this.dataFile)) return "there is none";
     const state = this.#state();
     if (state === undefined) return "it was written before the machine went down";
+    this.#isUnchecked = state === "clean" && statSync(this.dataFile).size > this.#checkedFirstBytesMax;
+    if (this.#isUnchecked) return undefined;
+    const damage = this.#damage(state, onProgress);
+    this.#isDamaged = damage !== undefined;
+    return damage;
+  }
+
+  #damage(state: IndexState, onProgress?: IndexProgress): string | undefined {
     if (state === "opening") return "the last process that opened it did not survive";
     if (state === "damaged") return "the last process met damage in it";
-    this.#isUnchecked = state === "clean" && statSync(this.dataFile).size > this.#checkedFirstBytesMax;
-    return this.#isUnchecked ? undefined : findIndexFault(this.#directory, onProgress);
+    return findIndexFault(this.#directory, onProgress);
+  }
+
+  /** The first block that can have been made on damage, which was found at this start; undefined where none was, or nobody knows. */
+  get suspectFrom(): number | undefined {
+    const text = this.#isDamaged ? ifPresent(() => readFileSync(join(this.#directory, CHECKED_FILE), "latin1")) : "";
+    return text && /^\d+$/.test(text) ? Number(text) + 1 : undefined;
   }
 
   /** True when an earlier process began to rebuild the index and did not get to the end of the log. */
@@ -125,9 +145,20 @@ export class IndexFiles {
     this.#writeState("damaged");
   }
 
+  /** After every page was read, or the index was made anew, with this newest block. */
+  checked(head: number | undefined): void {
+    this.#isUnchecked = false;
+    if (head !== undefined) writeFileSync(join(this.#directory, CHECKED_FILE), String(head));
+  }
+
+  /** After damage was met in the index that is open. */
+  noteDamage(): void {
+    this.#isDamaged = true;
+  }
+
   /** After it was closed and synced. */
   closed(): void {
-    this.#writeState(`${CLEAN}${fileIdentity(this.dataFile)}`);
+    this.#writeState(this.#isUnchecked ? UNCHECKED : `${CLEAN}${fileIdentity(this.dataFile)}`);
   }
 
   #state(): IndexState | undefined {
@@ -139,8 +170,8 @@ export class IndexFiles {
     }
     if (text === "opening" || text === "damaged") return text;
     if (text.startsWith(CLEAN)) return text === `${CLEAN}${fileIdentity(this.dataFile)}` ? "clean" : "open";
-    // Of an older version: which file it was is not known.
-    if (text === "clean") return "open";
+    // "clean" is of an older version: which file it was is not known.
+    if (text === UNCHECKED || text === "clean") return "open";
     const boot = bootId();
     return boot !== undefined && text === `open ${boot}` ? "open" : undefined;
   }
@@ -152,6 +183,7 @@ export class IndexFiles {
 }
 
 const CLEAN = "clean ";
+const UNCHECKED = "unchecked";
 
 /**
  * Differs once a file was copied, replaced, cut or written to: its number, size and time of the last change, in ms. The time of its status is no part of
@@ -197,7 +229,7 @@ export async function compactIndex(
   const files = new IndexFiles(directory);
   const target = join(directory, NEW_FOLDER);
   try {
-    const fault = files.findFault() ?? (files.isUnchecked ? findIndexFault(directory) : undefined);
+    const fault = files.findFault();
     if (fault !== undefined) throw new IndexUnusableError({ fault });
     const data = files.dataFile;
     const bytesBefore = statSync(data).size;

@@ -14,6 +14,7 @@ import { createMemoryLogDirectory } from "../../../storage/memory-log-directory.
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
 import { genesisRecord, genesisState } from "../../genesis-block.ts";
 import { StateEntries } from "../../records/state-entries.ts";
+import { deferNothing } from "../background-work.ts";
 import { type LogBlockStore, openLogBlockStore } from "../log-block-store.ts";
 import { StorePoisonedError } from "../store-errors.ts";
 import { HashedAddresses, writeHashedSlots } from "./genesis-rows.ts";
@@ -55,7 +56,8 @@ function rowsOf(index: Kv, store: LogBlockStore): string[] {
 
 function open(failPoint = (_: string) => {}, index = createMemoryKv()) {
   const log = createMemoryLogDirectory();
-  const reopen = (kv = index) => openLogBlockStore({ log, index: kv, createTrie: createStateTrie, failPoint });
+  const reopen = (kv = index) =>
+    openLogBlockStore({ defer: deferNothing, log, index: kv, createTrie: createStateTrie, failPoint });
   return { index, reopen, store: reopen() };
 }
 

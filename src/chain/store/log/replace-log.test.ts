@@ -7,6 +7,7 @@ import { createStateTrie } from "../../../state/state-trie.ts";
 import { writeOldHome } from "../../testing/old-home.ts";
 import { plain } from "../../testing/plain.ts";
 import type { RandomBlock } from "../../testing/random-chain.ts";
+import { deferNothing } from "../background-work.ts";
 import { openDiskBlockStore } from "../open-block-store.ts";
 
 const BLOCKS = 30;
@@ -27,7 +28,7 @@ const contents = (folder: string) =>
   readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "base64")]);
 
 function assertMigrated(directory: string, blocks: readonly RandomBlock[], oldLog: unknown): void {
-  const store = openDiskBlockStore({ directory, createTrie: createStateTrie });
+  const store = openDiskBlockStore({ defer: deferNothing, directory, createTrie: createStateTrie });
   assert.equal(store.head(), blocks.length - 1);
   for (const [number, { record }] of blocks.entries()) {
     assert.deepEqual(plain(store.header(number)), plain(record.block.header));
@@ -58,7 +59,7 @@ describe("migrateLog", () => {
         const failPoint = (name: string) => {
           if (name === step && --left === 0) throw new Error("dead");
         };
-        const options = { directory, createTrie: createStateTrie, failPoint };
+        const options = { directory, createTrie: createStateTrie, defer: deferNothing, failPoint };
         assert.throws(() => openDiskBlockStore(options), { message: "dead" });
         assertMigrated(directory, blocks, oldLog);
       });

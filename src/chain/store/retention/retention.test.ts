@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "../../../../test/support/fast-check.ts";
 import { parseGenesis } from "../../../params/genesis.ts";
+import { createMemoryKv } from "../../../storage/memory-kv.ts";
 import { TABLE, tableKey } from "../../../storage/schema.ts";
+import { type CommitFailure, FailingKv, InjectedCommitError } from "../../../storage/testing/failing-kv.ts";
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
 import { genesisRecord } from "../../genesis-block.ts";
 import { ArchiveModel } from "../../testing/archive-model.ts";
@@ -100,6 +102,34 @@ describe("Retention", () => {
     grow(again, chain, model, 30);
     runDeferred(disk);
     model.assertEqual(again);
+  });
+
+  test("a process may die at any commit while it makes the index of a log without its first blocks", () => {
+    const disk = createMemoryDisk();
+    const retention = { blocks: 10, ...SLICES };
+    const store = disk.open({ retention });
+    const model = new ArchiveModel();
+    grow(store, new RandomChain(5), model, 25);
+    runDeferred(disk);
+    assert.ok(store.base()! > 0);
+    // Keys of a merge are one slice: fewer commits to die at.
+    const mergeLimits = { versionsMin: 40, nodeBytesMin: 20_000, blocksMin: 12, keysMax: 40 };
+    const killedAt = (transaction: number, failure: CommitFailure) => {
+      const index = createMemoryKv();
+      const killed = new FailingKv(index, { transaction, failure });
+      try {
+        disk.open({ retention, mergeLimits, index: killed });
+      } catch (error) {
+        if (!(error instanceof InjectedCommitError)) throw error;
+      }
+      const again = disk.open({ retention, mergeLimits, index });
+      assert.deepEqual(again.check().faults, [], `${failure} commit ${transaction}`);
+      if (failure === "before") model.assertEqual(again);
+      return killed.count > transaction;
+    };
+    let commits = 0;
+    while (killedAt(commits, "before")) killedAt(commits++, "after");
+    assert.ok(commits > 10, `${commits}`);
   });
 
   test("a block with all of a state is pruned a key at a time, its rows in several batches", () => {

@@ -261,10 +261,14 @@ export function restoreOldestState(
       const rows = readChangeRows(part);
       kv.transaction((writer) => index.writeOldestValues(writer, header.number, rows));
     }
+    // A process that died after the merge is through with it.
+    if (index.merge.mergedBlocks <= header.number) {
+      index.rememberNodes(header.number, nodes);
+      index.merge.all(header.number);
+    }
     const applied = { number: header.number, hash, end };
+    // Last: an index that has a block without the nodes of its state would be brought forward from an empty state.
     kv.transaction((writer) => index.writeOldestState(writer, header.stateRoot, applied));
-    index.rememberNodes(header.number, nodes);
-    index.merge.all(header.number);
     return applied;
   }
   const reason = `no block ${file.number}, whose state is in a file`;

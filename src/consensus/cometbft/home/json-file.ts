@@ -1,17 +1,20 @@
-import { readFileSync } from "node:fs";
 import { NodeError } from "../../../errors.ts";
+import { readJsonFile as readJson } from "../../../storage/read-file.ts";
 
 /** A file of the engine's home holds something else than the node needs. */
 export class EngineHomeError extends NodeError {
   readonly code = "ENGINE_HOME";
 }
 
+/** CometBFT's genesis has the chain's rules alone, and one vote of each validator. */
+const BYTES_MAX = 64 << 20;
+
 /** @throws EngineHomeError */
 export function readJsonFile(file: string): unknown {
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    return readJson(file, { bytesMax: BYTES_MAX });
   } catch (cause) {
-    throw new EngineHomeError(`${file} cannot be read as JSON`, { file }, { cause });
+    throw new EngineHomeError(`${file} cannot be read as JSON: ${(cause as Error).message}`, { file }, { cause });
   }
 }
 

@@ -1,5 +1,6 @@
-import { readFileSync, type Stats, statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { NodeError } from "../../../errors.ts";
+import { readTextFile } from "../../../storage/read-file.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
 
 /** The file of `cometbft.allowed-nodes-file` cannot be read, or is no list of nodes. */
@@ -50,8 +51,13 @@ export class AllowedNodesFile {
   }
 
   #version(): string {
-    const stats = statSync(this.#path, { throwIfNoEntry: false });
-    return stats === undefined ? "" : versionOf(stats);
+    try {
+      const stats = statSync(this.#path, { throwIfNoEntry: false });
+      return stats === undefined ? "" : versionOf(stats);
+    } catch (error) {
+      // A circle of links, or a folder that this user may not enter: reading it says so.
+      return String((error as NodeJS.ErrnoException).code);
+    }
   }
 }
 
@@ -66,11 +72,10 @@ function readAllowedNodes(file: string): ReadonlySet<string> {
     new AllowedNodesFileError(`cometbft.allowed-nodes-file: ${file} ${reason}`, { file }, { cause });
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = readTextFile(file, { bytesMax: BYTES_MAX });
   } catch (cause) {
-    throw fail("cannot be read", cause);
+    throw fail(`cannot be read: ${(cause as Error).message}`, cause);
   }
-  if (Buffer.byteLength(text) > BYTES_MAX) throw fail(`has more than ${BYTES_MAX} bytes`);
   let nodes: unknown;
   try {
     nodes = JSON.parse(text);

@@ -78,10 +78,14 @@ export function defineCalls(
       const end = f.i64(call(gas.rangeEnd, i32.add(sp, input), i32.add(sp, input + WORD)));
       const outputEnd = f.i64(call(gas.rangeEnd, i32.add(sp, output), i32.add(sp, output + WORD)));
       f.set(end, i64.select(i64.ltU(end, outputEnd), outputEnd, end));
-      f.if(i64.eq(end, -1n), () => failWith(f, haltCode.gasUintOverflow));
+      const before = f.i64(i64.add(gasLeft, i64.load(globals.reserve)));
+      f.if(i64.eq(end, -1n), () => {
+        // As in geth the price of a warm access, which is static, comes first.
+        if (rules.eip2929) f.if(i64.ltU(before, WARM_ACCESS_GAS), () => f.return(i64.of(-1n)));
+        failWith(f, haltCode.gasUintOverflow);
+      });
 
       const transfers = f.i32(hasValue ? i32.eqz(isZeroWord(sp, 2 * WORD)) : 0);
-      const before = f.i64(i64.add(gasLeft, i64.load(globals.reserve)));
       if (name === "call") {
         // As in geth after the price of a warm access, which is static, and before that of a cold one.
         const isForbidden = i32.and(transfers, i32.load(frame.isStatic));

@@ -14,6 +14,8 @@ import {
 } from "../../memory/layout.ts";
 import { copyWord, equalWords, isZeroWord, limb, loadWord, storeZero } from "../words.ts";
 
+const ALL_ONES = 0xffff_ffff_ffff_ffffn;
+
 export type Journal = {
   /** find(owner, key): the record of an account (owner 0) or a slot; a new one is filled by the host */
   readonly find: FunctionRef;
@@ -23,11 +25,13 @@ export type Journal = {
   readonly revert: FunctionRef;
   /** mark(record, flags): sets flags that a revert undoes */
   readonly mark: FunctionRef;
-  /** addBalance(account, value), subBalance(account, value): `value` is the address of a word */
+  /** addBalance(account, value), subBalance(account, value): `value` is the address of a word. A sum stops at 2^256 - 1. */
   readonly addBalance: FunctionRef;
   readonly subBalance: FunctionRef;
   /** hasBalance(account, value): 1 when it can pay */
   readonly hasBalance: FunctionRef;
+  /** hasRoom(account, value): whether the sum stays below 2^256 */
+  readonly hasRoom: FunctionRef;
   /** isEmpty(account): EIP-161, no nonce, no balance, no code */
   readonly isEmpty: FunctionRef;
 };
@@ -178,6 +182,9 @@ export function defineJournal(
       f.set(carry, i64.extendU(i32.or(i64.ltU(sum, limbA), i64.ltU(total, sum))));
       f.do(i64.store(account!, total, record.value + 8 * i));
     });
+    f.if(i64.ne(carry, 0n), () => {
+      for (const i of a.keys()) f.do(i64.store(account!, ALL_ONES, record.value + 8 * i));
+    });
   });
 
   const subBalance = module.define(["i32", "i32"], [], (f, account, value) => {
@@ -203,11 +210,20 @@ export function defineJournal(
     f.return(i32.of(1));
   });
 
+  const hasRoom = module.define(["i32", "i32"], ["i32"], (f, account, value) => {
+    for (const i of [3, 2, 1, 0]) {
+      const room = f.i64(i64.xor(limb(account!, i, record.value), ALL_ONES));
+      const want = f.i64(limb(value!, i));
+      f.if(i64.ne(room, want), () => f.return(i64.gtU(room, want)));
+    }
+    f.return(i32.of(1));
+  });
+
   const isEmpty = module.define(["i32"], ["i32"], (f, account) => {
     const hasCode = i32.load(account!, record.codeSize);
     const hasNonce = i64.ne(i64.load(account!, record.nonce), 0n);
     f.return(i32.and(i32.eqz(i32.or(hasCode, hasNonce)), isZeroWord(account!, record.value)));
   });
 
-  return { find, save, revert, mark, addBalance, subBalance, hasBalance, isEmpty };
+  return { find, save, revert, mark, addBalance, subBalance, hasBalance, hasRoom, isEmpty };
 }

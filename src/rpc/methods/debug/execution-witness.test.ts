@@ -15,6 +15,8 @@ test("debug_executionWitness writes headers, codes and nodes as geth does", asyn
   for (const shown of [
     await executionWitness.call(withWitness, ["latest"]),
     await executionWitness.call(withWitness, ["pending"]),
+    await executionWitness.call(withWitness, [hash]),
+    await executionWitness.call(withWitness, [{ blockHash: hash }]),
     await executionWitnessByHash.call(withWitness, [hash]),
   ]) {
     const { headers, ...rest } = shown as { headers: { hash: string; requestsHash?: null }[] };
@@ -29,9 +31,9 @@ test("debug_executionWitness writes headers, codes and nodes as geth does", asyn
 test("debug_executionWitness rejects genesis, unknown blocks and what is no block", async () => {
   const rejected = { code: "DEBUG_REJECTED" };
   await assert.rejects(executionWitness.call(modules, ["0x0"]), rejected);
-  await assert.rejects(executionWitness.call(modules, [99]), rejected);
+  await assert.rejects(executionWitness.call(modules, ["0x63"]), rejected);
   await assert.rejects(executionWitnessByHash.call(modules, [`0x${"11".repeat(32)}`]), rejected);
-  for (const wrong of [null, -1, "nine", {}]) {
+  for (const wrong of [null, -1, 99, "nine", {}]) {
     await assert.rejects(executionWitness.call(modules, [wrong]), { code: "RPC_INVALID_PARAMS" });
   }
   await assert.rejects(executionWitnessByHash.call(modules, ["0x1"]), {

@@ -22,7 +22,6 @@ import { defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
 import { SAMPLE } from "../example-values.ts";
 import { DebugError } from "./database.ts";
-import { numberOrTag } from "./state.ts";
 
 type ModifiedModules = {
   readonly chain: Pick<ChainView, "header">;
@@ -146,18 +145,18 @@ type WitnessModules = {
  */
 export const executionWitness = defineMethod({
   name: "debug_executionWitness",
-  params: { block: numberOrTag },
+  params: { block: blockSelector },
   example: ["0x1"],
   result: rawJson,
   heavy: true,
   async handle({ block }, modules: WitnessModules, context) {
     const sealed = await modules.chain.header({ at: block === "pending" ? "latest" : block });
-    if (sealed === undefined) throw new DebugError(`block number ${numberText(block)} not found`);
+    if (sealed === undefined) throw new DebugError(`block ${selectorText(block)} not found`);
     return witnessOf(sealed, modules, context);
   },
 });
 
-/** `debug_executionWitnessByHash`: as `debug_executionWitness`, the block by its hash. */
+/** `debug_executionWitnessByHash`: as `debug_executionWitness`, the block by its hash. geth had it up to 1.17.0. */
 export const executionWitnessByHash = defineMethod({
   name: "debug_executionWitnessByHash",
   params: { blockHash: hash },
@@ -176,10 +175,11 @@ function witnessOf(
   { execution }: WitnessModules,
   cancel: CancelToken,
 ): MaybePromise<JsonText> {
-  if (header.number === 0) throw new DebugError("block number 0x0 found, but parent missing");
+  if (header.number === 0) throw new DebugError("block 0x0 found, but parent missing");
   return execution.executionWitness({ hash, cancel });
 }
 
-function numberText(block: number | string): string {
+function selectorText(block: BlockSelector): string {
+  if (typeof block === "object") return block.blockHash;
   return typeof block === "number" ? `0x${block.toString(16)}` : block;
 }

@@ -56,17 +56,16 @@ export const getBlockByHash = defineMethod({
     ),
 });
 
-/** `eth_getHeaderByNumber`: the block's header; null beyond the head. */
+/** `eth_getHeaderByNumber`: the block's header; null beyond the head, and for the pending block, whose header is not made yet. */
 export const getHeaderByNumber = defineMethod({
   name: "eth_getHeaderByNumber",
   params: { block: blockNumberOrTag },
   example: ["latest"],
   result: rawJsonOf(orNull(HEADER)),
   handle: ({ block }, { chain, sessions: { blockJson } }: HeaderModules) =>
-    andThen(chain.header({ at: block }), (sealed) => {
-      if (!sealed) return "null";
-      return block === "pending" ? blockJson.pendingHeaderText(sealed) : blockJson.header(sealed);
-    }),
+    block === "pending"
+      ? "null"
+      : andThen(chain.header({ at: block }), (sealed) => (sealed ? blockJson.header(sealed) : "null")),
 });
 
 /** `eth_getHeaderByHash`: the block's header; null when unknown. */

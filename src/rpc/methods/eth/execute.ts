@@ -1,3 +1,4 @@
+import { assertBlobFeeHasBlobs } from "../../../execution/call/call-arguments.ts";
 import type { CallOutcome } from "../../../execution/call/call-many.ts";
 import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import { type BlockSelector, blockSelector } from "../../ports/block-selector.ts";
@@ -27,17 +28,14 @@ export const call = defineMethod({
   example: [SAMPLE.call, "latest"],
   result: data,
   heavy: true,
-  handle: (
+  handle(
     { request, block, stateOverrides, blockOverrides },
     { execution }: { execution: Pick<ExecutionPort, "call"> },
     context,
-  ) =>
-    execution.call({
-      args: request,
-      at: block,
-      overrides: { stateOverrides, blockOverrides },
-      cancel: context,
-    }),
+  ) {
+    assertBlobFeeHasBlobs(request);
+    return execution.call({ args: request, at: block, overrides: { stateOverrides, blockOverrides }, cancel: context });
+  },
 });
 
 /**
@@ -103,19 +101,21 @@ export const estimateGas = defineMethod({
   example: [SAMPLE.call],
   result: quantity,
   heavy: true,
-  handle: (
+  handle(
     { request, block, stateOverrides, blockOverrides },
     { chain, execution }: NextBlockModules & { execution: Pick<ExecutionPort, "estimateGas"> },
     context,
-  ) =>
-    andThen(targetOf(block, chain), (target) =>
+  ) {
+    assertBlobFeeHasBlobs(request);
+    return andThen(targetOf(block, chain), (target) =>
       execution.estimateGas({
         args: request,
         ...target,
         overrides: { stateOverrides, blockOverrides },
         cancel: context,
       }),
-    ),
+    );
+  },
 });
 
 /**
@@ -139,6 +139,7 @@ export const createAccessList = defineMethod({
     { chain, execution }: NextBlockModules & { execution: Pick<ExecutionPort, "createAccessList"> },
     caller,
   ) {
+    assertBlobFeeHasBlobs(request);
     const overrides = { stateOverrides };
     const { accessList, gasUsed, error } = await execution.createAccessList({
       args: request,

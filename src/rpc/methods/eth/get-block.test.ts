@@ -87,15 +87,14 @@ test("block methods give null for a block that is not there", async () => {
   assert.equal(await getHeaderByHash.call(modules, [ZERO_HASH]), null);
 });
 
+test("eth_getHeaderByNumber has no pending header", async () => {
+  assert.equal(await getHeaderByNumber.call(modules, ["pending"]), null);
+});
+
 test("the pending block has no hash, nonce or miner", async () => {
-  for (const json of [
-    await getBlockByNumber.call(modules, ["pending", true]),
-    await getHeaderByNumber.call(modules, ["pending"]),
-  ]) {
-    const block = json as Json;
-    assert.deepEqual([block["hash"], block["nonce"], block["miner"]], [null, null, null]);
-    assert.equal(block["number"], "0x3");
-  }
+  const block = (await getBlockByNumber.call(modules, ["pending", true])) as Json;
+  assert.deepEqual([block["hash"], block["nonce"], block["miner"]], [null, null, null]);
+  assert.equal(block["number"], "0x3");
 });
 
 test("a header is the block without what is only in its body", async () => {

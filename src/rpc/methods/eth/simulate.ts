@@ -11,7 +11,7 @@ import { SAMPLE } from "../example-values.ts";
 import { blockText, type HeaderStyle } from "../json/block-json.ts";
 import { logText } from "../json/receipt-json.ts";
 import { dataText, quantityText } from "../json/write.ts";
-import { blockOverrides, callArguments, stateOverrides } from "../params/call-arguments.ts";
+import { callArguments, simulatedBlockOverrides, simulatedStateOverrides } from "../params/call-arguments.ts";
 import type { Sessions } from "../sessions.ts";
 
 /** A call's EVM failed; the simulation went on. */
@@ -28,7 +28,11 @@ const simulationOptions = object(
     blockStateCalls: array(
       object(
         "simBlock",
-        { blockOverrides, stateOverrides, calls: array(callArguments, "[]ethapi.TransactionArgs") },
+        {
+          blockOverrides: simulatedBlockOverrides,
+          stateOverrides: simulatedStateOverrides,
+          calls: array(callArguments, "[]ethapi.TransactionArgs"),
+        },
         "ethapi.simBlock",
         "fields",
       ),

@@ -1,4 +1,6 @@
+import type { PooledTransaction } from "../../../mempool/pool.ts";
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
+import { inSlices, StepWork } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import { encodePooledTransaction } from "../../../types/transaction/encode.ts";
 import { blockNumberOrTag, byHash } from "../../ports/block-selector.ts";
@@ -7,9 +9,11 @@ import type { KeysPort } from "../../ports/keys.ts";
 import { address, data, hash, quantity64, quantityNumber, rawJsonOf } from "../../transport/codec.ts";
 import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
+import { TEXT_WORK } from "../json/block-json.ts";
 import { receiptText } from "../json/receipt-json.ts";
 import { listOf, orNull, RECEIPT, TRANSACTION } from "../json/schemas.ts";
 import { minedTransactionText, transactionText } from "../json/transaction-json.ts";
+import type { JsonSessions } from "../sessions.ts";
 
 /** `eth_getTransactionByHash`: the transaction from the chain, or else from the pool, pending or queued; null when unknown. */
 export const getTransactionByHash = defineMethod({
@@ -130,11 +134,26 @@ export const pendingTransactions = defineMethod({
   result: rawJsonOf(listOf(TRANSACTION)),
   async handle(
     _params,
-    { chain, keys }: { chain: Pick<ChainView, "poolContentFrom">; keys: Pick<KeysPort, "accounts"> },
+    {
+      chain,
+      keys,
+      sessions,
+    }: JsonSessions & { chain: Pick<ChainView, "poolContentFrom">; keys: Pick<KeysPort, "accounts"> },
   ) {
     const accounts = await keys.accounts();
     const contents = await Promise.all(accounts.map((account) => chain.poolContentFrom({ address: account })));
-    const texts = contents.flatMap(({ pending }) => pending).map(({ tx, sender }) => transactionText(tx, sender));
-    return `[${texts.join(",")}]`;
+    const pooled = contents.flatMap(({ pending }) => pending);
+    return inSlices(listTextInSteps(pooled), sessions.slices.json);
   },
 });
+
+function* listTextInSteps(pooled: readonly PooledTransaction[]): Generator<undefined, string> {
+  const texts: string[] = [];
+  const work = new StepWork();
+  for (const { tx, sender } of pooled) {
+    const text = transactionText(tx, sender);
+    texts.push(text);
+    if (work.add(text.length, TEXT_WORK)) yield;
+  }
+  return `[${texts.join(",")}]`;
+}

@@ -57,11 +57,6 @@ export class BlockJsonCache {
     return inSlices(receiptsTextInSteps(executed), this.#slices);
   }
 
-  /** As above, the header alone. */
-  pendingHeaderText(sealed: SealedHeader): string {
-    return headerText(sealed, { ...this.#style, isPending: true });
-  }
-
   get style(): { readonly nullPowFields: boolean } {
     return this.#style;
   }

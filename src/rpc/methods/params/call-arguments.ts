@@ -1,7 +1,7 @@
 import type { CallArguments } from "../../../execution/call/call-arguments.ts";
 import type { CallArgumentsBundle } from "../../../execution/call/call-many.ts";
 import type { AccountOverride, BlockOverrides, StateOverrides } from "../../../execution/call/overrides.ts";
-import { ZERO_ADDRESS } from "../../../primitives/address.ts";
+import { checksumAddress, ZERO_ADDRESS } from "../../../primitives/address.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import type { Withdrawal } from "../../../types/block.ts";
 import type { AccessList, AccessListEntry, Authorization } from "../../../types/transaction/transaction.ts";
@@ -28,10 +28,13 @@ const accessListEntry = required(
   ["address", "storageKeys"],
 ) as ParamCodec<AccessListEntry>;
 
-/** geth stores the low byte of a `yParity` of up to 64 bits. */
-const lowByte: ParamCodec<bigint> = {
+const yParity: ParamCodec<bigint> = {
   ...schemaOf(quantity64),
-  decode: (value, field) => BigInt.asUintN(8, quantity64.decode(value, field)),
+  decode(value, field) {
+    const parity = quantity64.decode(value, field);
+    if (parity > 1n) throw new InvalidValueError("'yParity' field must be 0 or 1");
+    return parity;
+  },
 };
 
 const authorization = required(
@@ -42,7 +45,7 @@ const authorization = required(
       chainId: quantity256,
       address,
       nonce: quantity64,
-      yParity: lowByte,
+      yParity,
       r: quantity256,
       s: quantity256,
     },
@@ -184,20 +187,65 @@ export const blockOverrides: ParamCodec<BlockOverrides> = object(
   "fields",
 );
 
+/**
+ * `overrides` that refuse what they do not know, for `eth_simulateV1`: a misspelt name would give a result as if nothing was overridden.
+ * @param what the overrides are, for the error
+ */
+function withKnownKeys<T>(overrides: ParamCodec<T>, members: object, what: string): ParamCodec<T> {
+  return {
+    ...schemaOf(overrides),
+    decode(value, field) {
+      assertKnownKeys(value, members, what);
+      return overrides.decode(value, field);
+    },
+  };
+}
+
+/** @throws InvalidValueError in geth's words */
+function assertKnownKeys(value: unknown, members: object, what: string): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return;
+  const names = new Set(Object.keys(members).map((name) => name.toLowerCase()));
+  const seen = new Map<string, string>();
+  for (const key of Object.keys(value).sort()) {
+    const name = key.toLowerCase();
+    if (!names.has(name)) throw new InvalidValueError(`unknown field ${JSON.stringify(key)} in ${what}`);
+    const other = seen.get(name);
+    if (other !== undefined) {
+      throw new InvalidValueError(
+        `keys ${JSON.stringify(other)} and ${JSON.stringify(key)} in ${what} name the same field`,
+      );
+    }
+    seen.set(name, key);
+  }
+}
+
+/** As `blockOverrides`, of `eth_simulateV1`. */
+export const simulatedBlockOverrides = withKnownKeys(blockOverrides, blockOverrideMembers, "block override");
+
+/** As `stateOverrides`, of `eth_simulateV1`. */
+export const simulatedStateOverrides: ParamCodec<StateOverrides> = {
+  ...schemaOf(stateOverrides),
+  decode: (value, field) =>
+    decodeMap(value, field, "override.StateOverride", address, "Address", (entry, account) => {
+      assertKnownKeys(entry, accountOverrideMembers, `state override for ${checksumAddress(account)}`);
+      return accountOverride.decode(entry, field);
+    }),
+};
+
 function decodeMap<K, V>(
   value: unknown,
   field: string | undefined,
   goType: string,
   key: ParamCodec<K>,
   keyName: string,
-  decode: (value: unknown) => V,
+  decode: (value: unknown, key: K) => V,
 ): ReadonlyMap<K, V> {
   object("", {}, goType).decode(value, field);
   return new Map(
-    Object.entries((value ?? {}) as object).map(([name, entry]) => [
-      decodeKey(key, name, { keyName, field }),
-      decode(entry),
-    ]),
+    Object.entries((value ?? {}) as object).map(([name, entry]) => {
+      const decodedKey = decodeKey(key, name, { keyName, field });
+      return [decodedKey, decode(entry, decodedKey)];
+    }),
   );
 }
 

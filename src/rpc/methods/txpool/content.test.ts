@@ -7,6 +7,7 @@ import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
 import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
 import type { Timers } from "../../../telemetry/timers.ts";
 import { ALICE, BOB, createTestModules } from "../../testing/test-chain.ts";
+import { pendingTransactions } from "../eth/transactions.ts";
 import { content, contentFrom, inspect, status } from "./methods.ts";
 
 const modules = createTestModules();
@@ -47,24 +48,36 @@ test("an address without transactions is left out of txpool_content", async () =
 
 /** A pool of the same pending transaction so many times. */
 function poolOf(pooled: PooledTransaction, count: number, timers: Timers = fatalTimers) {
-  const pending = new Map([[ALICE, Array.from({ length: count }, () => pooled)]]);
-  return createTestModules({ pool: { content: () => ({ pending, queued: new Map() }) }, timers });
+  const list = Array.from({ length: count }, () => pooled);
+  const pool = {
+    content: () => ({ pending: new Map([[ALICE, list]]), queued: new Map() }),
+    contentFrom: () => ({ pending: list, queued: [] }),
+  };
+  return { ...createTestModules({ pool, timers }), keys: { accounts: async () => [ALICE] } };
 }
 
-test("the text of a large pool is written in slices, between which other work has its turn", async () => {
-  // Each look at the clock, of which there is one for fifty transactions, finds that a millisecond has gone by.
-  const large = poolOf(modules.pooled[0]!, 20_000, new ManualTimers({ msPerLook: 1 }));
-  let turns = 0;
-  let isDone = false;
-  const answer = content.call(large).then(() => (isDone = true));
-  while (!isDone) {
-    await setImmediate();
-    turns++;
-  }
-  await answer;
-  // 400 looks, a few of them in a slice of 3 ms.
-  assert.ok(turns >= 80, `${turns} turns`);
-});
+for (const [name, ask] of Object.entries({
+  txpool_content: (ports: ReturnType<typeof poolOf>) => content.call(ports),
+  txpool_contentFrom: (ports: ReturnType<typeof poolOf>) => contentFrom.call(ports, [ALICE]),
+  eth_pendingTransactions: (ports: ReturnType<typeof poolOf>) => pendingTransactions.call(ports),
+})) {
+  test(`${name} writes a large pool in slices, between which other work has its turn`, async () => {
+    // Each look at the clock, of which there is one for fifty transactions, finds that a millisecond has gone by.
+    const large = poolOf(modules.pooled[0]!, 20_000, new ManualTimers({ msPerLook: 1 }));
+    let turns = 0;
+    let isDone = false;
+    const answer = Promise.resolve(ask(large)).then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      await setImmediate();
+      turns++;
+    }
+    await answer;
+    // 400 looks, a few of them in a slice of 3 ms.
+    assert.ok(turns >= 80, `${turns} turns`);
+  });
+}
 
 test("a pool of more than one answer holds is an error that says what to ask for", async () => {
   const pooled = modules.pooled[0]!;

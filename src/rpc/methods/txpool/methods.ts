@@ -13,7 +13,7 @@ import { mapOf, POOLED, QUANTITY, shape, TRANSACTION } from "../json/schemas.ts"
 import { transactionText } from "../json/transaction-json.ts";
 import { quantityText } from "../json/write.ts";
 import { forwarded, type ServingPorts } from "../rpc-ports.ts";
-import type { Sessions } from "../sessions.ts";
+import type { JsonSessions } from "../sessions.ts";
 
 /** JSON text of one pooled transaction. */
 type PooledText = (pooled: PooledTransaction) => string;
@@ -23,8 +23,6 @@ const CONTENT_CHARS_MAX = 64 << 20;
 /** A transaction is a part of an item of `StepWork`, besides its bytes. */
 const TRANSACTION_WORK = 1 / 3;
 
-type JsonSlices = { readonly sessions: { readonly slices: Pick<Sessions["slices"], "json"> } };
-
 /**
  * `{pending, queued}`, each by sender (EIP-55) and nonce (decimal), as it was when it was asked for.
  *
@@ -33,7 +31,7 @@ type JsonSlices = { readonly sessions: { readonly slices: Pick<Sessions["slices"
 async function contentText(
   { pending, queued }: PoolContent,
   text: PooledText,
-  { sessions }: JsonSlices,
+  { sessions }: JsonSessions,
 ): Promise<string> {
   const { json } = sessions.slices;
   await json.enter();
@@ -52,40 +50,36 @@ class ContentWriter {
     this.#slices = slices;
   }
 
+  /** By sender (EIP-55), then by nonce. */
   async write(bySender: ReadonlyMap<Address, readonly PooledTransaction[]>): Promise<string> {
     const senders: string[] = [];
     for (const [sender, pooled] of bySender) {
-      if (pooled.length === 0) continue;
-      const members: string[] = [];
-      for (const entry of pooled) {
-        const member = this.#member(entry);
-        members.push(member);
-        if (this.#work.add(member.length, TRANSACTION_WORK) && this.#slices.isOver()) await this.#slices.next();
-      }
-      senders.push(`"${checksumAddress(sender)}":{${members.join(",")}}`);
+      if (pooled.length > 0) senders.push(`"${checksumAddress(sender)}":${await this.writeOfSender(pooled)}`);
     }
     return `{${senders.join(",")}}`;
   }
 
+  /** By nonce (decimal). */
+  async writeOfSender(pooled: readonly PooledTransaction[]): Promise<string> {
+    const members: string[] = [];
+    for (const entry of pooled) {
+      const member = this.#member(entry);
+      members.push(member);
+      if (this.#work.add(member.length, TRANSACTION_WORK) && this.#slices.isOver()) await this.#slices.next();
+    }
+    return `{${members.join(",")}}`;
+  }
+
   #member(entry: PooledTransaction): string {
-    const member = memberText(entry, this.#text);
+    const member = `"${entry.tx.nonce}":${this.#text(entry)}`;
     this.#chars += member.length;
     if (this.#chars > CONTENT_CHARS_MAX) {
       throw new LimitExceededError(
-        "the pool has more transactions than one answer holds: ask for those of a sender with txpool_contentFrom",
+        "the pool has more transactions than one answer holds: ask for fewer with txpool_contentFrom or eth_getTransactionBySenderAndNonce",
       );
     }
     return member;
   }
-}
-
-/** By nonce (decimal). */
-function byNonceText(pooled: readonly PooledTransaction[]): string {
-  return `{${pooled.map((entry) => memberText(entry, pooledText)).join(",")}}`;
-}
-
-function memberText(entry: PooledTransaction, text: PooledText): string {
-  return `"${entry.tx.nonce}":${text(entry)}`;
 }
 
 /** `txpool_status`: how many transactions can be mined at once and how many wait for others. */
@@ -110,7 +104,7 @@ export const content = defineMethod({
   params: {},
   result: rawJsonOf(shape("PoolContent", { pending: POOLED, queued: POOLED })),
   heavy: true,
-  handle: (_params, ports: { chain: Pick<ChainView, "poolContent"> } & JsonSlices) =>
+  handle: (_params, ports: { chain: Pick<ChainView, "poolContent"> } & JsonSessions) =>
     andThen(ports.chain.poolContent(), (pool) => contentText(pool, pooledText, ports)),
 });
 
@@ -125,11 +119,13 @@ export const contentFrom = defineMethod({
       queued: mapOf(TRANSACTION),
     }),
   ),
-  handle: ({ sender }, { chain }: { chain: Pick<ChainView, "poolContentFrom"> }) =>
-    andThen(
-      chain.poolContentFrom({ address: sender }),
-      ({ pending, queued }) => `{"pending":${byNonceText(pending)},"queued":${byNonceText(queued)}}`,
-    ),
+  handle: ({ sender }, ports: { chain: Pick<ChainView, "poolContentFrom"> } & JsonSessions) =>
+    andThen(ports.chain.poolContentFrom({ address: sender }), async ({ pending, queued }) => {
+      const { json } = ports.sessions.slices;
+      await json.enter();
+      const writer = new ContentWriter(pooledText, json);
+      return `{"pending":${await writer.writeOfSender(pending)},"queued":${await writer.writeOfSender(queued)}}`;
+    }),
 });
 
 function pooledText({ tx, sender }: PooledTransaction): string {
@@ -151,7 +147,7 @@ export const inspect = defineMethod({
     }),
   ),
   heavy: true,
-  handle: (_params, ports: { chain: Pick<ChainView, "poolContent"> } & JsonSlices) =>
+  handle: (_params, ports: { chain: Pick<ChainView, "poolContent"> } & JsonSessions) =>
     andThen(ports.chain.poolContent(), (pool) => contentText(pool, summaryText, ports)),
 });
 

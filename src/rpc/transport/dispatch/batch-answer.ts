@@ -1,6 +1,8 @@
+import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import type { JsonPart } from "../codec.ts";
 import type { MemoryBudget, MemoryShare } from "../memory-budget.ts";
 import type { Answer } from "./answer.ts";
+import { CHARS_PER_STEP } from "./text-in-steps.ts";
 
 /** Smaller additions are not charged at once: most batches never hold as much. */
 const CHARGE_BYTES = 64 << 10;
@@ -46,6 +48,7 @@ export class BatchAnswer {
     if (byteLength === undefined) this.#byteLength = undefined;
     else if (this.#byteLength !== undefined) this.#byteLength += byteLength + 1;
     this.#size += size;
+    if (this.#text.length > CHARS_PER_STEP) this.#append(EMPTY_BYTES);
     if (this.#size - this.#charged < CHARGE_BYTES) return;
     this.#charged = this.#size;
     this.#share?.set(this.#size);
@@ -54,8 +57,9 @@ export class BatchAnswer {
   #append(part: JsonPart): void {
     if (typeof part === "string") this.#text += part;
     else {
-      if (this.#text !== "") this.#parts.push(this.#text);
-      this.#parts.push(part);
+      // Encoded now: the text of a whole batch at once would hold the thread.
+      if (this.#text !== "") this.#parts.push(Buffer.from(this.#text));
+      if (part.length > 0) this.#parts.push(part);
       this.#text = "";
     }
   }

@@ -137,11 +137,12 @@ test("params may be absent, null or a list, and nothing else", async () => {
   assert.equal(await codeOf('{"jsonrpc":"2.0","id":1,"method":"test_echo","params":[]}'), -32602);
 });
 
-test("member names match in any letter case and unknown ones are ignored", async () => {
+test("unknown members are ignored, and so are known ones in other letter case", async () => {
   assert.equal(
-    await answer('{"JSONRPC":"2.0","Id":3,"METHOD":"test_echo","Params":[1],"toString":1}'),
+    await answer('{"jsonrpc":"2.0","id":3,"method":"test_echo","params":[1],"toString":1,"Id":4,"METHOD":"no_such"}'),
     '{"jsonrpc":"2.0","id":3,"result":1}',
   );
+  assert.equal(await codeOf('{"JSONRPC":"2.0","Id":3,"METHOD":"test_echo","Params":[1]}'), -32600);
 });
 
 test("what is no call is an invalid request", async () => {
@@ -172,11 +173,15 @@ test("what is no JSON is a parse error", async () => {
   }
 });
 
-test("only the first value of a body is read", async () => {
-  assert.equal(
-    await answer('{"jsonrpc":"2.0","id":1,"method":"test_echo","params":[1]} trailing'),
-    '{"jsonrpc":"2.0","id":1,"result":1}',
-  );
+test("a body is one value: a second one, or anything else after it, is a parse error and runs nothing", async () => {
+  const one = '{"jsonrpc":"2.0","id":1,"method":"test_echo","params":[1]}';
+  for (const body of [one, `[${one}]`, one.replace(":1,", ": 1,")]) {
+    for (const blanks of ["", " ", "\r\n\t "]) assert.ok((await answer(body + blanks))?.includes('"result":1'), body);
+    for (const rest of [one, " trailing", "\0", "]", "}", ",", ` ${one}`, "1", "null"]) {
+      for (const transport of ["http", "ws"] as const)
+        assert.equal(await codeOf(body + rest, { transport }), -32700, rest);
+    }
+  }
 });
 
 test("nothing is answered to an empty body, a notification or a response", async () => {
@@ -267,6 +272,21 @@ test("a batch beyond the limit is one error in a list, under the first call's id
   assert.deepEqual(await answerJson(batch, { limits: { batchItemsMax: 3 } }), [
     { jsonrpc: "2.0", id: 9, error: { code: -32600, message: "batch too large" } },
   ]);
+});
+
+test("long results and long batches are encoded before they are written, in pieces", async () => {
+  const long = call(1, "test_echo", "x".repeat(3 << 20));
+  const short = call(1, "test_echo", "x".repeat(200 << 10));
+  for (const body of [long, [short, long], Array(20).fill(short)]) {
+    const done = await reply(JSON.stringify(body));
+    const text = Buffer.concat(done!.parts.map((part) => Buffer.from(part))).toString();
+    assert.deepEqual(
+      [JSON.parse(text)].flat().map(({ result }) => result.length),
+      [body].flat().map(({ params }) => params[0].length),
+    );
+    for (const part of done!.parts) assert.ok(part.length < 512 << 10, `${typeof part} of ${part.length}`);
+    for (const part of done!.parts) assert.ok(typeof part !== "string" || part.length <= 256 << 10);
+  }
 });
 
 test("once the answers of a batch pass the byte limit the rest is not run", async () => {

@@ -1,6 +1,7 @@
 import { errorClassOf } from "../../../errors.ts";
 import type { Timers } from "../../../telemetry/timers.ts";
 import { allAtOnce, inSlices } from "../../../threads/in-slices.ts";
+import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import { SharedSlices } from "../../../threads/shared-slices.ts";
 import { opens } from "../auth/credential.ts";
 import type { JsonPart, JsonText } from "../codec.ts";
@@ -28,7 +29,7 @@ import { type Message, type RawParams, readMessage } from "./message.ts";
 import type { Method, Registry } from "./method.ts";
 import type { RpcObserver } from "./observer.ts";
 import { PlainMessageReader } from "./plain-messages.ts";
-import { textInSteps } from "./text-in-steps.ts";
+import { bytesInSteps, textInSteps } from "./text-in-steps.ts";
 
 /** What goes back for one body: JSON text in pieces, to be written one after the other. */
 export type Reply = {
@@ -59,6 +60,9 @@ const LARGE_BODY_BYTES = 128 << 10;
 /** In place of a method's name, where there is none. */
 const NO_METHOD = "request";
 
+/** Shorter results are encoded in a millisecond. */
+const LARGE_TEXT_CHARS = 2 << 20;
+
 const OUTPUT_MEMORY = "too much memory in answers, try again later (json-rpc.output-memory-limit)";
 
 /** The one place that knows JSON-RPC 2.0: messages, batches, limits, access, errors, counting. */
@@ -74,6 +78,7 @@ export class Dispatcher<Modules> {
   readonly #timers: Timers;
   readonly #batchSlices: SharedSlices;
   readonly #parseSlices: SharedSlices;
+  readonly #encodeSlices: SharedSlices;
   /** Ends when the large body is read that arrived last. */
   #reading: Promise<undefined> = Promise.resolve(undefined);
   readonly #beforeWork = new Set<(work: ComingWork) => void>();
@@ -105,6 +110,7 @@ export class Dispatcher<Modules> {
     this.#timers = modules.timers;
     this.#batchSlices = new SharedSlices(modules.timers);
     this.#parseSlices = new SharedSlices(modules.timers);
+    this.#encodeSlices = new SharedSlices(modules.timers);
     this.#plainMessages = new PlainMessageReader(limits);
     this.#queue = new CallQueue(
       {
@@ -117,7 +123,7 @@ export class Dispatcher<Modules> {
   }
 
   /**
-   * Runs the first JSON value of `body`: a message or a batch. undefined: nothing is to be answered.
+   * Runs the JSON value that `body` is: a message or a batch. undefined: nothing is to be answered.
    * Never throws or rejects; synchronous when all its handlers are.
    */
   dispatch(body: Buffer, context: RequestContext): Reply | undefined | Promise<Reply | undefined> {
@@ -166,6 +172,8 @@ export class Dispatcher<Modules> {
       const { ids, items, end } = scanJson(body, this.#limits);
       context.inputBytes = body.length + VALUE_BYTES * items;
       yield;
+      // A second value would be lost without a word: its caller would wait for ever.
+      if (skipBlanks(body, end) !== body.length) throw new SyntaxError("more than one JSON value");
       const text = yield* textInSteps(body, end);
       const value: unknown = JSON.parse(text);
       yield;
@@ -308,15 +316,22 @@ export class Dispatcher<Modules> {
       const method = batch?.methodOf(message.method) ?? this.#available(message.method, context);
       batch?.remember(message.method, method);
       const result = this.#runMethod(method, message.params, context);
-      if (!(result instanceof Promise)) return this.#succeeded(message, method, startMs, result);
+      const succeeded = (json: JsonText) => this.#succeeded(message, method, startMs, json);
+      if (!(result instanceof Promise)) return andThen(this.#inPieces(result), succeeded);
       const awaited = method.isUntimed ? result : this.#withTimeout(result, timeoutMs, context);
       return awaited.then(
-        (done) => this.#succeeded(message, method, startMs, done),
+        (done) => andThen(this.#inPieces(done), succeeded),
         (error) => this.#failed(message, startMs, error),
       );
     } catch (error) {
       return this.#failed(message, startMs, error);
     }
+  }
+
+  /** A long text as bytes, which are written to a connection without a pass over them. */
+  #inPieces(result: JsonText): MaybePromise<JsonText> {
+    if (typeof result !== "string" || result.length < LARGE_TEXT_CHARS) return result;
+    return inSlices(bytesInSteps(result), this.#encodeSlices);
   }
 
   #succeeded(message: Runnable, method: Method<Modules>, startMs: number, result: JsonText): Answer | undefined {

@@ -63,7 +63,7 @@ export function scanJson(body: Buffer, limits: Pick<RpcLimits, "jsonDepthMax" | 
       case QUOTE: {
         const end = endOfString(body, at);
         if (keyIsNext && inMessage && depth === messageDepth) {
-          keyIsId = end === at + 3 && (body[at + 1]! | 0x20) === 0x69 && (body[at + 2]! | 0x20) === 0x64;
+          keyIsId = end === at + 3 && body[at + 1] === 0x69 && body[at + 2] === 0x64;
           keyIsNext = false;
         }
         at = end;

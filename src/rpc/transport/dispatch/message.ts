@@ -16,12 +16,10 @@ export type RawParams = readonly unknown[] | undefined;
 
 /** The parameters of a message whose `params` are absent or null: for methods that tell them from an empty array. */
 export const NO_PARAMS: readonly unknown[] = [];
-/** Written as nearly everyone writes them. */
-const MEMBERS: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
 
 /**
- * Classifies one parsed message. Members are found whatever the case of their letters, unknown ones are ignored, and one of the
- * wrong JSON type counts as absent.
+ * Classifies one parsed message. Unknown members are ignored, and those in other letter case are; one of the wrong JSON type counts as
+ * absent.
  *
  * @param idText the id as it stood in the body, when known
  * @param versionOptional accept a message without `jsonrpc`, as WebSocket clients written from examples send it
@@ -42,7 +40,7 @@ export function readMessage(
   let answers = false;
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key];
-    switch (MEMBERS.has(key) || key.length > 7 ? key : key.toLowerCase()) {
+    switch (key) {
       case "jsonrpc":
         version = member;
         break;

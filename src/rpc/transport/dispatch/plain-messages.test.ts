@@ -42,7 +42,7 @@ const PLAIN = {
   "an object of many members": call("1", objectOf(24)),
   "an id that is a string": call('"a-1"', '[""]'),
   "members in another order": `{"method":"${NAME}","params":[],"id":7,"jsonrpc":"2.0"}`,
-  "what follows the message": `${call("1", "[]")}\n{`,
+  "blanks after the message": `${call("1", "[]")}\r\n\t `,
   "a batch": `[${call("1", "[]")},${call("2", `["${ALICE}"]`)},${call("2", "[true]", "net_version")}]`,
   "a batch of one": `[${call("1", "[]")}]`,
 };
@@ -59,6 +59,7 @@ const OTHER = {
   nothing: "",
   "an empty batch": "[]",
   "white space": ` ${call("1", "[]")}`,
+  "a second value": `${call("1", "[]")}\n{`,
   "white space inside": call("1", "[ ]"),
   "an id with a leading zero": call("01", "[]"),
   "an id of ten digits": call("1234567890", "[]"),

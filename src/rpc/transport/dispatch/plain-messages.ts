@@ -1,5 +1,5 @@
 import type { RpcLimits } from "../limits.ts";
-import { NAME_ITEMS } from "./json-scan.ts";
+import { NAME_ITEMS, skipBlanks } from "./json-scan.ts";
 import type { Message } from "./message.ts";
 
 /** Messages of the plain kind, and what the limits count of them, as `scanJson` does. */
@@ -107,6 +107,8 @@ export class PlainMessageReader {
       if (byte !== COMMA) return undefined;
       this.#items++;
     }
+    // What follows is for the JSON parser to judge.
+    if (skipBlanks(body, this.#at) !== body.length) return undefined;
     return { messages, isBatch, items: this.#items };
   }
 

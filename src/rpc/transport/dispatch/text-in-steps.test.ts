@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { textInSteps } from "./text-in-steps.ts";
+import { allAtOnce } from "../../../threads/in-slices.ts";
+import { bytesInSteps, textInSteps } from "./text-in-steps.ts";
 
 function decode(bytes: Buffer, end = bytes.length) {
   const steps = textInSteps(bytes, end);
@@ -25,5 +26,16 @@ test("textInSteps reads bytes that are no UTF-8 as a Buffer does", () => {
     const bytes = Buffer.alloc(300_001, byte);
     assert.equal(decode(bytes).text, bytes.toString());
     assert.equal(decode(bytes, 131_073).text, bytes.toString("utf8", 0, 131_073));
+  }
+});
+
+test("bytesInSteps encodes as a Buffer does, and no letter is cut", () => {
+  for (const letter of ["a", "\u00e9", "\u20ac", "\u{1f600}", "\ud83d", "\ude00"]) {
+    for (let shift = 0; shift < 3; shift++) {
+      const text = `${"x".repeat(shift)}${letter.repeat(300_000)}`;
+      const pieces = allAtOnce(bytesInSteps(text));
+      assert.ok(Buffer.concat(pieces).equals(Buffer.from(text)), letter);
+      assert.ok(pieces.length >= Math.ceil(text.length / (256 << 10)));
+    }
   }
 });

@@ -163,6 +163,7 @@ class FastConnection {
   constructor(http: HttpConnection, options: FastHttpOptions, modules: FastHttpModules, writing: Writing) {
     const { socket } = http;
     this.#http = http;
+    http.isCalling = () => this.#isBusy();
     this.#socket = socket;
     this.#options = options;
     const remoteAddress = socket.remoteAddress ?? "unknown";
@@ -358,6 +359,7 @@ class FastConnection {
     socket.off("close", this.#closed);
     this.#idle.cancel();
     this.#http.input.set(0);
+    this.#http.isCalling = undefined;
     this.onGone();
     this.#modules.handOver(this.#http, unread);
   }

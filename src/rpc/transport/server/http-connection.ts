@@ -6,7 +6,8 @@ import type { RpcObserver } from "../dispatch/observer.ts";
 import type { RpcLimits } from "../limits.ts";
 import type { MemoryShare } from "../memory-budget.ts";
 import { certifiedNameOf } from "./admission.ts";
-import { clientFault, endWithRejection, endWithStatus, LINGER_MS, sendRejection } from "./http-rejection.ts";
+import { clientFault, endSoon, endWithRejection, endWithStatus, sendRejection } from "./http-rejection.ts";
+import type { IncomingRequest } from "./incoming-request.ts";
 import type { ListenerModules } from "./listener.ts";
 import { type PiecewiseReading, readInPieces } from "./read-in-pieces.ts";
 import { INPUT_MEMORY, type Rejection } from "./rejection.ts";
@@ -27,9 +28,10 @@ export class HttpConnection {
   /** Requests without a complete answer, in the order of their arrival. */
   readonly #exchanges = new Set<Exchange>();
   #pieces: PiecewiseReading | undefined;
+  /** Of the one that the parser reads. */
+  #pieceBytes = 0;
   #begun = 0;
   #lateRequest: Timer | undefined;
-  #end: Timer | undefined;
   #hasFailed = false;
   /** null: not looked at yet */
   #certified: string | undefined | null = null;
@@ -53,6 +55,16 @@ export class HttpConnection {
     });
   }
 
+  /** Whether a call of the fast path runs. */
+  isCalling: (() => boolean) | undefined;
+
+  /** A request is complete and has no complete answer. */
+  get isBusy(): boolean {
+    if (this.isCalling?.() === true) return true;
+    for (const { request } of this.#exchanges) if (request.complete) return true;
+    return false;
+  }
+
   /** See `certifiedNameOf`, which takes longer than a small call. */
   get certified(): string | undefined {
     if (this.#certified === null) this.#certified = certifiedNameOf(this.socket);
@@ -62,18 +74,23 @@ export class HttpConnection {
   /** To be called once node:http reads from the socket. @param unread what it reads first */
   readInPieces(unread?: Buffer): void {
     // With a listener more than its own, node:http has its parser read from the stream and not from the system.
-    this.socket.on("data", () => {});
+    this.socket.prependListener("data", (piece: Buffer) => {
+      this.#pieceBytes = piece.length;
+    });
     this.#pieces = readInPieces(this.socket);
     if (unread) this.#pieces.unread(unread);
   }
 
   /** Calls `serve` when it is the turn of this request: the answers to all of one packet could fill the memory unread. */
-  begin(request: IncomingMessage, response: ServerResponse, serve: () => void): void {
+  begin(request: IncomingRequest, response: ServerResponse, serve: () => void): void {
     const exchange = { request, response };
     this.#exchanges.add(exchange);
     this.#begun++;
     this.input.add(EXCHANGE_BYTES);
-    this.#pieces?.expect(Number(request.headers["content-length"] ?? 0));
+    const isAlone = request.ignoresUpgrade;
+    // Behind a request with an Upgrade header the parser drops the rest of the piece: who waits for its answer has to learn that there is none.
+    if (isAlone && this.#pieceBytes > request.bytesMin) response.setHeader("connection", "close");
+    this.#pieces?.expect(Number(request.headers["content-length"] ?? 0), isAlone);
     response.once("close", () => {
       this.#exchanges.delete(exchange);
       this.input.add(-EXCHANGE_BYTES);
@@ -104,7 +121,7 @@ export class HttpConnection {
     }
     this.#hasFailed = true;
     if (!this.socket.writable || error.code === "ECONNRESET") {
-      this.#endSoon();
+      endSoon(this.socket, this.#timers);
       return;
     }
     const { status, reason } = clientFault(error);
@@ -124,7 +141,6 @@ export class HttpConnection {
   /** The socket is closed, or another protocol's. */
   close(): void {
     this.#lateRequest?.cancel();
-    this.#end?.cancel();
     this.#pieces?.stop();
     this.input.close();
     this.output.close();
@@ -143,14 +159,7 @@ export class HttpConnection {
       this.socket.destroySoon();
       return;
     }
-    endWithStatus(this.socket, this.#faultStatus);
-    this.#endSoon();
-  }
-
-  /** What was written may wait for a client that reads nothing: the connection ends without it. */
-  #endSoon(): void {
-    this.socket.destroySoon();
-    this.#end ??= this.#timers.after(LINGER_MS, "end of a connection", () => this.socket.destroy());
+    endWithStatus(this.socket, this.#faultStatus, this.#timers);
   }
 
   #evicted(): void {
@@ -160,7 +169,7 @@ export class HttpConnection {
 
   #reject(rejection: Rejection): void {
     const [current] = this.#exchanges;
-    if (current === undefined) endWithRejection(this.socket, rejection);
+    if (current === undefined) endWithRejection(this.socket, rejection, this.#timers);
     else if (current.response.headersSent || !current.response.socket) this.socket.destroy();
     else sendRejection(current.request, current.response, rejection, false, this.#timers);
   }

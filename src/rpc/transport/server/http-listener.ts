@@ -4,11 +4,13 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions } from "node:tls";
-import type { Timers } from "../../../telemetry/timers.ts";
+import type { Timer, Timers } from "../../../telemetry/timers.ts";
 import { ReplyCompressor } from "./compression.ts";
+import { ConnectionShares } from "./connection-shares.ts";
 import { createFastHttp, type FastHttp } from "./fast-http.ts";
 import { HttpConnection } from "./http-connection.ts";
 import { type HttpRequestModules, isJson, replyHeaders, serveRequest } from "./http-request.ts";
+import { IncomingRequest, resolveTarget } from "./incoming-request.ts";
 import type { TcpListener, TcpListenerOptions, TlsMaterial } from "./listener.ts";
 import { isHostAllowed } from "./origin.ts";
 
@@ -29,11 +31,13 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   const { limits, connectionWorkers } = options;
   const { observer, acceptUpgrade } = modules;
   const kind = modules.servesCalls ? "http" : "ws";
-  /** Of TCP: with TLS also those that are still shaking hands. */
-  const sockets = new Set<Duplex>();
+  /** By their other end: with TLS also those that are still shaking hands. */
+  const accepted = new Map<string, Accepted>();
+  const shares = new ConnectionShares<Accepted>(limits.httpConnectionsMax);
   let onDrained = () => {};
   const connections = new Map<Duplex, HttpConnection>();
   const server = createTcpServer(options.tls, {
+    IncomingMessage: IncomingRequest,
     keepAliveTimeout: limits.httpIdleTimeoutMs,
     headersTimeout: limits.httpHeadersTimeoutMs,
     requestTimeout: limits.httpHeadersTimeoutMs + limits.messageTimeoutMs,
@@ -41,10 +45,11 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   });
   const isFast = modules.servesCalls && options.tls === undefined && (options.fastHttp ?? true);
   const fast = isFast ? putFastHttpBefore(server, options, modules) : undefined;
-  const serve = (isHeld: boolean) => (request: IncomingMessage, response: ServerResponse) => {
+  const serve = (isHeld: boolean) => (request: IncomingRequest, response: ServerResponse) => {
     const connection = connections.get(request.socket)!;
     connection.begin(request, response, () => {
-      const isOverLimit = sockets.size > limits.httpConnectionsMax;
+      resolveTarget(request);
+      const isOverLimit = accepted.size > limits.httpConnectionsMax && shares.isExceeded(request.socket.remoteAddress);
       serveRequest(options, modules, { connection, request, response, isHeld, isOverLimit });
     });
   };
@@ -52,19 +57,23 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   // A client that asks before it sends its body gets its rejection before it sends its body.
   server.on("checkContinue", serve(true));
   server.on("connection", (socket) => {
-    // Beyond the limit a connection gets an answer that says so; at twice the limit there is no time for that.
-    if (sockets.size >= 2 * limits.httpConnectionsMax) {
+    // Beyond the limit a connection gets an answer that says so; at twice the limit there is no time for that, but for who holds few.
+    if (accepted.size >= 2 * limits.httpConnectionsMax && !makeRoomFor(socket)) {
       observer.rejected("http", "connections");
       socket.destroy();
       return;
     }
-    sockets.add(socket);
-    observer.connections("http", sockets.size);
-    socket.once("close", () => forget(socket));
+    const peer = peerOf(socket);
+    const handshake = options.tls && endAfterHandshakeTime(socket);
+    const connected: Accepted = { socket, address: socket.remoteAddress, handshake, http: undefined };
+    accepted.set(peer, connected);
+    shares.add(connected.address, connected);
+    observer.connections("http", accepted.size);
+    socket.once("close", () => release(peer, connected));
     // node:http answers all requests that are rejected.
     if (fast === undefined) return;
     const connection = connect(socket);
-    if (sockets.size <= limits.httpConnectionsMax) fast.serve(connection);
+    if (accepted.size <= limits.httpConnectionsMax || !shares.isExceeded(connected.address)) fast.serve(connection);
     else fast.handOver(connection);
   });
   if (fast === undefined) {
@@ -80,19 +89,48 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   /** @param socket the TLS socket where TLS is spoken */
   function connect(socket: Socket): HttpConnection {
     const connection = new HttpConnection(socket, limits, modules);
+    const connected = accepted.get(peerOf(socket));
+    if (connected !== undefined) connected.http = connection;
+    connected?.handshake?.cancel();
     connections.set(socket, connection);
     socket.once("close", () => forget(socket));
     return connection;
   }
+  /** The timeout of Node.js begins anew with each byte. */
+  function endAfterHandshakeTime(socket: Socket): Timer {
+    return modules.timers.after(limits.httpHeadersTimeoutMs, "TLS handshake", () => {
+      observer.rejected("http", "timeout");
+      socket.destroy();
+    });
+  }
+  /** Ends a connection of who holds most, which runs nothing. */
+  function makeRoomFor({ remoteAddress }: Socket): boolean {
+    const replaced = shares.replaceableBy(remoteAddress, ({ http }) => http?.isBusy !== true);
+    if (replaced === undefined) return false;
+    release(peerOf(replaced.socket), replaced);
+    replaced.socket.destroy();
+    return true;
+  }
   function forget(socket: Duplex) {
     connections.get(socket)?.close();
     connections.delete(socket);
-    if (sockets.delete(socket)) observer.connections("http", sockets.size);
-    if (sockets.size === 0) onDrained();
+  }
+  /** It is closed, or another protocol's: it counts no longer. */
+  function release(peer: string, connected: Accepted) {
+    connected.handshake?.cancel();
+    shares.delete(connected.address, connected);
+    if (accepted.get(peer) !== connected) return;
+    accepted.delete(peer);
+    observer.connections("http", accepted.size);
+    if (accepted.size === 0) onDrained();
   }
   if (acceptUpgrade) {
     server.on("upgrade", (request, socket, head) => {
       forget(socket);
+      const peer = peerOf(request.socket);
+      const connected = accepted.get(peer);
+      if (connected !== undefined) release(peer, connected);
+      resolveTarget(request);
       acceptUpgrade(request, socket, head);
     });
   }
@@ -120,11 +158,25 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
       if (listening !== server) listening.close();
       const drained = new Promise<void>((resolve) => {
         onDrained = resolve;
-        if (sockets.size === 0) resolve();
+        if (accepted.size === 0) resolve();
       });
       await closeServer(server, fast, graceMs, drained, modules.timers);
     },
   };
+}
+
+/** A TCP connection, and what serves it once its handshake is done. */
+type Accepted = {
+  readonly socket: Socket;
+  readonly address: string | undefined;
+  /** Where TLS is spoken: the time that its handshake has. */
+  readonly handshake: Timer | undefined;
+  http: HttpConnection | undefined;
+};
+
+/** The same of a TCP socket and of the TLS socket over it. */
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 function createTcpServer(tls: TlsMaterial | undefined, options: ServerOptions): Server {

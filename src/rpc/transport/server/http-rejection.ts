@@ -55,16 +55,27 @@ export function clientFault({ code }: NodeJS.ErrnoException): Pick<Rejection, "s
   return CLIENT_FAULTS[code ?? ""] ?? MALFORMED;
 }
 
+/** Closes a connection after what was written to it. What a client does not read would hold it for ever, and no counter may have it any more. */
+export function endSoon(socket: Duplex, timers: Pick<Timers, "after">): void {
+  (socket as Socket).destroySoon();
+  if (socket.destroyed) return;
+  const timer = timers.after(LINGER_MS, "end of a connection", () => socket.destroy());
+  socket.once("close", () => timer.cancel());
+}
+
 /** Writes an answer without a body to a connection on which no request can follow, and closes it. */
-export function endWithStatus(socket: Duplex, status: number): void {
+export function endWithStatus(socket: Duplex, status: number, timers: Pick<Timers, "after">): void {
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
   socket.write(`${head}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
-  // Only half closed it would stay open as long as the client likes, and no counter has it any more.
-  (socket as Socket).destroySoon();
+  endSoon(socket, timers);
 }
 
 /** Answers on a connection that node:http does not serve (any more), and closes it. */
-export function endWithRejection(socket: Duplex, { status, message, headers }: Rejection): void {
+export function endWithRejection(
+  socket: Duplex,
+  { status, message, headers }: Rejection,
+  timers: Pick<Timers, "after">,
+): void {
   socket.on("error", () => socket.destroy());
   // Its end may have been written already: the node stops, or a parser error came first.
   if (!socket.writable) {
@@ -83,5 +94,5 @@ export function endWithRejection(socket: Duplex, { status, message, headers }: R
       body,
     ].join("\r\n"),
   );
-  (socket as Socket).destroySoon();
+  endSoon(socket, timers);
 }

@@ -6,6 +6,7 @@ import { OWNER } from "../auth/credential.ts";
 import type { AccessPolicy } from "../dispatch/context.ts";
 import type { Reply } from "../dispatch/dispatcher.ts";
 import type { RpcLimits } from "../limits.ts";
+import { LINGER_MS } from "./http-rejection.ts";
 import { JsonStream } from "./json-stream.ts";
 import type { Listener, ListenerModules } from "./listener.ts";
 import type { Piece } from "./send-queue.ts";
@@ -127,6 +128,7 @@ class IpcConnection extends SocketConnection {
   protected closeAfterParseError(): void {
     this.socket.resume();
     this.end();
+    this.modules.timers.after(LINGER_MS, "closing IPC", () => this.destroy());
   }
 
   protected closeFor(): void {

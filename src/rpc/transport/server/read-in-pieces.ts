@@ -4,8 +4,8 @@ import type { Duplex } from "node:stream";
 const PIECE_BYTES = 1024;
 
 export type PiecewiseReading = {
-  /** The next `bytes` belong to one message and are not cut. */
-  expect(bytes: number): void;
+  /** The next `bytes` belong to one message and are not cut. @param isAlone nothing is read in one piece with them */
+  expect(bytes: number, isAlone?: boolean): void;
   /** Has `bytes` read again before everything else. */
   unread(bytes: Buffer): void;
   /** Pauses the socket until `release`: node:http resumes it whenever somebody reads a body. */
@@ -25,11 +25,13 @@ export type PiecewiseReading = {
 export function readInPieces(socket: Duplex, onRead: () => void = () => {}): PiecewiseReading {
   const { push, resume } = socket;
   let expected = 0;
+  let isExpectedAlone = false;
   let isHeld = false;
 
   function* piecesOf(bytes: Buffer): Generator<Buffer> {
     for (let at = 0; at < bytes.length; ) {
-      const piece = bytes.subarray(at, at + Math.max(PIECE_BYTES, expected));
+      const pieceBytes = isExpectedAlone && expected > 0 ? expected : Math.max(PIECE_BYTES, expected);
+      const piece = bytes.subarray(at, at + pieceBytes);
       at += piece.length;
       expected = Math.max(0, expected - piece.length);
       yield piece;
@@ -51,8 +53,9 @@ export function readInPieces(socket: Duplex, onRead: () => void = () => {}): Pie
 
   socket.resume = () => (isHeld ? socket : resume.call(socket));
   return {
-    expect(bytes) {
+    expect(bytes, isAlone = false) {
       expected = bytes;
+      isExpectedAlone = isAlone;
     },
     unread(bytes) {
       socket.pause();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -22,6 +22,9 @@ after(async () => {
   await Promise.all(open.map((server) => server.close(0)));
   rmSync(home, { recursive: true });
 });
+
+/** Systems besides Linux have 127.0.0.1 alone. */
+const NEEDS_ADDRESSES = { skip: process.platform !== "linux" && "left out: a client needs two addresses of loopback" };
 
 type Setup = {
   readonly limits?: Partial<RpcLimits>;
@@ -191,11 +194,34 @@ test("HTTP: the Host header is an IP literal or a listed name", async () => {
   }
 });
 
-test("HTTP: two Host headers, or a target that names another host, are rejected", async () => {
+test("HTTP: two Host headers, and targets that are no URL, are rejected", async () => {
   const { http } = await start();
   const rest = `Content-Type: application/json\r\nConnection: close\r\nContent-Length: ${echo.length}\r\n\r\n${echo}`;
   assert.match(await sendRaw(http, `POST / HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n${rest}`), /^HTTP\/1.1 400 /);
-  assert.match(await sendRaw(http, `POST http://evil/ HTTP/1.1\r\nHost: localhost\r\n${rest}`), /^HTTP\/1.1 400 /);
+  for (const target of ["http:///", "http://", "ftp://localhost/", "localhost"]) {
+    const answer = await sendRaw(http, `POST ${target} HTTP/1.1\r\nHost: localhost\r\n${rest}`);
+    assert.match(answer, /^HTTP\/1.1 400 /, target);
+  }
+});
+
+test("HTTP: a target in absolute form is served, and its host takes the place of the Host header", async () => {
+  const { http } = await start();
+  const status = async (target: string, host: string, more = "") => {
+    const head = `POST ${target} HTTP/1.1\r\nHost: ${host}\r\n${more}Content-Type: application/json\r\nConnection: close\r\n`;
+    return (await sendRaw(http, `${head}Content-Length: ${echo.length}\r\n\r\n${echo}`)).slice(9, 12);
+  };
+  assert.equal(await status("http://localhost:8545/", "localhost:8545"), "200");
+  assert.equal(await status("HTTP://127.0.0.1", "127.0.0.1"), "200");
+  assert.equal(await status("https://localhost?token=x", "localhost"), "200");
+  assert.equal(await status("http://localhost/", "evil.example"), "200");
+  assert.equal(await status("http://localhost/nothing", "localhost"), "404");
+  for (const host of ["evil.example", "evil.example@localhost", "localhost@evil.example", "localhost:x"]) {
+    assert.equal(await status(`http://${host}/`, "localhost"), "403", host);
+  }
+  const own = "Origin: http://evil.example\r\n";
+  assert.equal(await status("http://localhost/", "evil.example", own), "403", "no page of this listener");
+  const options = "HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+  assert.match(await sendRaw(http, `OPTIONS http://localhost ${options}`), /^HTTP\/1.1 204 /);
 });
 
 test("HTTP: a page may call only if its Origin is listed or its own", async () => {
@@ -276,6 +302,52 @@ test("HTTP: connections beyond the limit are told so", async () => {
   const { status, headers, json } = await sendHttp(http, echo);
   assert.deepEqual([status, headers["retry-after"], json.error.code], [503, "1", -32005]);
   held.destroy();
+});
+
+test("HTTP: an address that has all connections leaves room for another one", {
+  ...NEEDS_ADDRESSES,
+  timeout: 60_000,
+}, async () => {
+  const limits = { httpConnectionsMax: 4, wsConnectionsMax: 4 };
+  const { http, ws } = await start({ limits });
+  const { port } = new URL(http);
+  const from = async (localAddress: string, at = port) => {
+    const socket = connect({ host: "127.0.0.1", port: Number(at), localAddress });
+    socket.on("error", () => {});
+    const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    await once(socket, "connect");
+    return { socket, closed };
+  };
+  const answered = async ({ socket }: { socket: Socket }) => {
+    socket.write(
+      `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${echo.length}\r\n\r\n${echo}`,
+    );
+    return String((await once(socket, "data"))[0]).slice(9, 12);
+  };
+  const held = [];
+  for (let i = 0; i < 8; i++) held.push(await from("127.0.0.1"));
+  const own = await from("127.0.0.1");
+  await own.closed;
+  const other = await from("127.0.0.2");
+  await held[0]!.closed;
+  assert.equal(await answered(other), "200");
+  assert.equal(await answered(held[7]!), "503");
+  for (const { socket } of [...held, other]) socket.destroy();
+
+  const upgrade =
+    "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+  const upgraded = async (address: string) => {
+    const connection = await from(address, new URL(ws).port);
+    connection.socket.write(upgrade);
+    return { ...connection, status: String((await once(connection.socket, "data"))[0]).slice(9, 12) };
+  };
+  const open = [];
+  for (let i = 0; i < 4; i++) open.push(await upgraded("127.0.0.1"));
+  assert.equal((await upgraded("127.0.0.1")).status, "503");
+  const closing = once(open[0]!.socket, "data");
+  assert.equal((await upgraded("127.0.0.2")).status, "101");
+  assert.deepEqual([...((await closing)[0] as Buffer).subarray(0, 1)], [0x88], "a close frame");
+  for (const { socket } of open) socket.destroy();
 });
 
 test("HTTP: a call that takes too long gets -32002 with status 200", async () => {

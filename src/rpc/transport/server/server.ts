@@ -129,7 +129,7 @@ export async function startRpcServer<Modules>(
       acceptUpgrade(request, socket, head) {
         const acceptor = tcp[kind]?.acceptor;
         if (acceptor) acceptor.acceptUpgrade(request, socket, head);
-        else endWithRejection(socket, { status: 404, reason: "upgrade", message: "not found" });
+        else endWithRejection(socket, { status: 404, reason: "upgrade", message: "not found" }, timers);
       },
       servesCalls: kind === "http",
       ...(modules.otherRequest && { otherRequest: modules.otherRequest }),

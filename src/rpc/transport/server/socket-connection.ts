@@ -15,6 +15,7 @@ export type CloseReason =
   | "sendBuffer"
   | "notifications"
   | "capacity"
+  | "replaced"
   | "tokenEnd"
   | "timeout"
   | "message"

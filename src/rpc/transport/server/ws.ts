@@ -11,6 +11,7 @@ import {
   rejectionOfSource,
   sourceOf,
 } from "./admission.ts";
+import { ConnectionShares } from "./connection-shares.ts";
 import { endWithRejection, LINGER_BYTES, LINGER_MS } from "./http-rejection.ts";
 import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
 import { type PiecewiseReading, readInPieces } from "./read-in-pieces.ts";
@@ -38,6 +39,7 @@ const CLOSE_TEXTS: Readonly<Record<CloseReason, readonly [code: number, text: st
   sendBuffer: [POLICY_VIOLATION, "too slow"],
   notifications: [POLICY_VIOLATION, "too slow"],
   capacity: [TRY_AGAIN_LATER, "over capacity"],
+  replaced: [TRY_AGAIN_LATER, "too many connections"],
   tokenEnd: [POLICY_VIOLATION, "the token is no longer good"],
   timeout: [POLICY_VIOLATION, "message timeout"],
   message: [POLICY_VIOLATION, "message too large"],
@@ -60,6 +62,7 @@ export function createWsAcceptor(options: TcpListenerOptions, modules: ListenerM
   const { limits } = options;
   const { observer, timers } = modules;
   const connections = new Set<WsConnection>();
+  const shares = new ConnectionShares<WsConnection>(limits.wsConnectionsMax);
   // Compression costs memory for each connection: 10,000 of them would take 700 MB for one broadcast.
   const server = new WebSocketServer({
     noServer: true,
@@ -85,13 +88,16 @@ export function createWsAcceptor(options: TcpListenerOptions, modules: ListenerM
 
   function acceptUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on("error", () => socket.destroy());
-    const isFull = connections.size >= limits.wsConnectionsMax;
-    const notAdmitted = rejectionOfSource(request, options) ?? (isFull ? TOO_MANY_CONNECTIONS : undefined);
+    const { remoteAddress } = request.socket;
+    const notAdmitted = rejectionOfSource(request, options);
     const authentication = notAdmitted ? undefined : authenticateRequest(request, modules);
-    const rejection = notAdmitted ?? (authentication && rejectionOfCredential(authentication));
+    const rejection =
+      notAdmitted ??
+      (authentication && rejectionOfCredential(authentication)) ??
+      (hasRoomFor(remoteAddress) ? undefined : TOO_MANY_CONNECTIONS);
     if (rejection || !authentication) {
       observer.rejected("ws", rejection!.reason, rejection!.subject);
-      endWithRejection(socket, rejection!);
+      endWithRejection(socket, rejection!, timers);
       return;
     }
     server.handleUpgrade(request, socket, head, (ws) => {
@@ -101,12 +107,22 @@ export function createWsAcceptor(options: TcpListenerOptions, modules: ListenerM
         source: sourceOf(request, certifiedNameOf(socket)),
       });
       connections.add(connection);
+      shares.add(remoteAddress, connection);
       observer.connections("ws", connections.size);
       connection.onClose(() => {
         connections.delete(connection);
+        shares.delete(remoteAddress, connection);
         observer.connections("ws", connections.size);
       });
     });
+  }
+
+  /** Where there is none, of who holds most the oldest connection makes room for who holds few. */
+  function hasRoomFor(remoteAddress: string | undefined): boolean {
+    if (connections.size < limits.wsConnectionsMax) return true;
+    const replaced = shares.replaceableBy(remoteAddress, () => true);
+    replaced?.replace();
+    return replaced !== undefined;
   }
 
   async function close(graceMs = 1000): Promise<void> {
@@ -218,6 +234,11 @@ class WsConnection extends SocketConnection {
     this.#ws.ping();
   }
 
+  /** Another address gets its place. */
+  replace(): void {
+    this.cut("replaced");
+  }
+
   close(code: number, reason: string): void {
     this.#ws.close(code, reason);
   }
@@ -274,8 +295,7 @@ class WsConnection extends SocketConnection {
   }
 
   protected closeAfterParseError(): void {
-    if (this.#ws.isPaused) this.#ws.resume();
-    this.close(...CLOSE_TEXTS.parse);
+    this.closeFor("parse");
   }
 
   /** The peer may not read: a close frame waits behind everything it has not read. */

@@ -1,0 +1,156 @@
+import { readFileSync } from "node:fs";
+import { InputGenerator, type Parameter, randomOf } from "./inputs.ts";
+import { type Attack, type Cost, type NodeUnderAudit, startNodeUnderAudit } from "./node-under-audit.ts";
+import { routes } from "./routes.ts";
+import { buildWorld, type World } from "./world.ts";
+
+/** The dearest input that was found for one door. */
+export type AuditRow = Cost & {
+  readonly name: string;
+  /** CPU milliseconds that one turn may take. */
+  readonly budgetMs: number;
+  readonly requestBytes: number;
+  readonly input: string;
+};
+
+type Method = {
+  readonly name: string;
+  readonly params: readonly Parameter[];
+  readonly "x-needs-credential"?: boolean;
+};
+
+/** Served to everybody where nothing else is configured. */
+const DEFAULT_NAMESPACES = new Set(["eth", "net", "web3"]);
+const STRANGER_BUDGET_MS = 10;
+const OPERATOR_BUDGET_MS = 20;
+const BODY_BYTES_MAX = 5 * 2 ** 20 - 1000;
+/** Items of all lists, and bytes of each piece of data. */
+const SIZES: readonly (readonly [number, number])[] = [
+  [1, 32],
+  [10, 2_000],
+  [300, 100_000],
+  [4_000, 400],
+  [30_000, 32],
+  [100, 2_000_000],
+];
+const TRIALS_PER_SIZE = 3;
+const BATCH_CALLS = 40;
+/** The least of so many is the cost: a collection of garbage comes to some of them only. */
+const REPEATS = 3;
+
+/** Methods that are left out, and why. */
+export const LEFT_OUT: Readonly<Record<string, string>> = {
+  admin_stopHTTP: "ends the server that is asked",
+  admin_stopRPC: "ends the server that is asked",
+  admin_startHTTP: "the server is started already",
+  admin_startRPC: "the server is started already",
+  debug_cpuProfile: "measures for as long as it is told",
+  debug_goTrace: "measures for as long as it is told",
+  debug_blockProfile: "measures for as long as it is told",
+  debug_mutexProfile: "measures for as long as it is told",
+  debug_startCPUProfile: "slows the node until it is stopped",
+  debug_startGoTrace: "slows the node until it is stopped",
+  debug_setMemoryLimit: "changes what the node may use",
+  debug_setGCPercent: "changes what the node may use",
+  debug_freezeClient: "stops the node on purpose",
+  les_benchmark: "works for as long as it is told",
+};
+
+/** They change the chain that the others are measured on. */
+const LAST =
+  /reset|rollback|reorg|revert|setHead|loadState|drop|Mine|mine|remove|import|commit|setBlockGasLimit|setIntervalMining|setAutomine|Time/;
+
+export type AuditOptions = {
+  /** Parts of names; none: all. */
+  readonly parts: readonly string[];
+  readonly seed: number;
+  onRow(row: AuditRow): void;
+};
+
+/** Looks for the input of each method and route that keeps the chain's thread longest in one piece. */
+export async function audit({ parts, seed, onRow }: AuditOptions): Promise<readonly AuditRow[]> {
+  const node = await startNodeUnderAudit();
+  try {
+    const world = await buildWorld(node);
+    const isChosen = (name: string) => parts.length === 0 || parts.some((part) => name.includes(part));
+    const rows: AuditRow[] = [];
+    const look = async (name: string, budgetMs: number, attacks: Iterable<Attack>) => {
+      const row = await dearest(node, name, budgetMs, attacks);
+      rows.push(row);
+      onRow(row);
+    };
+    for (const [name, attacks] of Object.entries(routes(world))) {
+      if (isChosen(name)) await look(name, STRANGER_BUDGET_MS, attacks);
+    }
+    for (const method of await methodsOf(node)) {
+      const { name } = method;
+      if (!isChosen(name) || LEFT_OUT[name]) continue;
+      await look(name, budgetOf(method), inputsOf(method, world, seed));
+    }
+    return rows;
+  } finally {
+    await node.stop();
+  }
+}
+
+export function budgetOf({ name, "x-needs-credential": needsCredential }: Method): number {
+  const isStrangers = DEFAULT_NAMESPACES.has(name.split("_")[0]!) && !needsCredential;
+  return isStrangers ? STRANGER_BUDGET_MS : OPERATOR_BUDGET_MS;
+}
+
+export async function methodsOf(node: NodeUnderAudit): Promise<readonly Method[]> {
+  const { methods } = (await node.call("rpc_discover")) as { readonly methods: readonly Method[] };
+  return [...methods.filter(({ name }) => !LAST.test(name)), ...methods.filter(({ name }) => LAST.test(name))];
+}
+
+/** Bodies of one method, from small to as large as a body may be; the last ones are batches. */
+export function* inputsOf({ name, params }: Method, world: World, seed: number): Generator<Attack> {
+  const generator = new InputGenerator(world, randomOf(seed));
+  const call = (values: readonly unknown[]) => JSON.stringify({ jsonrpc: "2.0", id: 1, method: name, params: values });
+  const small: string[] = [];
+  for (const values of [recordedExample(name)]) if (values) small.push(call(values));
+  for (const body of small) yield { path: "/", body };
+  for (const [items, bytes] of params.length === 0 ? SIZES.slice(0, 1) : SIZES) {
+    for (let trial = 0; trial < TRIALS_PER_SIZE; trial++) {
+      const body = call(generator.parameters(params, items, bytes));
+      if (body.length > BODY_BYTES_MAX) continue;
+      if (body.length < 2_000) small.push(body);
+      yield { path: "/", body };
+    }
+  }
+  for (const body of small.slice(-3)) yield { path: "/", body: `[${Array(BATCH_CALLS).fill(body).join(",")}]` };
+}
+
+type Example = { readonly params?: readonly unknown[] };
+let examples: Readonly<Record<string, Example>> | undefined;
+
+/** Parameters that were recorded for the documentation; undefined where a value is cut. */
+function recordedExample(name: string): readonly unknown[] | undefined {
+  examples ??= JSON.parse(
+    readFileSync(new URL("../../scripts/examples/answers.json", import.meta.url), "utf8"),
+  ) as Readonly<Record<string, Example>>;
+  const params = examples[name]?.params;
+  return params === undefined || JSON.stringify(params).includes("…") ? undefined : params;
+}
+
+async function dearest(
+  node: NodeUnderAudit,
+  name: string,
+  budgetMs: number,
+  attacks: Iterable<Attack>,
+): Promise<AuditRow> {
+  let worst: { readonly attack: Attack; readonly cost: Cost } | undefined;
+  for (const attack of attacks) {
+    const cost = await node.cost(attack);
+    if (worst === undefined || cost.longestMs > worst.cost.longestMs) worst = { attack, cost };
+  }
+  if (worst === undefined) throw new Error(`${name} has no input`);
+  const { attack } = worst;
+  let { cost } = worst;
+  for (let i = 1; i < REPEATS; i++) {
+    const again = await node.cost(attack);
+    if (again.longestMs < cost.longestMs) cost = again;
+  }
+  const text = attack.body ?? attack.path;
+  return { name, budgetMs, requestBytes: text.length, input: text.slice(0, 300), ...cost };
+}

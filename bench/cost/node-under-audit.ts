@@ -1,0 +1,140 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { freePort } from "../../test/support/free-port.ts";
+import { until } from "../../test/support/until.ts";
+
+const ENTRY = fileURLToPath(new URL("../../bin/evmintd.js", import.meta.url));
+const PROBE = new URL("probe.mjs", import.meta.url).href;
+/** A request that has not ended by then counts as one that never does. */
+const REQUEST_MS = 120_000;
+
+/** What one request cost the node. */
+export type Cost = {
+  /** CPU milliseconds of the longest turn of the chain's thread. */
+  readonly longestMs: number;
+  /** CPU milliseconds of the chain's thread. */
+  readonly cpuMs: number;
+  /** Growth of resident memory while it ran. */
+  readonly grownBytes: number;
+  readonly answerBytes: number;
+  /** First characters of the answer. */
+  readonly answer: string;
+};
+
+/** What a caller sends: a body for JSON-RPC, or the path of another route. */
+export type Attack = { readonly path: string; readonly body?: string };
+
+/** A node in a process of its own that tells what each request cost it. */
+export type NodeUnderAudit = {
+  readonly port: number;
+  readonly child: ReturnType<typeof spawn>;
+  call(method: string, params?: readonly unknown[]): Promise<unknown>;
+  cost(attack: Attack): Promise<Cost>;
+  /** Calls of functions that a request needs; the node is slower from the first one on. */
+  functionCalls(attack: Attack): Promise<number>;
+  stop(): Promise<void>;
+};
+
+export async function startNodeUnderAudit(args: readonly string[] = []): Promise<NodeUnderAudit> {
+  const home = mkdtempSync(join(tmpdir(), "evmint-cost-"));
+  const [port, wsPort] = [await freePort(), await freePort()];
+  const settings = {
+    home,
+    "json-rpc.address": `127.0.0.1:${port}`,
+    "json-rpc.ws-address": `127.0.0.1:${wsPort}`,
+    "json-rpc.api": "all",
+    "log.level": "silent",
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+  const child = spawn(
+    process.execPath,
+    ["--expose-gc", "--import", PROBE, ENTRY, "start", "--dev", ...flags, ...args],
+    { stdio: ["ignore", "ignore", "inherit", "ipc"] },
+  );
+  const exited = once(child, "exit");
+
+  /** One command at a time. */
+  async function probe<T>(command: "begin" | "end" | "count"): Promise<T> {
+    const answer = once(child, "message");
+    child.send({ command });
+    const [{ value }] = (await Promise.race([
+      answer,
+      exited.then(() => Promise.reject(new Error("the node ended"))),
+    ])) as [{ value: T }];
+    return value;
+  }
+
+  async function call(method: string, params: readonly unknown[] = []): Promise<unknown> {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const { text } = await send(port, { path: "/", body }, Number.POSITIVE_INFINITY);
+    const { result, error } = JSON.parse(text);
+    if (error) throw new Error(`${method}: ${error.message}`);
+    return result;
+  }
+
+  await until(
+    () =>
+      call("eth_chainId").then(
+        () => true,
+        () => false,
+      ),
+    "the first answer of the node",
+  );
+  return {
+    port,
+    child,
+    call,
+    async cost(attack) {
+      await probe("begin");
+      const { bytes, text } = await send(port, attack);
+      const measured = await probe<Pick<Cost, "longestMs" | "cpuMs" | "grownBytes">>("end");
+      return { ...measured, answerBytes: bytes, answer: text.slice(0, 200) };
+    },
+    async functionCalls(attack) {
+      await probe("count");
+      await send(port, attack);
+      return probe<number>("count");
+    },
+    async stop() {
+      child.kill("SIGTERM");
+      await exited;
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** @param keptCharsMax of the answer; the rest is counted */
+function send(port: number, { path, body }: Attack, keptCharsMax = 200): Promise<{ bytes: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      {
+        port,
+        path,
+        method: body === undefined ? "GET" : "POST",
+        headers: {
+          "content-type": "application/json",
+          ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
+        },
+        agent: false,
+        signal: AbortSignal.timeout(REQUEST_MS),
+      },
+      (response) => {
+        let bytes = 0;
+        let text = "";
+        response.on("data", (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (text.length < keptCharsMax) text += chunk.toString("utf8");
+        });
+        response.once("end", () => resolve({ bytes, text }));
+        response.once("error", reject);
+      },
+    );
+    sent.once("error", reject);
+    sent.end(body);
+  });
+}

@@ -83,7 +83,7 @@ function installDependencies() {
     say(`node_modules is a link to a folder without ${missing.join(", ")}; going on with it`);
     return;
   }
-  say("installing dependencies (npm ci) …");
+  say("first start: installing dependencies (npm ci), then a build; one to three minutes in all …");
   const started = Date.now();
   // Development dependencies too, whatever NODE_ENV says: the compiler is one, and its binary is an optional package.
   const include = ["--include=dev", "--include=optional"];
@@ -134,7 +134,7 @@ function missingPackages(lock) {
 async function build(always) {
   const wanted = sourceFingerprint();
   if (!always && read(buildStamp) === wanted) return;
-  say("building …");
+  say("building, about a minute …");
   const started = Date.now();
   // Built aside and moved into place: a node that is running loads its modules from a whole folder.
   const fresh = join(root, `.cache/dist-${process.pid}`);

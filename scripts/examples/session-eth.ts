@@ -181,6 +181,9 @@ export async function sendTransactions(r: Recorder, { token }: World, nextNotice
   await r.example("eth_sendRawTransactionSync", await signedPayment(1));
   await r.call("anvil_setBalance", token, "0xde0b6b3a7640000");
   await r.example("eth_sendUnsignedTransaction", { from: token, to: BOB, gas: "0x5208" });
+  await r.call("anvil_impersonateAccount", token);
+  await r.example("eth_sendTransactionSync", { from: token, to: BOB, gas: "0x5208" });
+  await r.call("anvil_stopImpersonatingAccount", token);
 
   await r.example("eth_sign", ALICE, "0x68656c6c6f");
   await r.example("eth_signTypedData_v4", ALICE, TYPED_DATA);

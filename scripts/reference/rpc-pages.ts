@@ -168,6 +168,7 @@ export const RPC_PAGES: readonly RpcPage[] = [
       /_set[Ee][Rr][Cc]20Allowance$/,
       /^(?!les)\w+_addBalance$/,
       "eth_sendUnsignedTransaction",
+      "eth_sendTransactionSync",
       /_reset$/,
       /_setRpcUrl$/,
       /_dumpState$/,

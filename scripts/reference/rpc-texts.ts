@@ -3,7 +3,6 @@ export const TEXTS: Readonly<Record<string, string>> = {
   admin_startHTTP: "The name that `admin_startRPC` has in geth since 1.10.",
   admin_stopHTTP: "The name that `admin_stopRPC` has in geth since 1.10.",
   anvil_getAutomine: "Whether a transaction is mined as soon as it arrives.",
-  anvil_metadata: "As `hardhat_metadata`.",
   anvil_setRpcUrl: "Reads the forked chain through another node of it; an error where nothing is forked.",
   hardhat_setRpcUrl: "Reads the forked chain through another node of it; an error where nothing is forked.",
   debug_subscribe:

@@ -51,6 +51,7 @@ export function createDevPort(
     edit: ({ edits }) => dev().edit(edits),
     mine: async (request) => dev().mine(request),
     snapshot: () => dev().snapshot(),
+    snapshots: () => dev().snapshots(),
     revert: async ({ id }) => dev().revert(id),
     rollback: async ({ depth }) => dev().rollback(depth),
     reorg: async ({ depth, transactions }) => dev().reorg(depth, transactions),
@@ -59,11 +60,10 @@ export function createDevPort(
       dev().configure({ impersonated: isOn ? [...others, address] : others });
     },
     submitUnsigned({ raw }) {
-      dev();
       const tx = decodeTransaction(raw);
       const sender = impersonatedSender(tx);
       if (sender === undefined) throw new DevControlError("the transaction is signed");
-      modules.mempool.add({ tx, sender });
+      modules.mempool.add(dev().admit({ tx, sender }));
       return tx.hash;
     },
     drop: ({ hash }) => dev().drop(hash),

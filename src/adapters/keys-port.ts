@@ -7,11 +7,20 @@ import { impersonatingSignature } from "../types/transaction/impersonation.ts";
 /**
  * `KeysPort` over the key store of this process.
  * @param devChain knows accounts whose key nobody has and for which transactions are sent all the same
+ * @param options.listsImpersonated those are among the accounts, as in anvil
  */
-export function createKeysPort(keys: AccountManager, devChain: Pick<DevChain, "isImpersonated"> | undefined): KeysPort {
+export function createKeysPort(
+  keys: AccountManager,
+  devChain: Pick<DevChain, "isImpersonated" | "settings"> | undefined,
+  { listsImpersonated = false } = {},
+): KeysPort {
   const isImpersonated = (address: Address) => devChain?.isImpersonated(address) ?? false;
   return {
-    accounts: () => keys.accounts(),
+    async accounts() {
+      const own = await keys.accounts();
+      const impersonated = listsImpersonated ? (devChain?.settings.impersonated ?? []) : [];
+      return [...own, ...impersonated.filter((address) => !own.includes(address))];
+    },
     assertKnown({ address }) {
       if (!isImpersonated(address)) return keys.assertKnown(address);
     },

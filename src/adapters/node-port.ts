@@ -72,7 +72,7 @@ export function createNodePort(
         protocolVersion: ETH_PROTOCOL_VERSION,
         peerCount: network?.peerCount ?? 0,
         isListening: network?.isListening ?? isListening(),
-        coinbase: feeRecipient.value,
+        coinbase: devChain?.settings.coinbase ?? feeRecipient.value,
         // The solo engine is the one validator and has no chain to catch up with.
         isValidator: network?.isValidator ?? devChain?.makesBlocks ?? true,
         syncProgress: network?.isCatchingUp ? syncProgressOf(chain, startingBlock) : undefined,

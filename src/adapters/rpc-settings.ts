@@ -52,7 +52,7 @@ export function submissionRulesOf({ txFeeWeiMax, allowUnprotected }: Config["jso
 }
 
 /** What methods need to know of the settings, in whichever process they run. */
-export function rpcSettings({ jsonRpc, chain, limits }: Config, methods: readonly MethodInfo[]): RpcSettings {
+export function rpcSettings({ jsonRpc, chain, devChain, limits }: Config, methods: readonly MethodInfo[]): RpcSettings {
   const { calls } = limits;
   return {
     logLimits: {
@@ -64,6 +64,7 @@ export function rpcSettings({ jsonRpc, chain, limits }: Config, methods: readonl
     traceFilter: { blocksMax: calls.traceFilterBlocksMax, bytesMax: calls.traceBytesMax },
     otsPageSizeMax: calls.otsPageSizeMax,
     submissionRules: submissionRulesOf(jsonRpc),
+    isAnvil: devChain.dialect === "anvil",
     chainName: chain.name,
     methods,
   };

@@ -24,15 +24,20 @@ function value(text: string, name: string): string | undefined {
   return new RegExp(`^  ${name} +(.*)$`, "m").exec(text)?.[1];
 }
 
-test("the banner of a dev chain shows every account and key, and warns twice", () => {
+test("the banner of a dev chain shows every account and key, and warns once", () => {
   const text = banner();
   for (const { address, privateKey } of DEV_ACCOUNTS) {
     assert.ok(text.includes(checksumAddress(address)));
     assert.ok(text.includes(privateKey));
   }
-  assert.equal(text.split("WARNING").length - 1, 2);
+  assert.equal(text.split("WARNING").length - 1, 1);
   assert.ok(!text.includes("\x1b"));
   assert.ok(banner({ color: true }).includes("\x1b[1;31mWARNING"));
+});
+
+test("the banner of a dev chain without funded accounts has no headings with nothing under them", () => {
+  const text = banner({ chain: { ...fakeNode().chain, devAccounts: [] } });
+  for (const heading of ["Accounts", "Private keys", "Phrase", "WARNING"]) assert.ok(!text.includes(heading), heading);
 });
 
 test("the banner of a configured chain shows no key", () => {

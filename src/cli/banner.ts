@@ -26,7 +26,8 @@ export function renderBanner(options: BannerOptions): string {
   const loud = (text: string) => (color ? `\x1b[1;31m${text}\x1b[0m` : text);
   const blocks = [
     [`Evmint ${options.version}`],
-    ...(config.dev ? [devAccountLines(chain, config, loud)] : []),
+    // A chain of dev.genesis may fund none of them.
+    ...(config.dev && chain.devAccounts.length > 0 ? [devAccountLines(chain, config, loud)] : []),
     [
       row("Chain id", `${chain.chainId}`),
       row("Home", isInMemory(config) ? `${config.home} (the chain is in memory)` : config.home),
@@ -52,8 +53,6 @@ function devAccountLines(
     "network is lost at once. They are for this chain alone.",
   ].map(loud);
   return [
-    ...warning,
-    "",
     `Accounts (${etherText(devChain.balance ?? DEV_BALANCE)} ETH each)`,
     ...devAccounts.map(({ address }, index) => `  (${index}) ${checksumAddress(address)}`),
     "",

@@ -6,6 +6,9 @@ import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "../rpc/transport
  * `mempool/options.ts`, and bounds that are no setting beside the code they bound.
  * A unit ends the name. Where several clients publish a figure we take geth's, because tools are tried against it.
  */
+/** Tools whose answers a dev chain can give where they disagree; evmint: Hardhat's and geth's. */
+export const DEV_DIALECTS = ["evmint", "anvil"] as const;
+
 export const DEFAULTS = {
   /** The text before ` Signed Message:`; with any other name `ecrecover` in wallets and contracts disagrees. */
   chainName: "Ethereum",

@@ -6,7 +6,7 @@ import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { RPC_DEFAULTS } from "../rpc/transport/limits.ts";
 import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/transport/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
-import { DEFAULTS } from "./defaults.ts";
+import { DEFAULTS, DEV_DIALECTS } from "./defaults.ts";
 import { DEV_HARDFORKS } from "./genesis/dev-rules.ts";
 import { PREDEPLOYS } from "./genesis/predeploys.ts";
 import {
@@ -325,7 +325,7 @@ export const SCHEMA = {
   /** Block 0 of a dev chain: these shape the chain at its first start; later they have to agree with it or be left out. */
   devChain: {
     chainId: option("dev.chain-id", unset(integer(1)), null, {
-      description: "Chain id of a new dev chain: 31337 unless set.",
+      description: "Chain id of a new dev chain: 31337 unless set, and on a fork that of the continued chain.",
     }),
     accounts: option("dev.accounts", unset(integer(1, DEFAULTS.devAccountsMax)), null, {
       description: "Funded and unlocked accounts of a new dev chain: 10 unless set.",
@@ -435,6 +435,10 @@ export const SCHEMA = {
     order: option("dev.order", oneOf(BLOCK_ORDERS), "fees", {
       description:
         "Order of a dev chain's transactions in a block: fees, the highest tip first, or fifo, as they came.",
+    }),
+    dialect: option("dev.dialect", oneOf(DEV_DIALECTS), "evmint", {
+      description:
+        "Whose answers a dev chain gives where tools disagree: anvil, as `evmintd anvil` does, takes seconds in evm_setIntervalMining and bodies without a content type, and has anvil's texts of errors.",
     }),
     inMemory: option("dev.in-memory", boolean, false, {
       description: "The dev chain is in memory: a new one at each start, of which nothing is written to disk.",

@@ -21,7 +21,7 @@ import { maxFeePerGasOf } from "../types/transaction/fees.ts";
 import { impersonatedSender } from "../types/transaction/impersonation.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
 import type { Checkpoint, DevJournal, DevRecord, SnapshotRecord } from "./dev-journal.ts";
-import { DevControlError, type DevSettings, type NextBlock } from "./dev-settings.ts";
+import { DevControlError, type DevSettings, type NextBlock, revertedSettings } from "./dev-settings.ts";
 import { type AccountEdit, changesOfEdits, restoreDevState } from "./dev-state.ts";
 
 /** Blocks are made for so long before other calls have their turn. */
@@ -188,7 +188,7 @@ export class DevChain {
     const now = Math.floor(this.#modules.now() / 1000);
     const ahead = this.#head().header.timestamp - now;
     const clockOffsetSeconds = Math.max(this.#settings.clockOffsetSeconds ?? 0, ahead) + seconds;
-    this.configure({ clockOffsetSeconds });
+    this.configure({ clockOffsetSeconds, isClockMoved: true });
     return clockOffsetSeconds;
   }
 
@@ -197,7 +197,7 @@ export class DevChain {
     const now = Math.floor(this.#modules.now() / 1000);
     const before = this.#settings.clockOffsetSeconds ?? 0;
     const clockOffsetSeconds = timestamp - now;
-    this.configure({ clockOffsetSeconds });
+    this.configure({ clockOffsetSeconds, isClockMoved: true });
     return clockOffsetSeconds - before;
   }
 
@@ -218,7 +218,7 @@ export class DevChain {
     return this.#exclusive(() => this.#mine(request));
   }
 
-  /** Remembers chain, clock, settings and pool. @returns its number, never used again */
+  /** Remembers chain, clock, the settings of its blocks, and pool. @returns its number, never used again */
   snapshot(): number {
     const { patches, mempool } = this.#modules;
     const { hash, header } = this.#head();
@@ -242,6 +242,11 @@ export class DevChain {
     return id;
   }
 
+  /** Those that can be reverted to. */
+  snapshots(): readonly Pick<SnapshotRecord, "id" | "number" | "hash">[] {
+    return [...this.#snapshots.values()].map(({ id, number, hash }) => ({ id, number, hash }));
+  }
+
   /** Goes back to a snapshot, which is used up with all after it. @returns false when there is none */
   revert(id: number): Promise<boolean> {
     return this.#exclusive(async () => {
@@ -252,8 +257,7 @@ export class DevChain {
       this.#record({ kind: "reverted", id });
       for (const other of this.#snapshots.keys()) if (other >= id) this.#snapshots.delete(other);
       patches.set(snapshot.number, snapshot.changes);
-      this.#settings = snapshot.settings;
-      this.#applyMode();
+      this.#settings = revertedSettings(this.#settings, snapshot.settings);
       this.#replacePool(snapshot.pool.map(submissionOf));
       return true;
     });
@@ -359,8 +363,8 @@ export class DevChain {
     let sliceEnd = performance.now() + SLICE_MS;
     for (let i = 0; i < blocks; i++) {
       const isSpaced = intervalSeconds > 0 && (i > 0 || spacesFirst === true);
-      const first = i === 0 ? timestamp : undefined;
-      this.#timestamp = isSpaced ? this.#head().header.timestamp + intervalSeconds : first;
+      this.#timestamp =
+        (i === 0 ? timestamp : undefined) ?? (isSpaced ? this.#spacedTimestamp(intervalSeconds) : undefined);
       try {
         hashes.push(engine.produceBlock());
       } finally {
@@ -375,11 +379,20 @@ export class DevChain {
     return hashes;
   }
 
+  /** So many seconds after the head, and after the clock where a caller has moved it since; undefined: the next block has a time already. */
+  #spacedTimestamp(intervalSeconds: number): number | undefined {
+    const { number, timestamp } = this.#head().header;
+    const { nextBlock, isClockMoved, clockOffsetSeconds = 0 } = this.#settings;
+    if (nextBlock?.number === number + 1 && nextBlock.timestamp !== undefined) return undefined;
+    const clock = isClockMoved ? Math.floor(this.#modules.now() / 1000) + clockOffsetSeconds : timestamp;
+    return Math.max(timestamp, clock) + intervalSeconds;
+  }
+
   /** A block's forced time is the chain's time from then on. */
   #onBlock({ number, timestamp }: { readonly number: number; readonly timestamp: number }): void {
-    const { nextBlock, ...settings } = this.#settings;
-    if (nextBlock === undefined) return;
-    const isTimed = nextBlock.number === number && nextBlock.timestamp !== undefined;
+    const { nextBlock, isClockMoved, ...settings } = this.#settings;
+    if (nextBlock === undefined && isClockMoved === undefined) return;
+    const isTimed = nextBlock?.number === number && nextBlock.timestamp !== undefined;
     this.#store({ ...settings, ...(isTimed && { clockOffsetSeconds: this.#offsetTo(timestamp) }) });
   }
 

@@ -15,6 +15,8 @@ export type DevSettings = {
   readonly intervalMs?: number | undefined;
   /** What the chain's clock is ahead of the system's. */
   readonly clockOffsetSeconds?: number | undefined;
+  /** The clock was moved since the newest block was made. */
+  readonly isClockMoved?: boolean | undefined;
   /** Seconds between the timestamps of two blocks, whatever the clock says. */
   readonly timestampInterval?: number | undefined;
   readonly gasLimit?: bigint | undefined;
@@ -29,6 +31,26 @@ export type DevSettings = {
   readonly logging?: boolean | undefined;
   readonly nextBlock?: NextBlock | undefined;
 };
+
+/** Settings of the node rather than of its chain: a revert leaves them as they are, as in anvil and Hardhat. */
+const NODE_SETTINGS = [
+  "automine",
+  "intervalMs",
+  "minimumGasPrice",
+  "impersonated",
+  "autoImpersonate",
+  "logging",
+] as const satisfies readonly (keyof DevSettings)[];
+
+/** The settings after a revert to a snapshot that was made with `stored`. */
+export function revertedSettings(current: DevSettings, stored: DevSettings): DevSettings {
+  const reverted: { -readonly [Name in keyof DevSettings]: unknown } = { ...stored };
+  for (const name of NODE_SETTINGS) {
+    delete reverted[name];
+    if (current[name] !== undefined) reverted[name] = current[name];
+  }
+  return reverted as DevSettings;
+}
 
 /** Set for one block alone. */
 export type NextBlock = {

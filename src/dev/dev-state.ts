@@ -6,7 +6,7 @@ import type { StateChanges, StateReader } from "../state/reader.ts";
 import { mergeChanges } from "../state/state-changes.ts";
 import { createWorldState } from "../state/world-state.ts";
 import type { DevRecord, SnapshotRecord } from "./dev-journal.ts";
-import type { DevSettings } from "./dev-settings.ts";
+import { type DevSettings, revertedSettings } from "./dev-settings.ts";
 
 /** New values of an account's fields; those left out stay as they are. */
 export type AccountEdit = {
@@ -73,7 +73,7 @@ export function restoreDevState(
       const snapshot = snapshots.get(id);
       if (snapshot === undefined) return;
       const { number, hash, changes } = snapshot;
-      settings = snapshot.settings;
+      settings = revertedSettings(settings, snapshot.settings);
       for (const patched of patches.keys()) if (patched >= number) patches.delete(patched);
       if (changes !== undefined) patches.set(number, { hash, changes });
       for (const other of snapshots.keys()) if (other >= id) snapshots.delete(other);

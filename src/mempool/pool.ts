@@ -168,6 +168,7 @@ export function rulesAt(config: ChainConfig, { header, state }: PoolHead): PoolR
     nextBaseFee: isLondonNext ? nextBaseFee(header, config) : undefined,
     ...(config.codeSizeMax !== undefined && { codeSizeMax: config.codeSizeMax }),
     ...(config.noTxGasLimit && { noTxGasLimit: true }),
+    ...(config.devRules && { devRules: true }),
     ...(config.accountPermissions !== undefined && { accountPermissions: config.accountPermissions }),
   };
 }

@@ -61,6 +61,8 @@ export type ChainConfig = {
   readonly codeSizeMax?: number;
   /** A transaction may have as much gas as a block: without EIP-7825's limit. */
   readonly noTxGasLimit?: boolean;
+  /** Callers may change the state by hand: accounts with code may send (against EIP-3607), prices may be 0, and the pool has no rules for delegated accounts. */
+  readonly devRules?: boolean;
   /** The first agreed fork that this program cannot execute: no block from its time on is valid here. */
   readonly unknownFork?: UnknownFork;
 };

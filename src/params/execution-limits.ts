@@ -2,8 +2,8 @@ import type { ChainConfig } from "./chain-config.ts";
 import { CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "./gas.ts";
 import { type Hardfork, isAtLeast } from "./hardforks.ts";
 
-/** Limits of the protocol that a genesis can set otherwise. */
-export type ExecutionLimits = Pick<ChainConfig, "codeSizeMax" | "noTxGasLimit">;
+/** Limits of the protocol that a genesis can set otherwise, or that a dev chain lifts. */
+export type ExecutionLimits = Pick<ChainConfig, "codeSizeMax" | "noTxGasLimit" | "devRules">;
 
 /** EIP-170: most bytes of a contract. */
 export function codeSizeMaxOf({ codeSizeMax }: ExecutionLimits): number {

@@ -581,14 +581,14 @@ export interface RpcMethods {
   anvil_dealErc20(account: RpcAddress, token: RpcAddress, balance: number | string | bigint): Promise<null>;
   anvil_dropAllTransactions(): Promise<null>;
   anvil_dropTransaction(hash: RpcHash): Promise<RpcHash | null>;
-  anvil_dumpState(): Promise<Hex>;
+  anvil_dumpState(preserveHistoricalStates?: boolean | null): Promise<Hex>;
   anvil_getAutomine(): Promise<boolean>;
   anvil_getGenesisTime(): Promise<number>;
   anvil_getIntervalMining(): Promise<number | null>;
   anvil_impersonateAccount(address: RpcAddress): Promise<null>;
   anvil_increaseTime(seconds: number | string | bigint): Promise<number>;
   anvil_loadState(state: Hex): Promise<boolean>;
-  anvil_metadata(): Promise<RpcDevMetadata>;
+  anvil_metadata(): Promise<unknown>;
   anvil_mine(blocks?: number | string | bigint | null, intervalSeconds?: number | string | bigint | null): Promise<null>;
   anvil_mine_detailed(options?: number | string | bigint | RpcMineOptionsInput | null): Promise<readonly RpcBlock[]>;
   anvil_nodeInfo(): Promise<unknown>;
@@ -777,6 +777,7 @@ export interface RpcMethods {
   eth_sendRawTransaction(raw: Hex): Promise<RpcHash>;
   eth_sendRawTransactionSync(raw: Hex, timeoutMs?: number | null): Promise<RpcReceipt>;
   eth_sendTransaction(request: RpcTransactionArgsInput): Promise<RpcHash>;
+  eth_sendTransactionSync(request: RpcTransactionArgsInput): Promise<RpcReceipt>;
   eth_sendUnsignedTransaction(request: RpcTransactionArgsInput): Promise<RpcHash>;
   eth_sign(account: RpcAddress, message: Hex): Promise<Hex>;
   eth_signTransaction(request: RpcTransactionArgsInput): Promise<RpcSignedTransaction>;
@@ -800,7 +801,7 @@ export interface RpcMethods {
   evm_setAutomine(automine: boolean): Promise<null>;
   evm_setBlockGasLimit(gasLimit: number | string | bigint): Promise<boolean>;
   evm_setBlockTimestampInterval(seconds: number | string | bigint): Promise<null>;
-  evm_setIntervalMining(milliseconds: number | string | bigint): Promise<null>;
+  evm_setIntervalMining(interval: number | string | bigint): Promise<null>;
   evm_setNextBlockTimestamp(timestamp: number | string | bigint): Promise<null>;
   evm_setTime(timestamp: number | string | bigint): Promise<number>;
   evm_snapshot(): Promise<RpcQuantity>;
@@ -809,7 +810,7 @@ export interface RpcMethods {
   hardhat_dealERC20(account: RpcAddress, token: RpcAddress, balance: number | string | bigint): Promise<boolean>;
   hardhat_dropAllTransactions(): Promise<boolean>;
   hardhat_dropTransaction(hash: RpcHash): Promise<boolean>;
-  hardhat_dumpState(): Promise<Hex>;
+  hardhat_dumpState(preserveHistoricalStates?: boolean | null): Promise<Hex>;
   hardhat_getAutomine(): Promise<boolean>;
   hardhat_impersonateAccount(address: RpcAddress): Promise<boolean>;
   hardhat_intervalMine(): Promise<boolean>;

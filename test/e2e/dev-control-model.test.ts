@@ -27,20 +27,23 @@ type Account = { balance: number; nonce: number; code: string; slot: number };
 type World = {
   number: number;
   accounts: Account[];
-  /** By index: accounts that send without a key. */
-  impersonated: boolean[];
   coinbase: Hex | undefined;
   gasLimit: number | undefined;
 };
-type Model = World & { snapshots: Map<string, World> };
+type Model = World & {
+  snapshots: Map<string, World>;
+  /** By index: accounts that send without a key, which a revert does not change. */
+  impersonated: boolean[];
+};
 
-const copyOf = (world: World): World => ({
-  ...world,
-  accounts: world.accounts.map((account) => ({ ...account })),
-  impersonated: [...world.impersonated],
+const copyOf = ({ number, accounts, coinbase, gasLimit }: World): World => ({
+  number,
+  accounts: accounts.map((account) => ({ ...account })),
+  coinbase,
+  gasLimit,
 });
 
-const newWorld = (): World => ({
+const newWorld = (): World & Pick<Model, "impersonated"> => ({
   number: 0,
   accounts: ACCOUNTS.map(() => ({ balance: 0, nonce: 0, code: "0x", slot: 0 })),
   impersonated: ACCOUNTS.map(() => false),

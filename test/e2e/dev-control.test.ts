@@ -136,7 +136,8 @@ for (const mode of ["anvil", "hardhat"] as const) {
       await client.setLoggingEnabled(false);
       await client.setLoggingEnabled(true);
       const number = await client.getBlockNumber({ cacheTime: 0 });
-      await client.setIntervalMining({ interval: 1 });
+      // viem sends milliseconds in mode hardhat alone; this chain reads them in any mode.
+      await client.setIntervalMining({ interval: mode === "anvil" ? 1_000 : 1 });
       await client.waitForTransactionReceipt({
         hash: await client
           .sendUnsignedTransaction({ from: STRANGER, to: BOB, value: 0n, gasPrice: 0n } as never)

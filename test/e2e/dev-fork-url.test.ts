@@ -84,3 +84,31 @@ test("a node of another chain, one that does not answer and text that is no addr
   // One that forks nothing has no node to ask.
   assert.equal((await ask(other.url, "anvil_setRpcUrl", second.url)).error?.code, -32000);
 });
+
+test("a fork with dev.chain-id has that chain id, in a home also after a restart and a reset", async (context) => {
+  const own = join(folder, "own-id");
+  const begin = (settings = {}) => startTestNode({ dev: true, home: own, settings: { ...ONE_PROCESS, ...settings } });
+  let forked = await begin({ "dev.fork-url": second.url, "dev.chain-id": "31337" });
+  context.after(() => forked.stop());
+  const idOf = async () => Number((await ask(forked.url, "eth_chainId")).result);
+  assert.equal(await idOf(), 31_337);
+  const { result } = await ask(forked.url, "eth_accounts");
+  const [from, to] = result as string[];
+  const hash = (await ask(forked.url, "eth_sendTransaction", { from, to, value: "0x1" })).result;
+  const sent = (await ask(forked.url, "eth_getTransactionByHash", hash)).result as { chainId: string };
+  assert.equal(Number(sent.chainId), 31_337);
+  await forked.stop();
+  await assert.rejects(begin({ "dev.chain-id": "777" }), { code: "CONFIG_INVALID", details: { key: "dev.chain-id" } });
+  forked = await begin();
+  assert.equal(await idOf(), 31_337);
+  assert.equal((await ask(forked.url, "anvil_reset", { forking: { jsonRpcUrl: second.url } })).error, undefined);
+  assert.equal(await idOf(), 31_337);
+});
+
+test("anvil_reset takes what it forks without the member forking, too", async (context) => {
+  const own = await startTestNode({ dev: true, settings: ONE_PROCESS });
+  context.after(() => own.stop());
+  assert.equal((await ask(own.url, "anvil_reset", { jsonRpcUrl: second.url, blockNumber: 1 })).error, undefined);
+  const { result } = await ask(own.url, "anvil_nodeInfo");
+  assert.equal((result as { forkConfig: { forkBlockNumber: number } }).forkConfig.forkBlockNumber, 1);
+});

@@ -21,8 +21,10 @@ import type { Settings } from "./values.ts";
 /** The version whose flags and defaults these are. */
 const ANVIL_VERSION = "1.7.1";
 
-/** Of `personal`, anvil has `personal_sign` alone. */
+/** Of `personal`, anvil has `personal_sign` alone, and of `wallet` nothing. */
 const DENIED = [
+  // viem sends the calls of a bundle one by one where a node has no bundles.
+  ...["wallet_sendCalls", "wallet_getCallsStatus", "wallet_getCapabilities"],
   ...["File", "Profile", "Trace", "Stats", "ProfileRate"].map((end) => `debug_*${end}`),
   ...["set*", "chaindb*", "stacks", "freeOSMemory", "freezeClient", "verbosity", "vmodule", "backtraceAt"].map(
     (name) => `debug_${name}`,
@@ -35,6 +37,7 @@ const DENIED = [
 /** anvil's own defaults, where ours differ. */
 const DEFAULTS: Settings = {
   "dev.in-memory": "true",
+  "dev.dialect": "anvil",
   "dev.predeploys": "none",
   "dev.base-fee": "1gwei",
   "dev.gas-limit": "30000000",

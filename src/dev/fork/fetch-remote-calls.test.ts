@@ -85,6 +85,7 @@ describe("fetchRemoteCalls", () => {
     ["429", status(429)],
     ["503", status(503)],
     ["-32005 for a call", failing({ code: -32005, message: "limit exceeded" })],
+    ["-32007 alone, without what surrounds an error", () => [200, { code: -32007, message: "request limit reached" }]],
     ["-32005 for the batch", () => [200, { error: { code: -32005, message: "limit" } }]],
   ] as readonly (readonly [string, Answer])[]) {
     test(`${name} is tried again after pauses that double`, async () => {
@@ -138,6 +139,8 @@ describe("fetchRemoteCalls", () => {
     const { call, pauses } = fetcher([first.url]);
     await assert.rejects(call(calls(1)), { code: "FORK_REMOTE_PRUNED" });
     assert.deepEqual(pauses, []);
+    const forAll = await serve(() => [200, { error: { code: -32000, message: "missing trie node 1234" } }]);
+    await assert.rejects(fetcher([forAll.url]).call(calls(1)), { code: "FORK_REMOTE_PRUNED" });
     const { url } = await serve(good);
     assert.deepEqual(await fetcher([first.url, url]).call(calls(1)), ["m0"]);
   });

@@ -100,12 +100,15 @@ export type ForkChoice = {
   readonly point: ForkPoint;
   /** Nodes of the remote chain. Stored where `hardhat_reset` gave them; else those of the settings are asked. */
   readonly urls?: readonly string[];
+  /** Chain id of the dev chain where it is not that of the remote one. */
+  readonly ownChainId?: bigint;
   /** Every read of its state must be proven under the state root of the point. */
   readonly isVerified: boolean;
 } | null;
 
 type ForkFile = {
   readonly chainId: string;
+  readonly ownChainId?: string;
   readonly header: string;
   readonly alloc: Readonly<Record<string, { readonly balance: string; readonly nonce: string; readonly code: string }>>;
   readonly urls?: readonly string[];
@@ -133,7 +136,7 @@ const REMEDY = "choose another --home, or remove this one";
 
 function choiceOf(file: ForkFile): ForkChoice {
   if (file === null) return null;
-  const { chainId, header, alloc, urls, verified = false } = file;
+  const { chainId, ownChainId, header, alloc, urls, verified = false } = file;
   const point: ForkPoint = {
     chainId: BigInt(chainId),
     header: decodeHeader(hexToBytes(header)),
@@ -144,7 +147,12 @@ function choiceOf(file: ForkFile): ForkChoice {
       ]),
     ),
   };
-  return { point, isVerified: verified, ...(urls && { urls }) };
+  return {
+    point,
+    isVerified: verified,
+    ...(ownChainId !== undefined && { ownChainId: BigInt(ownChainId) }),
+    ...(urls && { urls }),
+  };
 }
 
 export function storeForkChoice(path: string, choice: ForkChoice): void {
@@ -154,10 +162,11 @@ export function storeForkChoice(path: string, choice: ForkChoice): void {
 
 function fileOf(choice: ForkChoice): ForkFile {
   if (choice === null) return null;
-  const { point, urls, isVerified } = choice;
+  const { point, ownChainId, urls, isVerified } = choice;
   const { chainId, header, alloc } = point;
   return {
     chainId: toQuantity(chainId),
+    ...(ownChainId !== undefined && { ownChainId: toQuantity(ownChainId) }),
     header: bytesToHex(encodeHeader(header)),
     alloc: Object.fromEntries(
       [...alloc].map(([address, { balance, nonce = 0n, code = EMPTY_BYTES }]) => [

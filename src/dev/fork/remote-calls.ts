@@ -22,8 +22,8 @@ export type RemoteCalls = (calls: readonly RemoteCall[], options?: CallOptions) 
 /** The same while the thread waits: state is synchronous. */
 export type SyncRemoteCalls = (calls: readonly RemoteCall[]) => readonly unknown[];
 
-/** JSON-RPC codes that ask to try later: geth's, and the HTTP status that some providers put there. */
-const BUSY_CODES: readonly unknown[] = [-32005, 429];
+/** JSON-RPC codes that ask to try later: geth's, QuickNode's, and the HTTP status that some providers put there. */
+const BUSY_CODES: readonly unknown[] = [-32005, -32007, 429];
 const PRUNED_CODE = 4444;
 const PRUNED_TEXT =
   /missing trie node|header not found|pruned|archive|historical state|state .*(?:not available|unavailable)|old data not available/i;
@@ -79,11 +79,15 @@ function resultOf({ result, error }: JsonObject, { method }: RemoteCall): unknow
   throw new ForkAnswerError(text, { method, remoteCode: code });
 }
 
-/** Without its text: what is no answer to a batch may come from any program. */
+/** Without its text: what is no answer to a batch may come from any program. Some providers send the error alone, without what surrounds it. */
 function wholeBatchError(answer: unknown): Error {
-  const { error } = typeof answer === "object" && answer !== null ? (answer as JsonObject) : {};
-  const { code } = typeof error === "object" && error !== null ? (error as JsonObject) : {};
+  const object = typeof answer === "object" && answer !== null ? (answer as JsonObject) : {};
+  const { error = object } = object;
+  const { code, message } = typeof error === "object" && error !== null ? (error as JsonObject) : {};
   if (BUSY_CODES.includes(code)) return new TemporaryError(`busy (${code})`);
+  if (code === PRUNED_CODE || (typeof message === "string" && PRUNED_TEXT.test(message))) {
+    return new ForkArchiveError("it does not have the state of that block: ask an archive node");
+  }
   const suffix = Number.isSafeInteger(code) ? ` (error ${code})` : "";
   return new ForkRemoteError(`no answer to a batch${suffix}`);
 }

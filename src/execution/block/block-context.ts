@@ -27,6 +27,7 @@ export function blockContextOf(header: ContextHeader, config: ChainConfig, block
     hardfork,
     ...(config.codeSizeMax !== undefined && { codeSizeMax: config.codeSizeMax }),
     ...(config.noTxGasLimit && { noTxGasLimit: true }),
+    ...(config.devRules && { devRules: true }),
     chainId: config.chainId,
     number: header.number,
     timestamp: header.timestamp,

@@ -198,7 +198,7 @@ export function withFeeDefaults(
     throw new InvalidCallArgumentsError("both gasPrice and authorizationList specified");
   }
   if (maxFeePerGas !== undefined && maxPriorityFeePerGas !== undefined) {
-    if (maxFeePerGas === 0n && !config.zeroBaseFee) {
+    if (maxFeePerGas === 0n && !mayBeFree(config)) {
       throw new InvalidCallArgumentsError("maxFeePerGas must be non-zero");
     }
     assertTipWithinFee(maxFeePerGas, maxPriorityFeePerGas);
@@ -206,7 +206,7 @@ export function withFeeDefaults(
   }
   const baseFee = followingBaseFee(head, config);
   if (gasPrice !== undefined) {
-    if (gasPrice === 0n && baseFee !== undefined && !config.zeroBaseFee) {
+    if (gasPrice === 0n && baseFee !== undefined && !mayBeFree(config)) {
       throw new InvalidCallArgumentsError("gasPrice must be non-zero after london fork");
     }
     return withBlobFee;
@@ -219,10 +219,19 @@ export function withFeeDefaults(
     }
     return { ...withBlobFee, gasPrice: suggestTip() };
   }
-  const tip = maxPriorityFeePerGas ?? suggestTip();
+  const tip = maxPriorityFeePerGas ?? tipWithin(config.devRules ? maxFeePerGas : undefined, suggestTip());
   const fee = maxFeePerGas ?? tip + 2n * baseFee;
   assertTipWithinFee(fee, tip);
   return { ...withBlobFee, maxFeePerGas: fee, maxPriorityFeePerGas: tip };
+}
+
+/** A price of 0 is rejected, as in geth, where no block takes it. */
+function mayBeFree({ zeroBaseFee, devRules }: ChainConfig): boolean {
+  return zeroBaseFee === true || devRules === true;
+}
+
+function tipWithin(most: bigint | undefined, suggested: bigint): bigint {
+  return most !== undefined && most < suggested ? most : suggested;
 }
 
 /** Block 0 of a chain without a base fee may have one; the blocks after it have not. */

@@ -48,6 +48,7 @@ const BLOCK_FIELDS: Readonly<Record<keyof RecordedBlock, true>> = {
   blobBaseFee: true,
   codeSizeMax: true,
   noTxGasLimit: true,
+  devRules: true,
 };
 const FIELDS = Object.keys(BLOCK_FIELDS) as (keyof RecordedBlock)[];
 

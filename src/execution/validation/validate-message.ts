@@ -53,7 +53,7 @@ export function validateMessage(
   if (!checks.skipNonce) checkNonce(message, state);
   if (!checks.skipTransactionChecks) {
     checkGasLimitCap(message, block);
-    if (!message.isImpersonated) checkSenderIsNoContract(message, state);
+    if (!message.isImpersonated && !block.devRules) checkSenderIsNoContract(message, state);
   }
   if (isAtLeast(block.hardfork, "london")) checkFees(message, block, checks);
   checkBlobs(message, block);

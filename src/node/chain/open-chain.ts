@@ -158,7 +158,7 @@ export function openChain(
     const canPatch = isInMemory(config) || (config.dev && config.jsonRpc.processes === 0);
     const patches = canPatch ? new StatePatches() : undefined;
     const chain = createChain({
-      config: genesis.config,
+      config: canPatch ? { ...genesis.config, devRules: true } : genesis.config,
       store,
       stateTrie,
       log: log.child("chain"),

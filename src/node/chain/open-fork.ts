@@ -123,7 +123,7 @@ export async function openFork(config: Config, modules: ForkModules, choice?: Fo
   const changes = changesOfAlloc(alloc);
   const { root } = createStateTrie({ node: () => undefined }).update(EMPTY_TRIE_ROOT, changes);
   return {
-    genesis: genesisOf(config, point),
+    genesis: genesisOf(config, point, chosen.ownChainId ?? chainId),
     base: {
       block: {
         hash,
@@ -176,7 +176,12 @@ export async function chooseFork(
     throw new DevControlError("Forking not enabled and RPC URL not provided to start forking");
   }
   assertForkable(config);
-  return { ...(await choosePoint(config, { urls, blockNumber }, modules)), urls };
+  const ownChainId = current?.choice?.ownChainId;
+  return {
+    ...(ownChainId !== undefined && { ownChainId }),
+    ...(await choosePoint(config, { urls, blockNumber }, modules)),
+    urls,
+  };
 }
 
 /**
@@ -187,7 +192,10 @@ function storedChoice(config: Config): ForkChoice | undefined {
   if (!config.dev || isInMemory(config)) return undefined;
   const stored = withVerification(config, loadForkChoice(forkPointPath(config.home)));
   // A reset has the last word; else the settings must not contradict what is there.
-  if (stored != null && stored.urls === undefined) assertSameBlock(config, stored);
+  if (stored != null && stored.urls === undefined) {
+    assertSameBlock(config, stored);
+    assertSameChainId(config, stored);
+  }
   return stored;
 }
 
@@ -243,6 +251,14 @@ function assertForkable({ dev, jsonRpc }: Config): void {
 }
 
 /** @throws InvalidConfigError */
+function assertSameChainId({ home, devChain: { chainId } }: Config, stored: NonNullable<ForkChoice>): void {
+  const own = stored.ownChainId ?? stored.point.chainId;
+  if (chainId === null || BigInt(chainId) === own) return;
+  const key = "dev.chain-id";
+  throw new InvalidConfigError(`${key}: the chain in ${home} has chain id ${own}; choose another --home`, { key });
+}
+
+/** @throws InvalidConfigError */
 function assertSameBlock({ home, devChain: { forkBlock } }: Config, stored: ForkChoice): void {
   const number = stored?.point.header.number;
   // A negative one counted from the newest block of then.
@@ -252,15 +268,17 @@ function assertSameBlock({ home, devChain: { forkBlock } }: Config, stored: Fork
   throw new InvalidConfigError(text, { key });
 }
 
-function choosePoint(
+async function choosePoint(
   config: Config,
   wanted: { readonly urls: readonly string[]; readonly blockNumber: number | undefined },
   modules: ForkModules,
 ) {
-  const { forkVerify: verify, forkChainId } = config.devChain;
+  const { forkVerify: verify, forkChainId, chainId: ownChainId } = config.devChain;
   const chainId = forkChainId === null ? undefined : BigInt(forkChainId);
   const access = remoteAccessOf(config);
-  return chooseForkPoint({ ...wanted, verify, accounts: accountsOf(config), access, chainId }, modules);
+  const options = { ...wanted, verify, accounts: accountsOf(config), access, chainId };
+  const chosen = await chooseForkPoint(options, modules);
+  return { ...chosen, ...(ownChainId !== null && { ownChainId: BigInt(ownChainId) }) };
 }
 
 function accountsOf(config: Config): ForkAccounts {
@@ -272,8 +290,8 @@ function accountsOf(config: Config): ForkAccounts {
   };
 }
 
-/** The rules that the settings ask for, from the fork on, under the chain id of the remote chain. */
-function genesisOf({ devChain }: Config, { chainId, header, alloc }: ForkPoint): Genesis {
+/** The rules that the settings ask for, from the fork on. */
+function genesisOf({ devChain }: Config, { header, alloc }: ForkPoint, chainId: bigint): Genesis {
   const { hardfork, codeSizeLimit, hasTxGasLimit } = devChain;
   const { timestamp } = header;
   const text = renderGenesis({

@@ -188,7 +188,7 @@ export class PoolRole {
 /** Least tip that this node takes into its pool, in wei: its own, or that of the chain where it is higher. */
 function minimumTipOf({ mempool }: Config, { config }: Chain): bigint {
   const { minimumGasPriceWei: own } = mempool;
-  const { minimumTip: agreed = MEMPOOL_DEFAULTS.minimumTip } = config;
+  const { minimumTip: agreed = config.devRules ? 0n : MEMPOOL_DEFAULTS.minimumTip } = config;
   return own > agreed ? own : agreed;
 }
 

@@ -160,7 +160,7 @@ export class ChainRpc implements RpcTarget {
       chain,
       execution,
       inspection,
-      keys: createKeysPort(keys, devChain),
+      keys: createKeysPort(keys, devChain, { listsImpersonated: config.devChain.dialect === "anvil" }),
       dev: {
         ...createDevPort({
           core: this.#role,

@@ -190,6 +190,8 @@ export class RpcRole {
         allowedHosts: jsonRpc.vhosts,
         allowedOrigins: allowedOriginsOf(config),
         limits: rpcLimitsOf(config),
+        // Where every page may call, the header keeps nobody out: scripts of anvil's users leave it away.
+        takesAnyContentType: config.devChain.dialect === "anvil" && allowedOriginsOf(config).includes("*"),
         ...(tls && { tls }),
       },
       {

@@ -1,5 +1,6 @@
 import { NodeError } from "../../errors.ts";
 import { bytesToHex, type Hex, isData } from "../../primitives/hex.ts";
+import { AnvilError } from "../../rpc/methods/dev/anvil-errors.ts";
 import type { JsonText } from "../../rpc/transport/codec.ts";
 import type { RawParams } from "../../rpc/transport/dispatch/message.ts";
 
@@ -197,6 +198,7 @@ function targetKey(method: string, to: unknown, data: unknown): string {
 
 function failureKey(error: unknown): string {
   if (!(error instanceof NodeError)) return " ✗";
+  if (error instanceof AnvilError) return failureKey(error.cause);
   const { data } = error.details;
   const selector = data instanceof Uint8Array ? bytesToHex(data.subarray(0, 4)) : "";
   return ` ✗ ${short(error.message, CALL_WINDOW_LIMITS.messageCharsMax)} ${selector}`;
@@ -253,6 +255,7 @@ function failureOf(error: unknown): CallFailure {
   if (!(error instanceof NodeError)) {
     return { code: "", message: "method handler crashed", facts: {} };
   }
+  if (error instanceof AnvilError) return failureOf(error.cause);
   const { data, ...details } = error.details;
   const cause = error.cause instanceof NodeError ? error.cause.details : {};
   const facts = Object.entries({ ...cause, ...details })

@@ -4,6 +4,7 @@ import { TESTING_METHODS } from "./block-testing/methods.ts";
 import { CLIQUE_METHODS } from "./clique/methods.ts";
 import { DB_METHODS } from "./db/methods.ts";
 import { DEBUG_METHODS } from "./debug/methods.ts";
+import { withAnvilErrors } from "./dev/anvil-errors.ts";
 import { DEV_METHODS } from "./dev/methods.ts";
 import { ERIGON_METHODS } from "./erigon/methods.ts";
 import { ETH_METHODS } from "./eth/methods.ts";
@@ -40,6 +41,11 @@ export const METHODS: readonly Method<ServingPorts>[] = [
   ...SHH_METHODS.map(forwarded),
 ];
 
-export function createMethodRegistry(options: { readonly dev: boolean }) {
-  return createRegistry(options.dev ? [...METHODS, ...DEV_METHODS] : METHODS);
+export function createMethodRegistry(config: {
+  readonly dev: boolean;
+  readonly devChain?: { readonly dialect: string };
+}) {
+  if (!config.dev) return createRegistry(METHODS);
+  const methods = [...METHODS, ...DEV_METHODS];
+  return createRegistry(config.devChain?.dialect === "anvil" ? methods.map(withAnvilErrors) : methods);
 }

@@ -33,6 +33,8 @@ export type RpcSettings = {
   readonly submissionRules: SubmissionRules;
   /** The prefix of a signed message is `\x19`, this name, ` Signed Message:\n` (EIP-191). */
   readonly chainName: string;
+  /** Answers are anvil's where tools disagree. */
+  readonly isAnvil: boolean;
   /** For `rpc_discover`: every method there is. */
   readonly methods: readonly MethodInfo[];
 };

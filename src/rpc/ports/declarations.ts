@@ -164,6 +164,7 @@ export const PORT_METHODS = {
     edit: STAYS,
     mine: STAYS,
     snapshot: STAYS,
+    snapshots: STAYS,
     revert: STAYS,
     rollback: STAYS,
     reorg: STAYS,

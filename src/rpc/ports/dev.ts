@@ -29,6 +29,8 @@ export interface DevPort {
   mine(request: MineRequest): Promise<readonly Hash[]>;
   /** @returns the number of the snapshot */
   snapshot(): MaybePromise<number>;
+  /** Those that can be reverted to, each with its block. */
+  snapshots(): MaybePromise<readonly { readonly id: number; readonly number: number; readonly hash: Hash }[]>;
   /** @returns false when there is no such snapshot */
   revert(input: { readonly id: number }): Promise<boolean>;
   /** @throws DevControlError where there are not so many blocks */

@@ -175,6 +175,7 @@ const INPUTS: {
     edit: { edits: [] },
     mine: { count: 1 } as never,
     snapshot: undefined,
+    snapshots: undefined,
     revert: { id: 1 },
     rollback: { depth: 1 },
     reorg: { depth: 1, transactions: [{ raw: bytes, block: 0 }] },

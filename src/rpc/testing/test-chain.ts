@@ -121,6 +121,7 @@ export function createTestModules(
   const pooled = pooledTransactions();
   const submitted: Transaction[] = [];
   const settings: RpcSettings = {
+    isAnvil: false,
     submissionRules: { txFeeWeiMax: 10n ** 18n, allowUnprotected: false },
     chainName: "Ethereum",
     logLimits: TEST_LOG_LIMITS,

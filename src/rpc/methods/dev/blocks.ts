@@ -19,6 +19,7 @@ import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
 import type { BlockModules } from "../eth/blocks.ts";
 import { BLOCK, listOf } from "../json/schemas.ts";
+import type { RpcSettings } from "../rpc-ports.ts";
 import { bothNames, controlMethods, type DevModules, lenientCount, lenientNumber } from "./control-methods.ts";
 
 /** A time in Unix seconds, or `{timestamp?, blocks?}` as ganache has it. */
@@ -74,6 +75,8 @@ export const evmMineDetailed = controlMethods({
   },
 });
 
+type DialectModules = DevModules & { readonly settings: Pick<RpcSettings, "isAnvil"> };
+
 const mineParams = {
   blocks: optional(lenientCount, 1),
   intervalSeconds: optional(lenientCount, 0),
@@ -118,11 +121,12 @@ export const hardhatGetAutomine = defineMethod({
     andThen(node.devChain(), ({ isAutomine }) => isAutomine),
 });
 
-/** Whether a transaction is mined as soon as it arrives. */
+/** Whether a transaction is mined as soon as it arrives. With the dialect of anvil, true ends mining by the clock. */
 export const setAutomine = controlMethods({
   names: ["evm_setAutomine", "anvil_setAutomine"],
   params: { automine: boolean },
-  handle: ({ automine }, { dev }: DevModules) => dev.configure({ automine }),
+  handle: ({ automine }, { dev, settings }: DialectModules) =>
+    dev.configure({ automine, ...(automine && settings.isAnvil && { intervalMs: 0 }) }),
 });
 
 /** Seconds between two blocks made by the clock, as a JSON integer; null when none are. */
@@ -132,23 +136,32 @@ export const getIntervalMining = controlMethods({
   result: nullable(jsonInteger),
   async handle(_params, { dev }: DevModules) {
     const { intervalMs = 0 } = await dev.settings();
-    return intervalMs === 0 ? null : Math.round(intervalMs / 1000);
+    // A fraction of a second is 0 in anvil's answer, which has whole ones alone.
+    return intervalMs === 0 ? null : Math.floor(intervalMs / 1000);
   },
 });
 
-/** Milliseconds between two blocks made by the clock; 0: none are. `anvil_setIntervalMining` takes seconds. */
+/**
+ * Milliseconds between two blocks made by the clock, as Hardhat has it; 0: none are. With the dialect of anvil it is `anvil_setIntervalMining`:
+ * viem sends this name to both, in the unit of each.
+ */
 export const setIntervalMining = controlMethods({
   names: ["evm_setIntervalMining"],
-  params: { milliseconds: lenientCount },
-  handle: ({ milliseconds }, { dev }: DevModules) => dev.configure({ intervalMs: milliseconds }),
+  params: { interval: lenientCount },
+  handle: ({ interval }, { dev, settings }: DialectModules) =>
+    dev.configure(settings.isAnvil ? intervalOf(interval) : { intervalMs: interval }),
 });
 
 /** Seconds between two blocks made by the clock; 0: none are. Transactions wait for the clock from then on. */
 export const setIntervalMiningSeconds = controlMethods({
   names: ["anvil_setIntervalMining"],
   params: { seconds: lenientCount },
-  handle: ({ seconds }, { dev }: DevModules) => dev.configure({ intervalMs: 1000 * seconds, automine: seconds === 0 }),
+  handle: ({ seconds }, { dev }: DevModules) => dev.configure(intervalOf(seconds)),
 });
+
+function intervalOf(seconds: number) {
+  return { intervalMs: 1000 * seconds, automine: seconds === 0 };
+}
 
 /** Sets the gas limit of the next and all later blocks; true. */
 export const setBlockGasLimit = controlMethods({
@@ -175,10 +188,10 @@ export const setCoinbase = controlMethods({
 export const setMinGasPrice = controlMethods({
   names: bothNames("setMinGasPrice"),
   params: { gasPrice: lenientNumber },
-  async handle({ gasPrice }, { dev, chain }: DevModules & { readonly chain: Pick<ChainView, "head"> }) {
+  async handle({ gasPrice }, { dev, chain }: DevModules & { readonly chain: Pick<ChainView, "head"> }, name) {
     const { header } = await chain.head();
     if (header.baseFeePerGas !== undefined) {
-      throw new DevControlError("setMinGasPrice is not supported when EIP-1559 is active");
+      throw new DevControlError(`${name} is not supported when EIP-1559 is active`);
     }
     await dev.configure({ minimumGasPrice: gasPrice });
   },

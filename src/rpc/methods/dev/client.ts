@@ -96,20 +96,46 @@ export const hardhatMetadata = defineMethod({
   params: {},
   result: { ...json, schema: METADATA },
   private: true,
-  async handle(_params, { chain, node }: MetadataModules) {
-    const { hash, header } = await chain.head();
-    const { clientVersion } = await node.info();
-    const { instanceId, fork } = await node.devChain();
-    const chainId = Number(chain.config.chainId);
+  handle: (_params, modules: MetadataModules) => metadataOf(modules),
+});
+
+async function metadataOf({ chain, node }: MetadataModules) {
+  const { hash, header } = await chain.head();
+  const { clientVersion } = await node.info();
+  const { instanceId, fork } = await node.devChain();
+  const chainId = Number(chain.config.chainId);
+  return {
+    clientVersion,
+    chainId,
+    instanceId,
+    latestBlockNumber: header.number,
+    latestBlockHash: hash,
+    ...(fork && {
+      forkedNetwork: { chainId, forkBlockNumber: fork.number, forkBlockHash: fork.hash },
+    }),
+  };
+}
+
+/** The version whose answers these are. */
+const ANVIL_VERSION = "1.7.1";
+
+/**
+ * `anvil_metadata`: as `hardhat_metadata`, with null for what is not forked, the version of anvil whose answers these are, and the snapshots by
+ * their id: number and hash of the block.
+ */
+export const anvilMetadata = defineMethod({
+  name: "anvil_metadata",
+  params: {},
+  result: json,
+  private: true,
+  async handle(_params, modules: MetadataModules & DevModules) {
+    const snapshots = await modules.dev.snapshots();
     return {
-      clientVersion,
-      chainId,
-      instanceId,
-      latestBlockNumber: header.number,
-      latestBlockHash: hash,
-      ...(fork && {
-        forkedNetwork: { chainId, forkBlockNumber: fork.number, forkBlockHash: fork.hash },
-      }),
+      clientSemver: ANVIL_VERSION,
+      clientCommitSha: null,
+      forkedNetwork: null,
+      ...(await metadataOf(modules)),
+      snapshots: Object.fromEntries(snapshots.map(({ id, number, hash }) => [toQuantity(id), [number, hash]])),
     };
   },
 });

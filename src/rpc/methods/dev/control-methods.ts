@@ -7,8 +7,8 @@ import {
   type ResultCodec,
   typeFault,
 } from "../../transport/codec.ts";
-import type { CallContext } from "../../transport/dispatch/context.ts";
 import { defineMethod, type Method, type ParamCodecs, type Params } from "../../transport/dispatch/method.ts";
+import { InvalidValueError } from "../../transport/errors.ts";
 
 /** Port of the methods that bend a dev chain. */
 export type DevModules = { readonly dev: DevPort };
@@ -21,8 +21,8 @@ export type ControlSpec<P extends ParamCodecs, Modules> = {
   readonly params: P;
   /** Of what `handle` returns; left out where it returns nothing. */
   readonly result?: Pick<ResultCodec<never>, "schema">;
-  /** Returns nothing: the answer is `answerOf` the name. */
-  handle(params: Params<P>, modules: Modules, context: CallContext): unknown;
+  /** Returns nothing: the answer is `answerOf` the name, which it is called by. */
+  handle(params: Params<P>, modules: Modules, name: string): unknown;
 };
 
 /** A method under each name. What it returns is its JSON result; one that returns nothing answers as its tool does. */
@@ -38,8 +38,9 @@ export function controlMethods<const P extends ParamCodecs, Modules>({
       params,
       result: { ...json, schema: (result ?? emptyResult(name)).schema ?? {} },
       private: true,
-      async handle(values: Params<P>, modules: Modules, context) {
-        const result = await handle(values, modules, context);
+      untimed: true,
+      async handle(values: Params<P>, modules: Modules) {
+        const result = await handle(values, modules, name);
         return result === undefined ? answerOf(name) : result;
       },
     }),
@@ -71,8 +72,10 @@ export const lenientNumber: ParamCodec<bigint> = {
   decode(value, field) {
     if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
     if (typeof value === "string" && NUMBER.test(value)) return BigInt(value);
-    const reason = typeof value === "number" ? `number ${value}` : jsonKind(value);
-    throw typeFault(reason, "uint256", field);
+    const given = typeof value === "number" ? value : jsonKind(value);
+    throw new InvalidValueError(
+      `${field === undefined ? "" : `${field}: `}a whole number from 0 is wanted, not ${given}`,
+    );
   },
 };
 

@@ -105,7 +105,7 @@ export const reorg = controlMethods({
   },
 });
 
-/** `{forking: {jsonRpcUrl?, blockNumber?}}`; without `forking` nothing is forked. */
+/** `{forking: {jsonRpcUrl?, blockNumber?}}`, or its members alone; without any of them nothing is forked. */
 const resetOptions: ParamCodec<Forking | undefined> = {
   schema: {
     title: "ResetOptions",
@@ -118,8 +118,10 @@ const resetOptions: ParamCodec<Forking | undefined> = {
     },
   },
   decode(value) {
-    const { forking } = object(value, "options");
-    if (forking === undefined || forking === null) return undefined;
+    const options = object(value, "options");
+    // cast's users leave the member away that surrounds the others, which anvil takes, too.
+    const forking = options["forking"] ?? ("jsonRpcUrl" in options || "blockNumber" in options ? options : undefined);
+    if (forking === undefined) return undefined;
     const { jsonRpcUrl: url, blockNumber } = object(forking, "forking");
     return {
       ...(url != null && { url: remoteUrl.decode(url, "jsonRpcUrl") }),
@@ -151,10 +153,10 @@ export const reset = controlMethods({
   handle: ({ options }, { dev }: DevModules) => dev.reset({ forking: options }),
 });
 
-/** Every account with code and storage, as gzip of the JSON that anvil loads. */
+/** Every account with code and storage, as gzip of the JSON that anvil loads; never with older states, which anvil adds where it is told to. */
 export const dumpState = controlMethods({
   names: bothNames("dumpState"),
-  params: {},
+  params: { preserveHistoricalStates: optional(boolean) },
   result: data,
   handle: async (_params, { dev, sessions }: DevModules & JsonSessions) =>
     bytesToHex(await packDump(await dev.dumpState(), sessions.slices.json)),

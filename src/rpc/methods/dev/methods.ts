@@ -1,4 +1,5 @@
 import { aliasMethod, type Method } from "../../transport/dispatch/method.ts";
+import { sendTransactionSync } from "../eth/submit.ts";
 import { forwarded, type RpcPorts, type ServingPorts } from "../rpc-ports.ts";
 import {
   addBalance,
@@ -29,7 +30,7 @@ import {
   setNextBlockBaseFeePerGas,
   setPrevRandao,
 } from "./blocks.ts";
-import { anvilNodeInfo, hardhatMetadata, setLoggingEnabled, setRpcUrl } from "./client.ts";
+import { anvilMetadata, anvilNodeInfo, hardhatMetadata, setLoggingEnabled, setRpcUrl } from "./client.ts";
 import { dumpState, loadState, reorg, reset, revert, rollback, snapshot } from "./history.ts";
 import {
   dropAllTransactions,
@@ -58,11 +59,12 @@ import {
 
 const METHODS: readonly Method<RpcPorts>[] = [
   hardhatMetadata,
-  aliasMethod(hardhatMetadata, "anvil_metadata"),
+  anvilMetadata,
   hardhatGetAutomine,
   aliasMethod(hardhatGetAutomine, "anvil_getAutomine"),
   anvilNodeInfo,
   sendUnsignedTransaction,
+  sendTransactionSync,
   ...snapshot,
   ...revert,
   ...evmMine,

@@ -21,12 +21,15 @@ export const increaseTime = controlMethods({
   handle: ({ seconds }, { dev }: DevModules) => dev.increaseTime({ seconds }),
 });
 
-/** Sets the clock to Unix seconds; the seconds by which it was moved, as a JSON integer. */
+/** Sets the clock to Unix seconds; the seconds by which it was moved, as a JSON integer. Under anvil's name 0 where it was set back, as there. */
 export const setTime = controlMethods({
   names: ["evm_setTime", "anvil_setTime"],
   params: { timestamp: lenientCount },
   result: jsonInteger,
-  handle: ({ timestamp }, { dev }: DevModules) => dev.setTime({ timestamp }),
+  async handle({ timestamp }, { dev }: DevModules, name) {
+    const moved = await dev.setTime({ timestamp });
+    return name === "anvil_setTime" ? Math.max(0, moved) : moved;
+  },
 });
 
 /** Sets the timestamp of the next block, in Unix seconds; the clock goes on from there. */

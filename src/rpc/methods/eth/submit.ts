@@ -6,6 +6,7 @@ import type { Timers } from "../../../telemetry/timers.ts";
 import { buildTransaction, encodePooledTransaction } from "../../../types/transaction/encode.ts";
 import { signingHash } from "../../../types/transaction/sign.ts";
 import type { ChainView, MinedReceipt } from "../../ports/chain-view.ts";
+import type { KeysPort } from "../../ports/keys.ts";
 import type { BlobProver } from "../../ports/tools.ts";
 import { data, hash, jsonUnsigned, optional, quantity, quantity64, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
@@ -21,6 +22,7 @@ import { RECEIPT, SIGNED_TRANSACTION } from "../json/schemas.ts";
 import { signedTransactionText } from "../json/transaction-json.ts";
 import { dataText } from "../json/write.ts";
 import { callArguments } from "../params/call-arguments.ts";
+import type { RpcSettings } from "../rpc-ports.ts";
 import type { Sessions } from "../sessions.ts";
 import { withBlobFields } from "./blob-fields.ts";
 import { type SignDigest, type SignerModules, signFields } from "./sign.ts";
@@ -65,11 +67,16 @@ export const sendRawTransactionSync = defineMethod({
   },
 });
 
+type ReceiptModules = {
+  readonly chain: Pick<ChainView, "receipt" | "subscribe">;
+  readonly timers: Pick<Timers, "after">;
+};
+
 /** The receipt of `hash`, as soon as it is in a block. */
 function receiptOf(
   hash: Hash,
   timeoutMs: number,
-  { chain, timers }: { chain: Pick<ChainView, "receipt" | "subscribe">; timers: Pick<Timers, "after"> },
+  { chain, timers }: ReceiptModules,
   signal: AbortSignal,
 ): Promise<MinedReceipt> {
   return new Promise((resolve, reject) => {
@@ -120,11 +127,37 @@ export const sendTransaction = defineMethod({
   example: [SAMPLE.call],
   result: hash,
   heavy: true,
-  async handle({ request }, modules: SendModules & SignerModules) {
-    const { keys } = modules;
-    const from = request.from ?? ZERO_ADDRESS;
-    await keys.assertKnown({ address: from });
-    return sendSigned(request, from, modules, (digest) => keys.signTransaction({ address: from, digest }));
+  handle: ({ request }, modules: UnlockedSendModules) => sendUnlocked(request, modules),
+});
+
+type UnlockedSendModules = SendModules &
+  SignerModules & {
+    readonly keys: Pick<KeysPort, "accounts">;
+    readonly settings: Pick<RpcSettings, "isAnvil">;
+  };
+
+async function sendUnlocked(request: CallArguments, modules: UnlockedSendModules): Promise<Hash> {
+  const { keys, settings } = modules;
+  // anvil sends from its first account where none is named.
+  const from = request.from ?? (settings.isAnvil ? (await keys.accounts())[0] : undefined) ?? ZERO_ADDRESS;
+  await keys.assertKnown({ address: from });
+  return sendSigned(request, from, modules, (digest) => keys.signTransaction({ address: from, digest }));
+}
+
+/**
+ * `eth_sendTransactionSync`: as `eth_sendTransaction`, but answers with the receipt once the transaction is mined; anvil's method, on dev chains.
+ *
+ * @throws ReceiptTimeoutError and what `eth_sendTransaction` throws
+ */
+export const sendTransactionSync = defineMethod({
+  name: "eth_sendTransactionSync",
+  params: { request: callArguments },
+  example: [SAMPLE.call],
+  result: rawJsonOf(RECEIPT),
+  private: true,
+  heavy: true,
+  async handle({ request }, modules: UnlockedSendModules & ReceiptModules, { signal }) {
+    return receiptText(await receiptOf(await sendUnlocked(request, modules), TIMEOUT_MS, modules, signal));
   },
 });
 

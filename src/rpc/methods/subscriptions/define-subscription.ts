@@ -121,6 +121,7 @@ export function subscriptionMethods<Modules extends SubscribingModules>({
       isAscii: false,
       isPrivate: false,
       needsConnection: true,
+      isUntimed: false,
       isHeavy: false,
       isForwarded: false,
       run: subscribe,

@@ -318,7 +318,8 @@ export class Dispatcher<Modules> {
       const result = this.#runMethod(method, message.params, context);
       const succeeded = (json: JsonText) => this.#succeeded(message, method, startMs, json);
       if (!(result instanceof Promise)) return andThen(this.#inPieces(result), succeeded);
-      return this.#withTimeout(result, timeoutMs, context).then(
+      const awaited = method.isUntimed ? result : this.#withTimeout(result, timeoutMs, context);
+      return awaited.then(
         (done) => andThen(this.#inPieces(done), succeeded),
         (error) => this.#failed(message, startMs, error),
       );

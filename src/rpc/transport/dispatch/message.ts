@@ -11,7 +11,7 @@ export type Message =
   | { readonly kind: "response" }
   | { readonly kind: "invalid"; readonly id: string };
 
-/** undefined: the `params` member is there but is no array */
+/** undefined: the `params` member is there but is no array, nor an object where the method takes one */
 export type RawParams = readonly unknown[] | undefined;
 
 /** The parameters of a message whose `params` are absent or null: for methods that tell them from an empty array. */
@@ -68,11 +68,20 @@ export function readMessage(
   if (tooLong || !hasVersion) return { kind: "invalid", id: tooLong ? "null" : (echo ?? "null") };
   if (method !== "") {
     const list = params === undefined || params === null ? NO_PARAMS : params;
-    const rawParams = Array.isArray(list) ? (list as readonly unknown[]) : undefined;
+    const rawParams = Array.isArray(list) ? (list as readonly unknown[]) : namedParams(method, list);
     if (id === undefined) return { kind: "notification", method, params: rawParams };
     if (echo !== undefined) return { kind: "call", id: echo, method, params: rawParams };
   } else if (echo !== undefined && params === undefined && answers) return { kind: "response" };
   return { kind: "invalid", id: echo ?? "null" };
+}
+
+/** Methods whose callers send parameters by name, in wire order: alloy does for this one alone. */
+const NAMED: Readonly<Record<string, readonly string[]>> = { anvil_reorg: ["depth", "tx_block_pairs"] };
+
+function namedParams(method: string, params: unknown): RawParams {
+  const names = Object.hasOwn(NAMED, method) ? NAMED[method] : undefined;
+  if (names === undefined || typeof params !== "object") return undefined;
+  return names.map((name) => (params as Readonly<Record<string, unknown>>)[name]);
 }
 
 function isContainer(value: unknown): boolean {

@@ -18,6 +18,8 @@ type MethodSpec<P extends ParamCodecs, Modules, Result> = {
   readonly needsConnection?: true;
   /** How long it takes is up to the caller: it waits for its turn when there is more to do. */
   readonly heavy?: true;
+  /** It changes the chain over many turns: a caller that was told of a time-out would take it for undone while it goes on. */
+  readonly untimed?: true;
   handle(params: Params<P>, modules: Modules, context: CallContext): NoInfer<Result> | Promise<NoInfer<Result>>;
 };
 
@@ -46,6 +48,7 @@ export type Method<Modules> = {
   readonly isPrivate: boolean;
   readonly needsConnection: boolean;
   readonly isHeavy: boolean;
+  readonly isUntimed: boolean;
   /** Where several processes serve connections, one of them runs it for all. */
   readonly isForwarded: boolean;
   /**
@@ -87,6 +90,7 @@ export function defineMethod<const P extends ParamCodecs, Modules, Result>(
     isPrivate: spec.private === true,
     needsConnection: spec.needsConnection === true,
     isHeavy: spec.heavy === true,
+    isUntimed: spec.untimed === true,
     isForwarded: false,
     run,
     async call(modules, rawParams = [], context = inProcessContext()) {

@@ -139,7 +139,7 @@ export function serveRequest(options: TcpListenerOptions, modules: HttpRequestMo
 
 /** What its headers must hold for a request to be a JSON-RPC call. */
 function rejectionOfForm(
-  { limits }: TcpListenerOptions,
+  { limits, takesAnyContentType = false }: TcpListenerOptions,
   { headers, method, url }: IncomingMessage,
   servesCalls: boolean,
 ): Rejection | undefined {
@@ -162,7 +162,8 @@ function rejectionOfForm(
   }
   const length = Number(headers["content-length"] ?? 0);
   if (length > limits.bodyBytesMax) return bodyTooLarge(length, limits.bodyBytesMax);
-  if (!isJson(headers["content-type"]) || isEncoded(headers["content-encoding"])) {
+  const isTaken = takesAnyContentType || isJson(headers["content-type"]);
+  if (!isTaken || isEncoded(headers["content-encoding"])) {
     return {
       status: 415,
       reason: "contentType",

@@ -47,6 +47,8 @@ export type TcpListenerOptions = {
   /** Origins of web pages that may call, see `isOriginAllowed`. */
   readonly allowedOrigins: readonly string[];
   readonly limits: RpcLimits;
+  /** A body needs no `content-type` of JSON. */
+  readonly takesAnyContentType?: boolean | undefined;
   /** TLS when present. */
   readonly tls?: TlsMaterial;
   /** Answer plain calls without node:http; true if absent. */

@@ -33,6 +33,8 @@ export type RpcServerOptions = {
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];
   readonly limits?: Partial<RpcLimits>;
+  /** Bodies need no `content-type` of JSON, without which a page of another origin could call unasked. */
+  readonly takesAnyContentType?: boolean;
   /** Speaks TLS on every TCP port. */
   readonly tls?: TlsMaterial;
   /** Answer plain calls without node:http; true if absent. */
@@ -115,6 +117,7 @@ export async function startRpcServer<Modules>(
       allowedHosts: endpoint.allowedHosts ?? options.allowedHosts ?? DEFAULT_ALLOWED_HOSTS,
       allowedOrigins: endpoint.allowedOrigins ?? options.allowedOrigins ?? DEFAULT_ALLOWED_ORIGINS,
       limits,
+      takesAnyContentType: options.takesAnyContentType,
       ...(tls && { tls }),
       ...(options.fastHttp !== undefined && { fastHttp: options.fastHttp }),
       connectionWorkers,

@@ -93,4 +93,6 @@ const COMMANDS = {
 
 process.on("message", async ({ command }) => process.send({ value: await COMMANDS[command]() }));
 process.channel.unref();
+// The audit was killed.
+process.once("disconnect", () => process.exit());
 process.once("exit", () => closeSync(schedstat));

@@ -384,7 +384,6 @@ export type RpcStdTraceConfigInput = {
   readonly enableReturnData?: boolean;
   readonly limit?: number;
   readonly overrides?: unknown;
-  readonly reexec?: number;
   readonly txHash?: RpcHash;
 };
 
@@ -411,7 +410,6 @@ export type RpcTraceCallConfigInput = {
   readonly enableReturnData?: boolean;
   readonly limit?: number;
   readonly overrides?: unknown;
-  readonly reexec?: number;
   readonly stateOverrides?: { readonly [key: string]: RpcOverrideAccountInput };
   readonly blockOverrides?: RpcBlockOverridesInput;
   readonly txIndex?: RpcQuantityInput;
@@ -428,7 +426,6 @@ export type RpcTraceConfigInput = {
   readonly enableReturnData?: boolean;
   readonly limit?: number;
   readonly overrides?: unknown;
-  readonly reexec?: number;
 };
 
 export type RpcTraceFilterInput = {

@@ -10,7 +10,7 @@ export type Geth = { readonly url: string; stop(): Promise<void> };
 
 const GETH = process.env["GETH"] ?? "geth";
 
-/** `Geth 1.17.0-stable`, or undefined where geth is not installed. */
+/** `Geth 1.17.10-stable`, or undefined where geth is not installed. */
 export function gethVersion(): string | undefined {
   const { status, stdout } = spawnSync(GETH, ["version"], { encoding: "utf8" });
   if (status !== 0) return undefined;

@@ -1,5 +1,4 @@
 import { ZERO_HASH } from "../../src/primitives/hash.ts";
-import { EMPTY_CODE_HASH } from "../../src/state/account.ts";
 import type { DifferentialCase } from "./corpus/request.ts";
 import { type Answer, firstDifference, mapMembers } from "./difference.ts";
 
@@ -11,11 +10,8 @@ const textOf = ({ error }: Answer): string => (error as { message?: string } | u
 const codeOf = ({ error }: Answer): unknown => (error as { code?: unknown } | undefined)?.code;
 const has = (params: readonly unknown[], pattern: RegExp) => pattern.test(JSON.stringify(params));
 
-/** Later than geth 1.17.0. */
-const NEWER_METHODS: ReadonlySet<string> = new Set(["eth_getStorageValues", "eth_baseFee", "eth_capabilities"]);
-
-const isUnselected = (answer: Answer): boolean =>
-  textOf(answer).endsWith("must specify either BlockHash or BlockNumber");
+/** It had the method up to 1.17.0. */
+const FORMER_METHODS: ReadonlySet<string> = new Set(["debug_executionWitnessByHash"]);
 
 const PREPARES: ReadonlySet<string> = new Set(["eth_estimateGas", "eth_createAccessList", "eth_fillTransaction"]);
 
@@ -32,33 +28,23 @@ const isSubset = (part: readonly string[], whole: readonly string[] | null): boo
 
 /** Whether the answers are equal once `change` was made to the members of both. */
 function isEqualWith({ ours, theirs }: Found, change: (name: string, member: unknown) => unknown): boolean {
-  const of = (answer: Answer) => mapMembers(withoutVersion(answer), change);
+  const of = (answer: Answer) => mapMembers(withSortedSets(answer), change);
   return firstDifference(of(ours), of(theirs)) === undefined;
 }
 
-const CLEARED_HASHES: ReadonlySet<unknown> = new Set([ZERO_HASH, EMPTY_CODE_HASH]);
+const isNoAccount = (member: unknown): boolean => JSON.stringify(member) === `{"codeHash":"${ZERO_HASH}"}`;
 
 /** Differences of whole answers that docs/compliance.md lists, or that come from the age of the geth at hand. */
 const REASONS: readonly Reason[] = [
   {
-    reason: "this geth is too old for the method",
-    holds: ({ method, theirs }) => codeOf(theirs) === -32601 && NEWER_METHODS.has(method),
+    reason: "geth has the method no longer",
+    holds: ({ method, theirs }) => codeOf(theirs) === -32601 && FORMER_METHODS.has(method),
   },
   {
-    reason: "geth 1.17.0 shows slots of an SLOAD or SSTORE that fails, and goes on to show them",
+    reason: "geth shows an account that there is not as the hash 0 after a transaction",
     holds: (found) =>
       found.method.startsWith("debug_trace") &&
-      /"op":"S(?:LOAD|STORE)",[^{}]*"error":/.test(JSON.stringify(found.ours)) &&
-      isEqualWith(found, (name, member) => (name === "storage" ? undefined : member)),
-  },
-  {
-    reason: "geth 1.17.0 shows code that a transaction cleared as the zero hash, without the empty code",
-    holds: (found) =>
-      found.method.startsWith("debug_trace") &&
-      isEqualWith(found, (name, member) => {
-        const isCleared = name === "code" ? member === "0x" : name === "codeHash" && CLEARED_HASHES.has(member);
-        return isCleared ? undefined : member;
-      }),
+      isEqualWith(found, (_, member) => (isNoAccount(member) ? undefined : member)),
   },
   {
     reason: "geth counts `limit` in bytes, this node in steps",
@@ -78,60 +64,7 @@ const REASONS: readonly Reason[] = [
   {
     reason: "too large a creation that cannot pay for its code is out of gas here",
     holds: ({ ours, theirs }) =>
-      has([ours], /contract creation code storage out of gas/) && has([theirs], /max code size exceeded/),
-  },
-  {
-    reason: "the estimate of eth_fillTransaction counts authorizations here",
-    holds: ({ method, params }) => method === "eth_fillTransaction" && has(params, /"authorizationList":\[\{/),
-  },
-  {
-    reason: "as newer versions of geth answer: gasPrice with an authorization list",
-    holds: ({ ours }) => textOf(ours) === "both gasPrice and authorizationList specified",
-  },
-  {
-    reason: "as newer versions of geth answer: -38012 of eth_simulateV1",
-    holds: ({ method, ours, theirs }) =>
-      method === "eth_simulateV1" &&
-      codeOf(ours) === -38012 &&
-      codeOf(theirs) === -32602 &&
-      textOf(ours) === textOf(theirs),
-  },
-  {
-    reason: "as newer versions of geth answer: a block selector that is null, empty or absent",
-    holds: ({ method, ours, theirs }) => {
-      if (/neither block nor hash specified|missing value for required argument 1/.test(textOf(theirs))) {
-        return ours.error === undefined || method === "debug_traceCall" || isUnselected(ours);
-      }
-      return method === "debug_accountRange" && isUnselected(ours) && codeOf(theirs) === -32000;
-    },
-  },
-  {
-    reason: "as newer versions of geth answer: CREATE in a static call is out of gas",
-    holds: (found) =>
-      has([found.ours], /"(?:op|type)":"CREATE2?|"0xf[05]":1/) &&
-      has([found.ours], /out of gas: write protection/) &&
-      isEqualWith(found, (name, member) =>
-        (name === "error" && (member === "write protection" || member === null)) || name === "outOfGas"
-          ? undefined
-          : member,
-      ),
-  },
-  {
-    reason: "as newer versions of geth answer: CREATE in a static call is out of gas",
-    holds: (found) =>
-      has(found.params, /"convertParityErrors":true/) &&
-      has([found.theirs], /"error":"write protection"/) &&
-      isEqualWith(found, (name, member) =>
-        name === "error" && (member === "write protection" || member === "Out of gas") ? "static" : member,
-      ),
-  },
-  {
-    reason: "as newer versions of geth answer: CREATE in a static call is out of gas",
-    // The disassembly has the opcode, because geth 1.17.0 runs it.
-    holds: ({ params, ours, theirs }) =>
-      has(params, /"evmdisTracer"/) &&
-      has([ours], /"error":"out of gas: write protection"/) &&
-      has([theirs], /"op":24[05],"depth":\d+,"result":\[\]/),
+      has([ours], /contract creation code storage out of gas|Out of gas/) && has([theirs], /max code size exceeded/),
   },
   {
     reason: "geth gives a simulated block before Shanghai a list of withdrawals",
@@ -225,18 +158,6 @@ const REASONS: readonly Reason[] = [
     holds: ({ params }) => has(params, /"movePrecompileToAddress".*"movePrecompileToAddress"/),
   },
   {
-    reason: "as newer versions of geth answer: access lists are sorted, which changes hashes",
-    holds: (found) =>
-      found.method === "eth_createAccessList" &&
-      isEqualWith(found, (name, member) =>
-        name === "message" ? String(member).replace(/^(failed to apply transaction: )0x\w+/, "$1") : member,
-      ),
-  },
-  {
-    reason: "as newer versions of geth answer: at most 1024 storage keys",
-    holds: ({ method, ours }) => method === "eth_getProof" && textOf(ours).startsWith("too many storage keys"),
-  },
-  {
     reason: "`pending` cannot be traced",
     holds: ({ method, params, ours }) =>
       method === "debug_traceBlockByNumber" && params[0] === "pending" && codeOf(ours) === -32000,
@@ -291,47 +212,9 @@ export function knownReason(found: Found): string | undefined {
   return REASONS.find(({ holds }) => holds(found))?.reason;
 }
 
-/**
- * `answer` without what newer versions of geth answer otherwise than 1.17.0, as the recorded execution-apis conversations show: 0x in
- * struct logs, sorted access lists, sizes in texts, and members that came later.
- */
-export function withoutVersion(answer: unknown): unknown {
-  if (typeof answer === "string") return withoutSizes(answer);
-  if (Array.isArray(answer)) return answer.map(withoutVersion);
-  if (typeof answer !== "object" || answer === null) return answer;
-  const members = Object.entries(answer).filter(([name]) => name !== "maxUsedGas");
-  return Object.fromEntries(
-    members.map(([name, value]) => {
-      // Sets, in the order of Go's maps.
-      if ((name === "codes" || name === "state") && Array.isArray(value)) return [name, [...value].sort()];
-      if (name === "accessList" && Array.isArray(value)) return [name, sorted(value)];
-      if (name === "memory" && Array.isArray(value)) return [name, value.map(withoutPrefix)];
-      if (name === "storage" && "pc" in answer) return [name, storageWithoutPrefix(value)];
-      return [name, withoutVersion(value)];
-    }),
+/** `answer` with its sets sorted, which geth has in the order of Go's maps. */
+export function withSortedSets(answer: unknown): unknown {
+  return mapMembers(answer, (name, member) =>
+    (name === "codes" || name === "state") && Array.isArray(member) ? [...member].sort() : member,
   );
-}
-
-function withoutSizes(text: string): string {
-  return text
-    .replace(/(code size exceeded|initcode size exceeded):? (code )?size \d+( limit \d+)?/, "$1")
-    .replace("out of gas: write protection", "write protection")
-    .replace(/^block gas limit reached: (?:\d+ >= \d+|remaining: \d+, required: \d+)$/, "block gas limit reached");
-}
-
-function withoutPrefix(word: unknown): unknown {
-  return typeof word === "string" ? word.replace(/^0x/, "") : word;
-}
-
-function storageWithoutPrefix(storage: unknown): unknown {
-  const entries = Object.entries(storage as Record<string, unknown>);
-  return Object.fromEntries(entries.map(([key, value]) => [withoutPrefix(key), withoutPrefix(value)]));
-}
-
-function sorted(list: readonly unknown[]): readonly unknown[] {
-  const texts = list.map((entry) => {
-    const { address, storageKeys } = entry as { address: string; storageKeys: readonly string[] };
-    return { address, storageKeys: [...storageKeys].sort() };
-  });
-  return texts.sort((a, b) => (a.address < b.address ? -1 : 1));
 }

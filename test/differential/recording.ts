@@ -11,7 +11,7 @@ export type RecordedCase = DifferentialCase & { readonly answer: Answer };
 
 /** What a geth answered on a chain. */
 export type Recording = {
-  /** `Geth 1.17.0-stable` */
+  /** `Geth 1.17.10-stable` */
   readonly version: string;
   /** The chain, where it is not one of the official fixtures: a genesis file, and blocks as RLP in hex. */
   readonly chain?: { readonly genesis: string; readonly blocks: string };

@@ -58,7 +58,7 @@ export async function dumpState(
   { state, keys, storageRootOf }: DumpSource,
   { start, accountsMax, withCode, withStorage, take, resumed }: DumpOptions,
 ): Promise<StateDump> {
-  const found = await accountsFrom({ start: startHash(start), countMax: accountsMax + 1 }, { state, keys }, resumed);
+  const found = await accountsFrom({ start: hashAt(start), countMax: accountsMax + 1 }, { state, keys }, resumed);
   const accounts: DumpedAccount[] = [];
   const work = new StepWork();
   for (const { hash, address, account } of found.slice(0, accountsMax)) {
@@ -152,6 +152,14 @@ class Lowest {
 
 function inOrder(found: readonly Found[]): Found[] {
   return [...found].sort((a, b) => (a.hash < b.hash ? -1 : 1));
+}
+
+/** @param start a number of any length, of which the last 32 bytes count */
+function hashAt(start: Uint8Array): Hash {
+  const bytes = new Uint8Array(32);
+  const last = start.subarray(-32);
+  bytes.set(last, 32 - last.length);
+  return hashFromBytes(bytes);
 }
 
 /** @param start 32 bytes, or fewer, which zeros follow */

@@ -244,7 +244,7 @@ function callResultOf(
   if (halt === undefined) {
     return { ...failed, failure: { message: revertText(returnData), data: returnData } };
   }
-  const note = isCapped && halt.kind === "outOfGas" ? " (gas limit was capped by the RPC server's global gas cap)" : "";
+  const note = isCapped ? " (gas limit was capped by the RPC server's global gas cap)" : "";
   return { ...failed, failure: { message: haltText(halt) + note } };
 }
 

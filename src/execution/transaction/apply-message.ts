@@ -11,7 +11,7 @@ import { type Account, credited, EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { WorldState } from "../../state/world-state.ts";
 import { assertGasLeft, type GasPool } from "../block/block-context.ts";
 import { InvalidTransactionError } from "../errors.ts";
-import { checkInitCodeSize, type MessageChecks, validateMessage } from "../validation/validate-message.ts";
+import { type MessageChecks, validateMessage } from "../validation/validate-message.ts";
 import { type AppliedAuthorizations, applyAuthorizations, delegationTarget } from "./authorizations.ts";
 import type { TransactionMessage } from "./message.ts";
 import { intrinsicGas } from "./message.ts";
@@ -72,7 +72,6 @@ export function applyMessage(
     const payer = afterBuyingGas(message, environment);
     const { intrinsic, floor } = checkGas(message, block);
     checkValue(message, payer);
-    checkInitCodeSize(message, block);
     const created = raiseNonce(message, payer, state);
     const { chainId } = block;
     const { deadlineMs } = options;

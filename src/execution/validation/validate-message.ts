@@ -59,6 +59,7 @@ export function validateMessage(
   checkBlobs(message, block);
   if (isAtLeast(block.hardfork, "cancun")) checkBlobFee(message, block, checks);
   checkAuthorizationList(message);
+  checkInitCodeSize(message, block);
 }
 
 function checkNonce({ from, nonce }: TransactionMessage, state: State): void {
@@ -207,11 +208,8 @@ function checkAuthorizationList({ from, to, authorizationList }: TransactionMess
   }
 }
 
-/**
- * EIP-3860. geth looks at it after gas and value, so it is no part of `validateMessage`.
- * @throws InvalidTransactionError
- */
-export function checkInitCodeSize({ to, data }: TransactionMessage, block: BlockContext): void {
+/** EIP-3860 */
+function checkInitCodeSize({ to, data }: TransactionMessage, block: BlockContext): void {
   const limit = initCodeSizeMaxOf(block);
   if (to === null && isAtLeast(block.hardfork, "shanghai") && data.length > limit) {
     throw new InvalidTransactionError(

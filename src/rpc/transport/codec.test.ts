@@ -138,14 +138,6 @@ test("a key of an override that is no address or slot is rejected with its place
   }
 });
 
-test("an authorization keeps the low byte of its yParity", () => {
-  const zero = { chainId: "0x0", address: ADDRESS, nonce: "0x0", r: "0x1", s: "0x1" };
-  const { authorizationList } = callArguments.decode({
-    authorizationList: [{ ...zero, yParity: "0x100" }],
-  });
-  assert.equal(authorizationList?.[0]?.yParity, 0n);
-});
-
 test("block selectors are refused in geth's words", () => {
   for (const [value, reason] of [
     [

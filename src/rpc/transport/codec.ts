@@ -29,6 +29,8 @@ export type ParamCodec<T> = {
   decode(value: unknown, field?: string): T;
   /** Present when the parameter may be left out. */
   readonly absent?: { readonly value: T };
+  /** A parameter that must be there, and may be null. */
+  readonly takesNull?: true;
 };
 
 /** Writes one JSON value of an answer. */
@@ -221,14 +223,6 @@ export function optional<T>(codec: ParamCodec<T>, fallback?: T): ParamCodec<T | 
   };
 }
 
-/** A parameter that must be there, whose null counts as `fallback`. */
-export function nullAs<T>(codec: ParamCodec<T>, fallback: T): ParamCodec<T> {
-  return {
-    ...schemaOf(codec),
-    decode: (value, field) => (value === null ? fallback : codec.decode(value, field)),
-  };
-}
-
 /** A list; null is the empty list, as Go decodes it. */
 export function array<T>(item: Codec<T>, goType?: string): Codec<readonly T[]>;
 export function array<T>(item: ParamCodec<T>, goType?: string): ParamCodec<readonly T[]>;
@@ -260,19 +254,21 @@ export type ObjectOf<M extends Members> = {
  *
  * @param name of the structure, as geth's errors show it
  * @param goType the type that geth's errors show for the whole object
- * @param form how geth names members: "fields" by their Go names, which begin with a capital letter; "own" also when the object
+ * @param form how geth names members: "fields" by their Go names, which begin with a capital letter; "own" and "ownFields" when the object
  *   decodes itself, so that the structure around it is the one that errors show
  */
 export function object<const M extends Members>(
   name: string,
   members: M,
   goType = `ethapi.${name}`,
-  form: "tags" | "fields" | "own" = "tags",
+  form: "tags" | "fields" | "own" | "ownFields" = "tags",
 ): ParamCodec<ObjectOf<M>> {
+  const hasFields = form === "fields" || form === "ownFields";
+  const decodesItself = form === "own" || form === "ownFields";
   const known = Object.entries(members).map(([key, codec]) => ({
     key,
     codec,
-    goName: form === "fields" ? key.charAt(0).toUpperCase() + key.slice(1) : key,
+    goName: hasFields ? key.charAt(0).toUpperCase() + key.slice(1) : key,
   }));
   const byName = new Map(known.map((member) => [member.key, member]));
   const byLowerName = new Map(known.map((member) => [member.key.toLowerCase(), member]));
@@ -284,7 +280,7 @@ export function object<const M extends Members>(
       if (typeof value !== "object" || Array.isArray(value)) {
         throw typeFault(jsonKind(value), goType, field);
       }
-      const pathOf = memberPath(name, form === "own", field);
+      const pathOf = memberPath(name, decodesItself, field);
       const decoded: Record<string, unknown> = {};
       for (const given of Object.keys(value)) {
         const member = (value as Record<string, unknown>)[given];

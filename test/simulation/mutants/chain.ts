@@ -67,8 +67,8 @@ export const CHAIN_MUTANTS: readonly Mutant[] = [
     patches: [
       {
         file: "src/execution/transaction/apply-message.ts",
-        from: `balance: balance + tip * gasUsed, codeHash });`,
-        to: `balance: balance + 2n * tip * gasUsed, codeHash });`,
+        from: `?? EMPTY_ACCOUNT, tip * gasUsed));`,
+        to: `?? EMPTY_ACCOUNT, 2n * tip * gasUsed));`,
       },
     ],
     plan: { engine: "solo" },

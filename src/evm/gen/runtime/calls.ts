@@ -67,6 +67,13 @@ export function defineCalls(
     }
   };
 
+  /** From Prague on geth's gas function for calls charges everything itself. */
+  const returnIfOutOfCall = (f: FunctionBuilder, gasLeft: Local) =>
+    f.if(i64.ltS(gasLeft, 0n), () => {
+      if (rules.eip7702) outInAccess(f);
+      f.return(i64.of(gasLeft));
+    });
+
   const defineCall = (name: "call" | "callcode" | "delegatecall" | "staticcall"): FunctionRef =>
     module.define(["i64", "i32"], ["i64"], (f, gasLeft_, sp_) => {
       const gasLeft = gasLeft_!;
@@ -112,7 +119,7 @@ export function defineCalls(
       }
       f.if(transfers, () => {
         f.set(gasLeft, call(gas.charge, gasLeft, CALL_VALUE_GAS));
-        returnIfOut(f, gasLeft);
+        returnIfOutOfCall(f, gasLeft);
       });
       if (name === "call") {
         const isNew = rules.eip158
@@ -120,11 +127,11 @@ export function defineCalls(
           : i32.eqz(i32.and(i32.load(target, record.flags), flag.exists));
         f.if(isNew, () => {
           f.set(gasLeft, call(gas.charge, gasLeft, NEW_ACCOUNT_GAS));
-          returnIfOut(f, gasLeft);
+          returnIfOutOfCall(f, gasLeft);
         });
       }
       f.set(gasLeft, call(gas.expand, gasLeft, end));
-      returnIfOut(f, gasLeft);
+      returnIfOutOfCall(f, gasLeft);
 
       takeReserve(f, gasLeft);
       const child = f.i64(0n);

@@ -40,6 +40,7 @@ type Attributes = typeof payloadAttributes extends ParamCodec<infer T> ? T : nev
 /** null is "fill the block from the pool", which differs from no transactions. */
 export const transactionList: ParamCodec<readonly Uint8Array[] | undefined> = {
   schema: { oneOf: [{ type: "array", items: data.schema }, { type: "null" }] },
+  takesNull: true,
   decode: (value, field) => (value === null ? undefined : array(data, "[]hexutil.Bytes").decode(value, field)),
 };
 

@@ -13,7 +13,6 @@ import {
   hash,
   json,
   jsonUnsigned,
-  nullAs,
   optional,
   type ParamCodec,
   string,
@@ -28,7 +27,7 @@ type SnapshotModules = {
   readonly node: Pick<ValidatorVoting, "cliqueSnapshot">;
 };
 
-const block = optional(nullAs(blockNumberOrTag, "latest"), "latest");
+const block = optional(blockNumberOrTag, "latest");
 
 /** `clique_getSnapshot`: the validators after a block and the votes about others. @throws UnknownBlockError, BlockPrunedError */
 export const getSnapshot = defineMethod({
@@ -267,7 +266,7 @@ export class NoSignaturesError extends NodeError {
  */
 export const getLightBlock = defineMethod({
   name: "clique_getLightBlock",
-  params: { block: optional(nullAs(blockNumberOrTag, "latest"), "latest") },
+  params: { block: optional(blockNumberOrTag, "latest") },
   example: ["0x1"],
   result: json,
   heavy: true,

@@ -1,7 +1,7 @@
 import type { DumpedAccount, StateDump } from "../../../chain/inspect/state-dump.ts";
 import { checksumAddress } from "../../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
-import { type Hash, hashFromBigint, hashToBytes } from "../../../primitives/hash.ts";
+import { type Hash, hashFromBigint } from "../../../primitives/hash.ts";
 import { inSlices, StepWork } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import { type BlockNumberOrTag, blockNumberOrTag, blockSelector } from "../../ports/block-selector.ts";
@@ -36,7 +36,7 @@ export const numberOrTag: ParamCodec<BlockNumberOrTag> = {
 /** The most accounts of one answer, in geth as well. */
 export const DUMP_ACCOUNTS_MAX = 256;
 
-/** geth's JSON of a dump, in steps: keys sorted, hashes of the top without prefix, `next` in base64. */
+/** geth's JSON of a dump, in steps: keys sorted, hashes of the top without prefix. */
 export function* dumpTextInSteps({
   root,
   accounts,
@@ -52,7 +52,7 @@ export function* dumpTextInSteps({
       if (work.add(part.length)) yield;
     }
   }
-  const last = next === undefined ? "" : `,"next":"${Buffer.from(hashToBytes(next)).toString("base64")}"`;
+  const last = next === undefined ? "" : `,"next":"${next}"`;
   return joinedJson(...parts, `}${last}}`);
 }
 

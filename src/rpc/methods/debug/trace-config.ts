@@ -80,15 +80,6 @@ function inside<T>(path: string, codec: ParamCodec<T>): ParamCodec<T> {
   };
 }
 
-const uint64: ParamCodec<number> = {
-  schema: { type: "integer" },
-  decode(value, field) {
-    if (typeof value === "number" && Number.isInteger(value) && value >= 0) return value;
-    const kind = typeof value === "number" ? `number ${value}` : jsonKind(value);
-    throw typeFault(kind, "uint64", field);
-  },
-};
-
 /** @param path of the structure that has these members */
 const membersAt = (path: "" | "TraceConfig.") => {
   const own = <T>(codec: ParamCodec<T>) => (path === "" ? codec : inside("TraceConfig", codec));
@@ -104,8 +95,6 @@ const membersAt = (path: "" | "TraceConfig.") => {
     enableReturnData: ofLogger(boolean),
     limit: ofLogger(jsonInteger),
     overrides: ofLogger(configOverrides),
-    /** How far geth went back for a state it had pruned; nothing is pruned here. */
-    reexec: own(uint64),
   } as const;
 };
 

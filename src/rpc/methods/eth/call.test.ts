@@ -54,10 +54,11 @@ test("eth_call hands over the request, the block and both kinds of overrides", a
   assert.deepEqual(seen.blockOverrides, { number: 9n });
 });
 
-test("eth_call takes null for a call of nothing on the latest block", async () => {
+test("eth_call takes an empty object for a call of nothing on the latest block, and no null", async () => {
   const { modules, asked } = recording();
-  await call.call(modules, [null]);
+  await call.call(modules, [{}]);
   assert.deepEqual([given(asked[0]!.args), asked[0]!.at], [{}, "latest"]);
+  await assert.rejects(call.call(modules, [null]), { message: "missing value for required argument 0" });
 });
 
 test("eth_call names what it cannot read in geth's words", async () => {

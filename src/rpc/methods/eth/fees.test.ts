@@ -34,7 +34,7 @@ test("eth_feeHistory writes what the fee reader found", async () => {
 });
 
 test("eth_feeHistory of no blocks has geth's shape", async () => {
-  assert.deepEqual(await feeHistory.call(modules, ["0x0", "latest", null]), {
+  assert.deepEqual(await feeHistory.call(modules, ["0x0", "latest", []]), {
     oldestBlock: "0x0",
     gasUsedRatio: null,
   });

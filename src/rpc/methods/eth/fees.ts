@@ -5,7 +5,7 @@ import { isBlockForkActive } from "../../../params/hardforks.ts";
 import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import { blockNumberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
-import { jsonKind, nullAs, nullable, type ParamCodec, quantity, rawJsonOf, typeFault } from "../../transport/codec.ts";
+import { jsonKind, nullable, type ParamCodec, quantity, rawJsonOf, typeFault } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
 import { FEE_HISTORY } from "../json/schemas.ts";
@@ -70,7 +70,7 @@ const percentiles: ParamCodec<readonly number[]> = {
  */
 export const feeHistory = defineMethod({
   name: "eth_feeHistory",
-  params: { count: decimalOrHex, newest: blockNumberOrTag, percentiles: nullAs(percentiles, []) },
+  params: { count: decimalOrHex, newest: blockNumberOrTag, percentiles },
   example: ["0x5", "latest", [25, 75]],
   result: rawJsonOf(FEE_HISTORY),
   heavy: true,

@@ -26,7 +26,7 @@ test("eth_getProof echoes a 32-byte key as it is and any other as QUANTITY", asy
 });
 
 test("eth_getProof of an account that is not there has zero hashes", async () => {
-  const proof = (await getProof.call(modules, [BOB, null])) as Record<string, unknown>;
+  const proof = (await getProof.call(modules, [BOB, []])) as Record<string, unknown>;
   assert.equal(proof["codeHash"], ZERO_HASH);
   assert.equal(proof["storageHash"], ZERO_HASH);
   assert.deepEqual(proof["storageProof"], []);

@@ -11,7 +11,7 @@ import { SAMPLE } from "../example-values.ts";
 import { blockText, type HeaderStyle } from "../json/block-json.ts";
 import { logText } from "../json/receipt-json.ts";
 import { dataText, quantityText } from "../json/write.ts";
-import { callArguments, simulatedBlockOverrides, simulatedStateOverrides } from "../params/call-arguments.ts";
+import { simulatedBlockOverrides, simulatedCall, simulatedStateOverrides } from "../params/call-arguments.ts";
 import type { Sessions } from "../sessions.ts";
 
 /** A call's EVM failed; the simulation went on. */
@@ -31,10 +31,10 @@ const simulationOptions = object(
         {
           blockOverrides: simulatedBlockOverrides,
           stateOverrides: simulatedStateOverrides,
-          calls: array(callArguments, "[]ethapi.TransactionArgs"),
+          calls: array(simulatedCall, "[]ethapi.TransactionArgs"),
         },
         "ethapi.simBlock",
-        "fields",
+        "ownFields",
       ),
       "[]ethapi.simBlock",
     ),

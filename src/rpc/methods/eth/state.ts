@@ -13,7 +13,6 @@ import {
   data,
   hash,
   jsonKind,
-  nullAs,
   optional,
   type ParamCodec,
   quantity,
@@ -153,7 +152,7 @@ export const getProof = defineMethod({
   name: "eth_getProof",
   params: {
     account: address,
-    keys: nullAs(array(string, "[]string"), []),
+    keys: array(string, "[]string"),
     block: optional(blockSelector, "latest"),
   },
   example: [SAMPLE.alice, [SAMPLE.zero], "latest"],

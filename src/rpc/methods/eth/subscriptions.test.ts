@@ -42,7 +42,8 @@ test("newHeads gives the header of each new block, or the block when asked for i
     await subscribe("newHeads", null),
   ];
   await emitter.block(block);
-  const header = JSON.parse(headerText(block.block, style));
+  // Members of later forks are null there, as in geth.
+  const header = { ...JSON.parse(headerText(block.block, style)), blockAccessListHash: null, slotNumber: null };
   const byId = new Map(connection.notices.map(({ params }) => [params.subscription, params.result]));
   assert.deepEqual(
     ids.map((id) => byId.get(id)),

@@ -157,12 +157,10 @@ async function estimate(
   { chain, execution }: DefaultsModules,
   gasAtLeast: bigint,
 ): Promise<bigint> {
-  const { nonce: _nonce, chainId: _chainId, authorizationList = [], ...call } = request;
-  // A transaction with an empty list is invalid, but its fields can be filled all the same, as in geth.
-  const authorized = authorizationList.length === 0 ? call : { ...call, authorizationList };
+  const { nonce: _nonce, chainId: _chainId, ...call } = request;
   const { target } = await chain.nextBlock();
   const gas = await execution.estimateGas({
-    args: { ...authorized, from },
+    args: { ...call, from },
     ...target,
     overrides: {},
   });

@@ -94,9 +94,12 @@ const OPTIONAL_MEMBERS = [
   "requestsHash",
 ] as const;
 
+/** Of Amsterdam, which no header has here. */
+const MEMBERS_OF_LATER_FORKS = ["blockAccessListHash", "slotNumber"] as const;
+
 /** The members that `header` lacks, as null: geth writes them in `newHeads` notifications and execution witnesses alone. */
 export function absentMembers(header: Header): string {
-  const absent = OPTIONAL_MEMBERS.filter((name) => header[name] === undefined);
+  const absent = [...OPTIONAL_MEMBERS.filter((name) => header[name] === undefined), ...MEMBERS_OF_LATER_FORKS];
   return absent.map((name) => `,"${name}":null`).join("");
 }
 

@@ -12,6 +12,7 @@ import {
   data,
   fixedData,
   hash,
+  type ObjectOf,
   object,
   type ParamCodec,
   quantity,
@@ -78,38 +79,45 @@ const members = {
   authorizationList: array(authorization, "[]types.SetCodeAuthorization"),
 } as const;
 
-const transactionArgs = object("TransactionArgs", members);
+type TransactionArgs = ObjectOf<typeof members>;
 
 /**
  * The argument object of `eth_call`, `eth_sendTransaction` and similar methods. `gasLimit` is an alias of `gas`, which some tools send.
  * All results have one shape: code that reads them stays monomorphic.
  */
-export const callArguments: ParamCodec<CallArguments> = {
-  ...schemaOf(transactionArgs),
-  decode(value, field) {
-    const args = transactionArgs.decode(value, field);
-    return {
-      from: args.from,
-      to: args.to,
-      gas: args.gas ?? gasLimitOf(value),
-      gasPrice: args.gasPrice,
-      maxFeePerGas: args.maxFeePerGas,
-      maxPriorityFeePerGas: args.maxPriorityFeePerGas,
-      value: args.value,
-      nonce: args.nonce,
-      data: args.data,
-      input: args.input,
-      accessList: args.accessList,
-      chainId: args.chainId,
-      maxFeePerBlobGas: args.maxFeePerBlobGas,
-      blobVersionedHashes: args.blobVersionedHashes,
-      blobs: args.blobs,
-      commitments: args.commitments,
-      proofs: args.proofs,
-      authorizationList: args.authorizationList,
-    };
-  },
-};
+export const callArguments = callArgumentsFrom(object("TransactionArgs", members));
+
+/** The same in `eth_simulateV1`, whose errors name it by where it is. */
+export const simulatedCall = callArgumentsFrom(object("TransactionArgs", members, "ethapi.TransactionArgs", "own"));
+
+function callArgumentsFrom(transactionArgs: ParamCodec<TransactionArgs>): ParamCodec<CallArguments> {
+  return {
+    ...schemaOf(transactionArgs),
+    decode(value, field) {
+      const args = transactionArgs.decode(value, field);
+      return {
+        from: args.from,
+        to: args.to,
+        gas: args.gas ?? gasLimitOf(value),
+        gasPrice: args.gasPrice,
+        maxFeePerGas: args.maxFeePerGas,
+        maxPriorityFeePerGas: args.maxPriorityFeePerGas,
+        value: args.value,
+        nonce: args.nonce,
+        data: args.data,
+        input: args.input,
+        accessList: args.accessList,
+        chainId: args.chainId,
+        maxFeePerBlobGas: args.maxFeePerBlobGas,
+        blobVersionedHashes: args.blobVersionedHashes,
+        blobs: args.blobs,
+        commitments: args.commitments,
+        proofs: args.proofs,
+        authorizationList: args.authorizationList,
+      };
+    },
+  };
+}
 
 function gasLimitOf(value: unknown): bigint | undefined {
   const gasLimit = (value as { gasLimit?: unknown } | null)?.gasLimit;
@@ -187,20 +195,6 @@ export const blockOverrides: ParamCodec<BlockOverrides> = object(
   "fields",
 );
 
-/**
- * `overrides` that refuse what they do not know, for `eth_simulateV1`: a misspelt name would give a result as if nothing was overridden.
- * @param what the overrides are, for the error
- */
-function withKnownKeys<T>(overrides: ParamCodec<T>, members: object, what: string): ParamCodec<T> {
-  return {
-    ...schemaOf(overrides),
-    decode(value, field) {
-      assertKnownKeys(value, members, what);
-      return overrides.decode(value, field);
-    },
-  };
-}
-
 /** @throws InvalidValueError in geth's words */
 function assertKnownKeys(value: unknown, members: object, what: string): void {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return;
@@ -219,18 +213,46 @@ function assertKnownKeys(value: unknown, members: object, what: string): void {
   }
 }
 
-/** As `blockOverrides`, of `eth_simulateV1`. */
-export const simulatedBlockOverrides = withKnownKeys(blockOverrides, blockOverrideMembers, "block override");
+const ownBlockOverrides: ParamCodec<BlockOverrides> = object(
+  "BlockOverrides",
+  blockOverrideMembers,
+  "override.BlockOverrides",
+  "ownFields",
+);
 
-/** As `stateOverrides`, of `eth_simulateV1`. */
+/**
+ * As `blockOverrides`, of `eth_simulateV1`, which refuses what it does not know: a misspelt name would give a result as if nothing was
+ * overridden.
+ */
+export const simulatedBlockOverrides: ParamCodec<BlockOverrides> = {
+  ...schemaOf(blockOverrides),
+  decode(value, field) {
+    assertKnownKeys(value, blockOverrideMembers, "block override");
+    return ownBlockOverrides.decode(value, parentOf(field));
+  },
+};
+
+const ownAccountOverride: ParamCodec<AccountOverride> = object(
+  "OverrideAccount",
+  accountOverrideMembers,
+  "override.OverrideAccount",
+  "own",
+);
+
+/** As `stateOverrides`, of `eth_simulateV1`, which refuses what it does not know. */
 export const simulatedStateOverrides: ParamCodec<StateOverrides> = {
   ...schemaOf(stateOverrides),
   decode: (value, field) =>
     decodeMap(value, field, "override.StateOverride", address, "Address", (entry, account) => {
       assertKnownKeys(entry, accountOverrideMembers, `state override for ${checksumAddress(account)}`);
-      return accountOverride.decode(entry, field);
+      return ownAccountOverride.decode(entry, parentOf(field));
     }),
 };
+
+/** geth decodes overrides on their own: their members are named as those of what is around them. */
+function parentOf(field: string | undefined): string | undefined {
+  return field?.slice(0, field.lastIndexOf("."));
+}
 
 function decodeMap<K, V>(
   value: unknown,

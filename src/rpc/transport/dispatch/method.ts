@@ -125,8 +125,12 @@ export function namespaceOf(method: string): string {
 
 export type NamedCodecs = readonly (readonly [name: string, codec: ParamCodec<unknown>])[];
 
+function missingValue(index: number, name: string): InvalidParamsError {
+  return new InvalidParamsError(`missing value for required argument ${index}`, name);
+}
+
 /**
- * The parameters by name.
+ * The parameters by name. A null counts as absent, as in geth.
  * @throws InvalidParamsError
  */
 export function decodeParams(codecs: NamedCodecs, raw: RawParams): Readonly<Record<string, unknown>> {
@@ -134,6 +138,7 @@ export function decodeParams(codecs: NamedCodecs, raw: RawParams): Readonly<Reco
   const params: Record<string, unknown> = {};
   for (let i = 0; i < codecs.length && i < raw.length; i++) {
     const [name, codec] = codecs[i]!;
+    if (raw[i] === null && !codec.absent && !codec.takesNull) throw missingValue(i, name);
     try {
       params[name] = codec.decode(raw[i]);
     } catch (error) {
@@ -146,9 +151,7 @@ export function decodeParams(codecs: NamedCodecs, raw: RawParams): Readonly<Reco
   }
   for (let i = raw.length; i < codecs.length; i++) {
     const [name, codec] = codecs[i]!;
-    if (!codec.absent) {
-      throw new InvalidParamsError(`missing value for required argument ${i}`, name);
-    }
+    if (!codec.absent) throw missingValue(i, name);
     params[name] = codec.absent.value;
   }
   return params;

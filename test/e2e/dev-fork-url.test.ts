@@ -105,6 +105,15 @@ test("a fork with dev.chain-id has that chain id, in a home also after a restart
   assert.equal(await idOf(), 31_337);
 });
 
+test("a fork block that the other chain does not have yet is named as it was typed, with the newest one", async () => {
+  const settings = { ...ONE_PROCESS, "dev.fork-url": second.url, "dev.fork-block": "9999" };
+  const newest = Number((await ask(second.url, "eth_blockNumber")).result);
+  await assert.rejects(startTestNode({ dev: true, settings }), {
+    code: "FORK_REMOTE_FAILED",
+    message: `the remote chain has no block 9999: its newest is ${newest}`,
+  });
+});
+
 test("anvil_reset takes what it forks without the member forking, too", async (context) => {
   const own = await startTestNode({ dev: true, settings: ONE_PROCESS });
   context.after(() => own.stop());

@@ -50,10 +50,17 @@ export async function readForkBlock(
     { method: "eth_getBlockByNumber", params: [block, false] },
     ...(givenChainId === undefined ? [{ method: "eth_chainId", params: [] }] : []),
   ]);
-  if (json === null) throw new ForkRemoteError(`the remote chain has no block ${block}`);
+  if (json === null) throw await noBlock(call, block);
   const { header, hash, claimedHash } = remoteHeaderOf(json);
   assertContinuable(header);
   return { chainId: typeof chainId === "bigint" ? chainId : bigintOf(chainId), header, hash, claimedHash };
+}
+
+/** Says how far the remote chain is: a number is often that of another chain, or ahead of it. */
+async function noBlock(call: RemoteCalls, block: string): Promise<ForkRemoteError> {
+  if (block === "latest") return new ForkRemoteError("the remote chain has no block");
+  const [newest] = await call([{ method: "eth_blockNumber", params: [] }]);
+  return new ForkRemoteError(`the remote chain has no block ${Number(block)}: its newest is ${bigintOf(newest)}`);
 }
 
 async function blockOf(call: RemoteCalls, number: number | undefined): Promise<string> {

@@ -109,9 +109,9 @@ export function AddressText(props: {
 }
 
 const MARKS = {
-  verified: { sign: "✓", label: "verified" },
+  verified: { sign: "✓", label: "proven" },
   false: { sign: "✗", label: "false" },
-  unverified: { sign: "○", label: "not verified" },
+  unverified: { sign: "○", label: "not proven" },
   checking: { sign: "…", label: "checking" },
 } as const;
 

@@ -192,6 +192,9 @@ test("errors of anvil's dialect have its codes and texts", async () => {
   assert.deepEqual(await send({ gas: "0x64" }), [-32000, "intrinsic gas too low"]);
   assert.deepEqual(await call({ gas: "0x64" }), [-32000, "intrinsic gas too high -- CallGasCostMoreThanGasLimit"]);
   assert.deepEqual(await send({ gasPrice: "0x1" }), [-32003, "max fee per gas less than block base fee"]);
+  for (const raw of ["0x1234", "0xc0"]) {
+    assert.deepEqual(await failure(node, "eth_sendRawTransaction", raw), [-32602, "Failed to decode transaction"], raw);
+  }
   assert.deepEqual(await send({ from: POOR }), [-32602, "No Signer available"]);
   await node.rpc.eth_sendTransaction({ from: from!, to: TO });
   assert.deepEqual(await send({ nonce: "0x0" }), [-32003, "nonce too low"]);

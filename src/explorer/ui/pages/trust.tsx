@@ -48,7 +48,7 @@ export function TrustPage() {
             ) : current.kind === "refused" ? (
               <p class="empty">
                 <Mark verdict={current.verdict} what="chain" />{" "}
-                {current.verdict.kind === "verified" ? "" : current.verdict.reason}. Nothing of this chain is verified
+                {current.verdict.kind === "verified" ? "" : current.verdict.reason}. Nothing of this chain is proven
                 until you pin a block of it.
               </p>
             ) : (
@@ -116,14 +116,14 @@ function Meanings() {
   return (
     <Panel title="What a mark means">
       <dl class="prose">
-        <dt class="ok">✓ verified</dt>
+        <dt class="ok">✓ proven</dt>
         <dd>
           This page recomputed it: the value from a Merkle proof, the proof's root from a header, the header's hash from
           its fields, and the way from that hash to the trusted block.
         </dd>
         <dt class="bad">✗ false</dt>
         <dd>What the node answers contradicts its own proof, or its chain does not contain the trusted block.</dd>
-        <dt class="muted">○ not verified</dt>
+        <dt class="muted">○ not proven</dt>
         <dd>The node did not give what is needed to check, such as the proof of a state it no longer stores.</dd>
       </dl>
       <p class="empty">

@@ -30,6 +30,6 @@ const REVERTS: readonly (readonly [data: string, text: string])[] = [
 for (const [data, text] of REVERTS) {
   test(`anvilError words a revert with ${data} as anvil does`, () => {
     const error = new ExecutionRevertedError(hexToBytes(data as Hex));
-    assert.deepEqual(toErrorObject(anvilError(error)), { code: 3, message: text, data });
+    assert.deepEqual(toErrorObject(anvilError(error, "eth_call")), { code: 3, message: text, data });
   });
 }

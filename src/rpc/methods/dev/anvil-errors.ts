@@ -55,7 +55,7 @@ const HALTS: Partial<Record<Halt["kind"], string>> = {
 /** The method with anvil's errors. */
 export function withAnvilErrors<Modules>(method: Method<Modules>): Method<Modules> {
   const fail = (error: unknown): never => {
-    throw anvilError(error);
+    throw anvilError(error, method.name);
   };
   return {
     ...method,
@@ -70,9 +70,15 @@ export function withAnvilErrors<Modules>(method: Method<Modules>): Method<Module
   };
 }
 
-/** What anvil would answer; the same error where that is not known. */
-export function anvilError(error: unknown): unknown {
+/** Codes of bytes that are no transaction. */
+const UNDECODABLE = /^(?:RLP_\w+|INVALID_RLP|TX_TOO_SHORT|TX_TYPE_NOT_SUPPORTED)$/;
+
+/** What anvil would answer to a call of `method`; the same error where that is not known. */
+export function anvilError(error: unknown, method: string): unknown {
   if (!(error instanceof NodeError)) return error;
+  if (method.startsWith("eth_sendRawTransaction") && UNDECODABLE.test(error.code)) {
+    return new AnvilError("ANVIL_INVALID", "Failed to decode transaction", error);
+  }
   const { data, halt } = error.details;
   if (error.code === "EXECUTION_REVERTED" && data instanceof Uint8Array) {
     const text = anvilReason(data);

@@ -49,7 +49,8 @@ type Part = {
 const PARTS: readonly Part[] = [
   {
     name: "versions",
-    finds: "every test on every version of Node.js, in place of those that depend on the engine",
+    finds:
+      "every test on every version of Node.js, in place of those that depend on the engine; damage to each kind of page of a large index",
     command: npm("test", "--", "--all", "--every"),
   },
   {

@@ -4,7 +4,7 @@
  *     npm test -- [part of a path …]   those whose path contains a word; without words all but the long ones
  *     npm test -- --long               the long ones, and some over connections that RPC processes serve
  *     npm test -- --versions           what depends on the engine, on the other versions of Node.js that users have; `--every` runs all, `--node 26` on that version
- *     npm test -- --all                all of these and `npm run check`: continuous integration
+ *     npm test -- --all                all of these and `npm run check`: continuous integration; with `--every` also what takes minutes
  *
  * `--save-times` writes the table of seconds by which a first run on a machine sorts its queue.
  */
@@ -15,7 +15,16 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { installNode } from "./node-release.ts";
 import { bundleTests } from "./test/bundle.mjs";
-import { dependsOnEngine, groupsOf, isLong, isOverProcesses, NODE_VERSIONS, PROGRAMS, testFiles } from "./test/plan.ts";
+import {
+  dependsOnEngine,
+  groupsOf,
+  isLong,
+  isNightly,
+  isOverProcesses,
+  NODE_VERSIONS,
+  PROGRAMS,
+  testFiles,
+} from "./test/plan.ts";
 import { type Job, type JobResult, runJobs } from "./test/queue.ts";
 import { runFolder } from "./test/run-folder.ts";
 import { lineOf, summaryOf } from "./test/summary.ts";
@@ -81,7 +90,7 @@ function passesHere(): Pass[] {
   if (flags.versions) return [];
   if (words.length > 0) return [{ name: "tests", files: wordsIn(all) }];
   const tests = { name: "tests", files: all.filter((file) => !isLong(file)) };
-  const long = { name: "long", files: all.filter(isLong) };
+  const long = { name: "long", files: all.filter((file) => isLong(file) && (flags.every || !isNightly(file))) };
   const environment = { EVMINT_TEST_PROCESSES: "2" };
   const overProcesses = { name: "RPC processes", files: all.filter(isOverProcesses), environment };
   if (flags.all) return [tests, long, overProcesses];

@@ -36,6 +36,9 @@ const LONG = [
   "test/storm/",
 ];
 
+/** Of the long ones those that take minutes: the nightly run has them. */
+const NIGHTLY = ["test/crash/damaged-pages.test.ts"];
+
 /** Run once more over connections that two RPC processes serve (ADR 53). */
 const OVER_PROCESSES = [
   "test/e2e/acceptance.test.ts",
@@ -100,6 +103,7 @@ const ALONE: readonly string[] = [];
 const startsWithOneOf = (paths: readonly string[]) => (file: string) => paths.some((path) => file.startsWith(path));
 
 export const isLong = startsWithOneOf(LONG);
+export const isNightly = startsWithOneOf(NIGHTLY);
 export const isOverProcesses = startsWithOneOf(OVER_PROCESSES);
 export const dependsOnEngine = startsWithOneOf(ENGINE);
 const isAlone = startsWithOneOf(ALONE);

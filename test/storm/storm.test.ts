@@ -54,8 +54,9 @@ test(`nothing that was answered is lost in ${KILLS} kills of nodes that apply wh
     const settings = { flags: { "consensus.block-time": "900ms" } };
     const { report, kills } = await storm({ seed, kills: KILLS, speculationThreads: 2, settings });
     assert.equal(kills.length, KILLS);
-    assert.ok(report.blocks > KILLS);
-    assert.ok(report.transactionsAnswered > KILLS);
+    // A life can end before its first block.
+    assert.ok(report.blocks > 0);
+    assert.ok(report.transactionsAnswered > 0);
     applied += report.speculated["applied"] ?? 0;
   }
   assert.ok(applied > 0);

@@ -33,6 +33,8 @@ export const SERVER_LIMITS = {
   methodNameCharsMax: 2048,
   /** Programs of this user; each has one or two. */
   ipcConnectionsMax: 100,
+  /** The headers of a request: a browser sends the cookies of all programs of its machine. */
+  httpHeadersBytesMax: 64 << 10,
   /** Time for the headers of a request. */
   httpHeadersTimeoutMs: 10_000,
   /** From the first byte of an HTTP body, a WebSocket or an IPC message to its last. */

@@ -125,14 +125,18 @@ test("a hundred megabytes are refused after a little, announced or not", () =>
     }
   }));
 
-test("header blocks beyond 16 KiB are 431, two thousand headers too", () =>
+test("header blocks beyond 64 KiB are 431, seven thousand headers too; cookies of 60 KB are taken", () =>
   assertCounted("headers", async () => {
-    const floods = [Array.from({ length: 2000 }, (_, i) => `X-${i}: ${i}`).join("\r\n"), `X: ${"x".repeat(100_000)}`];
+    const floods = [Array.from({ length: 7000 }, (_, i) => `X-${i}: ${i}`).join("\r\n"), `X: ${"x".repeat(100_000)}`];
     for (const headers of floods) {
       const { socket, closed } = await openRaw(node.url);
       socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n`);
       assert.match(await closed, /^HTTP\/1.1 431 /);
     }
+    const { socket, until } = await openRaw(node.url);
+    socket.write(rawPost(CHAIN_ID, `Cookie: a=${"x".repeat(60_000)}\r\n`));
+    assert.match(await until('"0x7a69"'), /^HTTP\/1.1 200 /);
+    socket.destroy();
   }));
 
 test("connections beyond the limit are told so with 503, beyond twice the limit closed", () =>

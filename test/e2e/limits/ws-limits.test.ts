@@ -176,7 +176,7 @@ test("pings whose pongs nobody reads end their connection", async () => {
 });
 
 test("upgrades with too many headers, two Hosts or no version are refused", async () => {
-  const flood = Array.from({ length: 2000 }, (_, i) => `Sec-WebSocket-Protocol: p${i}`).join("\r\n");
+  const flood = Array.from({ length: 4000 }, (_, i) => `Sec-WebSocket-Protocol: p${i}`).join("\r\n");
   for (const [headers, status] of [
     [`${flood}\r\n`, 431],
     ["Host: evil.example\r\n", 400],
@@ -186,6 +186,21 @@ test("upgrades with too many headers, two Hosts or no version are refused", asyn
     const { socket, closed } = await openRaw(node.wsUrl.replace("ws:", "http:"));
     socket.write(`${UPGRADE}${headers}\r\n`);
     assert.equal(/^HTTP\/1.1 (\d+)/.exec(await closed)?.[1], String(status));
+  }
+});
+
+test("a WebSocket is served at the root alone, with any query", async () => {
+  for (const [path, status] of [
+    ["/", 101],
+    ["/?any=query", 101],
+    ["/nope", 404],
+    ["/ws", 404],
+    ["//", 404],
+  ] as const) {
+    const { socket, until } = await openRaw(node.wsUrl.replace("ws:", "http:"));
+    socket.write(`${UPGRADE.replace("GET / ", `GET ${path} `)}\r\n`);
+    assert.match(await until("\r\n"), new RegExp(`^HTTP/1.1 ${status} `), path);
+    socket.destroy();
   }
 });
 

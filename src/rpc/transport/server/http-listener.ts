@@ -38,6 +38,7 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   const connections = new Map<Duplex, HttpConnection>();
   const server = createTcpServer(options.tls, {
     IncomingMessage: IncomingRequest,
+    maxHeaderSize: limits.httpHeadersBytesMax,
     keepAliveTimeout: limits.httpIdleTimeoutMs,
     headersTimeout: limits.httpHeadersTimeoutMs,
     requestTimeout: limits.httpHeadersTimeoutMs + limits.messageTimeoutMs,

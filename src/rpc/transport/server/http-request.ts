@@ -15,7 +15,7 @@ import type { HttpConnection } from "./http-connection.ts";
 import { sendRejection } from "./http-rejection.ts";
 import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
 import { MessageBuffer } from "./message-buffer.ts";
-import { type HeaderFields, type Rejection, TOO_MANY_CONNECTIONS } from "./rejection.ts";
+import { type HeaderFields, isRootPath, NOT_FOUND, type Rejection, TOO_MANY_CONNECTIONS } from "./rejection.ts";
 
 /**
  * Serves a request that is no call (health, documents, pages): true when it did. `rejectionOfSource` has let it pass.
@@ -151,7 +151,7 @@ function rejectionOfForm(
       headers: { upgrade: "websocket" },
     };
   }
-  if (url?.split("?", 1)[0] !== "/") return { status: 404, reason: "path", message: "not found" };
+  if (!isRootPath(url)) return NOT_FOUND;
   if (method !== "POST") {
     return {
       status: 405,

@@ -17,6 +17,13 @@ export function rejectionBody(status: number, message: string): string {
   return JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
 }
 
+export const NOT_FOUND: Rejection = { status: 404, reason: "path", message: "not found" };
+
+/** Calls and WebSockets are served at the root alone, with any query. */
+export function isRootPath(target: string | undefined): boolean {
+  return target?.split("?", 1)[0] === "/";
+}
+
 export const TOO_MANY_CONNECTIONS: Rejection = {
   status: 503,
   reason: "connections",

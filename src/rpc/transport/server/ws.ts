@@ -15,7 +15,7 @@ import { ConnectionShares } from "./connection-shares.ts";
 import { endWithRejection, LINGER_BYTES, LINGER_MS } from "./http-rejection.ts";
 import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
 import { type PiecewiseReading, readInPieces } from "./read-in-pieces.ts";
-import { TOO_MANY_CONNECTIONS } from "./rejection.ts";
+import { isRootPath, NOT_FOUND, TOO_MANY_CONNECTIONS } from "./rejection.ts";
 import { lengthOf, type Piece } from "./send-queue.ts";
 import { type CloseReason, SocketConnection } from "./socket-connection.ts";
 import { FrameMeter, textFrameHead } from "./ws-frame.ts";
@@ -89,7 +89,7 @@ export function createWsAcceptor(options: TcpListenerOptions, modules: ListenerM
   function acceptUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on("error", () => socket.destroy());
     const { remoteAddress } = request.socket;
-    const notAdmitted = rejectionOfSource(request, options);
+    const notAdmitted = isRootPath(request.url) ? rejectionOfSource(request, options) : NOT_FOUND;
     const authentication = notAdmitted ? undefined : authenticateRequest(request, modules);
     const rejection =
       notAdmitted ??

@@ -9,6 +9,7 @@ const OF_EACH = new Set([
   "jsonItemsMax",
   "idBytesMax",
   "methodNameCharsMax",
+  "httpHeadersBytesMax",
   "httpHeadersTimeoutMs",
   "messageTimeoutMs",
   "httpReplyTimeoutMs",

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { type Address, addressFromBytes } from "../../primitives/address.ts";
-import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { EMPTY_BYTES, leftPad } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
 import { keccak256Hash, keccak256OfHex } from "../../primitives/keccak.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
@@ -156,10 +156,7 @@ function inOrder(found: readonly Found[]): Found[] {
 
 /** @param start a number of any length, of which the last 32 bytes count */
 function hashAt(start: Uint8Array): Hash {
-  const bytes = new Uint8Array(32);
-  const last = start.subarray(-32);
-  bytes.set(last, 32 - last.length);
-  return hashFromBytes(bytes);
+  return hashFromBytes(leftPad(start.subarray(-32), 32));
 }
 
 /** @param start 32 bytes, or fewer, which zeros follow */

@@ -2,9 +2,8 @@ import { inspect } from "node:util";
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import { hashToBytes } from "../../../primitives/hash.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
-import { inSlices, StepWork } from "../../../threads/in-slices.ts";
+import { inSlices } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
-import type { ExecutedBlock } from "../../../types/block.ts";
 import { encodeBlock } from "../../../types/block-codec.ts";
 import { encodeHeader } from "../../../types/header-codec.ts";
 import { encodeReceipt } from "../../../types/receipt-codec.ts";
@@ -14,7 +13,7 @@ import { array, data, nullable, rawJsonOf, string } from "../../transport/codec.
 import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
 import { getRawTransactionByHash } from "../eth/transactions.ts";
-import { TEXT_WORK } from "../json/block-json.ts";
+import { listInSteps } from "../json/list-in-steps.ts";
 import { dataText } from "../json/write.ts";
 import type { Sessions } from "../sessions.ts";
 import { assertBlock } from "./database.ts";
@@ -84,21 +83,14 @@ export const getRawReceipts = defineMethod({
     }: { chain: Pick<ChainView, "block">; sessions: { readonly slices: Pick<Sessions["slices"], "json"> } },
   ) =>
     andThen(chain.block({ at: rawSelector(block) }), (executed) => {
-      if (executed) return inSlices(encodedReceipts(executed), sessions.slices.json);
+      if (executed)
+        return inSlices(
+          listInSteps(executed.receipts, (receipt) => dataText(encodeReceipt(receipt))),
+          sessions.slices.json,
+        );
       return typeof block === "object" ? "[]" : "null";
     }),
 });
-
-function* encodedReceipts({ receipts }: ExecutedBlock): Generator<undefined, string> {
-  const texts: string[] = [];
-  const work = new StepWork();
-  for (const receipt of receipts) {
-    const text = dataText(encodeReceipt(receipt));
-    texts.push(text);
-    if (work.add(text.length, TEXT_WORK)) yield;
-  }
-  return `[${texts.join(",")}]`;
-}
 
 /** `debug_getRawTransaction`: as `eth_getRawTransactionByHash`. */
 export const getRawTransaction = aliasMethod(getRawTransactionByHash, "debug_getRawTransaction");

@@ -3,6 +3,7 @@ import { type Address, addressToBytes, ZERO_ADDRESS } from "../../../primitives/
 import { bytesToBigint, concatBytes, leftPad } from "../../../primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../../primitives/hash.ts";
 import { keccak256 } from "../../../primitives/keccak.ts";
+import { credited, EMPTY_ACCOUNT } from "../../../state/account.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import { address, boolean, data } from "../../transport/codec.ts";
@@ -15,16 +16,13 @@ export const setBalance = controlMethods({
   handle: ({ address, balance }, { dev }: DevModules) => dev.edit({ edits: [{ address, balance }] }),
 });
 
-const BALANCE_MAX = 2n ** 256n - 1n;
-
 /** Adds wei to the balance of an account; a sum beyond 2^256 − 1 becomes that, as in anvil. */
 export const addBalance = controlMethods({
   names: bothNames("addBalance", "tenderly_addBalance"),
   params: { address, amount: lenientNumber },
   async handle({ address, amount }, { dev, chain }: DevModules & { readonly chain: Pick<ChainView, "account"> }) {
-    const account = await chain.account({ address, at: "latest" });
-    const sum = (account?.balance ?? 0n) + amount;
-    await dev.edit({ edits: [{ address, balance: sum < BALANCE_MAX ? sum : BALANCE_MAX }] });
+    const account = (await chain.account({ address, at: "latest" })) ?? EMPTY_ACCOUNT;
+    await dev.edit({ edits: [{ address, balance: credited(account, amount).balance }] });
   },
 });
 

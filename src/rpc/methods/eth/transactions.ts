@@ -1,6 +1,5 @@
-import type { PooledTransaction } from "../../../mempool/pool.ts";
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
-import { inSlices, StepWork } from "../../../threads/in-slices.ts";
+import { inSlices } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import { encodePooledTransaction } from "../../../types/transaction/encode.ts";
 import { blockNumberOrTag, byHash } from "../../ports/block-selector.ts";
@@ -9,7 +8,7 @@ import type { KeysPort } from "../../ports/keys.ts";
 import { address, data, hash, quantity64, quantityNumber, rawJsonOf } from "../../transport/codec.ts";
 import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
-import { TEXT_WORK } from "../json/block-json.ts";
+import { listInSteps } from "../json/list-in-steps.ts";
 import { receiptText } from "../json/receipt-json.ts";
 import { listOf, orNull, RECEIPT, TRANSACTION } from "../json/schemas.ts";
 import { minedTransactionText, transactionText } from "../json/transaction-json.ts";
@@ -143,17 +142,9 @@ export const pendingTransactions = defineMethod({
     const accounts = await keys.accounts();
     const contents = await Promise.all(accounts.map((account) => chain.poolContentFrom({ address: account })));
     const pooled = contents.flatMap(({ pending }) => pending);
-    return inSlices(listTextInSteps(pooled), sessions.slices.json);
+    return inSlices(
+      listInSteps(pooled, ({ tx, sender }) => transactionText(tx, sender)),
+      sessions.slices.json,
+    );
   },
 });
-
-function* listTextInSteps(pooled: readonly PooledTransaction[]): Generator<undefined, string> {
-  const texts: string[] = [];
-  const work = new StepWork();
-  for (const { tx, sender } of pooled) {
-    const text = transactionText(tx, sender);
-    texts.push(text);
-    if (work.add(text.length, TEXT_WORK)) yield;
-  }
-  return `[${texts.join(",")}]`;
-}

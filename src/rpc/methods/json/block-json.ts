@@ -7,11 +7,9 @@ import { headerHash } from "../../../types/header-codec.ts";
 import type { SealedHeader } from "../../ports/chain-view.ts";
 import { minedTransactionOf } from "../../ports/mined.ts";
 import type { SyncProgress } from "../../ports/node.ts";
+import { TEXT_WORK } from "./list-in-steps.ts";
 import { minedTransactionText } from "./transaction-json.ts";
 import { dataText, plainListText, plainText, quantityText } from "./write.ts";
-
-/** A transaction or a receipt takes as long to write as half an item of `StepWork`, besides its bytes. */
-export const TEXT_WORK = 0.5;
 
 /** JSON text of a header on its own. */
 export function headerText({ hash, header }: SealedHeader, style: HeaderStyle): string {

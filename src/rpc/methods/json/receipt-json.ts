@@ -1,10 +1,10 @@
 import type { Hash } from "../../../primitives/hash.ts";
-import { allAtOnce, StepWork } from "../../../threads/in-slices.ts";
+import { allAtOnce } from "../../../threads/in-slices.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import type { Log } from "../../../types/receipt.ts";
 import type { MinedReceipt } from "../../ports/chain-view.ts";
 import { minedReceipts } from "../../ports/mined.ts";
-import { TEXT_WORK } from "./block-json.ts";
+import { listInSteps } from "./list-in-steps.ts";
 import { dataText, plainListText, plainText, quantityText } from "./write.ts";
 
 /** Where a log is in the chain. */
@@ -36,24 +36,12 @@ export function receiptsText(executed: ExecutedBlock): string {
 
 /** The same in steps of some receipts. */
 export function* receiptsTextInSteps(executed: ExecutedBlock): Generator<undefined, string> {
-  return yield* listInSteps(executed, receiptText);
+  return yield* listInSteps(minedReceipts(executed), receiptText);
 }
 
 /** The logs of each receipt of a block, a list for each, in steps. */
 export function* logListsInSteps(executed: ExecutedBlock): Generator<undefined, string> {
-  return yield* listInSteps(executed, logsTextOf);
-}
-
-function* listInSteps(executed: ExecutedBlock, textOf: (mined: MinedReceipt) => string): Generator<undefined, string> {
-  const texts: string[] = [];
-  const work = new StepWork();
-  for (const mined of minedReceipts(executed)) {
-    const text = textOf(mined);
-    texts.push(text);
-    if (work.add(text.length, TEXT_WORK)) yield;
-  }
-  yield;
-  return `[${texts.join(",")}]`;
+  return yield* listInSteps(minedReceipts(executed), logsTextOf);
 }
 
 /** JSON text of the logs of a receipt. */

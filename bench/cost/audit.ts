@@ -44,16 +44,16 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   admin_stopRPC: "ends the server that is asked",
   admin_startHTTP: "the server is started already",
   admin_startRPC: "the server is started already",
-  debug_cpuProfile: "measures for as long as it is told",
-  debug_goTrace: "measures for as long as it is told",
-  debug_blockProfile: "measures for as long as it is told",
-  debug_mutexProfile: "measures for as long as it is told",
+  debug_cpuProfile: "measures for the time that its caller names",
+  debug_goTrace: "measures for the time that its caller names",
+  debug_blockProfile: "measures for the time that its caller names",
+  debug_mutexProfile: "measures for the time that its caller names",
   debug_startCPUProfile: "slows the node until it is stopped",
   debug_startGoTrace: "slows the node until it is stopped",
   debug_setMemoryLimit: "changes what the node may use",
   debug_setGCPercent: "changes what the node may use",
   debug_freezeClient: "stops the node on purpose",
-  les_benchmark: "works for as long as it is told",
+  les_benchmark: "works for the time that its caller names",
 };
 
 /** They change the chain that the others are measured on. */

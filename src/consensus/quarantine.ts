@@ -31,7 +31,7 @@ export type QuarantineEntry = {
   readonly raw: string;
   /** The executor's exception with its stack. */
   readonly error: string;
-  /** What its sender is told; absent in files of older versions. */
+  /** For its sender; absent in files of older versions. */
   readonly reason?: string;
   /** ISO 8601 */
   readonly time: string;
@@ -45,7 +45,7 @@ class QuarantinedTransactionError extends NodeError {
   }
 }
 
-/** What its sender is told of a bug of ours: nothing of its text. */
+/** The reason that a sender gets for a bug of ours: the text of the bug stays in the file. */
 const EXECUTION_FAILED = "executing it failed";
 
 /** Transactions that no block can have. They stay out of the pool, also after the next start. */

@@ -20,7 +20,7 @@ export type FileBounds = {
 const { O_RDONLY = 0, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 
 /**
- * Opens a file that somebody else may have made, for reading; whoever opens it closes it.
+ * Opens a file that somebody else may have made, for reading; the caller closes it.
  * @returns its descriptor, and its size in bytes
  * @throws UnusableFileError for anything but a regular file, and what the file system throws
  */

@@ -32,7 +32,7 @@ export class ConnectionShares<Connection> {
     return this.#held(address) > this.#max / this.#byHolder.size;
   }
 
-  /** The oldest connection that may end of whoever holds most, if `address` may have its place: with it, it holds no more than its share. */
+  /** The oldest connection of the address that holds most, among those that may end; undefined where `address` would then exceed its share. */
   replaceableBy(address: string | undefined, mayEnd: (connection: Connection) => boolean): Connection | undefined {
     const own = this.#held(address);
     const holders = this.#byHolder.size + (own === 0 ? 1 : 0);

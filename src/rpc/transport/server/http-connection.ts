@@ -88,7 +88,7 @@ export class HttpConnection {
     this.#begun++;
     this.input.add(EXCHANGE_BYTES);
     const isAlone = request.ignoresUpgrade;
-    // Behind a request with an Upgrade header the parser drops the rest of the piece: who waits for its answer has to learn that there is none.
+    // Behind a request with an Upgrade header the parser drops the rest of the piece: closing tells a client that its next request has no answer.
     if (isAlone && this.#pieceBytes > request.bytesMin) response.setHeader("connection", "close");
     this.#pieces?.expect(Number(request.headers["content-length"] ?? 0), isAlone);
     response.once("close", () => {

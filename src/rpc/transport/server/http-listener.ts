@@ -58,7 +58,7 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
   // A client that asks before it sends its body gets its rejection before it sends its body.
   server.on("checkContinue", serve(true));
   server.on("connection", (socket) => {
-    // Beyond the limit a connection gets an answer that says so; at twice the limit there is no time for that, but for who holds few.
+    // Beyond the limit a connection gets an answer that says so; at twice the limit there is no time for that, except for an address that holds few.
     if (accepted.size >= 2 * limits.httpConnectionsMax && !makeRoomFor(socket)) {
       observer.rejected("http", "connections");
       socket.destroy();
@@ -104,7 +104,7 @@ export async function listenHttp(options: TcpListenerOptions, given: HttpModules
       socket.destroy();
     });
   }
-  /** Ends a connection of who holds most, which runs nothing. */
+  /** Ends an idle connection of the address that holds most. */
   function makeRoomFor({ remoteAddress }: Socket): boolean {
     const replaced = shares.replaceableBy(remoteAddress, ({ http }) => http?.isBusy !== true);
     if (replaced === undefined) return false;

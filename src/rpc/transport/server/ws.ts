@@ -117,7 +117,7 @@ export function createWsAcceptor(options: TcpListenerOptions, modules: ListenerM
     });
   }
 
-  /** Where there is none, of who holds most the oldest connection makes room for who holds few. */
+  /** Where the limit is reached, the oldest connection of the address that holds most makes room for one that holds few. */
   function hasRoomFor(remoteAddress: string | undefined): boolean {
     if (connections.size < limits.wsConnectionsMax) return true;
     const replaced = shares.replaceableBy(remoteAddress, () => true);

@@ -2,6 +2,7 @@ import { type Address, checksumAddress, parseAddress, ZERO_ADDRESS } from "../pr
 import { bigintToFixedBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashFromBigint, parseHash, ZERO_HASH } from "../primitives/hash.ts";
 import { hexToBytes, InvalidHexError } from "../primitives/hex.ts";
+import type { JsonObject } from "../primitives/shape.ts";
 import type { ChainConfig } from "./chain-config.ts";
 import { REQUEST_CONTRACTS } from "./gas.ts";
 import type { GenesisAccount, GenesisAlloc } from "./genesis-account.ts";
@@ -9,7 +10,6 @@ import { readChainConfig } from "./genesis-config.ts";
 import {
   fieldPath,
   InvalidGenesisError,
-  type JsonObject,
   parseJsonKeepingIntegers,
   readInteger,
   readObject,

@@ -5,6 +5,7 @@ import { type Address, parseAddress } from "../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import { bytesToHex, type Hex, hexToBytes, isData } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
+import { isJsonObject } from "../primitives/shape.ts";
 import { inSlices, StepWork } from "../threads/in-slices.ts";
 import type { SharedSlices } from "../threads/shared-slices.ts";
 import { DevControlError } from "./dev-settings.ts";
@@ -130,8 +131,7 @@ function malformed(place: string, wanted: string): never {
 }
 
 function membersAt(value: unknown, place: string): Members {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? (value as Members) : malformed(place, "an object");
+  return isJsonObject(value) ? value : malformed(place, "an object");
 }
 
 function* editsInSteps(dump: unknown): Generator<undefined, AccountEdit[]> {

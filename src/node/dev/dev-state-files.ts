@@ -14,12 +14,12 @@ import type { ChainRole } from "../chain/chain-role.ts";
 
 /** The files of anvil's format that a dev chain begins with and leaves. */
 export type DevStateFiles = {
-  /** Writes the file of `dev.dump-state` a last time. */
+  /** Writes the file of `--dump-state` a last time. */
   close(): Promise<void>;
 };
 
 /**
- * Loads `dev.load-state` into a chain that is new, and writes `dev.dump-state` every `dev.state-interval` and when the node stops.
+ * Loads `--load-state` into a chain that is new, and writes `--dump-state` every `--state-interval` and when the node stops.
  * @param role the chain, which a reset replaces
  * @throws InvalidConfigError for a file that cannot be read, or holds no state
  */
@@ -73,6 +73,6 @@ function read(file: string): Uint8Array {
 }
 
 function invalidState(what: string, cause: unknown): InvalidConfigError {
-  const key = "dev.load-state";
+  const key = "load-state";
   return new InvalidConfigError(`${key}: ${what}`, { key }, { cause });
 }

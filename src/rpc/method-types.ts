@@ -641,10 +641,12 @@ export interface RpcMethods {
   debug_blockProfile(file: string, seconds: number | string | bigint): Promise<unknown>;
   debug_chaindbCompact(): Promise<unknown>;
   debug_chaindbProperty(): Promise<string>;
+  debug_clearTxpool(): Promise<unknown>;
   debug_cpuProfile(file: string, seconds: number | string | bigint): Promise<unknown>;
   debug_dbAncient(kind: string, number: number | string | bigint): Promise<Hex>;
   debug_dbAncients(): Promise<number>;
   debug_dbGet(key: string): Promise<Hex>;
+  debug_discoveryV4Table(): Promise<unknown>;
   debug_dumpBlock(block: number | RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<unknown>;
   debug_executionWitness(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<unknown>;
   debug_executionWitnessByHash(blockHash: RpcHash): Promise<unknown>;

@@ -701,14 +701,14 @@ export interface RpcMethods {
   debug_writeBlockProfile(file: string): Promise<unknown>;
   debug_writeMemProfile(file: string): Promise<unknown>;
   debug_writeMutexProfile(file: string): Promise<unknown>;
-  erigon_blockNumber(block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | null): Promise<RpcQuantity>;
+  erigon_blockNumber(block?: number | RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | null): Promise<RpcQuantity>;
   erigon_cacheCheck(): Promise<unknown>;
   erigon_forks(): Promise<unknown>;
   erigon_getBalanceChangesInBlock(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<unknown>;
   erigon_getBlockByTimestamp(timestamp: number | string | bigint, isFull: boolean): Promise<unknown>;
   erigon_getBlockReceiptsByBlockHash(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<readonly RpcReceipt[] | null>;
   erigon_getHeaderByHash(blockHash: RpcHash): Promise<RpcHeader | null>;
-  erigon_getHeaderByNumber(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<RpcHeader | null>;
+  erigon_getHeaderByNumber(block: number | RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized"): Promise<RpcHeader | null>;
   erigon_getLatestLogs(criteria: RpcLogFilterInput, options?: RpcLogFilterOptionsInput | null): Promise<unknown>;
   erigon_getLogs(criteria: RpcLogFilterInput): Promise<readonly RpcLog[]>;
   erigon_getLogsByHash(blockHash: RpcHash): Promise<unknown>;

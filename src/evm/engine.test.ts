@@ -120,6 +120,17 @@ test("execute names the halt as go-ethereum does", () => {
     assert.deepEqual(haltOf(code, gas + 99n), { kind: "outOfGas" }, opcode);
     assert.deepEqual(haltOf(code, gas + 100n), { kind: "gasUintOverflow" }, opcode);
   }
+  // No price of LOG comes before its range is measured.
+  for (const topics of [0, 1, 2, 3, 4]) {
+    const log = (size: string) => `${"5f".repeat(topics)}7f${size.padStart(64, "0")}5fa${topics}`;
+    const gas = BigInt(2 * topics + 3 + 2);
+    for (const left of [0n, 374n, 375n, 100_000n]) {
+      assert.deepEqual(haltOf(log("ff".repeat(32)), gas + left), { kind: "gasUintOverflow" }, `LOG${topics} ${left}`);
+      const reason = "gas uint64 overflow";
+      assert.deepEqual(haltOf(log("ff".repeat(6)), gas + left), { kind: "outOfGas", reason }, `LOG${topics} ${left}`);
+    }
+    assert.deepEqual(haltOf(log("5"), gas + 374n), { kind: "outOfGas" });
+  }
   assert.deepEqual(haltOf("64ffffffffff51"), { kind: "outOfGas", reason: "gas uint64 overflow" });
   assert.deepEqual(haltOf("6001600155", 2306n), {
     kind: "outOfGas",

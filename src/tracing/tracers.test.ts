@@ -263,6 +263,31 @@ test("the struct logger shows what the step that failed would have cost", () => 
   }
 });
 
+test("the struct logger shows the whole cost of a step whose memory is too dear", () => {
+  // Five bytes at 2^20 end in word 32,769.
+  const memory = 3 * 32_769 + Math.floor(32_769 ** 2 / 512);
+  const at = "62100000";
+  const cases: readonly (readonly [code: string, op: string, rest: number])[] = [
+    [`${at}51`, "MLOAD", 3],
+    [`5f${at}52`, "MSTORE", 3],
+    ["5f6210000453", "MSTORE8", 3],
+    [`6005${at}20`, "KECCAK256", 30 + 6],
+    [`60055f${at}37`, "CALLDATACOPY", 3 + 3],
+    [`60055f${at}39`, "CODECOPY", 3 + 3],
+    [`60055f${at}3e`, "RETURNDATACOPY", 3 + 3],
+    [`60055f${at}5e`, "MCOPY", 3 + 3],
+    [`60055f${at}303c`, "EXTCODECOPY", 100 + 3],
+    ...[0, 1, 2, 3, 4].map((n) => [`${"5f".repeat(n)}6005${at}a${n}`, `LOG${n}`, 375 * (n + 1) + 5 * 8] as const),
+    [`6005${at}5ff0`, "CREATE", 32_000 + 2],
+    [`5f6005${at}5ff5`, "CREATE2", 32_000 + 2 + 6],
+    [`6005${at}f3`, "RETURN", 0],
+    [`6005${at}fd`, "REVERT", 0],
+  ];
+  for (const [code, op, rest] of cases) {
+    assert.deepEqual(lastStep(`0x${code}`, 100_000n), [op, memory + rest, "out of gas"], op);
+  }
+});
+
 test("a halted step that is priced again leaves nothing behind", () => {
   // The first slot is refunded, then the frame runs out of gas: nothing of it may show in the caller's frame.
   const { structLogs } = trace("0x5f600155 60076009 55".replaceAll(" ", "") as Hex, {}, { to: caller, gas: 48_000n });

@@ -208,6 +208,23 @@ test("errors of anvil's dialect have its codes and texts", async () => {
   ]);
 });
 
+test("a block beyond the head is anvil's error in its dialect, in each way to name it", async () => {
+  await using node = await start({ "dev.dialect": "anvil" });
+  const beyond = [-32602, "BlockOutOfRangeError: block height is 0 but requested was 2457"];
+  for (const block of ["0x999", { blockNumber: "0x999" }]) {
+    for (const method of ["eth_getBalance", "eth_getCode", "eth_getTransactionCount"]) {
+      assert.deepEqual(await failure(node, method, TO, block), beyond, method);
+    }
+    assert.deepEqual(await failure(node, "eth_getStorageAt", TO, "0x0", block), beyond);
+    assert.deepEqual(await failure(node, "eth_call", { to: TO }, block), beyond);
+    assert.deepEqual(await failure(node, "eth_estimateGas", { to: TO }, block), beyond);
+  }
+  const unknown = { blockHash: `0x${"11".repeat(32)}` };
+  assert.deepEqual(await failure(node, "eth_getBalance", TO, unknown), [-32602, "header for hash not found"]);
+  await using other = await start();
+  assert.deepEqual(await failure(other, "eth_getBalance", TO, "0x999"), [-32000, "header not found"]);
+});
+
 test("anvil_metadata has every member that alloy reads, with the snapshots", async () => {
   await using node = await start();
   await node.snapshot();

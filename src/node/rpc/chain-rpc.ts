@@ -237,6 +237,7 @@ export class ChainRpc implements RpcTarget {
       admin: createNodeAdmin(config, {
         core: this.#role,
         production,
+        pool: this.#role.pool,
         log,
         timers,
         files,

@@ -138,6 +138,7 @@ const INPUTS: {
     removePeer: { id: "id" },
     trustPeer: { address: "id@host:1" },
     distrustPeer: { id: "id" },
+    clearPool: undefined,
     startListener: {
       kind: "ws",
       request: {

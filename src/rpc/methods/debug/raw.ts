@@ -7,7 +7,7 @@ import { andThen } from "../../../threads/maybe-promise.ts";
 import { encodeBlock } from "../../../types/block-codec.ts";
 import { encodeHeader } from "../../../types/header-codec.ts";
 import { encodeReceipt } from "../../../types/receipt-codec.ts";
-import { type BlockSelector, blockSelector, byHash } from "../../ports/block-selector.ts";
+import { type BlockSelector, blockSelector, byHash, numberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { array, data, nullable, rawJsonOf, string } from "../../transport/codec.ts";
 import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
@@ -17,7 +17,6 @@ import { listInSteps } from "../json/list-in-steps.ts";
 import { dataText } from "../json/write.ts";
 import type { Sessions } from "../sessions.ts";
 import { assertBlock } from "./database.ts";
-import { numberOrTag } from "./state.ts";
 
 /** `debug_getRaw*` ignore `requireCanonical`, as geth does. */
 export function rawSelector(block: BlockSelector): BlockSelector {

@@ -45,7 +45,9 @@ function growthsOf(schema: Schema, path: string, depth: number): readonly Grown[
     grown.push({
       path: `${path}{}`,
       value: (size) =>
-        Object.fromEntries(Array.from({ length: size }, (_, i) => [nameOf(i + 1), smallestOf(additionalProperties, i)])),
+        Object.fromEntries(
+          Array.from({ length: size }, (_, i) => [nameOf(i + 1), smallestOf(additionalProperties, i)]),
+        ),
     });
     for (const each of growthsOf(additionalProperties, `${path}{0}`, depth - 1)) {
       grown.push({ path: each.path, value: (size) => ({ [nameOf(1)]: each.value(size) }) });

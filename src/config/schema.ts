@@ -397,10 +397,10 @@ export const SCHEMA = {
         "Folder of Foundry's or Hardhat's artifacts: the log shows calls, events and errors of a dev chain by name, and the line of a revert; the explorer has names, ABIs and sources.",
     }),
     loadState: option("dev.load-state", unset(text), null, {
-      description: "File of anvil's format whose accounts a new dev chain has from its start.",
+      description: "File of anvil's format whose blocks and accounts a new dev chain begins with.",
     }),
     dumpState: option("dev.dump-state", unset(text), null, {
-      description: "File that gets the dev chain's accounts in anvil's format when the node stops.",
+      description: "File that gets the dev chain's blocks and accounts in anvil's format when the node stops.",
     }),
     stateIntervalMs: option("dev.state-interval", unset(duration), null, {
       description: "Time after which the file of dev.dump-state is written again while the node runs.",

@@ -86,10 +86,10 @@ export const DEV_FLAGS = {
       "What web3_clientVersion answers on a dev chain, for tools that look for a name: anvil/ and the node's own version unless set, because Hardhat's network helpers run where it begins with hardhat or anvil.",
   }),
   loadState: option("load-state", unset(text), null, {
-    description: "File of anvil's format whose accounts a new dev chain has from its start.",
+    description: "File of anvil's format whose blocks and accounts a new dev chain begins with.",
   }),
   dumpState: option("dump-state", unset(text), null, {
-    description: "File that gets the dev chain's accounts in anvil's format when the node stops.",
+    description: "File that gets the dev chain's blocks and accounts in anvil's format when the node stops.",
   }),
   stateIntervalMs: option("state-interval", unset(duration), null, {
     description: "Time after which the file of --dump-state is written again while the node runs.",

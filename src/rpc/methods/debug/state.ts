@@ -7,17 +7,7 @@ import { andThen } from "../../../threads/maybe-promise.ts";
 import { type BlockNumberOrTag, blockSelector, numberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { InspectionPort } from "../../ports/inspection.ts";
-import {
-  address,
-  boolean,
-  data,
-  type JsonText,
-  json,
-  jsonInteger,
-  lenientInteger,
-  type ParamCodec,
-  rawJson,
-} from "../../transport/codec.ts";
+import { address, boolean, data, type JsonText, jsonInteger, rawJson } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { dataText, joinedJson, plainText } from "../json/write.ts";

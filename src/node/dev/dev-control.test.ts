@@ -209,7 +209,7 @@ test("errors of anvil's dialect have its codes and texts", async () => {
 });
 
 test("a block beyond the head is anvil's error in its dialect, in each way to name it", async () => {
-  await using node = await start({ "dev.dialect": "anvil" });
+  await using node = await start({ dialect: "anvil" });
   const beyond = [-32602, "BlockOutOfRangeError: block height is 0 but requested was 2457"];
   for (const block of ["0x999", { blockNumber: "0x999" }]) {
     for (const method of ["eth_getBalance", "eth_getCode", "eth_getTransactionCount"]) {

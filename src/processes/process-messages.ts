@@ -19,7 +19,7 @@ import {
 } from "../primitives/shape.ts";
 import type { ChannelMessage } from "../threads/channel.ts";
 
-export const PROCESS_MESSAGE_LIMITS = {
+const PROCESS_MESSAGE_LIMITS = {
   /** A message by what a request may have: codecs pad keys of some characters to 66, and a value has the weight of 8 characters. */
   weightOfBodyBytes: 16,
   /** What a message has besides parts of a request: lines of the log, records of calls. */

@@ -6,6 +6,7 @@ import type { Address } from "../primitives/address.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { encodeBlock } from "../types/block-codec.ts";
+import { INSERT_CODES } from "./application.ts";
 import { SoloEngine } from "./solo/solo-engine.ts";
 import { assertingApplication, testApplicationContract } from "./testing/application-contract.ts";
 import {
@@ -346,4 +347,13 @@ test("a transaction with which no block is valid is set aside, and the others ma
     [[poison.hash, "deposit wrong length: want 576, have 1"]],
   );
   assert.deepEqual(node.failures, []);
+});
+
+test("a peer's transaction that is larger than the pool takes is refused before it is decoded", () => {
+  const { application } = openTestApplication();
+  // Bytes that are no transaction: decoded first, they would be told apart by that.
+  const { code, log } = application.checkTx(new Uint8Array(1 << 20).fill(0xc0));
+  assert.equal(code, INSERT_CODES.invalid);
+  assert.match(log, /^oversized data: transaction size 1048576, limit 131072$/);
+  assert.equal(application.insertTx(new Uint8Array(1 << 20).fill(0xc0)).code, INSERT_CODES.invalid);
 });

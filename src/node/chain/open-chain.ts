@@ -13,6 +13,7 @@ import { BULK_MERGE_LIMITS } from "../../chain/store/index/index-merge.ts";
 import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
 import { createMemoryBlockStore, openDiskBlockStore } from "../../chain/store/open-block-store.ts";
 import type { RetentionOptions } from "../../chain/store/retention/retention.ts";
+import type { StatelessBlocks } from "../../chain/store/stateless-blocks.ts";
 import type { LogBlockStoreOptions } from "../../chain/store/store-options.ts";
 import type { Config } from "../../config/config.ts";
 import { fundedDevAccounts, openDevGenesis } from "../../config/genesis/dev-genesis.ts";
@@ -133,7 +134,7 @@ export function openChain(
     createTrie: (nodes: TrieNodeReader) => alias(createStateTrie(nodes)),
     addressIndex: config.index.addresses,
     retention: retentionOf(config, options),
-    stateless: loadedBase?.stateless,
+    stateless: loadedBase?.stateless ?? (fork && statelessBase(fork)),
     ...(isBulk && { mergeLimits: BULK_MERGE_LIMITS, decodesHead: false }),
     ...options,
   };
@@ -204,6 +205,12 @@ export function openChain(
 function holdsFork(config: Config): boolean {
   if (!config.dev || isInMemory(config)) return false;
   return (loadForkChoice(forkPointPath(config.home)) ?? null) !== null;
+}
+
+/** The forked block has what this chain adds to its state, and the remote root as the name of that. */
+function statelessBase({ base: { block } }: Fork): StatelessBlocks {
+  const { number: last, stateRoot } = block.header;
+  return { last, stateRoot };
 }
 
 /** Hash of the forked block, which an empty store begins with. */

@@ -134,7 +134,7 @@ function recordedExample(name: string): readonly unknown[] | undefined {
 }
 
 async function dearest(
-  node: NodeUnderAudit,
+  node: Pick<NodeUnderAudit, "cost">,
   name: string,
   budgetMs: number,
   attacks: Iterable<Attack>,
@@ -151,6 +151,10 @@ async function dearest(
     const again = await node.cost(attack);
     if (again.longestMs < cost.longestMs) cost = again;
   }
-  const text = attack.body ?? attack.path;
-  return { name, budgetMs, requestBytes: text.length, input: text.slice(0, 300), ...cost };
+  const texts =
+    "messages" in attack
+      ? attack.messages.map((each) => Buffer.from(each).toString("latin1"))
+      : [attack.body ?? attack.path];
+  const requestBytes = texts.reduce((sum, { length }) => sum + length, 0);
+  return { name, budgetMs, requestBytes, input: texts[0]!.slice(0, 300), ...cost };
 }

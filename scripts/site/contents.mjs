@@ -63,6 +63,7 @@ export const MENU = [
     "Operations",
     [
       "docs/operations/README.md",
+      "docs/operations/commands.md",
       "docs/operations/sizing.md",
       "docs/operations/one-machine.md",
       "docs/operations/network.md",

@@ -51,8 +51,8 @@ test("a price of 0 is rejected by the base fee, where there is one, and not by i
   });
 });
 
-test("with dev.base-fee 0 an account without ether sends raw transactions of price 0", async () => {
-  await using node = await start({ "dev.base-fee": "0" });
+test("with --base-fee 0 an account without ether sends raw transactions of price 0", async () => {
+  await using node = await start({ "base-fee": "0" });
   const account = privateKeyToAccount(`0x${"77".repeat(32)}`);
   const common = { to: TO, gas: 21_000n, chainId: 31_337 } as const;
   const legacy = await account.signTransaction({ ...common, nonce: 0, gasPrice: 0n, type: "legacy" });
@@ -117,7 +117,7 @@ test("evm_setIntervalMining has anvil's seconds in anvil's dialect alone", async
   await using hardhats = await start();
   await hardhats.rpc.evm_setIntervalMining(7_200_000);
   assert.equal(await hardhats.rpc.anvil_getIntervalMining(), 7_200);
-  await using anvils = await start({ "dev.dialect": "anvil" });
+  await using anvils = await start({ dialect: "anvil" });
   await anvils.rpc.evm_setIntervalMining(7_200);
   assert.equal(await anvils.rpc.anvil_getIntervalMining(), 7_200);
   assert.equal(await anvils.getAutomine(), false);
@@ -182,7 +182,7 @@ async function failure(node: EvmintNode, method: string, ...params: unknown[]) {
 }
 
 test("errors of anvil's dialect have its codes and texts", async () => {
-  await using node = await start({ "dev.dialect": "anvil" });
+  await using node = await start({ dialect: "anvil" });
   const [from] = await node.rpc.eth_accounts();
   const send = (more: object) => failure(node, "eth_sendTransaction", { from, to: TO, ...more });
   const call = (more: object) => failure(node, "eth_call", { from, to: TO, ...more }, "latest");
@@ -244,7 +244,7 @@ test("anvil_metadata has every member that alloy reads, with the snapshots", asy
 
 test("what callers of anvil leave out, name and pass besides is taken", async () => {
   await using node = await start({
-    "dev.dialect": "anvil",
+    dialect: "anvil",
     "json-rpc.address": "127.0.0.1:0",
     "json-rpc.cors-origins": "*",
   });
@@ -270,7 +270,7 @@ test("what callers of anvil leave out, name and pass besides is taken", async ()
 });
 
 test("a body without JSON's content type is rejected where not every page may call, in anvil's dialect, too", async () => {
-  for (const settings of [{}, { "dev.dialect": "anvil" }]) {
+  for (const settings of [{}, { dialect: "anvil" }]) {
     await using node = await start({ "json-rpc.address": "127.0.0.1:0", ...settings });
     const url = node.urls.find((each) => each.startsWith("http"))!;
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] });

@@ -31,7 +31,8 @@ export function createReset(
   const { role, whileIdle, replace, onFatal } = modules;
 
   async function begin(choice: ForkChoice, instance: InstanceId): Promise<void> {
-    if (isSameBeginning(role().opened.fork, choice)) {
+    const { fork: current, isLoaded } = role().opened;
+    if (!isLoaded && isSameBeginning(current, choice)) {
       await assertDevChain(role()).reset();
       instance.renew();
       return;

@@ -7,7 +7,7 @@ import type { Hex } from "../../primitives/hex.ts";
 export type ContractOrigin =
   /** This node's compiler makes the deployed code of the stored sources. */
   | "verified"
-  /** An artifact of `dev.artifacts` has the deployed code; nobody has compiled its sources here. */
+  /** An artifact of `--artifacts` has the deployed code; nobody has compiled its sources here. */
   | "artifacts";
 
 /** How deployed code relates to compiled code. */

@@ -162,6 +162,7 @@ export const PORT_METHODS = {
     setNextBlock: STAYS,
     increaseTime: STAYS,
     setTime: STAYS,
+    loadState: STAYS,
     edit: STAYS,
     mine: STAYS,
     snapshot: STAYS,

@@ -129,6 +129,8 @@ export type TraceRequest = StructLogConfig & {
   readonly tracerConfig?: TracerConfig;
   readonly timeoutMs?: number;
   readonly configOverrides?: ConfigOverrides;
+  /** The lines of `debug_standardTraceBlockToFile`, which are no JSON value, in place of a tracer. */
+  readonly asLines?: true;
 };
 
 /** A call with the configuration of its tracer. */

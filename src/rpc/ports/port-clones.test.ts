@@ -173,6 +173,7 @@ const INPUTS: {
     setNextBlock: {},
     increaseTime: { seconds: 1 },
     setTime: { timestamp: 1 },
+    loadState: { state: { edits: [], blocks: [] } },
     edit: { edits: [] },
     mine: { count: 1 } as never,
     snapshot: undefined,

@@ -2,6 +2,7 @@ import { NodeError } from "../../../errors.ts";
 import type { LightClientControl } from "../../../les/port.ts";
 import { type ClientId, parseClientId } from "../../../les/serving/client-id.ts";
 import type { ClientInfo, ClientParameters, ServerInfo } from "../../../les/serving/light-clients.ts";
+import { isJsonObject } from "../../../primitives/shape.ts";
 import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import {
   array,
@@ -61,7 +62,7 @@ export const int64: ParamCodec<bigint> = {
 export const clientParameters: ParamCodec<ClientParameters> = {
   schema: { title: "parameters", type: "object" },
   decode(value, field) {
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    if (isJsonObject(value)) {
       return value as ClientParameters;
     }
     throw typeFault(jsonKind(value), "map[string]interface {}", field);

@@ -146,6 +146,22 @@ test("execute names the halt as go-ethereum does", () => {
   }
 });
 
+test("a CALL that cannot pay for value or memory is out of gas in geth's words, before Prague the other calls in theirs", () => {
+  const inAccess = { kind: "outOfGas", reason: "out of gas" };
+  for (const hardfork of ["berlin", "cancun", "prague"] as const) {
+    for (const opcode of ["f1", "f2", "f4", "fa"]) {
+      // The output is 4 KB: with 220 gas the access is paid, the memory is not.
+      const code = `6110005f5f5f${opcode < "f4" ? "6001" : ""}305a${opcode}`.replaceAll("5f", "6000");
+      const { halt } = run({ code, hardfork, message: { gas: 220n } });
+      const isInAccess = hardfork === "prague" || opcode === "f1";
+      assert.deepEqual(halt, isInAccess ? inAccess : { kind: "outOfGas" }, `${opcode} ${hardfork}`);
+    }
+  }
+  // The price of a new account is charged after both.
+  const code = `600060006000600060017300${"dead".repeat(9)}005af1`;
+  assert.deepEqual(run({ code, hardfork: "cancun", message: { gas: 20_000n } }).halt, { kind: "outOfGas" });
+});
+
 test("the first failing opcode of a segment names the halt, not the segment", () => {
   // ADD on an empty stack comes before the JUMP that would fail, and before gas runs out on 20 MULs.
   assert.equal(run({ code: `01${"5f5f02".repeat(20)}`, message: { gas: 50n } }).halt?.kind, "stackUnderflow");

@@ -12,6 +12,7 @@ import { EMPTY_CODE_HASH } from "../state/account.ts";
 import { signAuthorization } from "../types/transaction/sign.ts";
 import { textString } from "./json-writer.ts";
 import { createTracers } from "./native-tracers.ts";
+import { createJsonLogger } from "./struct-logger.ts";
 import { createTraceBudget } from "./trace-budget.ts";
 import { traceCall } from "./trace-call.ts";
 import type { TraceOptions } from "./trace-message.ts";
@@ -36,12 +37,12 @@ function chainWith(code: Hex) {
 }
 
 /** @param code see `chainWith` */
-function trace(
+function traceText(
   code: Hex,
   options: Partial<Omit<TraceOptions, "budget" | "tracers">> & Pick<CallOptions, "blockOverrides"> = {},
   args: CallArguments = {},
   limits: { readonly timeoutMs?: number; readonly charsMax?: number } = {},
-) {
+): string {
   const { genesis, modules } = chainWith(code);
   const { header, state, blockHash } = genesis;
   const text = traceCall(
@@ -54,8 +55,10 @@ function trace(
       ...options,
     },
   );
-  return JSON.parse(textString(text));
+  return textString(text);
 }
+
+const trace = (...args: Parameters<typeof traceText>) => JSON.parse(traceText(...args));
 
 test("the struct logger shows stack, memory and every slot seen so far", () => {
   // SLOAD slot 1, then MSTORE it at 0, then SSTORE 7 to slot 2
@@ -261,6 +264,38 @@ test("the struct logger shows what the step that failed would have cost", () => 
   for (const [code, gas, ...step] of cases) {
     assert.deepEqual(lastStep(code, gas), step, `${code} with ${gas}`);
   }
+});
+
+test("the JSON logger writes a step that fails after it was paid for once more, as it stands then", () => {
+  const factory: TraceOptions["factory"] = (_config, seen) => createJsonLogger({}, seen);
+  const linesOf = (code: string, args: CallArguments = {}) =>
+    traceText(`0x${code}`, { factory }, args)
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  const reverted = "execution reverted";
+  const cases: readonly (readonly [code: string, op: string, stack: readonly string[], size: number, error: string])[] =
+    [
+      // What is left on the stack is 7; REVERT and RETURNDATACOPY have memory by then.
+      ["600760016021fd", "REVERT", ["0x7"], 64, reverted],
+      ["6007600456", "JUMP", ["0x7"], 0, "invalid jump destination"],
+      ["60076001600457", "JUMPI", ["0x7"], 0, "invalid jump destination"],
+      ["6007602060015f3e", "RETURNDATACOPY", ["0x7"], 32, "return data out of bounds"],
+      ["6007fe", "INVALID", ["0x7"], 0, "invalid opcode: INVALID"],
+      ["60070c", "opcode 0xc not defined", ["0x7"], 0, "invalid opcode: opcode 0xc not defined"],
+    ];
+  for (const [code, opName, stack, memSize, error] of cases) {
+    const [paid, failed, end] = linesOf(code).slice(-3);
+    assert.deepEqual([paid.opName, paid.error, paid.memSize], [opName, undefined, 0], opName);
+    const { pc, op, gas, gasCost, depth, refund } = paid;
+    assert.deepEqual(failed, { pc, op, gas, gasCost, memSize, stack, depth, refund, opName, error }, opName);
+    assert.equal(end.error, error, opName);
+  }
+  // One that cannot pay is written once, and code that is rejected is the output of its frame.
+  const poor = linesOf("60076009f0", { gas: 21_010n });
+  assert.equal(poor.filter(({ opName }) => opName === "CREATE").length, 1);
+  const rejected = linesOf("60ef5f5360015ff3", { to: null, data: hexToBytes("0x60ef5f5360015ff3") });
+  assert.deepEqual([rejected.at(-1).output, rejected.at(-1).error], ["ef", "invalid code: must not begin with 0xef"]);
 });
 
 test("the struct logger shows the whole cost of a step whose memory is too dear", () => {

@@ -47,6 +47,7 @@ function staticCostOf({ memory, rules }: Session): bigint {
   const opcode = opcodesOf(rules.hardfork)[memory.bytes[memory.get32(frame.pc)]!];
   if (opcode === undefined) return 0n;
   if (isAtLeast(rules.hardfork, "berlin") && ACCESS_FIRST.has(opcode.name)) return WARM_ACCESS_GAS;
+  if (opcode.name === "SELFDESTRUCT" && !isAtLeast(rules.hardfork, "berlin")) return 0n;
   return WHOLLY_DYNAMIC.test(opcode.name) ? 0n : BigInt(opcode.gas);
 }
 

@@ -56,7 +56,7 @@ test("transactions that are sent at once have a block each, in the order of an a
   assert.deepEqual(new Set(numbers), new Set([1, 2, 3, 4, 5]));
   const ofAlice = [0, 2, 3].map((i) => numbers[i]!);
   assert.deepEqual(ofAlice, ofAlice.toSorted());
-  assert.ok(Math.max(...(await blocksOf({ "consensus.batch-above": "0" }))) < 5);
+  assert.ok(Math.max(...(await blocksOf({ "batch-above": "0" }))) < 5);
 });
 
 test("blocks of another chain are named as such", async () => {

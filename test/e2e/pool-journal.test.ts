@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
@@ -113,13 +113,4 @@ test("a start in instant mode puts them into a block", async () => {
     else chain.subscribe(() => resolve());
   });
   assert.equal(chain.head().block.transactions[0]?.hash, hash);
-});
-
-test("mempool.journal = false keeps none", async () => {
-  await start({ "mempool.journal": "false" });
-  await send(0);
-  assert.ok(!readdirSync(join(home, "data")).includes("pool"));
-  await node.stop();
-  await start();
-  assert.deepEqual(counts(), [0, 0]);
 });

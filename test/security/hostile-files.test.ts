@@ -12,7 +12,6 @@ import { readJwtSecret } from "../../src/config/secrets.ts";
 import { openTlsFiles } from "../../src/config/tls-files.ts";
 import { readTokenState } from "../../src/config/token-file.ts";
 import { readJsonFile } from "../../src/consensus/cometbft/home/json-file.ts";
-import { AllowedNodesFile } from "../../src/consensus/cometbft/permissions/allowed-nodes-file.ts";
 import { loadForkChoice } from "../../src/dev/fork/fork-point.ts";
 import { NodeError } from "../../src/errors.ts";
 import { createNode } from "../../src/index.ts";
@@ -40,7 +39,6 @@ const READERS: Readonly<
     name: "accounts.json",
     read: (path) => new AccountPermissions(path, { log: STRICT_LOGGER, timers: fatalTimers }),
   },
-  "a list of nodes": { name: "nodes.json", read: (path) => new AllowedNodesFile(path, STRICT_LOGGER) },
   "a file of CometBFT": { name: "genesis.json", read: readJsonFile },
   "a fork's block": { name: "fork.json", read: loadForkChoice },
   "revoked tokens": { name: "config/tokens.json", read: (_path, home) => readTokenState(home) },

@@ -54,7 +54,7 @@ test("engineConfigToml has the lists of peers", () => {
     p2pAddress: "0.0.0.0:1",
     externalAddress: "",
     isLocalNet: false,
-    p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40, outboundMax: 10 },
+    p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40 },
     metricsAddress: "",
     additions: new Map(),
     blockTimeMs: 1000,

@@ -4,6 +4,8 @@ import { test } from "node:test";
 import { parseGwei } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { DEV_KEYS } from "../../../test/support/accounts.ts";
+import { overHttp } from "../../../test/support/clients.ts";
+import { startTestNode } from "../../../test/support/test-node.ts";
 import { createNode, type EvmintNode } from "../../index.ts";
 
 const POOR = "0x00000000000000000000000000000000000beef1";
@@ -152,24 +154,22 @@ test("an account of a known key sends, by the node and raw, after it was given c
 });
 
 test("a call that makes blocks is answered when they are made, however long it takes, alone and in a batch", async () => {
-  await using node = await start({ "json-rpc.address": "127.0.0.1:0", "json-rpc.call-timeout": "10ms" });
-  const call = (id: number) => ({ jsonrpc: "2.0", id, method: "hardhat_mine", params: ["0x12c"] });
-  const post = async (body: unknown) => {
-    const headers = { "content-type": "application/json" };
-    return (
-      await fetch(node.urls.find((url) => url.startsWith("http"))!, {
-        method: "POST",
-        headers,
-        body: JSON.stringify(body),
-      })
-    ).json();
-  };
-  assert.deepEqual(await post(call(1)), { jsonrpc: "2.0", id: 1, result: true });
-  assert.equal(Number(await node.rpc.eth_blockNumber()), 300);
-  const [first, second] = (await post([call(2), call(3)])) as { result?: boolean; error?: { code: number } }[];
-  // What comes after it in a batch is not run, and is told so.
-  assert.deepEqual([first!.result, second!.error?.code], [true, -32002]);
-  assert.equal(Number(await node.rpc.eth_blockNumber()), 600);
+  const node = await startTestNode({ dev: true, limits: { server: { httpCallTimeoutMs: 10 } } });
+  try {
+    const call = (id: number) => ({ jsonrpc: "2.0", id, method: "hardhat_mine", params: ["0x12c"] });
+    const post = async (body: unknown) => {
+      const headers = { "content-type": "application/json" };
+      return (await fetch(node.url, { method: "POST", headers, body: JSON.stringify(body) })).json();
+    };
+    assert.deepEqual(await post(call(1)), { jsonrpc: "2.0", id: 1, result: true });
+    assert.equal(Number((await overHttp(node.url, "eth_blockNumber")).result), 300);
+    const [first, second] = (await post([call(2), call(3)])) as { result?: boolean; error?: { code: number } }[];
+    // What comes after it in a batch is not run, and is told so.
+    assert.deepEqual([first!.result, second!.error?.code], [true, -32002]);
+    assert.equal(Number((await overHttp(node.url, "eth_blockNumber")).result), 600);
+  } finally {
+    await node.stop();
+  }
 });
 
 /** The error object of a call that fails. */

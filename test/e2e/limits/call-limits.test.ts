@@ -15,12 +15,11 @@ const LIMITS: LimitChanges = {
     idBytesMax: 64,
     methodNameCharsMax: 64,
   },
-  calls: { filterTermsMax: 8, feeHistoryBlocksMax: 2, otsPageSizeMax: 5 },
+  calls: { traceTimeoutMsMax: 20, filterTermsMax: 8, feeHistoryBlocksMax: 2, otsPageSizeMax: 5 },
   filters: { max: 4, termsMax: 10 },
 };
 const SETTINGS = {
   "json-rpc.batch-limit": "5",
-  "json-rpc.trace-timeout-limit": "20ms",
 };
 
 let node: TestNode;

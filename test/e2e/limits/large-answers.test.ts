@@ -30,8 +30,8 @@ let node: TestNode;
 before(async () => {
   node = await startTestNode({
     dev: true,
-    settings: { "json-rpc.output-memory-limit": String(OUTPUT_BYTES), ...WITH_METRICS },
-    limits: { server: { socketSendBufferBytesMax: SEND_BUFFER_BYTES } },
+    settings: WITH_METRICS,
+    limits: { server: { outputBytesMax: OUTPUT_BYTES, socketSendBufferBytesMax: SEND_BUFFER_BYTES } },
   });
 });
 after(() => node.stop());

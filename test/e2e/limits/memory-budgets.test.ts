@@ -22,9 +22,9 @@ let node: TestNode;
 before(async () => {
   node = await startTestNode({
     dev: true,
-    settings: { "json-rpc.output-memory-limit": String(OUTPUT_BYTES), ...WITH_METRICS },
+    settings: WITH_METRICS,
     limits: {
-      server: { inputBytesMax: INPUT_BYTES },
+      server: { inputBytesMax: INPUT_BYTES, outputBytesMax: OUTPUT_BYTES },
       subscriptions: { max: PROCESSES * SUBSCRIPTIONS, termsMax: PROCESSES * TERMS },
     },
   });

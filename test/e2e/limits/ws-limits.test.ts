@@ -24,11 +24,11 @@ before(async () => {
     hooks: NEEDS_ONE_PROCESS ? {} : { timers },
     settings: {
       "json-rpc.body-limit": "256KiB",
-      "json-rpc.ws-connections-limit": "10",
       ...WITH_METRICS,
     },
     limits: {
       server: {
+        wsConnectionsMax: 10,
         wsPingIntervalMs: PING_INTERVAL_MS,
         socketCallsMax: 4,
         socketPauseBytes: 64 << 10,

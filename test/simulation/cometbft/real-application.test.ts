@@ -62,7 +62,7 @@ test("the model drives the EVM application over real sockets, and its RPC is wha
       externalAddress: "",
       peers: { persistent: [], trusted: [], rejected: [] },
       isLocalNet: true,
-      p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40, outboundMax: 10 },
+      p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40 },
       metricsAddress: "",
       additions: new Map(),
       blockTimeMs: 60,

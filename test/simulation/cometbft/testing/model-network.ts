@@ -151,7 +151,7 @@ export class ModelNode {
       externalAddress: "",
       peers: { persistent: peers, trusted: [], rejected: [] },
       isLocalNet: true,
-      p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40, outboundMax: 10 },
+      p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40 },
       metricsAddress: "",
       additions: new Map(),
       blockTimeMs,

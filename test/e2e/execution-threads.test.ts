@@ -3,14 +3,14 @@ import { after, before, describe, test } from "node:test";
 import { createExecutionReads } from "../../src/adapters/execution-port.ts";
 import { callLimitsOf } from "../../src/adapters/rpc-settings.ts";
 import { ExecutionThreads } from "../../src/calls/execution-threads.ts";
-import { plain } from "../../src/chain/testing/plain.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import type { ExecutionReads } from "../../src/rpc/ports/execution.ts";
-import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { plain } from "../support/chain/plain.ts";
+import { callHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const FROM = DEV_ADDRESSES[0];

@@ -13,7 +13,7 @@ import { encodeConsensusData } from "../../src/consensus/consensus-data.ts";
 import { openChain } from "../../src/node/chain/open-chain.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
 import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
+import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 import { eventually, Network, whyLeftOut } from "./network.ts";
 
 /** Runs the lines that docs/operations/network.md has for it. */

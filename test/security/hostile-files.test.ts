@@ -18,9 +18,9 @@ import { createNode } from "../../src/index.ts";
 import { KeyDirectory } from "../../src/keystore/key-directory.ts";
 import { parseKeyFile } from "../../src/keystore/key-file.ts";
 import { parseGenesis } from "../../src/params/genesis.ts";
-import { HOSTILE_CONTENTS, HOSTILE_FILES } from "../../src/storage/testing/hostile-files.ts";
 import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
+import { HOSTILE_CONTENTS, HOSTILE_FILES } from "../support/storage/hostile-files.ts";
+import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 
 /**
  * Readers of files that an operator has from somewhere, each with what is at the file's path. A backup, artifacts and verified contracts have this in their own

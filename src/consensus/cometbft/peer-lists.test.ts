@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openTestApplication } from "../testing/test-application.ts";
+import { openTestApplication } from "../../../test/support/consensus/test-application.ts";
 import { createAbciHandlers, createRestoreHandlers } from "./abci/handlers.ts";
 import { engineConfigToml } from "./home/config.ts";
 import { PeerLists } from "./peer-lists.ts";

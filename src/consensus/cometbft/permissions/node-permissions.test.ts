@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
+import { STRICT_LOGGER } from "../../../../test/support/telemetry/strict-logger.ts";
 import { createMetrics } from "../../../telemetry/metrics.ts";
-import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
-import { STRICT_LOGGER } from "../../../telemetry/testing/strict-logger.ts";
 import { PeerLists } from "../peer-lists.ts";
 import { NodePermissions } from "./node-permissions.ts";
 import type { ContractAnswer } from "./nodes-contract.ts";

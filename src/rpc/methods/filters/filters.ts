@@ -1,10 +1,13 @@
 import { LogFilter } from "../../../chain/logs/log-filter.ts";
 import type { Timer, Timers } from "../../../telemetry/timers.ts";
+import { inSlices } from "../../../threads/in-slices.ts";
 import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { ChainView, FoundLogs, LogLimits } from "../../ports/chain-view.ts";
 import type { JsonText } from "../../transport/codec.ts";
 import type { Connection } from "../../transport/dispatch/context.ts";
 import { FilterKindError, FilterNotFoundError, TooManyError } from "../../transport/errors.ts";
+import { listInSteps } from "../json/list-in-steps.ts";
 import { LogListWriter } from "../json/log-list.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { joinedJson, plainListText } from "../json/write.ts";
@@ -27,6 +30,8 @@ export type FilterOptions = {
 export type FilterModules = {
   readonly chain: Pick<ChainView, "head" | "blockHashes" | "logs" | "subscribe">;
   readonly timers: Pick<Timers, "now" | "every">;
+  /** For long answers. */
+  readonly slices: SharedSlices;
 };
 
 type Kind =
@@ -313,11 +318,14 @@ export class Filters {
     });
   }
 
-  #readPending(filter: Filter & { kind: "pending" }): string {
+  #readPending(filter: Filter & { kind: "pending" }): MaybePromise<string> {
     const announced = this.#pending.since(filter.next);
     filter.next = this.#pending.end;
     if (!filter.isFull) return plainListText(announced.map(({ tx }) => tx.hash));
-    return `[${announced.map(({ tx, sender }) => transactionText(tx, sender)).join(",")}]`;
+    return inSlices(
+      listInSteps(announced, ({ tx, sender }) => transactionText(tx, sender)),
+      this.#modules.slices,
+    );
   }
 }
 

@@ -226,6 +226,22 @@ test("a full table gives up the filter nobody has polled for longest, but none t
   await assert.rejects(changes(modules, left), { code: "RPC_FILTER_NOT_FOUND" });
 });
 
+test("one address that polls all filters there may be keeps others from none", () => {
+  const { filters } = setup({ max: 4, termsMax: 4 }).sessions;
+  const from = (remoteAddress: string) => ({
+    connection: undefined,
+    source: { remoteAddress, apiKey: undefined, certified: undefined },
+  });
+  const [greedy, honest] = [from("10.0.0.1"), from("10.0.0.2")];
+  for (let i = 0; i < 4; i++) filters.addPending(false, greedy);
+  assert.throws(() => filters.addPending(false, greedy), { code: "RPC_TOO_MANY" });
+  const id = filters.addPending(false, honest);
+  filters.addPending(false, honest);
+  assert.throws(() => filters.addPending(false, honest), { code: "RPC_TOO_MANY" });
+  filters.remove(id);
+  filters.addPending(false, honest);
+});
+
 test("all log filters together hold a bounded number of addresses and topics", async () => {
   const modules = setup({ termsMax: 6 });
   const wide = { address: [CONTRACT], topics: [[TOPIC, TOPIC], TOPIC] };

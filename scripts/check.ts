@@ -1,4 +1,4 @@
-/** `npm run check`: types, formatting and lint, layer order, rules about sources, references of documents and comments, generated documentation. */
+/** `npm run check`: types, formatting and lint, exports that nothing imports, layer order, rules about sources, references of documents and comments, generated documentation. */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { checkLayers } from "./check-layers.ts";
@@ -14,6 +14,7 @@ for (const [name, ...command] of [
   ["types", "node_modules/.bin/tsc", "--noEmit", "-p", "."],
   ["types of pages", "node_modules/.bin/tsc", "--noEmit", "-p", "tsconfig.explorer.json"],
   ["format and lint", "node_modules/.bin/biome", "check", "."],
+  ["exports", "node_modules/.bin/knip", "--include", "files,exports,types", "--no-progress", "--no-config-hints"],
 ] as const) {
   const [program, ...args] = command;
   const { status } = spawnSync(program, args, { cwd: root, stdio: "inherit" });

@@ -1,7 +1,7 @@
 import type { StatePatches } from "../chain/reader.ts";
 import type { DevChain } from "../dev/dev-chain.ts";
 import { DevControlError } from "../dev/dev-settings.ts";
-import { dumpAccounts } from "../dev/state-dump.ts";
+import { dumpChain } from "../dev/state-dump.ts";
 import type { Address } from "../primitives/address.ts";
 import type { DevPort } from "../rpc/ports/dev.ts";
 import type { Timers } from "../telemetry/timers.ts";
@@ -24,6 +24,17 @@ export function assertDevChain({ devChain }: Pick<DevParts, "devChain">): DevCha
   throw new DevControlError("only a dev chain with the solo engine and json-rpc.processes = 0 can be bent");
 }
 
+/** The accounts that the newest state may have. */
+export function accountAddresses({
+  chain,
+  store,
+  patches,
+}: Pick<ChainParts, "chain" | "store"> & Pick<DevParts, "patches">): Set<Address> {
+  const { number } = chain.head().block.header;
+  const patched = patches?.at(number)?.accounts ?? [];
+  return new Set([...store.addresses(), ...patched.map(({ address }) => address)]);
+}
+
 /** `DevPort` over the chain of `core`. */
 export function createDevPort(
   modules: DevParts & {
@@ -31,16 +42,12 @@ export function createDevPort(
     readonly mempool: PoolParts["mempool"];
     readonly timers: Pick<Timers, "now" | "deferred">;
   },
-): Omit<DevPort, "reset" | "setForkUrl"> {
+): Omit<DevPort, "reset" | "setForkUrl" | "loadState"> {
   const { chain, store } = modules.core;
   const dev = () => assertDevChain(modules);
   const slices = new SharedSlices(modules.timers);
 
-  function addresses(): Set<Address> {
-    const { number } = chain.head().block.header;
-    const patched = modules.patches?.at(number)?.accounts ?? [];
-    return new Set([...store.addresses(), ...patched.map(({ address }) => address)]);
-  }
+  const addresses = () => accountAddresses({ chain, store, patches: modules.patches });
 
   return {
     settings: () => dev().settings,
@@ -70,7 +77,7 @@ export function createDevPort(
     dropAll: ({ sender }) => dev().dropAll(sender && ((other) => other === sender)),
     dumpState() {
       dev();
-      return dumpAccounts(addresses(), chain, slices);
+      return dumpChain(addresses(), chain, slices);
     },
   };
 }

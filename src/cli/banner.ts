@@ -26,7 +26,7 @@ export function renderBanner(options: BannerOptions): string {
   const loud = (text: string) => (color ? `\x1b[1;31m${text}\x1b[0m` : text);
   const blocks = [
     [`Evmint ${options.version}`],
-    // A chain of dev.genesis may fund none of them.
+    // A chain of --genesis may fund none of them.
     ...(config.dev && chain.devAccounts.length > 0 ? [devAccountLines(chain, config, loud)] : []),
     [
       row("Chain id", `${chain.chainId}`),

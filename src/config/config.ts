@@ -8,6 +8,7 @@ import {
   TOKEN_LIMITS,
 } from "../rpc/transport/limits.ts";
 import { DAPP_DB_LIMITS } from "../storage/dapp-db.ts";
+import type { DEV_FLAGS } from "./dev-flags.ts";
 import type { SCHEMA } from "./schema.ts";
 import type { Option } from "./value-types.ts";
 
@@ -20,6 +21,7 @@ export type Config = {
     readonly [Name in keyof Schema[Group]]: Value<Schema[Group][Name]>;
   };
 } & {
+  readonly devChain: { readonly [Name in keyof typeof DEV_FLAGS]: Value<(typeof DEV_FLAGS)[Name]> };
   readonly limits: Limits;
   /** Absolute path of the folder that holds everything of one chain. */
   readonly home: string;

@@ -62,6 +62,10 @@ export const devJournalPath = inHome("data", "dev");
 export const forkPointPath = inHome("config", "fork.json");
 /** What `fork.json` becomes when the chain in `dataPath` has been removed. */
 export const pendingResetPath = inHome("config", "reset.json");
+/** Which first blocks of the chain came from a dump. */
+export const loadedStatePath = inHome("config", "loaded-state.json");
+/** A dump that the chain in `dataPath` is to be made of. */
+export const pendingStatePath = inHome("config", "loading-state");
 /** What was read of forked chains: a file for each block and manner of reading. */
 export const forkCacheDirectory = inHome("cache", "fork");
 /** Journal of the transaction pool. */

@@ -1,3 +1,5 @@
+import { DEV_FLAG_OPTIONS } from "./dev-flags.ts";
+
 /** Keys of geth or of earlier versions, and the key that takes their place. */
 export const REPLACED_KEYS: Readonly<Record<string, string>> = {
   "mempool.global-slots": "mempool.size-limit",
@@ -117,6 +119,9 @@ export function fateOfKey(name: string, spell: (key: string) => string): string 
   if (replaced !== undefined) return `${spell(replaced[1])} takes its place`;
   const removed = Object.entries(REMOVED_KEYS).find(([key]) => spell(key) === name);
   if (removed !== undefined) return `it was removed: ${removed[1]}`;
+  const flag = DEV_FLAG_OPTIONS.find(({ key }) => spell(`dev.${key}`) === name);
+  if (flag !== undefined)
+    return `a dev chain gets it with each start, by --${flag.key} or createNode's setting "${flag.key}"`;
   const foreign = Object.entries(FOREIGN_KEYS).find(([key]) => spell(key) === name);
   if (foreign !== undefined) return `here it is ${spell(foreign[1])}`;
   return Object.entries(FOREIGN_WITHOUT_KEY).find(([key]) => spell(key) === name)?.[1];

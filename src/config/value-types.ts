@@ -183,6 +183,13 @@ export const amount: ValueType<bigint> = {
   },
 };
 
+/** The same with its unit: what anvil takes for ether without one would be wei here. */
+export const amountWithUnit: ValueType<bigint> = {
+  ...amount,
+  expects: "an amount with its unit such as 10000ether or 5gwei",
+  parse: (raw) => (typeof raw === "string" && /[a-z]$/.test(raw) ? amount.parse(raw) : undefined),
+};
+
 /** Where to listen: `127.0.0.1:8545`, `[::1]:8545`, `localhost:0`; port 0 asks the system for a free one. */
 export const hostPort: ValueType<HostPort> = {
   expects: "HOST:PORT such as 127.0.0.1:8545",

@@ -36,7 +36,7 @@ export type Proposal = {
   readonly misbehavior: readonly Misbehavior[];
 };
 
-export type BlockBounds = {
+type BlockBounds = {
   /** Encoded transactions together, with what an engine puts around each. */
   readonly maxTxBytes: number;
   /** Beside the proposer data; undefined: as many as fit. */

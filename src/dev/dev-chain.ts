@@ -263,6 +263,14 @@ export class DevChain {
     });
   }
 
+  /** Makes block `number` the head again, and changes accounts of its state. */
+  restore(number: number, edits: readonly AccountEdit[]): Promise<void> {
+    return this.#exclusive(async () => {
+      await this.#modules.rewind(number);
+      this.edit(edits);
+    });
+  }
+
   /** Removes the newest blocks. @throws DevControlError where there are not so many */
   rollback(depth: number): Promise<void> {
     return this.#exclusive(() => this.#modules.rewind(this.#heightBelow(depth)));

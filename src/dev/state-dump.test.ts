@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { genesisBlock } from "../chain/genesis-block.ts";
+import { parseGenesis } from "../params/genesis.ts";
 import type { Address } from "../primitives/address.ts";
 import { hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
 import { allAtOnce } from "../threads/in-slices.ts";
 import { CountedSlices } from "../threads/testing/counted-slices.ts";
-import { dumpAccounts, dumpInSteps, unpackDump } from "./state-dump.ts";
+import { dumpChain, dumpInSteps, unpackDump } from "./state-dump.ts";
 
 const ADDRESS = `0x${"11".repeat(20)}`;
 const text = (account: unknown) => JSON.stringify({ accounts: { [ADDRESS]: account } });
@@ -19,7 +21,10 @@ test("unpackDump reads a dump, packed or plain", async () => {
   const slot = `0x${"1".padStart(64, "0")}`;
   const expected = { address: ADDRESS, nonce: 3n, balance: 5n, code: Uint8Array.of(0) };
   for (const bytes of [Buffer.from(json), gzipSync(json)]) {
-    assert.deepEqual(await unpack(bytes), [{ ...expected, storage: new Map([[slot, 2n]]) }]);
+    assert.deepEqual(await unpack(bytes), {
+      edits: [{ ...expected, storage: new Map([[slot, 2n]]) }],
+      blocks: [],
+    });
   }
 });
 
@@ -29,7 +34,7 @@ test("unpackDump stops at a dump that is larger than its limit once it is unpack
   assert.ok(bomb.length < 100_000);
   await assert.rejects(unpack(bomb), FAULT);
   for (const bytes of [Buffer.from(json), gzipSync(json)]) {
-    assert.equal((await unpack(bytes, json.length + 100)).length, 1);
+    assert.equal((await unpack(bytes, json.length + 100)).edits.length, 1);
     await assert.rejects(unpack(bytes, json.length - 1), FAULT);
   }
 });
@@ -90,6 +95,8 @@ test("unpackDump names the place of what is wrong, and refuses a list in place o
   }
 });
 
+const GENESIS = JSON.stringify({ config: { chainId: 1 }, alloc: {}, gasLimit: "0x1", difficulty: "0x0" });
+
 /** A chain of one block whose accounts have `slots` slots each. */
 function chainOf(slots: number, hashOf: () => string = () => ZERO_HASH) {
   const entries = Array.from({ length: slots }, (_, i) => [hashFromBigint(BigInt(i)), 1n] as const);
@@ -98,38 +105,40 @@ function chainOf(slots: number, hashOf: () => string = () => ZERO_HASH) {
     code: () => new Uint8Array(10),
     storageEntries: () => entries,
   };
-  const head = () => ({ block: { header: { number: 3 }, hash: ZERO_HASH } });
-  return { head, stateAt: () => state, blockHash: hashOf } as never;
+  const { block } = genesisBlock(parseGenesis(GENESIS));
+  const executed = { block: { ...block, hash: ZERO_HASH }, senders: [], receipts: [] };
+  const blocks = { head: () => executed, block: () => executed, oldest: () => ({ block: 0 }), blockHash: hashOf };
+  return { ...blocks, config: parseGenesis(GENESIS).config, stateAt: () => state } as never;
 }
 
 const ADDRESSES = Array.from({ length: 40 }, (_, i) => `0x${i.toString(16).padStart(40, "0")}` as Address);
 
-test("dumpAccounts pauses by the slots that it read, and ends where its block is rolled back meanwhile", async () => {
+test("dumpChain pauses by the slots that it read, and ends where its block is rolled back meanwhile", async () => {
   for (const [slots, least, most] of [
     [1_000, 39, 40],
     [0, 1, 3],
   ] as const) {
     const slices = new CountedSlices();
-    const dump = await dumpAccounts(ADDRESSES, chainOf(slots), slices);
+    const dump = await dumpChain(ADDRESSES, chainOf(slots), slices);
     assert.equal(Object.keys(dump.accounts).length, 40);
     assert.ok(slices.turns >= least && slices.turns <= most, `${slices.turns} turns`);
   }
   const rolledBack = chainOf(1_000, () => hashFromBigint(9n));
-  await assert.rejects(dumpAccounts(ADDRESSES, rolledBack, new CountedSlices()), FAULT);
+  await assert.rejects(dumpChain(ADDRESSES, rolledBack, new CountedSlices()), FAULT);
 });
 
 test("a dump is written and read in steps, and is what was dumped", async () => {
-  const dump = await dumpAccounts(ADDRESSES, chainOf(1_000), new CountedSlices());
+  const dump = await dumpChain(ADDRESSES, chainOf(1_000), new CountedSlices());
   const steps = dumpInSteps(dump);
   let count = 1;
   while (!steps.next().done) count++;
   assert.ok(count >= 20, `${count} steps`);
   const bytes = allAtOnce(dumpInSteps(dump));
   const { accounts, best_block_number: head } = JSON.parse(bytes.toString());
-  assert.deepEqual([accounts, head], [dump.accounts, 3]);
+  assert.deepEqual([accounts, head], [dump.accounts, 0]);
   const slices = new CountedSlices();
-  const edits = await unpackDump(bytes, slices);
-  assert.equal(edits.length, 40);
+  const { edits, blocks } = await unpackDump(bytes, slices);
+  assert.deepEqual([edits.length, blocks.length], [40, 1]);
   assert.equal(edits[39]!.storage!.size, 1_000);
   assert.ok(slices.turns >= 40 * 3, `${slices.turns} turns`);
 });

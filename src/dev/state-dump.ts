@@ -1,19 +1,40 @@
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import type { Chain } from "../chain/chain.ts";
-import { type Address, parseAddress } from "../primitives/address.ts";
+import type { ChainConfig } from "../params/chain-config.ts";
+import type { Address } from "../primitives/address.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
-import { bytesToHex, type Hex, hexToBytes, isData } from "../primitives/hex.ts";
+import { bytesToHex, type Hex } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import { inSlices, StepWork } from "../threads/in-slices.ts";
 import type { SharedSlices } from "../threads/shared-slices.ts";
+import type { ExecutedBlock } from "../types/block.ts";
+import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { DevControlError } from "./dev-settings.ts";
 import type { AccountEdit } from "./dev-state.ts";
+import {
+  addressAt,
+  below,
+  bytesAt,
+  type Members,
+  membersAt,
+  numberAt,
+  uint64At,
+  WORD_END,
+  wordAt,
+} from "./dump-json.ts";
+import { blocksInSteps, blockTexts, environmentText } from "./dumped-blocks.ts";
 
-/** The accounts of a state, in the members that anvil reads and writes. Storage values are 32 bytes. */
+/** A chain in the members that anvil reads and writes. Storage values are 32 bytes. */
 export type StateDump = {
   readonly accounts: Readonly<Record<Address, DumpedAccount>>;
   readonly bestBlockNumber: number;
+  /** JSON text of the environment of the newest block. */
+  readonly environment: string;
+  /** JSON texts, each: the newest first, as far as `BLOCKS_BYTES_MAX` allows. */
+  readonly blocks: readonly string[];
+  readonly transactions: readonly string[];
 };
 
 type DumpedAccount = {
@@ -30,38 +51,35 @@ type DumpedAccount = {
 const CALLERS_DUMP_BYTES_MAX = 64 << 20;
 /** Of a file that the operator names, which is read before the chain serves anyone; a string has hardly more. */
 export const FILE_DUMP_BYTES_MAX = 500 << 20;
+/** Of the blocks in a dump; a string holds four times as much. Older ones are left out. */
+const BLOCKS_BYTES_MAX = 128 << 20;
 /** Of a slot, which takes a microsecond to read, as work. */
 const SLOT_BYTES = 256;
 const SLOTS_PER_STEP = 256;
 const ACCOUNTS_PER_STEP = 64;
 const KEY_CHARS_SHOWN = 80;
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-/** No longer than a word, so that a text of millions of digits is not read. */
-const INTEGER = /^(?:0x[0-9a-fA-F]{1,64}|\d{1,78})$/;
-const WORD_END = 2n ** 256n;
-const NONCE_END = 2n ** 64n;
 
 /**
- * The accounts of the newest state, read in slices.
+ * The accounts of the newest state and the blocks up to it, read in slices.
  * @throws DevControlError where its block is rolled back meanwhile
  */
-export async function dumpAccounts(
+export async function dumpChain(
   addresses: Iterable<Address>,
-  chain: Pick<Chain, "head" | "stateAt" | "blockHash">,
+  chain: Pick<Chain, "head" | "oldest" | "block" | "stateAt" | "blockHash" | "config">,
   slices: SharedSlices,
 ): Promise<StateDump> {
-  const { header, hash } = chain.head().block;
+  const head = chain.head();
+  const { header, hash } = head.block;
   const { number } = header;
   const state = chain.stateAt(number);
   const accounts: Record<Address, DumpedAccount> = {};
   const work = new StepWork();
-  let bytes = 0;
+  async function pauseAfter(bytes: number): Promise<void> {
+    if (!work.add(bytes) || !slices.isOver()) return;
+    await slices.next();
+    if (chain.blockHash(number) !== hash) throw new DevControlError("the block of the state was rolled back");
+  }
   for (const address of addresses) {
-    if (work.add(bytes) && slices.isOver()) {
-      await slices.next();
-      if (chain.blockHash(number) !== hash) throw new DevControlError("the block of the state was rolled back");
-    }
-    bytes = 0;
     const account = state.account(address);
     if (account === undefined) continue;
     const slots = [...state.storageEntries(address)].map(([slot, value]) => [slot, hashFromBigint(value)] as const);
@@ -71,9 +89,28 @@ export async function dumpAccounts(
       code: bytesToHex(state.code(account.codeHash)),
       storage: Object.fromEntries(slots),
     };
-    bytes = accounts[address].code.length + SLOT_BYTES * slots.length;
+    await pauseAfter(accounts[address].code.length + SLOT_BYTES * slots.length);
   }
-  return { accounts, bestBlockNumber: number };
+  const blocks: string[] = [];
+  const transactions: string[] = [];
+  const oldest = chain.oldest().block;
+  for (let at = number, left = BLOCKS_BYTES_MAX; at >= oldest && left > 0; at--) {
+    const executed = chain.block(at)!;
+    if (isWithoutBody(executed)) break;
+    const texts = blockTexts(executed);
+    const bytes = texts.transactions.reduce((sum, { length }) => sum + length, texts.block.length);
+    left -= bytes;
+    blocks.push(texts.block);
+    transactions.push(...texts.transactions);
+    await pauseAfter(bytes);
+  }
+  const environment = environmentText(head, chain.config);
+  return { accounts, bestBlockNumber: number, environment, blocks, transactions };
+}
+
+/** The block that a fork continues: its transactions are those of the remote chain. */
+function isWithoutBody({ block: { header, transactions } }: ExecutedBlock): boolean {
+  return transactions.length === 0 && header.transactionsRoot !== EMPTY_TRIE_ROOT;
 }
 
 /** The dump as `anvil_dumpState` gives it: JSON, packed by gzip. */
@@ -82,20 +119,63 @@ export async function packDump(dump: StateDump, slices: SharedSlices): Promise<U
 }
 
 /** The dump as `anvil --dump-state` writes it: JSON, in steps. */
-export function* dumpInSteps({ accounts, bestBlockNumber }: StateDump): Generator<undefined, Buffer> {
-  const parts = [Buffer.from('{"block":null,"accounts":{')];
+export function* dumpInSteps(dump: StateDump): Generator<undefined, Buffer> {
+  const { accounts, bestBlockNumber, environment, blocks, transactions } = dump;
+  const parts = [Buffer.from(`{"block":${environment},"accounts":{`)];
   const work = new StepWork();
-  for (const [address, account] of Object.entries(accounts)) {
-    const part = Buffer.from(`${parts.length === 1 ? "" : ","}"${address}":${JSON.stringify(account)}`);
-    parts.push(part);
-    if (work.add(part.length)) yield;
+  function* add(texts: Iterable<string>): Generator<undefined> {
+    let separator = "";
+    for (const text of texts) {
+      const part = Buffer.from(`${separator}${text}`);
+      separator = ",";
+      parts.push(part);
+      if (work.add(part.length)) yield;
+    }
   }
-  const end = `},"best_block_number":${bestBlockNumber},"blocks":[],"transactions":[],"historical_states":null}`;
-  return Buffer.concat([...parts, Buffer.from(end)]);
+  yield* add(accountTexts(accounts));
+  parts.push(Buffer.from(`},"best_block_number":${bestBlockNumber},"blocks":[`));
+  yield* add(blocks);
+  parts.push(Buffer.from('],"transactions":['));
+  yield* add(transactions);
+  return Buffer.concat([...parts, Buffer.from('],"historical_states":null}')]);
 }
 
+/** The JSON of a dump that was read, with its accounts as they are changed. */
+export function dumpOf({ edits, blocks }: LoadedState, config: ChainConfig): Generator<undefined, Buffer> {
+  const accounts: Record<Address, DumpedAccount> = {};
+  for (const { address, nonce = 0n, balance = 0n, code = EMPTY_BYTES, storage = new Map<Hash, bigint>() } of edits) {
+    const slots = [...storage].map(([slot, value]) => [slot, hashFromBigint(value)] as const);
+    accounts[address] = {
+      nonce: Number(nonce),
+      balance: toQuantity(balance),
+      code: bytesToHex(code),
+      storage: { ...accounts[address]?.storage, ...Object.fromEntries(slots) },
+    };
+  }
+  const head = blocks.at(-1)!;
+  const texts = blocks.map(blockTexts);
+  return dumpInSteps({
+    accounts,
+    bestBlockNumber: head.block.header.number,
+    environment: environmentText(head, config),
+    blocks: texts.map(({ block }) => block),
+    transactions: texts.flatMap(({ transactions }) => transactions),
+  });
+}
+
+function* accountTexts(accounts: StateDump["accounts"]): Generator<string> {
+  for (const [address, account] of Object.entries(accounts)) yield `"${address}":${JSON.stringify(account)}`;
+}
+
+/** A dump of ours or of anvil's. */
+export type LoadedState = {
+  readonly edits: readonly AccountEdit[];
+  /** From the oldest one that leads to its head, in order; none where it has accounts alone. */
+  readonly blocks: readonly ExecutedBlock[];
+};
+
 /**
- * The accounts of a dump of ours or of anvil's, packed or plain. Blocks and transactions in it are left out.
+ * A dump, packed or plain.
  * @param bytesMax of its JSON
  * @throws DevControlError
  */
@@ -103,14 +183,14 @@ export async function unpackDump(
   bytes: Uint8Array,
   slices: SharedSlices,
   bytesMax = CALLERS_DUMP_BYTES_MAX,
-): Promise<AccountEdit[]> {
+): Promise<LoadedState> {
   const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
   if (bytes.length > bytesMax) throw tooLarge(bytesMax);
   try {
     const text = isPacked
       ? await promisify(gunzip)(bytes, { maxOutputLength: bytesMax })
       : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    return await inSlices(editsInSteps(JSON.parse(text.toString())), slices);
+    return await inSlices(stateInSteps(JSON.parse(text.toString())), slices);
   } catch (cause) {
     if (cause instanceof DevControlError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
@@ -122,27 +202,16 @@ function tooLarge(bytesMax: number): DevControlError {
   return new DevControlError(`the state has more than ${bytesMax} bytes`, { bytesMax });
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
-/** @throws DevControlError */
-function malformed(place: string, wanted: string): never {
-  throw new DevControlError(`${place} of the state is not ${wanted}`, { place });
-}
-
-function membersAt(value: unknown, place: string): Members {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? (value as Members) : malformed(place, "an object");
-}
-
-function* editsInSteps(dump: unknown): Generator<undefined, AccountEdit[]> {
+function* stateInSteps(value: unknown): Generator<undefined, LoadedState> {
+  const dump = membersAt(value, "the value");
   const edits: AccountEdit[] = [];
-  for (const [key, account] of Object.entries(membersAt(membersAt(dump, "the value")["accounts"], "accounts"))) {
+  for (const [key, account] of Object.entries(membersAt(dump["accounts"], "accounts"))) {
     const place = `accounts.${key.slice(0, KEY_CHARS_SHOWN)}`;
-    if (!ADDRESS.test(key)) malformed(place, "an address");
-    edits.push(yield* editInSteps(parseAddress(key), membersAt(account, place), place));
+    edits.push(yield* editInSteps(addressAt(key, place), membersAt(account, place), place));
     if (edits.length % ACCOUNTS_PER_STEP === 0) yield;
   }
-  return edits;
+  const best = dump["best_block_number"] ?? membersAt(dump["block"] ?? {}, "block")["number"] ?? 0;
+  return { edits, blocks: yield* blocksInSteps(dump, numberAt(best, "best_block_number")) };
 }
 
 function* editInSteps(address: Address, account: Members, place: string): Generator<undefined, AccountEdit> {
@@ -150,23 +219,14 @@ function* editInSteps(address: Address, account: Members, place: string): Genera
   const slots = new Map<Hash, bigint>();
   for (const [slot, value] of Object.entries(membersAt(storage, `${place}.storage`))) {
     const at = `${place}.storage.${slot.slice(0, KEY_CHARS_SHOWN)}`;
-    slots.set(hashFromBigint(below(WORD_END, slot, at)), below(WORD_END, value, at));
+    slots.set(wordAt(slot, at), below(WORD_END, value, at));
     if (slots.size % SLOTS_PER_STEP === 0) yield;
   }
   return {
     address,
-    nonce: below(NONCE_END, nonce, `${place}.nonce`),
+    nonce: uint64At(nonce, `${place}.nonce`),
     balance: below(WORD_END, balance, `${place}.balance`),
-    code: typeof code === "string" && isData(code) ? hexToBytes(code) : malformed(`${place}.code`, "bytes in hex"),
+    code: bytesAt(code, `${place}.code`),
     storage: slots,
   };
-}
-
-/** An integer below `end`, of JSON: a number, or digits in a text. @throws DevControlError */
-function below(end: bigint, value: unknown, place: string): bigint {
-  const isInteger = typeof value === "string" ? INTEGER.test(value) : Number.isInteger(value);
-  const integer = isInteger ? BigInt(value as string | number) : -1n;
-  return integer >= 0n && integer < end
-    ? integer
-    : malformed(place, `an integer below 2^${end.toString(2).length - 1}`);
 }

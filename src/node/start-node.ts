@@ -12,6 +12,7 @@ import { openTlsFiles } from "../config/tls-files.ts";
 import type { SyncedEngine } from "../consensus/cometbft/state-sync.ts";
 import { Contracts } from "../dev/artifacts/contracts.ts";
 import { readArtifacts } from "../dev/artifacts/read-artifacts.ts";
+import type { LoadedState } from "../dev/state-dump.ts";
 import { type ActivityLog, activityOf } from "../observe/activity/activity-log.ts";
 import { showChain } from "../observe/activity/show-chain.ts";
 import { declareChainMetrics } from "../observe/chain-metrics.ts";
@@ -30,10 +31,12 @@ import { createTimers, type Timers } from "../telemetry/timers.ts";
 import { ChainRole, type ChainRoleHooks } from "./chain/chain-role.ts";
 import type * as NetworkEngine from "./chain/network-engine.ts";
 import { type Fork, openFork } from "./chain/open-fork.ts";
-import { openDevStateFiles } from "./dev/dev-state-files.ts";
+import { openDevStateFiles, readDevState } from "./dev/dev-state-files.ts";
 import { replayForkedTransactions } from "./dev/fork-transaction.ts";
+import { createLoadState } from "./dev/load-state.ts";
+import { finishLoading } from "./dev/loaded-state.ts";
 import { createReset } from "./dev/reset-chain.ts";
-import { finishReset } from "./dev/reset-home.ts";
+import { finishReset, removeChain } from "./dev/reset-home.ts";
 import { Resources } from "./resources.ts";
 import { RpcRole } from "./rpc/rpc-role.ts";
 import type { ChainStatus, RunningNode } from "./types.ts";
@@ -143,10 +146,12 @@ export class NodeInProcess implements RunningNode {
     resources.add(() => (hasEngine ? undefined : this.#synced?.close()));
     if (config.dev) await assertPhrase(config);
     if (config.dev && !isInMemory(config)) finishReset(config.home);
-    this.#role = await this.#openRole(await openFork(config, { log: log.child("fork"), timers: this.#machineTimers }));
+    const state = await readDevState(config, this.timers, log.child("dev"));
+    const fork = await openFork(config, { log: log.child("fork"), timers: this.#machineTimers });
+    this.#role = await this.#openRole({ fork, loaded: fork === undefined ? state : undefined });
     resources.add(() => this.#role!.stop());
     this.#status = statusOf(this.#role);
-    const stateFiles = await openDevStateFiles(config, () => this.core, {
+    const stateFiles = await openDevStateFiles(config, () => this.core, state, {
       log: log.child("dev"),
       failures: this.failures,
       timers: this.timers,
@@ -182,10 +187,16 @@ export class NodeInProcess implements RunningNode {
       reset: createReset(config, {
         role: () => this.core,
         whileIdle: (work) => this.#rpc!.whileIdle(work),
-        replace: (fork) => this.#replaceRole(fork),
+        replace: (fork) => this.#replaceRole({ fork }),
         onFatal: this.#onFatal,
         log: log.child("fork"),
         timers: this.#machineTimers,
+      }),
+      loadState: createLoadState(config, {
+        role: () => this.core,
+        whileIdle: (work) => this.#rpc!.whileIdle(work),
+        replace: (loaded) => this.#replaceRole({ loaded }),
+        onFatal: this.#onFatal,
       }),
     });
     resources.add(() => this.#rpc?.close());
@@ -195,7 +206,9 @@ export class NodeInProcess implements RunningNode {
     hasEngine = true;
   }
 
-  async #openRole(fork: Fork | undefined): Promise<ChainRole> {
+  /** @param beginning what a chain begins with besides a genesis */
+  async #openRole({ fork, loaded }: Beginning): Promise<ChainRole> {
+    const blocks = loaded?.blocks.length ?? 0;
     try {
       const role = new ChainRole(
         this.#config,
@@ -208,8 +221,9 @@ export class NodeInProcess implements RunningNode {
           networkEngine: this.#networkEngine,
           synced: this.#synced,
         },
-        { ...this.#hooks, onFatal: this.#onFatal, fork },
+        { ...this.#hooks, onFatal: this.#onFatal, fork, loaded: blocks > 0 ? loaded : undefined },
       );
+      if (blocks > 0 && !isInMemory(this.#config)) finishLoading(this.#config.home);
       declareChainMetrics(this.#metrics, role);
       declareNodeMetrics(this.#metrics, () => this.readiness());
       if (!this.#showsBlocks) logBlocks(role.chain, this.#log.child("chain"));
@@ -221,11 +235,13 @@ export class NodeInProcess implements RunningNode {
   }
 
   /** For a reset: listeners and connections stay. */
-  async #replaceRole(fork: Fork | undefined): Promise<void> {
+  async #replaceRole(beginning: Beginning): Promise<void> {
+    const { home } = this.#config;
     await this.#rpc!.replaceChain(async () => {
       await this.#role!.stop();
-      finishReset(this.#config.home);
-      this.#role = await this.#openRole(fork);
+      finishReset(home);
+      if (beginning.loaded !== undefined && !isInMemory(this.#config)) removeChain(home);
+      this.#role = await this.#openRole(beginning);
       await this.#role.start();
       return this.#role;
     });
@@ -282,6 +298,8 @@ export class NodeInProcess implements RunningNode {
   }
 }
 
+type Beginning = { readonly fork?: Fork | undefined; readonly loaded?: LoadedState | undefined };
+
 function declareNodeMetrics(metrics: Metrics, readiness: () => Readiness): void {
   const ready = () => (readiness().ready ? 1 : 0);
   metrics.gaugeOf({ name: "ready", help: "1 while /readyz answers 200." }, ready);
@@ -305,11 +323,11 @@ function statusOf({ chain, opened }: ChainRole): ChainStatus {
   };
 }
 
-/** The contracts of `dev.artifacts`. @throws InvalidConfigError */
+/** The contracts of `--artifacts`. @throws InvalidConfigError */
 function readContracts({ devChain: { artifacts: directory } }: Config, log: Logger): Contracts | undefined {
   if (directory === null) return undefined;
   if (!existsSync(directory)) {
-    const key = "dev.artifacts";
+    const key = "artifacts";
     throw new InvalidConfigError(`${key}: no folder ${directory}`, { key });
   }
   const contracts = readArtifacts(resolve(directory), (file, reason) => {

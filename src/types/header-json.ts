@@ -5,17 +5,17 @@ import { BLOOM_LENGTH } from "./bloom.ts";
 import { EMPTY_UNCLES_HASH } from "./constants.ts";
 import type { Header } from "./header.ts";
 
-/** How members of JSON that nobody has checked are decoded; each throws what its caller reports. */
+/** How members of JSON that nobody has checked are decoded, by value and name; each throws what its caller reports. */
 export type HeaderReaders = {
-  hash(value: unknown): Hash;
-  address(value: unknown): Address;
-  bytes(value: unknown, lengthMax?: number): Uint8Array;
+  hash(value: unknown, name: string): Hash;
+  address(value: unknown, name: string): Address;
+  bytes(value: unknown, lengthMax: number | undefined, name: string): Uint8Array;
   /** Of 256 bits. */
-  word(value: unknown): bigint;
+  word(value: unknown, name: string): bigint;
   /** Of 64 bits. */
-  gas(value: unknown): bigint;
+  gas(value: unknown, name: string): bigint;
   /** A safe integer. */
-  number(value: unknown): number;
+  number(value: unknown, name: string): number;
 };
 
 const NONCE_ZERO = "0x0000000000000000";
@@ -30,24 +30,24 @@ export function headerFromJson(
   json: Readonly<Record<string, unknown>>,
   { hash, address, bytes, word, gas, number }: HeaderReaders,
 ): Header {
-  const optional = <T>(name: keyof Header, read: (value: unknown) => T) =>
-    json[name] === undefined || json[name] === null ? {} : { [name]: read(json[name]) };
+  const optional = <T>(name: keyof Header, read: (value: unknown, name: string) => T) =>
+    json[name] === undefined || json[name] === null ? {} : { [name]: read(json[name], name) };
   return {
-    parentHash: hash(json["parentHash"]),
-    sha3Uncles: hash(json["sha3Uncles"] ?? EMPTY_UNCLES_HASH),
-    coinbase: address(json["miner"]),
-    stateRoot: hash(json["stateRoot"]),
-    transactionsRoot: hash(json["transactionsRoot"]),
-    receiptsRoot: hash(json["receiptsRoot"]),
-    logsBloom: bytes(json["logsBloom"], BLOOM_LENGTH),
-    difficulty: word(json["difficulty"] ?? "0x0"),
-    number: number(json["number"]),
-    gasLimit: gas(json["gasLimit"]),
-    gasUsed: gas(json["gasUsed"]),
-    timestamp: number(json["timestamp"]),
-    extraData: json["extraData"] == null ? EMPTY_BYTES : bytes(json["extraData"]),
-    mixHash: hash(json["mixHash"]),
-    nonce: bytes(json["nonce"] ?? NONCE_ZERO, 8),
+    parentHash: hash(json["parentHash"], "parentHash"),
+    sha3Uncles: hash(json["sha3Uncles"] ?? EMPTY_UNCLES_HASH, "sha3Uncles"),
+    coinbase: address(json["miner"], "miner"),
+    stateRoot: hash(json["stateRoot"], "stateRoot"),
+    transactionsRoot: hash(json["transactionsRoot"], "transactionsRoot"),
+    receiptsRoot: hash(json["receiptsRoot"], "receiptsRoot"),
+    logsBloom: bytes(json["logsBloom"], BLOOM_LENGTH, "logsBloom"),
+    difficulty: word(json["difficulty"] ?? "0x0", "difficulty"),
+    number: number(json["number"], "number"),
+    gasLimit: gas(json["gasLimit"], "gasLimit"),
+    gasUsed: gas(json["gasUsed"], "gasUsed"),
+    timestamp: number(json["timestamp"], "timestamp"),
+    extraData: json["extraData"] == null ? EMPTY_BYTES : bytes(json["extraData"], undefined, "extraData"),
+    mixHash: hash(json["mixHash"], "mixHash"),
+    nonce: bytes(json["nonce"] ?? NONCE_ZERO, 8, "nonce"),
     ...optional("baseFeePerGas", word),
     ...optional("withdrawalsRoot", hash),
     ...optional("blobGasUsed", gas),

@@ -22,7 +22,7 @@ after(() => rmSync(folder, { recursive: true }));
 const work = () => ({ onProgress() {}, signal: new AbortController().signal });
 
 test("a dev chain exported from one home imports into another", async () => {
-  const settings = { "dev.accounts": "12", "dev.chain-id": "1337", "dev.timestamp": "2026-01-31" };
+  const settings = { accounts: "12", "chain-id": "1337", timestamp: "2026-01-31" };
   const homes = ["first", "second"].map((name) => join(folder, name)) as [string, string];
   const file = join(folder, "chain.rlp");
   const node = await createNode({ home: homes[0], settings });

@@ -26,7 +26,7 @@ let node: TestNode;
 let token: Hex;
 let creation: Hex;
 
-const start = () => startTestNode({ dev: true, home, settings: { ...ONE_PROCESS, "dev.artifacts": artifacts } });
+const start = () => startTestNode({ dev: true, home, settings: { ...ONE_PROCESS, artifacts: artifacts } });
 
 async function call<T>(method: string, ...params: unknown[]): Promise<T> {
   const { result, error } = await overHttp(node.url, method, params);
@@ -88,7 +88,7 @@ async function outcomeOf(guid: string): Promise<Answer> {
 
 const known = () => call<(object | null)[]>("eth_getKnownContracts", [token, DEV_ADDRESSES[0]]);
 
-test("a contract of dev.artifacts has its name, and is not verified", async () => {
+test("a contract of --artifacts has its name, and is not verified", async () => {
   assert.deepEqual(await known(), [
     {
       address: token,

@@ -345,7 +345,7 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
   process.env["EVMINT_WRONG_MESSAGE"] = file;
   const refusals = [
     "for nobody here",
-    "chain.submit: its input .transaction is no bytes",
+    "chain.submit: its input .transaction is not bytes",
     "chain.submit: its input has a member sender",
   ].map((reason) => new RegExp(`^error rpc: RPC process is ended for its message .*RPC_PROCESS_MESSAGE.*${reason}`));
   const node = await startTestNode({

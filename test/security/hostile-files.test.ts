@@ -69,7 +69,7 @@ const READERS: Readonly<
   },
   "a state": {
     name: "state.json",
-    read: async (path) => (await createNode({ settings: { "dev.load-state": path } })).stop(),
+    read: async (path) => (await createNode({ settings: { "load-state": path } })).stop(),
   },
 };
 

@@ -162,7 +162,7 @@ function hashAt(start: Uint8Array): Hash {
 }
 
 /** @param start 32 bytes, or fewer, which zeros follow */
-export function startHash(start: Uint8Array): Hash {
+function startHash(start: Uint8Array): Hash {
   const bytes = new Uint8Array(32);
   bytes.set(start.subarray(0, 32));
   return hashFromBytes(bytes);

@@ -7,6 +7,7 @@ import type { Block, Withdrawal } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import { decodeTransaction } from "../../types/transaction/decode.ts";
+import { includedHash, isUnsigned } from "../../types/transaction/impersonation.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import type { AddressParts } from "../addresses/block-addresses.ts";
 import type { BlockRecord } from "../store/block-store.ts";
@@ -160,7 +161,7 @@ function changesReader(payload: Uint8Array): ByteReader {
 }
 
 /** As `decodeBlockRecord`, without the changes, which take as long as the rest. */
-export function decodeWithoutChanges(payload: Uint8Array): Omit<BlockRecord, "changes"> {
+function decodeWithoutChanges(payload: Uint8Array): Omit<BlockRecord, "changes"> {
   return allAtOnce(decodeInSteps(payload));
 }
 
@@ -307,7 +308,8 @@ export function decodeChangedKeys(payload: Uint8Array): Generator<Uint8Array> {
 function readItem(reader: ByteReader): RecordItem {
   const sender = reader.hex(20) as Address;
   const firstLogIndex = reader.varint();
-  const transaction = decodeTransaction(reader.block());
+  const decoded = decodeTransaction(reader.block());
+  const transaction = isUnsigned(decoded) ? { ...decoded, hash: includedHash(decoded.raw, sender) } : decoded;
   const receipt = readReceipt(reader, transaction.type);
   return { transaction, sender, receipt, firstLogIndex };
 }

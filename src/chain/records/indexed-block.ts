@@ -1,9 +1,10 @@
+import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { keccak256Hash } from "../../primitives/keccak.ts";
 import type { StateChanges } from "../../state/reader.ts";
 import { ByteReader } from "../../storage/byte-io.ts";
 import type { Header } from "../../types/header.ts";
 import type { Log } from "../../types/receipt.ts";
+import { includedHash } from "../../types/transaction/impersonation.ts";
 import { decodeHeader, decodePrefix, itemOffsetsAt } from "./block-record.ts";
 import { type ChangeRows, readChangesAndRows } from "./changes-record.ts";
 import { readReceiptLogs } from "./receipt-record.ts";
@@ -56,10 +57,11 @@ export function* readHashesAndLogs(payload: Uint8Array): Generator<void, Indexed
   const transactions: { readonly hash: Hash }[] = [];
   const receipts: IndexedReceipt[] = [];
   for (let left = prefix.transactionCount; left > 0; left--) {
-    reader.offset = offsets.u32() + CHECKSUM_LENGTH + SENDER_LENGTH;
+    reader.offset = offsets.u32() + CHECKSUM_LENGTH;
+    const sender = reader.hex(SENDER_LENGTH) as Address;
     // The number of the block's logs before.
     reader.varint();
-    transactions.push({ hash: keccak256Hash(reader.block()) });
+    transactions.push({ hash: includedHash(reader.block(), sender) });
     const logs = readReceiptLogs(reader);
     receipts.push(logs.length === 0 ? WITHOUT_LOGS : { logs });
     yield;

@@ -25,6 +25,7 @@ import { type CreateTrie, trieNodesOf } from "./nodes/computed-trie-nodes.ts";
 import { type PrunePlan, RetentionWork } from "./retention/retention.ts";
 import { StateFiles } from "./retention/state-file.ts";
 import type { HashedKeys } from "./state/hashed-keys.ts";
+import type { StatelessBlocks } from "./stateless-blocks.ts";
 import type { LogBlockStoreOptions } from "./store-options.ts";
 import { StoreView } from "./store-view.ts";
 import { WriteGuard } from "./write-guard.ts";
@@ -74,6 +75,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
   readonly #onClosed: () => void;
   readonly #onDamage: (error: Error) => void;
   readonly #createTrie: CreateTrie;
+  readonly #stateless: StatelessBlocks | undefined;
   #base: number | undefined;
   #head: Applied | undefined;
   readonly #retention: RetentionWork | undefined;
@@ -96,6 +98,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
       index: openIndex(options, log, caches.codes),
       createTrie,
       caches,
+      stateless: options.stateless,
       decodesHead: options.decodesHead,
       isWriter: true,
     });
@@ -106,6 +109,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
     this.#log = log;
     this.#failPoint = failPoint;
     this.#createTrie = createTrie;
+    this.#stateless = options.stateless;
     this.#onClosed = onClosed;
     this.#onDamage = onDamage;
     this.#guard = new WriteGuard(freeBytes);
@@ -217,7 +221,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
   }
 
   override stateBase(): number {
-    return Math.max(this.#base ?? 0, this.index.pruned.states.base);
+    return Math.max(this.#base ?? 0, this.#stateless?.last ?? 0, this.index.pruned.states.base);
   }
 
   override head(): number | undefined {
@@ -229,6 +233,21 @@ export class LogBlockStore extends StoreView implements BlockStore {
    * InvalidStateError, StateRootMismatchError for a base whose changes are not its state
    */
   append(record: BlockRecord, nodes: NodeBatch): void {
+    this.#append(record, nodes, (payload) => this.#log.append(payload));
+  }
+
+  /**
+   * Adds blocks as `append` does, and returns when all of them are on disk to stay: after a crash the first of them may be there alone. For a store that
+   * nobody reads yet.
+   */
+  appendAll(records: Iterable<readonly [BlockRecord, NodeBatch]>): void {
+    for (const [record, nodes] of records) {
+      this.#append(record, nodes, (payload) => this.#log.appendUnsynced(payload));
+    }
+    this.#guard.orPoison(() => this.#log.sync());
+  }
+
+  #append(record: BlockRecord, nodes: NodeBatch, write: (payload: Uint8Array) => number): void {
     this.#guard.assertWritable();
     const { number, parentHash } = record.block.header;
     invariant(
@@ -238,7 +257,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
     if (this.#head === undefined && number > 0) this.#assertWholeState(record);
     this.#failPoint("append:begin");
     const payload = encodeBlockRecord(record, this.#unchangedAccounts(record.changes));
-    const position = this.#log.append(payload);
+    const position = write(payload);
     const block = indexedBlock(record, { position, payload, end: this.#log.end });
     this.#failPoint("append:index");
     // The rows of a large block take longer to write than what waits may take at once, so they do not.
@@ -472,7 +491,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
   /** Asserts that the changes of a base are all of its state. @throws InvalidStateError, StateRootMismatchError */
   #assertWholeState(base: BlockRecord): void {
     assertWholeState(base.changes);
-    trieNodesOf(base, this.#createTrie(this.trieNodes), EMPTY_TRIE_ROOT);
+    trieNodesOf(base, this.#createTrie(this.trieNodes), EMPTY_TRIE_ROOT, this.#stateless);
   }
 
   /**

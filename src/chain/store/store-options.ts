@@ -4,6 +4,7 @@ import type { StoreCacheSizes } from "./cache-sizes.ts";
 import type { MergeLimits } from "./index/index-merge.ts";
 import type { CreateTrie } from "./nodes/computed-trie-nodes.ts";
 import type { RetentionOptions } from "./retention/retention.ts";
+import type { StatelessBlocks } from "./stateless-blocks.ts";
 
 export type LogBlockStoreOptions = {
   /** holds the block log */
@@ -28,6 +29,8 @@ export type LogBlockStoreOptions = {
   readonly addressIndex?: boolean;
   /** Called when building the index of addresses fails; the chain goes on without it. */
   readonly onAddressIndexFailure?: (error: unknown) => void;
+  /** The first blocks came without their states. */
+  readonly stateless?: StatelessBlocks | undefined;
   /** What is removed in the background; nothing if not given. */
   readonly retention?: RetentionOptions | undefined;
   /** Called when removing old blocks fails; the chain goes on without it. */

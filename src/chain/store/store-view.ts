@@ -16,6 +16,7 @@ import { BlockReader } from "./log/block-reader.ts";
 import { ComputedTrieNodes, type CreateTrie } from "./nodes/computed-trie-nodes.ts";
 import { HeadState, HistoricStates } from "./state/state-caches.ts";
 import { type StateSource, StoredState } from "./state/stored-state.ts";
+import type { StatelessBlocks } from "./stateless-blocks.ts";
 import { BlockPrunedError, StatePrunedError } from "./store-errors.ts";
 
 export type StoreViewModules = {
@@ -23,6 +24,7 @@ export type StoreViewModules = {
   readonly index: BlockIndex;
   readonly createTrie: CreateTrie;
   readonly caches: StoreCacheSizes;
+  readonly stateless?: StatelessBlocks | undefined;
   /** False: values of the newest state do not stay decoded. */
   readonly decodesHead?: boolean | undefined;
   /** The index is written by this thread: it ends with the newest block. Rows of another writer may be of blocks after the head. */
@@ -41,7 +43,7 @@ export abstract class StoreView implements ReadableBlockStore {
   protected readonly computed: ComputedTrieNodes;
   readonly #states: StateSource;
 
-  constructor({ log, index, createTrie, caches, decodesHead, isWriter }: StoreViewModules) {
+  constructor({ log, index, createTrie, caches, stateless, decodesHead, isWriter }: StoreViewModules) {
     const assertNotPruned = (number: number) => this.assertNotPruned(number, this.newestStateBase());
     /** @param read of a row, or of the log: the writer may have gone on by more blocks than it stores states of */
     const atHead = (table: VersionedTable) => ({
@@ -64,6 +66,7 @@ export abstract class StoreView implements ReadableBlockStore {
       createTrie,
       (number) => (number < (this.base() ?? 0) ? undefined : this.record(number)),
       (number) => this.stateAt(number),
+      stateless,
     );
     this.#states = {
       index,

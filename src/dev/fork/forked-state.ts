@@ -6,6 +6,8 @@ import type { Hash } from "../../primitives/hash.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import type { StateTrie } from "../../state/state-trie.ts";
+import { MissingTrieNodeError } from "../../trie/node-store.ts";
+import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { type ForkOfflineError, ForkUnsupportedError } from "./errors.ts";
 import type { RemoteCall } from "./remote-calls.ts";
 import type { RemoteState } from "./remote-state.ts";
@@ -143,16 +145,24 @@ function accountOf(remote: Account | undefined): Account | undefined {
 
 /**
  * `trie` under another name for one of its roots. The header of the forked block has the root of the remote state, of which only what this chain
- * adds is stored.
+ * adds is stored. Where the name is the root of the empty state, it means that one until `stored` is there.
  */
 export function aliasRoot(trie: StateTrie, stored: Hash, alias: Hash): StateTrie {
-  const named = (root: Hash) => (root === alias ? stored : root);
+  function at<T>(root: Hash, use: (root: Hash) => T): T {
+    if (root !== alias) return use(root);
+    try {
+      return use(stored);
+    } catch (error) {
+      if (alias !== EMPTY_TRIE_ROOT || !(error instanceof MissingTrieNodeError)) throw error;
+      return use(alias);
+    }
+  }
   return {
     update(parentRoot, changes, known) {
-      const { root, nodes } = trie.update(named(parentRoot), changes, known);
+      const { root, nodes } = at(parentRoot, (named) => trie.update(named, changes, known));
       return { root: root === stored ? alias : root, nodes };
     },
-    prefetch: (root, address, slots, known) => trie.prefetch(named(root), address, slots, known),
-    prove: (root, address, slots) => trie.prove(named(root), address, slots),
+    prefetch: (root, address, slots, known) => at(root, (named) => trie.prefetch(named, address, slots, known)),
+    prove: (root, address, slots) => at(root, (named) => trie.prove(named, address, slots)),
   };
 }

@@ -26,6 +26,6 @@ test("a home without a chain is an error, and nothing is made in it", (t) => {
 test("a block to fork without the nodes of its chain is an error", async (t) => {
   const home = mkdtempSync(join(tmpdir(), "evmint-open-"));
   t.after(() => rmSync(home, { recursive: true }));
-  const config = configOf(home, { dev: true, flags: { "dev.fork-block": "5" } });
+  const config = configOf(home, { dev: true, flags: { "fork-block": "5" } });
   await assert.rejects(openFork(config, { log: STRICT_LOGGER, timers: fatalTimers }), { code: "CONFIG_INVALID" });
 });

@@ -7,11 +7,13 @@ import { genesisBlock, genesisState } from "../../chain/genesis-block.ts";
 import { type GenesisDigest, openGenesisDigest } from "../../chain/genesis-digest.ts";
 import { StatePatches } from "../../chain/reader.ts";
 import { deferOn } from "../../chain/store/background-work.ts";
+import type { BlockRecord } from "../../chain/store/block-store.ts";
 import { type CacheSizes, divideCacheSize } from "../../chain/store/cache-sizes.ts";
 import { BULK_MERGE_LIMITS } from "../../chain/store/index/index-merge.ts";
 import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
 import { createMemoryBlockStore, openDiskBlockStore } from "../../chain/store/open-block-store.ts";
 import type { RetentionOptions } from "../../chain/store/retention/retention.ts";
+import type { StatelessBlocks } from "../../chain/store/stateless-blocks.ts";
 import type { LogBlockStoreOptions } from "../../chain/store/store-options.ts";
 import type { Config } from "../../config/config.ts";
 import { fundedDevAccounts, openDevGenesis } from "../../config/genesis/dev-genesis.ts";
@@ -20,6 +22,7 @@ import { readGenesisText } from "../../config/genesis/genesis-file.ts";
 import { dataPath, forkPointPath, genesisPath, isInMemory } from "../../config/home.ts";
 import { ForkUnsupportedError } from "../../dev/fork/errors.ts";
 import { loadForkChoice } from "../../dev/fork/fork-point.ts";
+import type { LoadedState } from "../../dev/state-dump.ts";
 import { NodeError } from "../../errors.ts";
 import { DEV_WALLET, type DevAccount, type DevWallet } from "../../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
@@ -28,10 +31,12 @@ import { LogTextCache } from "../../rpc/methods/json/log-text-cache.ts";
 import { createStateTrie, type StateTrie } from "../../state/state-trie.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Timers } from "../../telemetry/timers.ts";
+import { NodeBatch } from "../../trie/node-batch.ts";
 import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN } from "../../trie/node-cache.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
+import { loadedChain, storedLoadedBase, storeLoadedBase } from "../dev/loaded-state.ts";
 import type { Fork } from "./open-fork.ts";
 
 /** The chain of a home, held by this process until the store is closed. */
@@ -40,6 +45,8 @@ export type OpenChain = {
   /** What was set by hand; undefined where nobody may. */
   readonly patches: StatePatches | undefined;
   readonly fork: Fork | undefined;
+  /** Its first blocks came from a dump. */
+  readonly isLoaded: boolean;
   readonly store: LogBlockStore;
   readonly genesis: Genesis;
   readonly logTexts: LogTextCache;
@@ -74,10 +81,12 @@ export type OpenChainOptions = Pick<LogBlockStoreOptions, "segmentBytesMax" | "m
   /** Free disk space in place of the real one, for tests. */
   readonly freeBytes?: () => number;
   readonly fork?: Fork | undefined;
+  /** A dump whose blocks an empty store begins with. */
+  readonly loaded?: LoadedState | undefined;
 };
 
 /** The store holds another chain than the genesis file describes. */
-export class GenesisMismatchError extends NodeError {
+class GenesisMismatchError extends NodeError {
   readonly code = "GENESIS_MISMATCH";
   constructor(details: { readonly stored: string; readonly configured: string }) {
     super(
@@ -88,7 +97,7 @@ export class GenesisMismatchError extends NodeError {
 }
 
 /** There is no chain in this home yet. */
-export class HomeNotInitialisedError extends NodeError {
+class HomeNotInitialisedError extends NodeError {
   readonly code = "HOME_NOT_INITIALISED";
   constructor(details: { readonly home: string }) {
     super(`no chain in ${details.home}: run "evmintd init" first`, details);
@@ -102,7 +111,7 @@ export class HomeNotInitialisedError extends NodeError {
 export function openChain(
   config: Config,
   { log, timers }: { readonly log: Logger; readonly timers: Pick<Timers, "soon"> },
-  { fork, isBulk, checksForks = true, ...options }: OpenChainOptions = {},
+  { fork, loaded, isBulk, checksForks = true, ...options }: OpenChainOptions = {},
 ): OpenChain {
   if (fork === undefined && holdsFork(config)) {
     throw new ForkUnsupportedError("this home holds a forked chain, which only start can open", {
@@ -113,7 +122,9 @@ export function openChain(
   if (!config.dev && !existsSync(genesisPath(config.home))) {
     throw new HomeNotInitialisedError({ home: config.home });
   }
-  const alias = fork?.aliasRoot ?? ((trie: StateTrie) => trie);
+  const loading = loaded && loadedChain(loaded, openDevGenesis(config, undefined));
+  const loadedBase = loading ?? (config.dev && !isInMemory(config) ? storedLoadedBase(config.home) : undefined);
+  const alias = fork?.aliasRoot ?? loadedBase?.aliasRoot ?? ((trie: StateTrie) => trie);
   const shares = divideCacheSize(config.cache.bytes);
   // Each block is read once, and the newest one stays decoded whatever the limit.
   const caches = isBulk ? { ...shares, blocks: 0 } : shares;
@@ -123,6 +134,7 @@ export function openChain(
     createTrie: (nodes: TrieNodeReader) => alias(createStateTrie(nodes)),
     addressIndex: config.index.addresses,
     retention: retentionOf(config, options),
+    stateless: loadedBase?.stateless ?? (fork && statelessBase(fork)),
     ...(isBulk && { mergeLimits: BULK_MERGE_LIMITS, decodesHead: false }),
     ...options,
   };
@@ -140,10 +152,16 @@ export function openChain(
     const nodeCache = new ChunkedNodeCache(Math.max(caches.trieNodes, NODE_CACHE_BYTES_MIN));
     const stateTrie = alias(createChainStateTrie(store, { cache: nodeCache }));
     const resumed = store.head() !== undefined;
+    if (loading !== undefined) {
+      appendLoaded(loading, stateTrie, store);
+      if (!isInMemory(config)) storeLoadedBase(config.home, loading.stateless, loading.storedRoot);
+    }
     const { genesis, digest } = fork ? { genesis: fork.genesis } : genesisOf(config, store);
     const genesisHash = fork
       ? appendForkedBlock(fork, stateTrie, store)
-      : (resumed && digest?.hash()) || makeGenesis(genesis, store);
+      : loadedBase
+        ? store.blockHash(store.base()!)!
+        : (resumed && digest?.hash()) || makeGenesis(genesis, store);
     const stored = store.base() === 0 ? store.blockHash(0)! : genesisHash;
     if (stored !== genesisHash) {
       throw new GenesisMismatchError({ stored, configured: genesisHash });
@@ -175,7 +193,9 @@ export function openChain(
       trieNodes: nodeCache.bytes,
       logTexts: logTexts.bytes,
     });
-    return { chain, patches, fork, store, genesis, resumed, devAccounts, devWallet, logTexts, cacheBytes, checkForks };
+    const isLoaded = loadedBase !== undefined;
+    const opened = { chain, patches, fork, isLoaded, store, genesis, resumed };
+    return { ...opened, devAccounts, devWallet, logTexts, cacheBytes, checkForks };
   } catch (error) {
     store.close();
     throw error;
@@ -187,12 +207,28 @@ function holdsFork(config: Config): boolean {
   return (loadForkChoice(forkPointPath(config.home)) ?? null) !== null;
 }
 
+/** The forked block has what this chain adds to its state, and the remote root as the name of that. */
+function statelessBase({ base: { block } }: Fork): StatelessBlocks {
+  const { number: last, stateRoot } = block.header;
+  return { last, stateRoot };
+}
+
 /** Hash of the forked block, which an empty store begins with. */
 function appendForkedBlock({ base }: Fork, stateTrie: StateTrie, store: LogBlockStore): Hash {
   if (store.head() === undefined) {
     store.append(base, stateTrie.update(EMPTY_TRIE_ROOT, base.changes).nodes);
   }
   return base.block.hash;
+}
+
+/** The blocks of a dump, which an empty store begins with. */
+function appendLoaded({ records }: ReturnType<typeof loadedChain>, stateTrie: StateTrie, store: LogBlockStore): void {
+  function* withNodes(): Generator<readonly [BlockRecord, NodeBatch]> {
+    for (const [index, record] of records.entries()) {
+      yield [record, index === 0 ? stateTrie.update(EMPTY_TRIE_ROOT, record.changes).nodes : new NodeBatch()];
+    }
+  }
+  store.appendAll(withNodes());
 }
 
 /** Lets the fork know what this chain has changed, now and from now on. */

@@ -95,7 +95,7 @@ export type ProductionHooks = {
 };
 
 /** No block follows the head of this chain. */
-export class MissingRequestContractsError extends NodeError {
+class MissingRequestContractsError extends NodeError {
   readonly code = "GENESIS_REQUEST_CONTRACTS";
   constructor({ eip, address }: (typeof REQUEST_CONTRACTS)[number]) {
     super(

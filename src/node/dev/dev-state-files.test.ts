@@ -11,20 +11,21 @@ after(() => rmSync(folder, { recursive: true }));
 const STRANGER = "0x00000000000000000000000000000000000beef1";
 const WORD = `0x${"00".repeat(31)}07` as const;
 
-test("a dev chain leaves its accounts in a file, with which another begins", async () => {
+test("a dev chain leaves its accounts and blocks in a file, with which another begins", async () => {
   const file = join(folder, "state.json");
-  const first = await createNode({ settings: { "dev.dump-state": file } });
+  const first = await createNode({ settings: { "dump-state": file } });
   await first.setBalance(STRANGER, 5n);
   await first.setCode(STRANGER, "0x6001");
   await first.setStorageAt(STRANGER, 1, 7);
   const { address } = first.accounts[0]!;
-  await first.rpc.eth_sendTransaction({ from: address, to: STRANGER, value: 1n });
+  const sent = await first.rpc.eth_sendTransaction({ from: address, to: STRANGER, value: 1n });
   await first.stop();
 
   const home = join(folder, "home");
-  const options = { home, settings: { "dev.load-state": file } };
+  const options = { home, settings: { "load-state": file } };
   const second = await createNode(options);
-  assert.equal(await second.rpc.eth_blockNumber(), "0x0");
+  assert.equal(await second.rpc.eth_blockNumber(), "0x1");
+  assert.equal((await second.rpc.eth_getTransactionByHash(sent))?.blockNumber, "0x1");
   assert.equal(await second.rpc.eth_getBalance(STRANGER), "0x6");
   assert.equal(await second.rpc.eth_getCode(STRANGER), "0x6001");
   assert.equal(await second.rpc.eth_getStorageAt(STRANGER, "0x1"), WORD);
@@ -43,7 +44,7 @@ test("a dev chain leaves its accounts in a file, with which another begins", asy
 
 test("the file is written while the node runs, too", async () => {
   const file = join(folder, "running.json");
-  const settings = { "dev.dump-state": file, "dev.state-interval": "20ms" };
+  const settings = { "dump-state": file, "state-interval": "20ms" };
   await using node = await createNode({ settings });
   await node.setBalance(STRANGER, 5n);
   const balance = () => {
@@ -59,7 +60,7 @@ test("the file is written while the node runs, too", async () => {
 });
 
 test("a file that is missing or holds no state stops the start", async () => {
-  const start = (file: string) => createNode({ settings: { "dev.load-state": file } });
+  const start = (file: string) => createNode({ settings: { "load-state": file } });
   await assert.rejects(start(join(folder, "missing.json")), { code: "CONFIG_INVALID" });
   const file = join(folder, "other.json");
   writeFileSync(file, "[]");

@@ -1,8 +1,11 @@
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { createDevPort } from "../../adapters/dev-port.ts";
+import { LOG_FOLDER } from "../../chain/store/log/replace-log.ts";
 import type { Config } from "../../config/config.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
-import { dumpInSteps, FILE_DUMP_BYTES_MAX, unpackDump } from "../../dev/state-dump.ts";
+import { dataPath, isInMemory, pendingStatePath } from "../../config/home.ts";
+import { dumpInSteps, FILE_DUMP_BYTES_MAX, type LoadedState, unpackDump } from "../../dev/state-dump.ts";
 import { readRegularFile } from "../../storage/read-file.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
@@ -11,33 +14,54 @@ import type { Timers } from "../../telemetry/timers.ts";
 import { allAtOnce } from "../../threads/in-slices.ts";
 import { SharedSlices } from "../../threads/shared-slices.ts";
 import type { ChainRole } from "../chain/chain-role.ts";
+import { beginLoading } from "./loaded-state.ts";
+import { removeChain } from "./reset-home.ts";
 
 /** The files of anvil's format that a dev chain begins with and leaves. */
 export type DevStateFiles = {
-  /** Writes the file of `dev.dump-state` a last time. */
+  /** Writes the file of `--dump-state` a last time. */
   close(): Promise<void>;
 };
 
 /**
- * Loads `dev.load-state` into a chain that is new, and writes `dev.dump-state` every `dev.state-interval` and when the node stops.
- * @param role the chain, which a reset replaces
+ * The dump that the chain begins with: that of a load which was begun, or of `--load-state` where there is no chain yet. Once it is read, a crash does not
+ * leave a chain without it.
  * @throws InvalidConfigError for a file that cannot be read, or holds no state
  */
+export async function readDevState(config: Config, timers: Timers, log: Logger): Promise<LoadedState | undefined> {
+  const { dev: isDev, home, devChain } = config;
+  if (!isDev) return undefined;
+  const hasFiles = !isInMemory(config);
+  const isBegun = hasFiles && existsSync(pendingStatePath(home));
+  const { loadState } = devChain;
+  if (!isBegun && loadState === null) return undefined;
+  const file = isBegun ? pendingStatePath(home) : loadState!;
+  if (!isBegun && hasFiles && existsSync(join(dataPath(home), LOG_FOLDER))) {
+    log.info("state is not loaded: the chain exists", { file });
+    return undefined;
+  }
+  const bytes = read(file);
+  const state = await unpackDump(bytes, new SharedSlices(timers), FILE_DUMP_BYTES_MAX).catch((cause) => {
+    throw invalidState(`${file}: ${(cause as Error).message}`, cause);
+  });
+  if (isBegun) removeChain(home);
+  else if (hasFiles && state.blocks.length > 0) beginLoading(home, bytes);
+  log.info("state loaded", { file, accounts: state.edits.length, blocks: state.blocks.length });
+  return state;
+}
+
+/**
+ * Adds the accounts of a state without blocks to the new chain, and writes `--dump-state` every `--state-interval` and when the node stops.
+ * @param role the chain, which a reset replaces
+ */
 export async function openDevStateFiles(
-  { dev: isDev, devChain: { loadState, dumpState, stateIntervalMs } }: Config,
+  { dev: isDev, devChain: { dumpState, stateIntervalMs } }: Config,
   role: () => ChainRole,
+  state: LoadedState | undefined,
   { log, failures, timers }: { readonly log: Logger; readonly failures: Failures; readonly timers: Timers },
 ): Promise<DevStateFiles> {
-  if (!isDev || (loadState ?? dumpState) === null) return { async close() {} };
-  if (loadState !== null && role().opened.resumed) {
-    log.info("state is not loaded: the chain exists", { file: loadState });
-  } else if (loadState !== null) {
-    const edits = await unpackDump(read(loadState), new SharedSlices(timers), FILE_DUMP_BYTES_MAX).catch((cause) => {
-      throw invalidState(`${loadState}: ${(cause as Error).message}`, cause);
-    });
-    await devPortOf(role(), timers).edit({ edits });
-    log.info("state loaded", { file: loadState, accounts: edits.length });
-  }
+  if (!isDev || (state === undefined && dumpState === null)) return { async close() {} };
+  if (state !== undefined && !role().opened.isLoaded) await devPortOf(role(), timers).edit({ edits: state.edits });
   async function dump(): Promise<void> {
     // It is that of the last stop until the index was checked, which the file has.
     if (dumpState === null || role().store.isUnchecked) return;
@@ -73,6 +97,6 @@ function read(file: string): Uint8Array {
 }
 
 function invalidState(what: string, cause: unknown): InvalidConfigError {
-  const key = "dev.load-state";
+  const key = "load-state";
   return new InvalidConfigError(`${key}: ${what}`, { key }, { cause });
 }

@@ -6,7 +6,6 @@ import type { ForkChoice } from "../../dev/fork/fork-point.ts";
 import type { Forking } from "../../rpc/ports/dev.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Timers } from "../../telemetry/timers.ts";
-import { headerHash } from "../../types/header-codec.ts";
 import type { ChainRole } from "../chain/chain-role.ts";
 import { openChain } from "../chain/open-chain.ts";
 import { chooseFork, type Fork, type ForkModules, openFork } from "../chain/open-fork.ts";
@@ -31,7 +30,8 @@ export function createReset(
   const { role, whileIdle, replace, onFatal } = modules;
 
   async function begin(choice: ForkChoice, instance: InstanceId): Promise<void> {
-    if (isSameBeginning(role().opened.fork, choice)) {
+    const { fork: current, isLoaded } = role().opened;
+    if (!isLoaded && isSameBeginning(current, choice)) {
       await assertDevChain(role()).reset();
       instance.renew();
       return;
@@ -71,5 +71,5 @@ async function rehearse(config: Config, choice: ForkChoice, modules: ForkModules
 function isSameBeginning(fork: Fork | undefined, choice: ForkChoice): boolean {
   if (fork === undefined || choice === null) return fork === undefined && choice === null;
   const { point, urls = fork.urls } = choice;
-  return fork.base.block.hash === headerHash(point.header) && fork.urls.join() === urls.join();
+  return fork.base.block.hash === point.hash && fork.urls.join() === urls.join();
 }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { dataPath, forkPointPath, pendingResetPath } from "../../config/home.ts";
+import { dataPath, forkPointPath, loadedStatePath, pendingResetPath } from "../../config/home.ts";
 import { type ForkChoice, storeForkChoice } from "../../dev/fork/fork-point.ts";
 import { syncDirectory } from "../../storage/make-folder.ts";
 
@@ -16,11 +16,17 @@ export function beginReset(home: string, choice: ForkChoice): void {
 export function finishReset(home: string): void {
   const pending = pendingResetPath(home);
   if (!existsSync(pending)) return;
+  removeChain(home);
+  // Last: until then the removal is done again.
+  renameSync(pending, forkPointPath(home));
+  syncDirectory(dirname(pending));
+}
+
+/** Removes all that is of the chain of a home. */
+export function removeChain(home: string): void {
   const data = dataPath(home);
   for (const name of existsSync(data) ? readdirSync(data) : []) {
     if (name !== NOT_OF_CHAIN) rmSync(join(data, name), { recursive: true, force: true });
   }
-  // Last: until then the removal is done again.
-  renameSync(pending, forkPointPath(home));
-  syncDirectory(dirname(pending));
+  rmSync(loadedStatePath(home), { force: true });
 }

@@ -61,7 +61,7 @@ export type RpcServices = {
   readonly dappDb: DappDb;
   readonly compiler: Compiler;
   readonly verifiedContracts: VerifiedContracts;
-  /** Of `dev.artifacts`; undefined: none were named */
+  /** Of `--artifacts`; undefined: none were named */
   readonly artifacts: Contracts | undefined;
   readonly runtime: RuntimePort;
   readonly files: CallerFiles;
@@ -78,6 +78,7 @@ export type RpcServices = {
   readonly isListening: () => boolean;
   readonly readiness: () => Readiness;
   readonly reset: DevPort["reset"];
+  readonly loadState: DevPort["loadState"];
   readonly connectionSessions: (ports: ConnectionPorts) => ConnectionSessions;
 };
 
@@ -97,17 +98,18 @@ export class ChainRpc implements RpcTarget {
     this.#role = role;
     this.#services = services;
     const methods = createMethodRegistry(config);
-    const { fork } = role.opened;
+    const { fork, isLoaded } = role.opened;
     this.registry = fork ? forkedMethods(methods, forkedBlocksOf(fork)) : methods;
     this.#checkpoints = this.#createCheckpoints();
-    // Other threads follow the store, which has only a part of a forked chain's state.
-    this.#threads = fork
-      ? undefined
-      : createExecutionThreads(config, services.log.child("rpc"), role, {
-          metrics: services.metrics,
-          timers: services.machineTimers,
-          compiler: role.compiler,
-        });
+    // Other threads follow the store, which has only a part of a forked chain's state, and has that of a dump under another root.
+    this.#threads =
+      fork || isLoaded
+        ? undefined
+        : createExecutionThreads(config, services.log.child("rpc"), role, {
+            metrics: services.metrics,
+            timers: services.machineTimers,
+            compiler: role.compiler,
+          });
     this.ports = this.#createPorts();
     const { filters } = this.ports.sessions;
     services.metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => filters.size);
@@ -139,7 +141,8 @@ export class ChainRpc implements RpcTarget {
   #createPorts(): RpcPorts {
     const config = this.#config;
     const { pool, production, devChain, opened } = this.#role;
-    const { keys, files, runtime, whisper, lightClients, log, timers, machineTimers, reset, compiler } = this.#services;
+    const { keys, files, runtime, whisper, lightClients, log, timers, machineTimers, reset, loadState, compiler } =
+      this.#services;
     const { chain, suggestTip } = createChainView(config, log.child("rpc"), {
       core: this.#role,
       pool,
@@ -170,6 +173,7 @@ export class ChainRpc implements RpcTarget {
           timers,
         }),
         reset,
+        loadState,
         setForkUrl: ({ url }) => setForkUrl(config, opened.fork, url, machineTimers),
       },
       node: this.#createNodePort(chain),
@@ -237,6 +241,7 @@ export class ChainRpc implements RpcTarget {
       admin: createNodeAdmin(config, {
         core: this.#role,
         production,
+        pool: this.#role.pool,
         log,
         timers,
         files,

@@ -32,7 +32,7 @@ import { startRpcProcesses } from "../../processes/rpc-processes.ts";
 import { createRuntimePort } from "../../profiling/runtime-port.ts";
 import { createClientAdmission } from "../../rpc/methods/les/client-admission.ts";
 import { createMethodRegistry } from "../../rpc/methods/methods.ts";
-import type { Forking } from "../../rpc/ports/dev.ts";
+import type { DevPort, Forking } from "../../rpc/ports/dev.ts";
 import type { ExecutionPort } from "../../rpc/ports/execution.ts";
 import type { Readiness } from "../../rpc/ports/node.ts";
 import { createAuthenticator, type TokenKeys } from "../../rpc/transport/auth/authenticator.ts";
@@ -71,9 +71,10 @@ export type RpcRoleModules = {
   readonly readiness: () => Readiness;
   /** undefined: no TLS */
   readonly tls: TlsFiles | undefined;
-  /** Of `dev.artifacts`; undefined: none were named */
+  /** Of `--artifacts`; undefined: none were named */
   readonly artifacts: Contracts | undefined;
   readonly reset: (forking: Forking | undefined, instance: InstanceId) => Promise<void>;
+  readonly loadState: DevPort["loadState"];
 };
 
 /** Everything that answers calls: listeners, the processes behind them, the methods and what they use besides the chain. */
@@ -219,7 +220,8 @@ export class RpcRole {
   async #openServices(): Promise<RpcServices> {
     const config = this.#config;
     const resources = this.#resources;
-    const { role, log, metrics, failures, timers, machineTimers, readiness, reset, artifacts } = this.#modules;
+    const { role, log, metrics, failures, timers, machineTimers, readiness, reset, loadState, artifacts } =
+      this.#modules;
     const known = [...new Set([...createMethodRegistry(config).keys()].map(namespaceOf))];
     const endpoints = endpointsOf(config, known);
     const keys = this.#openKeys();
@@ -269,6 +271,7 @@ export class RpcRole {
       isListening: () => this.#isListening,
       readiness,
       reset: ({ forking }) => reset(forking, this.#instance),
+      loadState,
       connectionSessions: lastingConnectionSessions(config, log.child("rpc"), timers),
     };
   }

@@ -1,7 +1,7 @@
 import type { MineRequest } from "../../dev/dev-chain.ts";
 import type { DevSettings, NextBlock } from "../../dev/dev-settings.ts";
 import type { AccountEdit } from "../../dev/dev-state.ts";
-import type { StateDump } from "../../dev/state-dump.ts";
+import type { LoadedState, StateDump } from "../../dev/state-dump.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { MaybePromise } from "../../threads/maybe-promise.ts";
@@ -24,6 +24,11 @@ export interface DevPort {
   increaseTime(input: { readonly seconds: number }): MaybePromise<number>;
   /** Seconds by which the clock was moved. */
   setTime(input: { readonly timestamp: number }): MaybePromise<number>;
+  /**
+   * Adds the accounts of a dump to the newest state; where it has blocks, they replace those of the chain, unless that forks another one.
+   * @throws DevControlError
+   */
+  loadState(input: { readonly state: LoadedState }): Promise<void>;
   edit(input: { readonly edits: readonly AccountEdit[] }): MaybePromise<void>;
   /** Hashes of the new blocks. */
   mine(request: MineRequest): Promise<readonly Hash[]>;

@@ -138,6 +138,7 @@ const INPUTS: {
     removePeer: { id: "id" },
     trustPeer: { address: "id@host:1" },
     distrustPeer: { id: "id" },
+    clearPool: undefined,
     startListener: {
       kind: "ws",
       request: {
@@ -172,6 +173,7 @@ const INPUTS: {
     setNextBlock: {},
     increaseTime: { seconds: 1 },
     setTime: { timestamp: 1 },
+    loadState: { state: { edits: [], blocks: [] } },
     edit: { edits: [] },
     mine: { count: 1 } as never,
     snapshot: undefined,

@@ -1,6 +1,10 @@
 import type { Signature } from "../../crypto/secp256k1-backend.ts";
-import { type Address, addressFromBytes } from "../../primitives/address.ts";
-import { bigintToFixedBytes } from "../../primitives/bytes.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../../primitives/address.ts";
+import { bigintToFixedBytes, concatBytes } from "../../primitives/bytes.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { keccak256Hash } from "../../primitives/keccak.ts";
+import { encodeRlp } from "../../primitives/rlp.ts";
+import { decodeTransaction } from "./decode.ts";
 import type { Transaction } from "./transaction.ts";
 
 const ADDRESS_END = 1n << 160n;
@@ -17,4 +21,26 @@ export function impersonatingSignature(sender: Address): Signature {
 export function impersonatedSender({ r, s }: Pick<Transaction, "r" | "s">): Address | undefined {
   if (s !== 0n || r >= ADDRESS_END) return undefined;
   return addressFromBytes(bigintToFixedBytes(r, 20));
+}
+
+/** RLP of 0, which r and s of a transaction that anvil sends without a key are. A signature ends in these bytes once in 65,536. */
+const RLP_ZERO = 0x80;
+/** Encodings from here on are lists: of legacy transactions. */
+const RLP_LIST = 0xc0;
+
+/**
+ * Hash of an included transaction: keccak256 of its canonical form, and for one that anvil sent without a key, whose r and s are 0,
+ * keccak256 of its network form and the sender. Without the sender, two accounts would send the same transaction.
+ */
+export function includedHash(raw: Uint8Array, sender: Address): Hash {
+  if (raw.at(-1) !== RLP_ZERO || raw.at(-2) !== RLP_ZERO || !isUnsigned(decodeTransaction(raw))) {
+    return keccak256Hash(raw);
+  }
+  const network = raw[0]! >= RLP_LIST ? raw : encodeRlp(raw);
+  return keccak256Hash(concatBytes(network, addressToBytes(sender)));
+}
+
+/** Whether r and s are 0, as in what anvil sends without a key. */
+export function isUnsigned({ r, s }: Pick<Transaction, "r" | "s">): boolean {
+  return r === 0n && s === 0n;
 }

@@ -14,12 +14,14 @@ import type { BlockIndex } from "../index/block-index.ts";
 import type { Applied } from "../index/block-rows.ts";
 import { type CreateTrie, trieNodesOf } from "../nodes/computed-trie-nodes.ts";
 import { restoreOldestState, type StateFiles } from "../retention/state-file.ts";
+import { rootOf, type StatelessBlocks } from "../stateless-blocks.ts";
 import { IndexMismatchError, StateRootMismatchError } from "../store-errors.ts";
 import type { WriteGuard } from "../write-guard.ts";
 
 const REPLAY_BYTES_MAX = 8 << 20;
 
 export type ReplayOptions = {
+  readonly stateless?: StatelessBlocks | undefined;
   /** Rows are committed whenever so much of the log was read; 8 MiB if not given. */
   readonly replayBytesMax?: number;
   /** Called with bytes of the log after each commit. */
@@ -61,7 +63,7 @@ export function replayLog(options: ReplayOptions, modules: ReplayModules): Repla
   }
   const known = applied ?? restored(base, modules);
   const start = known?.number ?? (base ?? 0) - 1;
-  if (known === undefined && base === 0) loadGenesis(modules);
+  if (known === undefined && base === 0 && options.stateless === undefined) loadGenesis(modules);
   const head = replay(base ?? 0, index.applied()?.number ?? start, options, modules);
   return { base, head, blocks: (head?.number ?? start) - start };
 }
@@ -104,7 +106,7 @@ function restored(base: number | undefined, modules: ReplayModules): Applied | u
 function replay(
   base: number,
   applied: number,
-  { onReplay, replayBytesMax = REPLAY_BYTES_MAX }: ReplayOptions,
+  { onReplay, replayBytesMax = REPLAY_BYTES_MAX, stateless }: ReplayOptions,
   { log, kv, index, createTrie, guard }: ReplayModules,
 ): Applied | undefined {
   const first = Math.max(base, index.merge.mergedBlocks);
@@ -114,18 +116,18 @@ function replay(
   const records = log.records(before?.end ?? 0);
   let trie: Pick<StateTrie, "update"> | undefined;
   let head = before && appliedOf(before);
-  let root = before === undefined ? EMPTY_TRIE_ROOT : decodeHeader(before.payload).stateRoot;
+  let root = before === undefined ? EMPTY_TRIE_ROOT : rootOf(decodeHeader(before.payload), stateless);
   for (let next = records.next(); !next.done; ) {
     const written: IndexedBlock[] = [];
     for (let bytes = 0; !next.done && bytes < replayBytesMax; next = records.next()) {
       if (head !== undefined && head.number + 1 === interrupted) break;
       const { position, payload, end } = next.value;
       const record = decodeIndexedParts(payload);
-      const { number, stateRoot } = record.block.header;
+      const { number } = record.block.header;
       assertFollows(record.block, head, base, position);
       trie ??= createTrie(index.trieNodes);
-      const nodes = trieNodesOf(record, trie, root);
-      root = stateRoot;
+      const nodes = trieNodesOf(record, trie, root, stateless);
+      root = rootOf(record.block.header, stateless);
       const indexed = { executed: record, rows: record.rows, position, end };
       if (number > applied) written.push(indexed);
       index.remember(indexed, nodes);

@@ -9,6 +9,7 @@ import type { TrieNodeReader } from "../../../trie/node-store.ts";
 import type { Block } from "../../../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
 import type { BlockRecord } from "../block-store.ts";
+import { rootOf, type StatelessBlocks } from "../stateless-blocks.ts";
 import { StateRootMismatchError } from "../store-errors.ts";
 
 /** The trie that computes nodes again, over those that are there. */
@@ -22,6 +23,7 @@ export class ComputedTrieNodes {
   readonly #createTrie: CreateTrie;
   readonly #recordOf: (number: number) => BlockRecord | undefined;
   readonly #stateAt: (number: number) => StateReader;
+  readonly #stateless: StatelessBlocks | undefined;
   /** The nodes of blocks `first` to `last`, which has this hash. */
   #computed: { readonly first: number; readonly last: number; readonly hash: Hash; nodes: TrieNodeOverlay } | undefined;
 
@@ -29,10 +31,12 @@ export class ComputedTrieNodes {
     createTrie: CreateTrie,
     recordOf: (number: number) => BlockRecord | undefined,
     stateAt: (number: number) => StateReader,
+    stateless: StatelessBlocks | undefined,
   ) {
     this.#createTrie = createTrie;
     this.#recordOf = recordOf;
     this.#stateAt = stateAt;
+    this.#stateless = stateless;
   }
 
   /**
@@ -70,11 +74,12 @@ export class ComputedTrieNodes {
    */
   compute(first: number, last: number, known: TrieNodeReader, keep: (nodes: NodeBatch) => void): void {
     const trie = this.#createTrie(known);
-    let root = this.#recordOf(first - 1)?.block.header.stateRoot ?? EMPTY_TRIE_ROOT;
+    const parent = this.#recordOf(first - 1)?.block.header;
+    let root = parent === undefined ? EMPTY_TRIE_ROOT : rootOf(parent, this.#stateless);
     for (let number = first; number <= last; number++) {
       const record = this.#known(number);
-      keep(trieNodesOf(record, trie, root));
-      root = record.block.header.stateRoot;
+      keep(trieNodesOf(record, trie, root, this.#stateless));
+      root = rootOf(record.block.header, this.#stateless);
     }
   }
 
@@ -93,8 +98,10 @@ export function trieNodesOf(
   { block, changes }: { readonly block: Pick<Block, "header">; readonly changes: StateChanges },
   trie: Pick<StateTrie, "update">,
   parentRoot: Hash,
+  stateless?: StatelessBlocks,
 ): NodeBatch {
-  const { number, stateRoot } = block.header;
+  const { number } = block.header;
+  const stateRoot = rootOf(block.header, stateless);
   const { root, nodes } = trie.update(parentRoot, changes);
   if (root === stateRoot) return nodes;
   throw new StateRootMismatchError({ number, computed: root, stored: stateRoot });

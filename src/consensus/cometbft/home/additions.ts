@@ -1,5 +1,6 @@
 import { parse, TomlError } from "smol-toml";
 import { NodeError } from "../../../errors.ts";
+import { isJsonObject } from "../../../primitives/shape.ts";
 
 /** The operator's additions to CometBFT's configuration have a key that the node decides, that does not exist, or a value of another kind. */
 class EngineAdditionsError extends NodeError {
@@ -131,7 +132,7 @@ function collect(table: object, prefix: string, file: string, into: Map<string, 
   for (const [key, value] of Object.entries(table) as [string, unknown][]) {
     const path = `${prefix}${key}`;
     const kind = Object.hasOwn(FREE_KEYS, path) ? FREE_KEYS[path] : undefined;
-    const isTable = typeof value === "object" && value !== null && !Array.isArray(value);
+    const isTable = isJsonObject(value);
     if (kind === undefined && isTable && !isOwnedWhole(path)) {
       collect(value, `${path}.`, file, into);
       continue;

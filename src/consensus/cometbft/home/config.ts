@@ -33,7 +33,7 @@ type EngineConfig = {
 };
 
 /** How a node finds peers besides those it stays connected to, and how many it takes. */
-export type PeerExchange = {
+type PeerExchange = {
   /** Addresses of peers are asked of peers and passed on. */
   readonly isEnabled: boolean;
   /** Nodes that are asked for addresses, `id@host:port`. */
@@ -178,7 +178,7 @@ function isFastPace(blockTimeMs: number): boolean {
  * Voting power of a validator. CometBFT does not fetch blocks for one without which no two thirds are left, and computes that with a third of the
  * power in integers: with a power of 1 each of up to five counted as such, and had to catch up block by block.
  */
-export const VALIDATOR_POWER = 10;
+const VALIDATOR_POWER = 10;
 
 /** What CometBFT's genesis says of a chain. */
 type EngineGenesis = {

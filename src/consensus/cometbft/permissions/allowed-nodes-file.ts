@@ -1,5 +1,6 @@
 import { type Stats, statSync } from "node:fs";
 import { NodeError } from "../../../errors.ts";
+import { isJsonObject } from "../../../primitives/shape.ts";
 import { readTextFile } from "../../../storage/read-file.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
 
@@ -82,7 +83,7 @@ function readAllowedNodes(file: string): ReadonlySet<string> {
   } catch (cause) {
     throw fail("is no JSON", cause);
   }
-  if (typeof nodes !== "object" || nodes === null || Array.isArray(nodes)) {
+  if (!isJsonObject(nodes)) {
     throw fail('is no object such as {"ID": "name"}');
   }
   for (const [id, name] of Object.entries(nodes)) {

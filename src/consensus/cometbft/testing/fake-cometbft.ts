@@ -25,7 +25,7 @@ export const STEPS = ["prepared", "processed", "decided", "finalized", "stored",
 export type Step = (typeof STEPS)[number];
 
 /** Something over which CometBFT does not start, or stops its consensus. */
-export class FakeFailure extends Error {}
+class FakeFailure extends Error {}
 
 /** What remains of max_bytes for transactions in CometBFT's blocks with so many validators. */
 const MAX_TX_BYTES = (8 << 20) - 637 - 94 - 4 * 3_358;

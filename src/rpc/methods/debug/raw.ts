@@ -8,7 +8,7 @@ import type { Block } from "../../../types/block.ts";
 import { encodeBlock } from "../../../types/block-codec.ts";
 import { encodeHeader } from "../../../types/header-codec.ts";
 import { encodeReceipt } from "../../../types/receipt-codec.ts";
-import { type BlockSelector, blockSelector, byHash } from "../../ports/block-selector.ts";
+import { type BlockSelector, blockSelector, byHash, numberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { array, data, type JsonText, nullable, rawJsonOf, string } from "../../transport/codec.ts";
 import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
@@ -18,10 +18,9 @@ import { listInSteps } from "../json/list-in-steps.ts";
 import { dataText, joinedJson } from "../json/write.ts";
 import type { JsonSessions, Sessions } from "../sessions.ts";
 import { assertBlock } from "./database.ts";
-import { numberOrTag } from "./state.ts";
 
 /** `debug_getRaw*` ignore `requireCanonical`, as geth does. */
-export function rawSelector(block: BlockSelector): BlockSelector {
+function rawSelector(block: BlockSelector): BlockSelector {
   return typeof block === "object" ? byHash(block.blockHash) : block;
 }
 
@@ -29,7 +28,7 @@ export function rawSelector(block: BlockSelector): BlockSelector {
  * An unknown number is no error for `debug_getRaw*`, an unknown hash is.
  * @throws UnknownBlockError with geth's text, which prints the hash as a Go byte list
  */
-export function assertNotByHash(block: BlockSelector, what: "block" | "header"): void {
+function assertNotByHash(block: BlockSelector, what: "block" | "header"): void {
   if (typeof block !== "object") return;
   throw new UnknownBlockError(`${what} #[${hashToBytes(block.blockHash).join(" ")}] not found`);
 }

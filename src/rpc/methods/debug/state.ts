@@ -4,36 +4,18 @@ import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../../primitives/hash.ts";
 import { inSlices, StepWork } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
-import { type BlockNumberOrTag, blockNumberOrTag, blockSelector } from "../../ports/block-selector.ts";
+import { type BlockNumberOrTag, blockSelector, numberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { InspectionPort } from "../../ports/inspection.ts";
-import {
-  address,
-  boolean,
-  data,
-  type JsonText,
-  jsonInteger,
-  lenientInteger,
-  type ParamCodec,
-  rawJson,
-} from "../../transport/codec.ts";
+import { address, boolean, data, type JsonText, jsonInteger, rawJson } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { dataText, joinedJson, plainText } from "../json/write.ts";
 import type { JsonSessions } from "../sessions.ts";
 import { DebugError } from "./database.ts";
 
-/** A block number as JSON number or QUANTITY, or a tag: geth's older methods took the first, its newer ones take the others. */
-export const numberOrTag: ParamCodec<BlockNumberOrTag> = {
-  ...(blockNumberOrTag.schema && {
-    schema: { title: "block", oneOf: [{ type: "integer" }, blockNumberOrTag.schema] },
-  }),
-  decode: (value, field) =>
-    typeof value === "number" ? lenientInteger.decode(value, field) : blockNumberOrTag.decode(value, field),
-};
-
 /** The most accounts of one answer, in geth as well. */
-export const DUMP_ACCOUNTS_MAX = 256;
+const DUMP_ACCOUNTS_MAX = 256;
 
 /** geth's JSON of a dump, in steps: keys sorted, hashes of the top without prefix. */
 export function* dumpTextInSteps({

@@ -153,7 +153,7 @@ export const reset = controlMethods({
   handle: ({ options }, { dev }: DevModules) => dev.reset({ forking: options }),
 });
 
-/** Every account with code and storage, as gzip of the JSON that anvil loads; never with older states, which anvil adds where it is told to. */
+/** Every account with code and storage, and the blocks with their transactions, as gzip of the JSON that anvil loads; never with older states, which anvil adds where it is told to. */
 export const dumpState = controlMethods({
   names: bothNames("dumpState"),
   params: { preserveHistoricalStates: optional(boolean) },
@@ -164,7 +164,10 @@ export const dumpState = controlMethods({
 
 type LoadSessions = Pick<Sessions, "sendLock"> & JsonSessions["sessions"];
 
-/** Adds the accounts of a dump of ours or anvil's to the newest state; true. */
+/**
+ * Loads a dump of ours or anvil's; true. Its blocks are the chain's from then on, up to the newest of them, without states before that one; its accounts are added
+ * to those that are there. A dump without blocks, and any on a fork, adds its accounts alone.
+ */
 export const loadState = controlMethods({
   names: bothNames("loadState"),
   params: { state: data },
@@ -172,7 +175,7 @@ export const loadState = controlMethods({
   async handle({ state }, { dev, sessions }: DevModules & { readonly sessions: LoadSessions }) {
     // Half a megabyte unpacks to sixty-four, and to ten times that as values: one of all callers at a time.
     return sessions.sendLock.run("state", async () => {
-      await dev.edit({ edits: await unpackDump(state, sessions.slices.json) });
+      await dev.loadState({ state: await unpackDump(state, sessions.slices.json) });
       return true;
     });
   },

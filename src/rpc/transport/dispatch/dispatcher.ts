@@ -177,7 +177,8 @@ export class Dispatcher<Modules> {
 
   /** Reads a body that is not plain; a reply where it cannot be read. Of a large one each step takes some milliseconds, and so do its parameters after the last. */
   *#readInSteps(body: Buffer, context: RequestContext): Generator<undefined, ReadBody | Reply | undefined> {
-    if (skipBlanks(body, 0) === body.length) return undefined;
+    // Over IPC blanks are between values; a frame of a WebSocket is a value, as in geth.
+    if (context.transport !== "ws" && skipBlanks(body, 0) === body.length) return undefined;
     try {
       const { ids, items, end } = scanJson(body, this.#limits);
       context.inputBytes = body.length + VALUE_BYTES * items;

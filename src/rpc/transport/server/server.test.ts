@@ -525,6 +525,20 @@ test("WebSocket: a message over the limit closes with 1009, no JSON with 1003 af
   assert.equal(await closed, 1003);
 });
 
+for (const [name, frame] of [
+  ["nothing", ""],
+  ["blanks", " \n"],
+] as const) {
+  test(`WebSocket: a frame of ${name} is no JSON`, async () => {
+    const { ws } = await start();
+    const socket = await openWs(ws);
+    const closed = closeCode(socket);
+    socket.send(frame);
+    assert.equal(JSON.parse(await nextMessage(socket)).error.code, -32700);
+    assert.equal(await closed, 1003);
+  });
+}
+
 test("WebSocket: a binary frame is read as the text in it", async () => {
   const { ws } = await start();
   const binary = await openWs(ws);

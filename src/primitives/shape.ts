@@ -1,27 +1,33 @@
-/** Checks of plain data that another process sent. What is not of a shape is a fault with its place. */
+/** Checks of plain data that this program did not make: files, messages of other processes, answers of other nodes. */
 
-/** What is wrong, as a phrase that names the place; undefined: nothing. */
+/** The fault of a value as a phrase that begins with its place; undefined where it has the shape. */
 export type Shape = (value: unknown) => string | undefined;
 
 export const nothing: Shape = (value) => (value === undefined ? undefined : "is there");
-export const text: Shape = (value) => (typeof value === "string" ? undefined : "is no text");
-export const finite: Shape = (value) => (Number.isFinite(value) && (value as number) >= 0 ? undefined : "is no amount");
+export const text: Shape = (value) => (typeof value === "string" ? undefined : "is not a text");
+export const finite: Shape = (value) =>
+  Number.isFinite(value) && (value as number) >= 0 ? undefined : "is not an amount";
+export const bool: Shape = (value) => (typeof value === "boolean" ? undefined : "is not a boolean");
 export const whole: Shape = (value) =>
-  Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "is no count";
+  Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "is not a count";
 
 export function textOf(charsMax: number): Shape {
   return (value) => text(value) ?? ((value as string).length > charsMax ? "is too long" : undefined);
 }
 
+export function matching(pattern: RegExp): Shape {
+  return (value) => text(value) ?? (pattern.test(value as string) ? undefined : "has another form");
+}
+
 export function bytesOf(bytesMax: number): Shape {
   return (value) => {
-    if (!(value instanceof Uint8Array)) return "is no bytes";
+    if (!(value instanceof Uint8Array)) return "is not bytes";
     return value.byteLength > bytesMax ? "is too long" : undefined;
   };
 }
 
 export function oneOf(values: readonly unknown[]): Shape {
-  return (value) => (values.includes(value) ? undefined : "is none of those that there are");
+  return (value) => (values.includes(value) ? undefined : "is not one of the allowed values");
 }
 
 export function optional(shape: Shape): Shape {
@@ -30,7 +36,7 @@ export function optional(shape: Shape): Shape {
 
 export function listOf(shape: Shape, countMax = Number.POSITIVE_INFINITY): Shape {
   return (value) => {
-    if (!Array.isArray(value)) return "is no list";
+    if (!Array.isArray(value)) return "is not a list";
     if (value.length > countMax) return "is too long";
     for (const [index, each] of value.entries()) {
       const fault = shape(each);
@@ -43,7 +49,7 @@ export function listOf(shape: Shape, countMax = Number.POSITIVE_INFINITY): Shape
 /** Members by any name. */
 export function recordOf(shape: Shape): Shape {
   return (value) => {
-    if (!isPlainObject(value)) return "is no object";
+    if (!isPlainObject(value)) return "is not an object";
     for (const [name, each] of Object.entries(value)) {
       const fault = shape(each);
       if (fault !== undefined) return `.${name} ${fault}`;
@@ -52,16 +58,26 @@ export function recordOf(shape: Shape): Shape {
   };
 }
 
-/** These members and no others; one that may be undefined may be absent. */
-export function object(members: Readonly<Record<string, Shape>>): Shape {
-  const names = Object.keys(members);
+/** These members and any others; one that may be undefined may be absent. */
+export function members(shapes: Readonly<Record<string, Shape>>): Shape {
+  const entries = Object.entries(shapes);
   return (value) => {
-    if (!isPlainObject(value)) return "is no object";
-    for (const name of names) {
-      const fault = members[name]!(value[name]);
+    if (!isPlainObject(value)) return "is not an object";
+    for (const [name, shape] of entries) {
+      const fault = shape(value[name]);
       if (fault !== undefined) return `.${name} ${fault}`;
     }
-    for (const name of Object.keys(value)) if (!Object.hasOwn(members, name)) return `has a member ${name}`;
+    return undefined;
+  };
+}
+
+/** These members and no others; one that may be undefined may be absent. */
+export function object(shapes: Readonly<Record<string, Shape>>): Shape {
+  const known = members(shapes);
+  return (value) => {
+    const fault = known(value);
+    if (fault !== undefined) return fault;
+    for (const name of Object.keys(value as object)) if (!Object.hasOwn(shapes, name)) return `has a member ${name}`;
     return undefined;
   };
 }
@@ -102,6 +118,14 @@ export function plain(weightMax: number, depthMax: number): Shape {
   };
 }
 
+/** A JSON object, not an array. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An object without a class: neither an array nor what structured clones make of maps, sets and bytes. */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -158,6 +158,7 @@ export const PORT_METHODS = {
   dev: {
     settings: STAYS,
     configure: STAYS,
+    setChainId: STAYS,
     setNextBlock: STAYS,
     increaseTime: STAYS,
     setTime: STAYS,

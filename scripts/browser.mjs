@@ -23,7 +23,6 @@ const REPLACED = [
 const ABSENT = [
   "src/calls/execution-threads.ts",
   "src/calls/speculation-threads.ts",
-  "src/chain/store/index/genesis-thread.ts",
   "src/dev/fork/remote-thread.ts",
   "src/processes/rpc-processes.ts",
   "src/services/solidity-compiler.ts",

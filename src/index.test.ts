@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createPublicClient, createWalletClient, custom } from "viem";
+import { fakeContext } from "../test/support/cli/fake-context.ts";
 import { init } from "./cli/commands/init.ts";
-import { fakeContext } from "./cli/testing/fake-context.ts";
 import { createNode, type EvmintNode } from "./index.ts";
 
 const ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
@@ -167,7 +167,7 @@ test("a node in memory writes no chain to disk, and is stopped at the end of its
   {
     await using node = await createNode({
       home: folder,
-      settings: { "dev.in-memory": "true", "ipc.enable": "true" },
+      settings: { "in-memory": "true", "ipc.enable": "true" },
     });
     provider = node.provider;
     assert.deepEqual(

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { StopsWhenDisposed } from "./adapters/async-disposable.ts";
 import type { InProcessProvider } from "./adapters/provider-types.ts";
+import { DEV_FLAG_OPTIONS } from "./config/dev-flags.ts";
 import { UnknownConfigKeyError } from "./config/errors.ts";
 import { genesisPath } from "./config/home.ts";
 import { loadConfig } from "./config/load.ts";
@@ -42,7 +43,7 @@ export type CreateNodeOptions = {
     /** Proofs of its state: where the node serves them (`auto`, the default), demanded, or not asked for. */
     readonly verify?: "auto" | "on" | "off";
   };
-  /** Settings by their key in `app.toml`, as flags would give them: `{ "consensus.block-time": "1s" }`. */
+  /** Settings by their key in `app.toml`, and flags of a dev chain by their name: `{ "consensus.block-time": "1s", accounts: "3" }`. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly log?: Logger;
 };
@@ -88,7 +89,7 @@ export async function createNode(options: CreateNodeOptions = {}): Promise<Evmin
   const { dev = options.home === undefined || !existsSync(genesisPath(options.home)) } = options;
   // Made when something is written to it: most nodes in memory never do.
   const home = options.home ?? join(tmpdir(), `evmint-${randomUUID()}`);
-  const inMemory = { "dev.in-memory": String(options.home === undefined) };
+  const inMemory = { "in-memory": String(options.home === undefined) };
   const flags = { ...EMBEDDED, ...inMemory, ...forkFlags(fork), ...listenerFlags(settings), ...settings };
   const { config } = loadConfig({ home, dev, flags, flagsSource: "settings of createNode", environment: {} });
   const node = await startNode(config, log);
@@ -114,8 +115,8 @@ function forkFlags(fork: CreateNodeOptions["fork"]): Readonly<Record<string, str
   const { url, blockNumber, verify } = fork;
   return {
     "dev.fork-url": typeof url === "string" ? url : url.join(),
-    ...(blockNumber !== undefined && { "dev.fork-block": String(blockNumber) }),
-    ...(verify !== undefined && { "dev.fork-verify": verify }),
+    ...(blockNumber !== undefined && { "fork-block": String(blockNumber) }),
+    ...(verify !== undefined && { "fork-verify": verify }),
   };
 }
 
@@ -129,7 +130,7 @@ function listenerFlags(settings: Readonly<Record<string, string>>): Readonly<Rec
 function assertOptions(options: object): void {
   for (const key of Object.keys(options)) {
     if (OPTION_NAMES.some((name) => name === key)) continue;
-    const isSetting = OPTIONS.some((option) => option.key === key);
+    const isSetting = [...OPTIONS, ...DEV_FLAG_OPTIONS].some((option) => option.key === key);
     throw new UnknownConfigKeyError({
       key,
       source: "createNode",

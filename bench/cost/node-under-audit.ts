@@ -1,10 +1,11 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { WebSocket } from "ws";
 import { freePort } from "../../test/support/free-port.ts";
 import { until } from "../../test/support/until.ts";
 
@@ -26,36 +27,26 @@ export type Cost = {
   readonly answer: string;
 };
 
-/** What a caller sends: a body for JSON-RPC, or the path of another route. */
-export type Attack = { readonly path: string; readonly body?: string };
+/** What a caller sends: a body for JSON-RPC, the path of another route, or messages of one WebSocket. */
+export type Attack =
+  | { readonly path: string; readonly body?: string }
+  | { readonly messages: readonly (string | Uint8Array)[] };
 
-/** A node in a process of its own that tells what each request cost it. */
-export type NodeUnderAudit = {
-  readonly port: number;
-  readonly child: ReturnType<typeof spawn>;
-  call(method: string, params?: readonly unknown[]): Promise<unknown>;
-  cost(attack: Attack): Promise<Cost>;
-  /** Calls of functions that a request needs; the node is slower from the first one on. */
-  functionCalls(attack: Attack): Promise<number>;
-  stop(): Promise<void>;
+/** A process that was started with the probe. */
+export type Probed = {
+  readonly child: ChildProcess;
+  /** What `act` costs its main thread. */
+  cost(act: () => Promise<{ readonly bytes: number; readonly text: string }>): Promise<Cost>;
+  /** Calls of functions and turns of loops that `act` needs; the process is slower from the first one on. */
+  countedWork(act: () => Promise<unknown>): Promise<number>;
+  end(): Promise<void>;
 };
 
-export async function startNodeUnderAudit(args: readonly string[] = []): Promise<NodeUnderAudit> {
-  const home = mkdtempSync(join(tmpdir(), "evmint-cost-"));
-  const [port, wsPort] = [await freePort(), await freePort()];
-  const settings = {
-    home,
-    "json-rpc.address": `127.0.0.1:${port}`,
-    "json-rpc.ws-address": `127.0.0.1:${wsPort}`,
-    "json-rpc.api": "all",
-    "log.level": "silent",
-  };
-  const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-  const child = spawn(
-    process.execPath,
-    ["--expose-gc", "--import", PROBE, ENTRY, "start", "--dev", ...flags, ...args],
-    { stdio: ["ignore", "ignore", "inherit", "ipc"] },
-  );
+/** @param args of Node.js, the program's first */
+export function startProbed(args: readonly string[]): Probed {
+  const child = spawn(process.execPath, ["--expose-gc", "--import", PROBE, ...args], {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   const exited = once(child, "exit");
 
   /** One command at a time. */
@@ -68,6 +59,51 @@ export async function startNodeUnderAudit(args: readonly string[] = []): Promise
     ])) as [{ value: T }];
     return value;
   }
+
+  return {
+    child,
+    async cost(act) {
+      await probe("begin");
+      const { bytes, text } = await act();
+      const measured = await probe<Pick<Cost, "longestMs" | "cpuMs" | "grownBytes">>("end");
+      return { ...measured, answerBytes: bytes, answer: text.slice(0, 200) };
+    },
+    async countedWork(act) {
+      await probe("count");
+      await act();
+      return probe<number>("count");
+    },
+    async end() {
+      child.kill("SIGTERM");
+      await exited;
+    },
+  };
+}
+
+/** A node in a process of its own that tells what each request cost it. */
+export type NodeUnderAudit = {
+  readonly port: number;
+  readonly child: ChildProcess;
+  call(method: string, params?: readonly unknown[]): Promise<unknown>;
+  cost(attack: Attack): Promise<Cost>;
+  countedWork(attack: Attack): Promise<number>;
+  stop(): Promise<void>;
+};
+
+export async function startNodeUnderAudit(args: readonly string[] = []): Promise<NodeUnderAudit> {
+  const home = mkdtempSync(join(tmpdir(), "evmint-cost-"));
+  const [port, wsPort] = [await freePort(), await freePort()];
+  const settings = {
+    home,
+    "json-rpc.address": `127.0.0.1:${port}`,
+    "json-rpc.ws-address": `127.0.0.1:${wsPort}`,
+    "json-rpc.api": "all",
+    "log.level": "silent",
+    // Its lines for people are of dev chains alone.
+    "log.format": "json",
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+  const probed = startProbed([ENTRY, "start", "--dev", ...flags, ...args]);
 
   async function call(method: string, params: readonly unknown[] = []): Promise<unknown> {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -85,31 +121,50 @@ export async function startNodeUnderAudit(args: readonly string[] = []): Promise
       ),
     "the first answer of the node",
   );
+  const act = (attack: Attack) => () =>
+    "messages" in attack ? sendMessages(wsPort, attack.messages) : send(port, attack);
   return {
     port,
-    child,
+    child: probed.child,
     call,
-    async cost(attack) {
-      await probe("begin");
-      const { bytes, text } = await send(port, attack);
-      const measured = await probe<Pick<Cost, "longestMs" | "cpuMs" | "grownBytes">>("end");
-      return { ...measured, answerBytes: bytes, answer: text.slice(0, 200) };
-    },
-    async functionCalls(attack) {
-      await probe("count");
-      await send(port, attack);
-      return probe<number>("count");
-    },
+    cost: (attack) => probed.cost(act(attack)),
+    countedWork: (attack) => probed.countedWork(act(attack)),
     async stop() {
-      child.kill("SIGTERM");
-      await exited;
+      await probed.end();
       rmSync(home, { recursive: true, force: true });
     },
   };
 }
 
+const LAST_CALL = { jsonrpc: "2.0", id: "last", method: "web3_clientVersion", params: [] };
+
+/** Ends with the answer to a call after the messages, or with the connection. */
+async function sendMessages(port: number, messages: readonly (string | Uint8Array)[]) {
+  const ws = new WebSocket(`ws://127.0.0.1:${port}`, { perMessageDeflate: false });
+  await once(ws, "open");
+  let bytes = 0;
+  let text = "";
+  await new Promise<void>((resolve) => {
+    ws.on("message", (data: Buffer) => {
+      bytes += data.length;
+      if (data.length < 300 && data.includes('"last"')) resolve();
+      else if (text === "") text = data.toString("utf8");
+    });
+    ws.once("close", () => resolve());
+    ws.once("error", () => resolve());
+    for (const message of messages) ws.send(message);
+    ws.send(JSON.stringify(LAST_CALL));
+  });
+  ws.terminate();
+  return { bytes, text };
+}
+
 /** @param keptCharsMax of the answer; the rest is counted */
-function send(port: number, { path, body }: Attack, keptCharsMax = 200): Promise<{ bytes: number; text: string }> {
+function send(
+  port: number,
+  { path, body }: { readonly path: string; readonly body?: string },
+  keptCharsMax = 200,
+): Promise<{ bytes: number; text: string }> {
   return new Promise((resolve, reject) => {
     const sent = request(
       {

@@ -34,14 +34,14 @@ const post = (method, params) =>
     session.post(method, params, (error, result) => (error ? reject(error) : resolve(result))),
   );
 
-/** Calls of functions since the last time. */
-async function takeCalls() {
+/** Calls of functions, and turns of the blocks in them, since the last time. */
+async function takeCounts() {
   const { result } = await post("Profiler.takePreciseCoverage");
-  let calls = 0;
+  let counts = 0;
   for (const { functions } of result) {
-    for (const { ranges } of functions) calls += ranges[0].count;
+    for (const { ranges } of functions) for (const { count } of ranges) counts += count;
   }
-  return calls;
+  return counts;
 }
 
 const COMMANDS = {
@@ -85,9 +85,9 @@ const COMMANDS = {
       session = new Session();
       session.connect();
       await post("Profiler.enable");
-      await post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
+      await post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
     }
-    return takeCalls();
+    return takeCounts();
   },
 };
 

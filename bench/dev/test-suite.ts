@@ -80,7 +80,7 @@ function targets(project: string): readonly (readonly [name: string, run: RunOnc
     [IN_PROCESS, async () => runSuite(project, { SUITE_TARGET: "evmint" })],
     [FLOOR, async () => runSuite(project, { SUITE_TARGET: "replay", ...answers })],
     ["evmint over HTTP", overHttp(startEvmint)],
-    ["evmint in memory over HTTP", overHttp(() => startEvmint({ extraArguments: ["--dev.in-memory"] }))],
+    ["evmint in memory over HTTP", overHttp(() => startEvmint({ extraArguments: ["--in-memory"] }))],
     ["anvil over HTTP", overHttp(startAnvil)],
     [
       "Hardhat 3 in process",

@@ -83,7 +83,7 @@ async function delayed(url: string, roundTripMs: number) {
 
 type OwnRun = {
   readonly url: string;
-  /** of `dev.fork-verify` */
+  /** of `--fork-verify` */
   readonly verify: string;
   readonly token: string;
   readonly rounds: number;

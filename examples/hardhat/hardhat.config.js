@@ -4,7 +4,7 @@ import hardhatNodeTestRunner from "@nomicfoundation/hardhat-node-test-runner";
 import hardhatViem from "@nomicfoundation/hardhat-viem";
 import { defineConfig } from "hardhat/config";
 
-// evmintd start --dev --dev.in-memory
+// evmintd start --dev --in-memory
 export default defineConfig({
   plugins: [hardhatNodeTestRunner, hardhatViem, hardhatNetworkHelpers],
   networks: {

@@ -43,7 +43,7 @@ export async function recordExamples({ slow }: Sessions): Promise<Examples> {
   const r = new Recorder();
   const artifacts = mkdtempSync(join(tmpdir(), "evmint-artifacts-"));
   writeArtifacts(artifacts);
-  const ofDevChain = { "dev.timestamp": GENESIS_TIME, "dev.artifacts": artifacts };
+  const ofDevChain = { timestamp: GENESIS_TIME, artifacts: artifacts };
   await onNode(r, { dev: true, settings: ofDevChain }, async (node) => {
     const ws = await WsClient.open(node.wsUrl);
     r.send = async (method, params) => {

@@ -9,10 +9,17 @@ const PASSPHRASE = "correct horse";
 const KEY = `0x${"12".repeat(32)}`;
 
 export async function inspectProcess(r: Recorder, { block }: World) {
-  for (const name of ["debug_memStats", "debug_gcStats", "debug_freeOSMemory", "debug_chaindbCompact"]) {
+  for (const name of [
+    "debug_memStats",
+    "debug_gcStats",
+    "debug_freeOSMemory",
+    "debug_chaindbCompact",
+    "debug_clearTxpool",
+  ]) {
     await r.example(name);
   }
   await r.example("debug_chaindbProperty");
+  await r.example("debug_discoveryV4Table");
   await r.example("debug_setGCPercent", 100);
   await r.example("debug_setMemoryLimit", -1);
   await r.example("debug_stacks", "running && !waiting");

@@ -44,7 +44,7 @@ const FEES = {
 const [alice, bob, carol] = DEV_KEYS.map((key) => privateKeyToAccount(key)) as [Account, Account, Account];
 type Account = ReturnType<typeof privateKeyToAccount>;
 
-/** Writes the token as a file of `dev.artifacts` into `folder`. */
+/** Writes the token as a file of `--artifacts` into `folder`. */
 export function writeArtifacts(folder: string): void {
   const { bytecode, runtime: deployedBytecode } = artifact;
   const text = JSON.stringify({ contractName: "Token", abi, bytecode, deployedBytecode });

@@ -73,7 +73,7 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   FORK_REMOTE_OFFLINE: "Start with `dev.fork-url` again, so that what is missing can be fetched.",
   FORK_REMOTE_PROOF: "Do not trust this node: name another `dev.fork-url`.",
   FORK_REMOTE_PRUNED: "Name an archive node in `dev.fork-url`, or fork a newer block.",
-  FORK_REMOTE_UNVERIFIABLE: "Name a node that serves `eth_getProof`, or set `dev.fork-verify` to `auto`.",
+  FORK_REMOTE_UNVERIFIABLE: "Name a node that serves `eth_getProof`, or set `--fork-verify` to `auto`.",
   FORK_SCHEDULE_CHANGED:
     "Put the fork back as it was in `config/genesis.json`, or remove the blocks that were executed by the old rules (`evmintd rollback`).",
   FORK_UNSUPPORTED: "Do without it on a forked chain.",
@@ -198,7 +198,7 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
     "Use a tracer of [debug](../rpc/debug-traces.md) (`callTracer`, `prestateTracer`, …) or JavaScript with `result` and `fault`.",
   TRACE_NOT_TRACEABLE: "Check the hash, and ask for a block after the first.",
   TRACE_SCRIPT_FAILED: "Correct the script: the text has its error.",
-  TRACE_TIMEOUT: "Name a longer `timeout`, up to `json-rpc.trace-timeout-limit`.",
+  TRACE_TIMEOUT: "Name a longer `timeout`, up to 60 s.",
   TRACE_TOO_LARGE: "Leave out memory and storage, set `limit`, or use `callTracer`.",
   TRIE_NODE_MISSING: "Ask for a newer block, or an archive node.",
   TX_DEPLOYER_NOT_ALLOWED: "Ask those who run the network for the permission.",

@@ -1,3 +1,4 @@
+import { DEV_FLAG_OPTIONS } from "../../src/config/dev-flags.ts";
 import { environmentName, OPTIONS } from "../../src/config/schema.ts";
 import type { Option } from "../../src/config/value-types.ts";
 import { byteSize, duration } from "../../src/config/value-types.ts";
@@ -25,7 +26,9 @@ export function settingsPage(): string {
     const rows = OPTIONS.filter((option) => groupOf(option) === group).map(rowOf);
     return `\n## ${group || "General"}\n\n${table(["key", "default", "takes", "meaning"], rows)}`;
   });
-  return `${HEAD}${sections.join("")}\n${LIMITS_HEAD}\n${limitsTable()}`;
+  const flags = DEV_FLAG_OPTIONS.map(({ key, ...option }) => rowOf({ ...option, key: `--${key}` }));
+  const devFlags = `\n${DEV_FLAGS_HEAD}\n${table(["flag", "default", "takes", "meaning"], flags)}`;
+  return `${HEAD}${sections.join("")}${devFlags}\n${LIMITS_HEAD}\n${limitsTable()}`;
 }
 
 function groupOf({ key }: Option<unknown>): string {
@@ -39,13 +42,19 @@ function rowOf({ key, type, default: value, dev, description }: Option<unknown>)
   return [`\`${key}\``, shown + withDev, type.expects, description];
 }
 
+const DEV_FLAGS_HEAD = `## Flags of a dev chain
+
+They shape a dev chain: flags of \`evmintd start --dev\` and \`evmintd anvil\`, and settings of \`createNode\` (\`settings: { accounts: "3" }\`). They have no line in \`app.toml\` and no
+environment variable.
+`;
+
 const LIMITS_HEAD = `## Fixed limits
 
 Bounds that are no setting: constants of the source, each with its reason.
 `;
 
 /** `export const NAME_LIMITS = { … } as const` with the comment above it. */
-const DECLARATION = /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*export const (\w+_LIMITS) = \{\n([\s\S]*?)\n\} as const;/g;
+const DECLARATION = /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*(?:export )?const (\w+_LIMITS) = \{\n([\s\S]*?)\n\} as const;/g;
 /** `name: 64 * 2 ** 20,` with the comment above it, if there is one. */
 const MEMBER = /^ {2}(?:\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*)?(\w+): ([\d_ *]+),$/gm;
 

@@ -63,6 +63,7 @@ export const MENU = [
     "Operations",
     [
       "docs/operations/README.md",
+      "docs/operations/commands.md",
       "docs/operations/sizing.md",
       "docs/operations/one-machine.md",
       "docs/operations/network.md",
@@ -95,6 +96,7 @@ export const MENU = [
       "docs/storm.md",
       "docs/processes-and-threads.md",
       "docs/caches.md",
+      "docs/performance.md",
       "docs/adr/README.md",
       "CHANGELOG.md",
     ],

@@ -65,7 +65,10 @@ const ENGINE = [
   "src/processes/",
   "src/primitives/",
   "src/rpc/transport/server/",
-  "src/storage/",
+  "src/storage/kv",
+  "src/storage/lmdb-",
+  "src/storage/lock",
+  "src/storage/log-follower",
   "src/tracing/js/",
   "test/e2e/acceptance",
   "test/e2e/compiled-contracts",
@@ -79,13 +82,26 @@ const ENGINE = [
   "test/sessions/",
 ];
 
+/** Of those the ones that take longest. A change runs them on the oldest and the newest version, the nightly run on all. */
+const ENGINE_SLOW = [
+  "src/rpc/transport/server/connection-ends",
+  "src/storage/lmdb-check",
+  "test/e2e/compiled-contracts",
+  "test/e2e/execution-threads",
+  "test/e2e/limits/",
+  "test/e2e/rpc-processes",
+];
+
+/** Networks with the real CometBFT, which EVMINT_COMETBFT=1 runs. */
+const COMETBFT = /^test\/network\/(?!manual)[^/]+$/;
+
 /** Modules that tests run in processes of their own (test/support/test-program.ts). */
 export const PROGRAMS: readonly string[] = [
-  "src/cli/testing/run-fake-node.ts",
-  "src/cli/testing/run-main.ts",
-  "src/storage/testing/follow-rows.ts",
-  "src/storage/testing/lock-holder.ts",
-  "src/wasm/testing/compile-calls.ts",
+  "test/support/cli/run-fake-node.ts",
+  "test/support/cli/run-main.ts",
+  "test/support/storage/follow-rows.ts",
+  "test/support/storage/lock-holder.ts",
+  "test/support/wasm/compile-calls.ts",
   "test/crash/migration-victim.ts",
   "test/crash/writer.ts",
   "test/network/faults/sampler-program.ts",
@@ -105,8 +121,16 @@ const startsWithOneOf = (paths: readonly string[]) => (file: string) => paths.so
 export const isLong = startsWithOneOf(LONG);
 export const isNightly = startsWithOneOf(NIGHTLY);
 export const isOverProcesses = startsWithOneOf(OVER_PROCESSES);
-export const dependsOnEngine = startsWithOneOf(ENGINE);
+export const needsCometBft = (file: string) => COMETBFT.test(file);
+const dependsOnEngine = startsWithOneOf(ENGINE);
+const isSlowOnEngines = startsWithOneOf(ENGINE_SLOW);
 const isAlone = startsWithOneOf(ALONE);
+
+/** Of `files` those that a change runs on another version of Node.js than that of all tests. */
+export function onVersion(files: readonly string[], version: string): string[] {
+  const isNewest = version === NODE_VERSIONS.at(-1);
+  return files.filter((file) => dependsOnEngine(file) && (isNewest || !isSlowOnEngines(file)));
+}
 
 /** All test files below src/ and test/, as paths below `root`. `node --test` takes globs only from Node.js 21. */
 export function testFiles(root: string): string[] {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { invariant } from "../errors.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import { hardforkAt } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
@@ -12,10 +13,11 @@ import { readRegularFile, UnusableFileError } from "../storage/read-file.ts";
 import type { Timers } from "../telemetry/timers.ts";
 import { inSlices } from "../threads/in-slices.ts";
 import { SharedSlices } from "../threads/shared-slices.ts";
-import { textString } from "../tracing/json-writer.ts";
+import type { TraceText } from "../tracing/json-writer.ts";
 import { createJsonLogger } from "../tracing/struct-logger.ts";
 import { BlockReplay } from "../tracing/trace-block.ts";
 import { createTraceBudget, NotTraceableError, TracingFailedError } from "../tracing/trace-budget.ts";
+import type { TracerFactory } from "../tracing/tracer-config.ts";
 import type { Block, ExecutedBlock } from "../types/block.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
@@ -30,7 +32,7 @@ const BLOCK_FILE_BYTES_MAX = 64 << 20;
 type Modules = {
   readonly core: Pick<ChainParts, "reader" | "store" | "execution">;
   readonly production: Pick<ProductionParts, "badBlocks">;
-  readonly execution: Pick<ExecutionPort, "traceRawBlock">;
+  readonly execution: Pick<ExecutionPort, "traceRawBlock" | "traceBlock" | "traceTransaction">;
   readonly files: CallerFiles;
   readonly timers: Pick<Timers, "now" | "deferred">;
 };
@@ -66,6 +68,22 @@ export function createBlockInspection(
     }
     const target = { block, ...(senders && { senders }), parentState: reader.stateAt(number - 1), blockHash };
     return { replay: new BlockReplay(target, execution), parent };
+  }
+
+  /** Lines of a block that was rejected, which no other thread has: a transaction a slice. @param wanted its index; all where it is negative */
+  async function* badTraces(block: Block, wanted: number, request: TraceRequest): AsyncGenerator<[number, TraceText]> {
+    const { replay, parent } = replayOf(block);
+    const base = { number: parent.number, hash: block.header.parentHash };
+    const factory: TracerFactory = (_config, traced) => createJsonLogger(request, traced);
+    const options = { ...request, memoryBytesMax, budget: budgetOf(request), factory };
+    for (let index = 0; index < block.transactions.length; index++) {
+      await slices.next();
+      assertStands(reader, base);
+      options.budget.assertInTime();
+      if (wanted < 0 || index === wanted) yield [index, replay.trace(options)];
+      else replay.skip();
+      if (index === wanted) return;
+    }
   }
 
   return {
@@ -111,31 +129,36 @@ export function createBlockInspection(
       }
       return roots;
     },
-    writeStandardTraces({ hash, which, request: { txHash, ...request } }) {
-      const block = which === "bad" ? badBlock(hash) : reader.block(hash)?.block;
+    async writeStandardTraces({ hash, which, request: { txHash, ...config } }) {
+      const number = which === "bad" ? undefined : reader.numberOf(hash);
+      const executed = number === undefined ? undefined : await reader.blockInSlices(number, slices);
+      const block = which === "bad" ? badBlock(hash) : executed?.block;
       if (block === undefined) throw new NotTraceableError(`block ${hash} not found`);
-      if (txHash !== undefined && block.transactions.every((tx) => tx.hash !== txHash)) {
+      const wanted = block.transactions.findIndex((tx) => tx.hash === txHash);
+      if (txHash !== undefined && wanted < 0) {
         throw new NotTraceableError(`transaction ${txHash} not found in block`);
       }
-      const { replay } = replayOf(block);
-      const options = {
-        ...request,
-        memoryBytesMax,
-        budget: budgetOf(request),
-        factory: (_config: unknown, seen: Parameters<typeof createJsonLogger>[1]) => createJsonLogger(request, seen),
-      };
       const paths: string[] = [];
-      for (const [index, tx] of block.transactions.entries()) {
-        if (txHash !== undefined && tx.hash !== txHash) {
-          options.budget.assertInTime();
-          replay.skip();
-          continue;
+      const write = async (index: number, text: TraceText) => {
+        const path = files.forWriting(traceFileName(block, index, config));
+        const file = await open(path, "wx", 0o600);
+        try {
+          for (const piece of typeof text === "string" ? [Buffer.from(text)] : text) await file.writeFile(piece);
+        } finally {
+          await file.close();
         }
-        const text = replay.trace(options);
-        const path = files.forWriting(traceFileName(block, index, request));
-        writeFileSync(path, textString(text), { flag: "wx", mode: 0o600 });
         paths.push(path);
-        if (tx.hash === txHash) break;
+      };
+      const request: TraceRequest = { ...config, asLines: true };
+      if (which === "bad") {
+        for await (const [index, text] of badTraces(block, wanted, config)) await write(index, text);
+      } else if (txHash !== undefined) {
+        await write(wanted, await port.traceTransaction({ hash: txHash, request }));
+      } else {
+        for (const [index, trace] of (await port.traceBlock({ at: hash, request })).entries()) {
+          invariant("result" in trace, "only scripts fail alone");
+          await write(index, trace.result);
+        }
       }
       return paths;
     },

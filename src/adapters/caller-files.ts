@@ -2,6 +2,7 @@ import { lstatSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, normalize, relative } from "node:path";
 import type { Config } from "../config/config.ts";
+import { NodeError } from "../errors.ts";
 import { AdminError, FileNameError } from "../rpc/methods/admin/node.ts";
 import { makeFolder } from "../storage/make-folder.ts";
 
@@ -40,7 +41,7 @@ export function createCallerFiles({ home, files }: Pick<Config, "home" | "files"
   }
 
   return {
-    forWriting(name) {
+    forWriting: refusedBySystem((name) => {
       const path = pathOf(name);
       makeFolder(folder);
       assertNoLinks(folder, dirname(path));
@@ -50,15 +51,28 @@ export function createCallerFiles({ home, files }: Pick<Config, "home" | "files"
         throw new AdminError("location would overwrite an existing file");
       }
       return path;
-    },
-    forReading(name) {
+    }),
+    forReading: refusedBySystem((name) => {
       const path = pathOf(name);
       const found = lstatSync(path, { throwIfNoEntry: false });
       if (found === undefined) throw new AdminError(`no file ${name}`);
       assertInside(path);
       if (!found.isFile()) throw new FileNameError("not a regular file");
       return path;
-    },
+    }),
+  };
+}
+
+/** A name that is too long, or one below a file, is the caller's fault: the system says so, and no handler has crashed. */
+function refusedBySystem(find: (name: string) => string): (name: string) => string {
+  return (name) => {
+    try {
+      return find(name);
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      if (cause instanceof NodeError || code === undefined) throw cause;
+      throw new FileNameError(`the system refuses it (${code})`, {}, { cause });
+    }
   };
 }
 

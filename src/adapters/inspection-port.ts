@@ -8,6 +8,8 @@ import type { InspectionPort } from "../rpc/ports/inspection.ts";
 import { UnknownBlockError } from "../rpc/transport/errors.ts";
 import type { StateReader } from "../state/reader.ts";
 import type { Timers } from "../telemetry/timers.ts";
+import { inSlices } from "../threads/in-slices.ts";
+import { SharedSlices } from "../threads/shared-slices.ts";
 import { BlockReplay } from "../tracing/trace-block.ts";
 import { createTraceBudget, NotTraceableError, type TraceBudget } from "../tracing/trace-budget.ts";
 import { MissingTrieNodeError } from "../trie/node-store.ts";
@@ -28,13 +30,14 @@ export function createInspectionPort(
   modules: {
     readonly core: Pick<ChainParts, "reader" | "store" | "execution">;
     readonly production: Pick<ProductionParts, "badBlocks" | "rewind">;
-    readonly execution: Pick<ExecutionPort, "traceRawBlock">;
+    readonly execution: Pick<ExecutionPort, "traceRawBlock" | "traceBlock" | "traceTransaction">;
     readonly files: CallerFiles;
     readonly timers: Pick<Timers, "now" | "deferred">;
   },
 ): InspectionPort {
   const { trace } = limits;
   const { reader, store, execution } = modules.core;
+  const slices = new SharedSlices(modules.timers);
   const createBudget = () => createTraceBudget({ timeoutMs: trace.timeoutMs, charsMax: trace.bytesMax });
   /** Of work on the state after a block that takes several turns. */
   function budgetOf({ block: { hash, header } }: ExecutedBlock) {
@@ -57,7 +60,7 @@ export function createInspectionPort(
     throw new UnknownBlockError(`block ${name} not found`);
   }
 
-  function stateBefore({ block, senders }: ExecutedBlock, index: number, budget: TraceBudget) {
+  async function stateBefore({ block, senders }: ExecutedBlock, index: number, budget: TraceBudget) {
     const { number } = block.header;
     if (number === 0) throw new NotTraceableError("no transaction in genesis");
     const parentState = reader.stateAt(number - 1);
@@ -68,7 +71,10 @@ export function createInspectionPort(
     }
     const blockHash = (wanted: number) => reader.blockHash(wanted);
     const replay = new BlockReplay({ block, senders, parentState, blockHash }, execution);
+    const base = { number: number - 1, hash: block.header.parentHash };
     for (let i = 0; i < index; i++) {
+      if (slices.isOver()) await slices.next();
+      assertStands(reader, base);
       budget.assertInTime();
       replay.skip();
     }
@@ -109,10 +115,10 @@ export function createInspectionPort(
         }
       }
     },
-    storageRange({ at, txIndex, address, start, slotsMax }) {
+    async storageRange({ at, txIndex, address, start, slotsMax }) {
       const budget = createBudget();
-      const state = stateBefore(known(at), txIndex, budget);
-      const range = storageRange(state, address, start, slotsMax);
+      const state = await stateBefore(known(at), txIndex, budget);
+      const range = await inSlices(storageRange(state, address, start, slotsMax), slices);
       budget.take(SLOT_CHARS * range.slots.length);
       return range;
     },

@@ -17,12 +17,13 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Timers } from "../telemetry/timers.ts";
 import type { CallerFiles } from "./caller-files.ts";
 import { nodeIdentity } from "./node-identity.ts";
-import type { ChainParts, ProductionParts } from "./parts.ts";
+import type { ChainParts, PoolParts, ProductionParts } from "./parts.ts";
 import { namespacesOf } from "./rpc-endpoints.ts";
 
 export type NodeAdminModules = {
   readonly core: Pick<ChainParts, "chain" | "execution">;
   readonly production: Pick<ProductionParts, "engine" | "badBlocks" | "withoutEngine">;
+  readonly pool: { readonly mempool: Pick<PoolParts["mempool"], "clear"> };
   readonly log: Logger;
   readonly timers: Timers;
   readonly files: CallerFiles;
@@ -40,7 +41,7 @@ export type NodeAdminModules = {
 };
 
 /** Whisper's own peers. */
-export type WhisperNetwork = {
+type WhisperNetwork = {
   /** Where they reach this node; none when it does not listen. */
   addresses(): readonly string[];
   /** Ids of those that are connected. */
@@ -111,6 +112,8 @@ export function createNodeAdmin(
     removePeer: ({ id }) => changePeers((network) => network.removePeer(id)),
     trustPeer: ({ address }) => changePeers((network) => network.trustPeer(address)),
     distrustPeer: ({ id }) => changePeers((network) => network.distrustPeer(id)),
+
+    clearPool: () => modules.pool.mempool.clear(),
 
     adminInfo: () => describeNode(config, { chain, engine }, server(), modules.whisper()),
 

@@ -8,6 +8,7 @@ import { JsonWriter, type TraceText } from "../tracing/json-writer.ts";
 import { createTracers } from "../tracing/native-tracers.ts";
 import { BlockFrames } from "../tracing/parity/parity-tracer.ts";
 import { traceCalls, traceRawTransaction } from "../tracing/parity/trace-calls.ts";
+import { createJsonLogger } from "../tracing/struct-logger.ts";
 import {
   BlockReplay,
   type BlockToTrace,
@@ -18,6 +19,7 @@ import {
 import { createTraceBudget, NotTraceableError, type TraceBudget } from "../tracing/trace-budget.ts";
 import { traceBundles, traceCall } from "../tracing/trace-call.ts";
 import type { TraceOptions } from "../tracing/trace-message.ts";
+import type { TracerFactory } from "../tracing/tracer-config.ts";
 import type { Block, ExecutedBlock } from "../types/block.ts";
 import { decodeBlock } from "../types/block-codec.ts";
 import type { ChainParts } from "./parts.ts";
@@ -55,7 +57,8 @@ export function createTraceMethods(
       timeoutMs: Math.min(request.timeoutMs ?? trace.timeoutMs, trace.timeoutMsMax),
       charsMax: trace.bytesMax,
     });
-    return { ...request, tracers, budget, memoryBytesMax };
+    const factory: TracerFactory = (_config, traced) => createJsonLogger(request, traced);
+    return { ...request, tracers, budget, memoryBytesMax, ...(request.asLines && { factory }) };
   }
 
   function targetOf(block: Block, senders?: ExecutedBlock["senders"]): BlockToTrace {

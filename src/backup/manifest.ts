@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { NodeError } from "../errors.ts";
+import { bool, isJsonObject, listOf, matching, members, text, whole } from "../primitives/shape.ts";
 import { readTextFile } from "../storage/read-file.ts";
 import { replaceFile } from "../storage/replace-file.ts";
 
@@ -85,7 +86,7 @@ export function readManifest(directory: string): Manifest {
 
 function parseManifest(text: string, path: string): Manifest {
   const parsed = parseJson(text);
-  if (!isRecord(parsed)) throw new BackupDamagedError(`${path} is damaged`, { path });
+  if (!isJsonObject(parsed)) throw new BackupDamagedError(`${path} is damaged`, { path });
   const { sha256, ...manifest } = parsed;
   if (manifest["format"] !== BACKUP_FORMAT) {
     throw new BackupDamagedError(
@@ -95,9 +96,11 @@ function parseManifest(text: string, path: string): Manifest {
       },
     );
   }
-  if (sha256 !== digestOf(manifest) || !isManifest(manifest))
+  const { log } = manifest as Manifest;
+  if (sha256 !== digestOf(manifest) || MANIFEST(manifest) !== undefined || log.length === 0) {
     throw new BackupDamagedError(`${path} is damaged`, { path });
-  return manifest;
+  }
+  return manifest as Manifest;
 }
 
 /** Of the JSON text, so that a digit that changed on the disk is found. */
@@ -113,64 +116,30 @@ function parseJson(text: string): unknown {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** A path below a folder, as this program writes it: names of letters, digits, dots, dashes and underscores, none of them only dots. */
 const PATH = /^(?!.*(?:^|\/)\.+(?:\/|$))[\w.-]+(?:\/[\w.-]+)*$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 const HASH = /^0x[0-9a-f]{64}$/;
 
 /** Whether a path is one that a backup can name. */
-export function isBackupPath(path: unknown): path is string {
-  return typeof path === "string" && PATH.test(path);
+export function isBackupPath(path: string): boolean {
+  return PATH.test(path);
 }
 
-function isManifest(value: Fields): value is Fields & Manifest {
-  const { program, logFormat, createdAt, hasKeys, head, log, states, files } = value;
-  return (
-    typeof program === "string" &&
-    isCount(logFormat) &&
-    typeof createdAt === "string" &&
-    typeof hasKeys === "boolean" &&
-    isBlockName(head) &&
-    isListOf(log, isSegment) &&
-    log.length > 0 &&
-    isListOf(states, isState) &&
-    isListOf(files, isHomeFile)
-  );
-}
+const PATHS = matching(PATH);
+const BLOCK_NAME = members({ number: whole, hash: matching(HASH) });
+const STORED = { stored: PATHS, bytes: whole, sha256: matching(SHA256) };
+const MANIFEST = members({
+  program: text,
+  logFormat: whole,
+  createdAt: text,
+  hasKeys: bool,
+  head: BLOCK_NAME,
+  log: listOf(members({ ...STORED, name: PATHS, first: whole, tip: BLOCK_NAME, tipAt: whole })),
+  states: listOf(members({ ...STORED, name: PATHS, number: whole })),
+  files: listOf(members({ ...STORED, path: PATHS, mode: (value) => whole(value) ?? modeFault(value as number) })),
+});
 
-function isSegment(value: unknown): boolean {
-  if (!isStored(value)) return false;
-  return isBackupPath(value["name"]) && isCount(value["first"]) && isBlockName(value["tip"]) && isCount(value["tipAt"]);
-}
-
-function isState(value: unknown): boolean {
-  return isStored(value) && isBackupPath(value["name"]) && isCount(value["number"]);
-}
-
-function isHomeFile(value: unknown): boolean {
-  return isStored(value) && isBackupPath(value["path"]) && isCount(value["mode"]) && value["mode"] <= 0o777;
-}
-
-function isStored(value: unknown): value is Fields {
-  if (!isRecord(value)) return false;
-  const { stored, bytes, sha256 } = value;
-  return isBackupPath(stored) && isCount(bytes) && typeof sha256 === "string" && SHA256.test(sha256);
-}
-
-function isBlockName(value: unknown): boolean {
-  return isRecord(value) && isCount(value["number"]) && typeof value["hash"] === "string" && HASH.test(value["hash"]);
-}
-
-function isListOf(value: unknown, isItem: (item: unknown) => boolean): value is unknown[] {
-  return Array.isArray(value) && value.every(isItem);
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+function modeFault(mode: number): string | undefined {
+  return mode <= 0o777 ? undefined : "is not a mode of a file";
 }

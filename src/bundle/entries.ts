@@ -6,7 +6,6 @@ import { nameThread } from "../threads/thread-priority.ts";
 
 /** The modules that threads and processes run, as the bundle finds them; importing one runs it. */
 export const ENTRIES: Readonly<Record<ThreadEntry | ProcessEntry, () => Promise<unknown>>> = {
-  "chain/store/index/load-genesis.thread": () => import("../chain/store/index/load-genesis.thread.ts"),
   "crypto/kzg/prove-blobs.thread": () => import("../crypto/kzg/prove-blobs.thread.ts"),
   "crypto/kzg/verify-sidecar.thread": () => import("../crypto/kzg/verify-sidecar.thread.ts"),
   "dev/fork/fetch-remote.thread": () => import("../dev/fork/fetch-remote.thread.ts"),

@@ -3,14 +3,12 @@ import type { Genesis } from "../params/genesis.ts";
 import { isBlockForkActive, isTimeForkActive } from "../params/hardforks.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashFromBytes, ZERO_HASH } from "../primitives/hash.ts";
-import type { StateChanges } from "../state/reader.ts";
 import { changesOfAlloc } from "../state/state-changes.ts";
 import { HASH_ONLY } from "../trie/ordered-trie-root.ts";
 import { BLOOM_LENGTH } from "../types/bloom.ts";
 import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH, EMPTY_WITHDRAWALS_ROOT } from "../types/constants.ts";
 import type { Header } from "../types/header.ts";
 import { headerHash } from "../types/header-codec.ts";
-import { encodeAlloc } from "./records/alloc-record.ts";
 import { encodeChanges } from "./records/changes-record.ts";
 import { StateEntries } from "./records/state-entries.ts";
 import type { BlockRecord, GenesisState } from "./store/block-store.ts";
@@ -30,7 +28,7 @@ export function genesisRecord(genesis: Genesis): BlockRecord {
 /** The same for an empty store, which computes the root of the state as it writes it. */
 export function genesisState(genesis: Genesis): GenesisState {
   return {
-    state: () => encodeAlloc(genesis.alloc),
+    state: () => encodeChanges(changesOfAlloc(genesis.alloc)),
     blockOf(stateRoot) {
       const header = genesisHeader(genesis, stateRoot);
       const isShanghai = header.withdrawalsRoot !== undefined;
@@ -48,11 +46,6 @@ export function genesisState(genesis: Genesis): GenesisState {
       };
     },
   };
-}
-
-/** Root of the state that consists of `changes`. */
-export function stateRootOf(changes: StateChanges): Uint8Array {
-  return rootOf(encodeChanges(changes));
 }
 
 /** @param state as `encodeChanges` has it */

@@ -26,7 +26,7 @@ export function renderBanner(options: BannerOptions): string {
   const loud = (text: string) => (color ? `\x1b[1;31m${text}\x1b[0m` : text);
   const blocks = [
     [`Evmint ${options.version}`],
-    // A chain of dev.genesis may fund none of them.
+    // A chain of --genesis may fund none of them.
     ...(config.dev && chain.devAccounts.length > 0 ? [devAccountLines(chain, config, loud)] : []),
     [
       row("Chain id", `${chain.chainId}`),
@@ -119,14 +119,10 @@ function opensOf({ namespaces, needsToken }: Listener): string {
 }
 
 /** What a browser can open. */
-function pageLines({ explorer, docs }: Config, listeners: readonly Listener[]): string[][] {
+function pageLines({ explorer }: Config, listeners: readonly Listener[]): string[][] {
   const http = listeners.find(({ kind }) => kind === "http");
-  if (http === undefined) return [];
-  const rows = [
-    ...(explorer.enable ? [row("Explorer", `${http.url}/explorer/`)] : []),
-    ...(docs.enable ? [row("Docs", `${http.url}/docs/`)] : []),
-  ];
-  return rows.length === 0 ? [] : [["In a browser", ...rows]];
+  if (http === undefined || !explorer.enable) return [];
+  return [["In a browser", row("Explorer", `${http.url}/explorer/`), row("Docs", `${http.url}/docs/`)]];
 }
 
 /** What to type into a wallet; nothing when there is no HTTP to type. */

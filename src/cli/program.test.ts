@@ -3,7 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, mock, test } from "node:test";
+import { fakeContext, fakeNode } from "../../test/support/cli/fake-context.ts";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
 import type { Config } from "../config/config.ts";
+import { DEV_FLAG_OPTIONS } from "../config/dev-flags.ts";
 import { renderGenesis } from "../config/genesis/genesis.ts";
 import { loadConfig } from "../config/load.ts";
 import { packageVersion } from "../config/package.ts";
@@ -13,10 +16,8 @@ import type { NodeOperations, RunningNode } from "../node/types.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../params/gas.ts";
 import { parseGenesis } from "../params/genesis.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import type { Timers } from "../telemetry/timers.ts";
 import { runCli } from "./program.ts";
-import { fakeContext, fakeNode } from "./testing/fake-context.ts";
 
 const alice = DEV_ACCOUNTS[0]!;
 
@@ -241,6 +242,7 @@ test("every setting is a flag of start and a line of config show", async () => {
     assert.ok(stdout.includes(`\n${key} = `) || stdout.startsWith(`${key} = `), key);
     assert.ok(help.includes(`--${key} `), key);
   }
+  for (const { key } of DEV_FLAG_OPTIONS) assert.ok(help.includes(`--${key} `), key);
   const environment = { [environmentName("log.level")]: "warn", EVMINT_HOME: "/elsewhere" };
   const flagged = await run(["config", "show", "--origin", "--json-rpc.enable"], { environment });
   assert.match(flagged.stdout, /^log\.level = "warn" +# environment EVMINT_LOG_LEVEL$/m);
@@ -379,6 +381,7 @@ test("an unknown flag names the nearest that exists, by its last part too", asyn
     ["--acounts", "--accounts"],
     ["--json-rpc.ws-message-limit", "--json-rpc.body-limit takes its place"],
     ["--json-rpc.id-limit", "the limit is fixed"],
+    ["--dev.accounts", "by --accounts or"],
   ] as const) {
     const { code, stderr } = await run(["start", "--dev", flag, "x"]);
     assert.equal(code, 2);
@@ -387,7 +390,7 @@ test("an unknown flag names the nearest that exists, by its last part too", asyn
 });
 
 test("start --dev takes the port and block 0 by short flags", async () => {
-  const flags = ["--port", "9545", "--chain-id", "7", "--accounts", "3", "--predeploys", "none", "--dev.in-memory"];
+  const flags = ["--port", "9545", "--chain-id", "7", "--accounts", "3", "--predeploys", "none", "--in-memory"];
   flags.push("--timestamp", "2026-01-31");
   const node = await startDev(fakeNode(), flags);
   node.signal();
@@ -409,7 +412,7 @@ test("start --dev takes the port and block 0 by short flags", async () => {
 });
 
 test("start --dev takes anvil's flags, and says why it does not", async () => {
-  const flags = ["--balance", "5", "--no-mining", "--ipc", "/tmp/x.ipc", "--host", "::1", "-s", "7", "--dev.in-memory"];
+  const flags = ["--balance", "5", "--no-mining", "--ipc", "/tmp/x.ipc", "--host", "::1", "-s", "7", "--in-memory"];
   flags.push(
     "--fork-header",
     "a: b, c",
@@ -441,7 +444,7 @@ test("start --dev takes anvil's flags, and says why it does not", async () => {
     ["start", "--dev", "--no-mining", "--block-time", "1"],
     ["start", "--dev", "--fork-timeout", "5"],
     ["start", "--dev", "--retries", "5"],
-    ["start", "--dev", "--host", "0.0.0.0", "--dev.in-memory"],
+    ["start", "--dev", "--host", "0.0.0.0", "--in-memory"],
   ]) {
     assert.equal((await run(args)).code, 2, args.join(" "));
   }

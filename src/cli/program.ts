@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { Command, CommanderError, Option } from "commander";
 import type { LoadedConfig } from "../config/config.ts";
 import { DEFAULTS } from "../config/defaults.ts";
+import { DEV_FLAG_OPTIONS } from "../config/dev-flags.ts";
 import { assertHomeFolder, resolveHome } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
 import { packageVersion } from "../config/package.ts";
@@ -10,6 +11,7 @@ import { fateOfKey } from "../config/unknown-keys.ts";
 import { boolean, formatHostPort } from "../config/value-types.ts";
 import { nearest } from "../primitives/nearest.ts";
 import { escapeControlsInLines } from "../telemetry/escape-controls.ts";
+import { ANVIL_FLAGS } from "./anvil/flags.ts";
 import { withAnvilFlags } from "./anvil/flags-of-start.ts";
 import type { Settings } from "./anvil/values.ts";
 import type { AttachOptions } from "./commands/console.ts";
@@ -115,7 +117,8 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
   const start = withHome(program.command("start"))
     .option("--dev", "a dev chain: funded accounts, instant blocks")
     .option("-p, --port <number>", "HTTP on this port, WebSocket on the next")
-    .option("-q, --quiet", "print nothing but errors");
+    .option("-q, --quiet", "print nothing but errors")
+    .addOption(new Option("--accept-clock", "make blocks although the clock jumped far forward").hideHelp());
   const devOptions = withDevAliases(start, invocation);
   withSettings(devOptions, invocation)
     .description("run a node")
@@ -429,46 +432,58 @@ const COMMON_SETTINGS = new Set([
   "log.format",
 ]);
 
-/** Short names of the settings of a dev chain, by setting. */
-const DEV_ALIASES = [
-  ["dev.chain-id", "--chain-id <number>", "chain id of a new dev chain (default 31337)"],
-  ["dev.accounts", "-a, --accounts <number>", "funded accounts of a dev chain (default 10)"],
-  ["dev.timestamp", "--timestamp <date>", "time of block 0 of a dev chain (default: now)"],
-  ["dev.genesis", "--genesis <file>", "geth genesis file of a new dev chain"],
-  ["dev.fork-url", "-f, --fork-url <list>", "continue the chain of these nodes"],
-  ["dev.fork-block", "--fork-block <number>", "block that is continued (default the newest)"],
-  ["dev.fork-verify", "--fork-verify <mode>", "prove the continued state: auto, on or off"],
-  ["dev.predeploys", "--predeploys <list>", "contracts at block 0 (default all; none)"],
-] as const;
+/** A short name of a setting. */
+const DEV_ALIASES = [["dev.fork-url", "-f, --fork-url <list>", "continue the chain of these nodes"]] as const;
 
-/** Names of files, most as in anvil; `--help-all` shows the settings. */
-const DEV_FILE_ALIASES = [
-  ["dev.artifacts", "--artifacts <folder>"],
-  ["dev.load-state", "--load-state <file>"],
-  ["dev.dump-state", "--dump-state <file>"],
-  ["dev.state-interval", "-s, --state-interval <duration>"],
-] as const;
+/** Flags of a dev chain that `--help` shows, in a few words. */
+const COMMON_DEV_FLAGS: Readonly<Record<string, string>> = {
+  "chain-id": "chain id of a new dev chain (default 31337)",
+  accounts: "funded accounts of a dev chain (default 10)",
+  timestamp: "time of block 0 of a dev chain (default: now)",
+  genesis: "geth genesis file of a new dev chain",
+  "fork-block": "block that is continued (default the newest)",
+  "fork-verify": "prove the continued state: auto, on or off",
+  predeploys: "contracts at block 0 (default all; none)",
+};
 
-/** Flags of anvil that `start` reads itself. */
-const OWN_FLAGS = [...DEV_ALIASES, ...DEV_FILE_ALIASES].map(([, flag]) => new Option(flag).name());
+/** Flags that `start` reads itself, where anvil has them too. */
+const OWN_FLAGS = [
+  ...DEV_ALIASES.map(([, flag]) => new Option(flag).name()),
+  ...DEV_FLAG_OPTIONS.map(({ key }) => key),
+];
 
 function withDevAliases(command: Command, { showsAll, words }: Invocation): Command {
   for (const [, flag, description] of DEV_ALIASES) command.option(flag, description);
-  for (const [, flag] of DEV_FILE_ALIASES) command.addOption(new Option(flag).hideHelp());
-  return words.has(command.name()) ? withAnvilFlags(command, { isShown: showsAll }) : command;
+  if (!words.has(command.name())) return command;
+  return withAnvilFlags(withDevFlags(command, showsAll), { isShown: showsAll });
+}
+
+function withDevFlags(command: Command, showsAll: boolean): Command {
+  for (const { key, type, description } of DEV_FLAG_OPTIONS) {
+    const short = ANVIL_FLAGS.find(({ name }) => name === key)?.short;
+    const common = COMMON_DEV_FLAGS[key];
+    const form = `${short === undefined ? "" : `-${short}, `}--${key} ${formOf(type)}`;
+    const option = new Option(form, showsAll ? description : common).hideHelp(!showsAll && common === undefined);
+    command.addOption(showsAll ? option.helpGroup("Flags of a dev chain:") : option);
+  }
+  return command;
+}
+
+/** A switch may stand alone; everything else takes a value. */
+function formOf(type: unknown): string {
+  return type === boolean ? "[true|false]" : "<value>";
 }
 
 /** Makes settings flags of `command`: all, or those of some tables. */
 function withSettings(command: Command, { showsAll, words }: Invocation, tables?: readonly string[]): Command {
   if (!words.has(command.name())) return command;
+  if (command.name() !== "start" && (tables === undefined || tables.includes("dev"))) withDevFlags(command, showsAll);
   let hidden = 0;
   for (const { key, type, default: value, description } of OPTIONS) {
     const table = key.includes(".") ? key.split(".")[0]! : "mempool";
     if (tables !== undefined && !tables.includes(table)) continue;
-    // A switch may stand alone; everything else takes a value.
-    const form = type === (boolean as unknown) ? "[true|false]" : "<value>";
     const shown = value === null ? "" : ` (default ${type.print(value)})`;
-    const flag = new Option(`--${key} ${form}`, `${description}${shown}`);
+    const flag = new Option(`--${key} ${formOf(type)}`, `${description}${shown}`);
     const isShown = showsAll || COMMON_SETTINGS.has(key);
     if (!isShown) hidden++;
     command.addOption(flag.helpGroup(showsAll ? `Settings, ${table}:` : "Settings:").hideHelp(!isShown));
@@ -502,18 +517,21 @@ function homeOf(flags: Flags, { environment }: CliContext): string {
   return home;
 }
 
-/** Settings given by their short flags. @throws UsageError */
-function aliasedSettings(flags: Flags): [string, string][] {
-  const aliases = [...DEV_ALIASES, ...DEV_FILE_ALIASES].flatMap(([key, flag]): [string, string][] => {
-    const value = flags[new Option(flag).attributeName()] as string | undefined;
-    // anvil's are seconds.
-    const isSeconds = key === "dev.state-interval" && value !== undefined && /^\d+$/.test(value);
-    return value === undefined ? [] : [[key, isSeconds ? `${value}s` : value]];
+/** Units of numbers that anvil writes without one. */
+const UNITS_OF_ANVIL: Readonly<Record<string, string>> = { balance: "ether", "state-interval": "s" };
+
+/** Settings given by their short flags, and flags of a dev chain. @throws UsageError */
+function aliasedSettings(flags: Flags): [string, string | true][] {
+  const names = [...DEV_ALIASES, ...DEV_FLAG_OPTIONS.map(({ key }) => [key, `--${key} <value>`] as const)];
+  const aliases = names.flatMap(([key, flag]): [string, string | true][] => {
+    const value = flags[new Option(flag).attributeName()] as string | true | undefined;
+    if (value === undefined) return [];
+    const unit = UNITS_OF_ANVIL[key];
+    return [[key, unit !== undefined && /^\d+$/.test(String(value)) ? `${value}${unit}` : value]];
   });
   if (aliases.length > 0 && flags["dev"] !== true) {
-    throw new UsageError(
-      `--${aliases[0]![0].slice("dev.".length)} is for new dev chains: add --dev, or make a chain of your own with "evmintd init"`,
-    );
+    const name = aliases[0]![0].replace(/^dev\./, "");
+    throw new UsageError(`--${name} is for new dev chains: add --dev, or make a chain of your own with "evmintd init"`);
   }
   if (flags["quiet"] === true) aliases.push(["log.level", "error"]);
   const host = (flags["host"] as readonly string[] | undefined)?.at(-1) ?? "127.0.0.1";
@@ -539,6 +557,7 @@ function configOf(flags: Flags, weaker: Settings, context: CliContext): LoadedCo
   return loadConfig({
     home: homeOf(flags, context),
     dev: flags["dev"] === true,
+    acceptsClock: flags["acceptClock"] === true,
     // The long name of a setting outranks its short one.
     flags: { ...weaker, ...Object.fromEntries([...aliasedSettings(flags), ...settings]) },
     environment: context.environment,

@@ -1,4 +1,5 @@
 import { type Address, parseAddress } from "../primitives/address.ts";
+import { isJsonObject } from "../primitives/shape.ts";
 import { readJsonFile } from "../storage/read-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Timers } from "../telemetry/timers.ts";
@@ -60,7 +61,7 @@ function readPermissions(path: string): Permissions {
   } catch (cause) {
     throw invalid(`cannot be read as JSON: ${(cause as Error).message}`, cause);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid("is no JSON object");
+  if (!isJsonObject(value)) throw invalid("is no JSON object");
   const members = value as Readonly<Record<string, unknown>>;
   const unknown = Object.keys(members).find((name) => !(KINDS as readonly string[]).includes(name));
   if (unknown !== undefined) throw invalid(`has "${unknown}"; it may have "send" and "deploy"`);

@@ -8,6 +8,7 @@ import {
   TOKEN_LIMITS,
 } from "../rpc/transport/limits.ts";
 import { DAPP_DB_LIMITS } from "../storage/dapp-db.ts";
+import type { DEV_FLAGS } from "./dev-flags.ts";
 import type { SCHEMA } from "./schema.ts";
 import type { Option } from "./value-types.ts";
 
@@ -20,11 +21,14 @@ export type Config = {
     readonly [Name in keyof Schema[Group]]: Value<Schema[Group][Name]>;
   };
 } & {
+  readonly devChain: { readonly [Name in keyof typeof DEV_FLAGS]: Value<(typeof DEV_FLAGS)[Name]> };
   readonly limits: Limits;
   /** Absolute path of the folder that holds everything of one chain. */
   readonly home: string;
   /** A dev chain: unlocked accounts of a public phrase, every namespace open. */
   readonly dev: boolean;
+  /** This start makes blocks although the clock jumped far forward or is after 2099. */
+  readonly acceptsClock: boolean;
 };
 
 export type LoadedConfig = {

@@ -7,6 +7,7 @@ import { parse as parseToml } from "smol-toml";
 import { renderAppToml, setInAppToml } from "./app-toml.ts";
 import { LIMITS } from "./config.ts";
 import { processesFor, speculationThreadsFor, workersFor } from "./defaults.ts";
+import { DEV_FLAG_OPTIONS } from "./dev-flags.ts";
 import { appTomlPath } from "./home.ts";
 import { type ConfigSources, loadConfig } from "./load.ts";
 import { environmentName, OPTIONS } from "./schema.ts";
@@ -252,6 +253,19 @@ test("a loaded configuration cannot be changed", () => {
     for (const value of Object.values(group)) {
       assert.ok(typeof value !== "object" || value instanceof Uint8Array || Object.isFrozen(value));
     }
+  }
+});
+
+test("what shapes a dev chain comes with a start: a key of its file or environment says by which flag", () => {
+  assert.equal(load({ dev: true, flags: { accounts: "3" } }).config.devChain.accounts, 3);
+  assert.equal(load({ dev: true, flags: { balance: "5gwei" } }).config.devChain.balance, 5_000_000_000n);
+  assert.throws(() => load({ dev: true, flags: { balance: "5" } }), { code: "CONFIG_INVALID" });
+  const fate = (key: string) => (error: Error) => error.message.includes(`by --${key} or`);
+  for (const { key } of DEV_FLAG_OPTIONS) {
+    assert.throws(() => load({}, `[dev]\n${key} = "1"`), fate(key));
+    assert.throws(() => load({ flags: { [`dev.${key}`]: "1" } }), fate(key));
+    assert.throws(() => load({ environment: { [environmentName(`dev.${key}`)]: "1" } }), fate(key));
+    assert.throws(() => load({}, `${key} = "1"`), { code: "CONFIG_UNKNOWN_KEY" });
   }
 });
 

@@ -4,6 +4,7 @@ import { ifPresent } from "../storage/if-present.ts";
 import { readTextFile } from "../storage/read-file.ts";
 import { positionInAppToml } from "./app-toml.ts";
 import { type Config, type LimitChanges, type LoadedConfig, limitsWith } from "./config.ts";
+import { DEV_FLAG_OPTIONS, DEV_FLAGS } from "./dev-flags.ts";
 import { InvalidConfigError, UnknownConfigKeyError } from "./errors.ts";
 import { appTomlPath, CONFIG_FILE_BYTES_MAX } from "./home.ts";
 import { environmentName, OPTIONS, SCHEMA } from "./schema.ts";
@@ -13,6 +14,8 @@ import type { Option, RawValue } from "./value-types.ts";
 export type ConfigSources = {
   readonly home: string;
   readonly dev: boolean;
+  /** As `Config` has it. */
+  readonly acceptsClock?: boolean;
   /** By key, without dashes in front. */
   readonly flags: Readonly<Record<string, string | true>>;
   /** What errors call the source of `flags` where these are no flags, and keys have no dashes: "settings of createNode". */
@@ -40,8 +43,9 @@ type Found = {
  * @throws InvalidConfigError, UnknownConfigKeyError
  */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
+  const flags = fromFlags(sources);
   // Strongest first.
-  const layers = [fromFlags(sources), fromEnvironment(sources.environment), fromFile(sources)];
+  const layers = [flags, fromEnvironment(sources.environment), fromFile(sources)];
   const origins = new Map<string, string>();
 
   function settingOf(option: Option<unknown>): unknown {
@@ -63,13 +67,24 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     ]);
     return [group, Object.freeze(Object.fromEntries(values))];
   });
+  const settings = Object.fromEntries(groups) as Config;
   const config = {
-    ...Object.fromEntries(groups),
+    ...settings,
+    devChain: Object.freeze({ ...settings.devChain, ...devFlagsOf(flags) }),
     limits: limitsWith(sources.limits),
     home: sources.home,
     dev: sources.dev,
-  } as Config;
+    acceptsClock: sources.acceptsClock ?? false,
+  };
   return { config: Object.freeze(config), origins };
+}
+
+function devFlagsOf(flags: ReadonlyMap<string, Found>): Config["devChain"] {
+  const values = Object.entries(DEV_FLAGS).map(([name, option]) => {
+    const found = flags.get(option.key);
+    return [name, freeze(found === undefined ? option.default : read(option as Option<unknown>, found))];
+  });
+  return Object.fromEntries(values) as Config["devChain"];
 }
 
 function read(option: Option<unknown>, { raw, origin, place }: Found): unknown {
@@ -87,7 +102,7 @@ function fromFlags({ flags, flagsSource }: ConfigSources): Map<string, Found> {
   const found = new Map<string, Found>();
   const spell = (key: string) => (flagsSource === undefined ? `--${key}` : key);
   for (const [key, raw] of Object.entries(flags)) {
-    if (!isKey(key)) throw unknown(spell(key), flagsSource ?? "command line", spell);
+    if (!isKey(key) && !isDevFlag(key)) throw unknown(spell(key), flagsSource ?? "command line", spell);
     found.set(key, { raw, origin: flagsSource ?? spell(key) });
   }
   return found;
@@ -158,6 +173,10 @@ function* settingsOf(table: object, prefix = ""): Iterable<[string, RawValue]> {
 
 function isKey(key: string): boolean {
   return OPTIONS.some((option) => option.key === key);
+}
+
+function isDevFlag(name: string): boolean {
+  return DEV_FLAG_OPTIONS.some((option) => option.key === name);
 }
 
 function unknown(name: string, source: string, spell: (key: string) => string): UnknownConfigKeyError {

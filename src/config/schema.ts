@@ -1,14 +1,10 @@
 import { CACHE_BYTES } from "../chain/store/cache-sizes.ts";
-import { FORK_VERIFY_MODES } from "../dev/fork/choose-fork-point.ts";
-import { BLOCK_ORDERS } from "../mempool/block-order.ts";
 import { MEMPOOL_DEFAULTS } from "../mempool/pool.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { RPC_DEFAULTS } from "../rpc/transport/limits.ts";
 import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/transport/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
-import { DEFAULTS, DEV_DIALECTS } from "./defaults.ts";
-import { DEV_HARDFORKS } from "./genesis/dev-rules.ts";
-import { PREDEPLOYS } from "./genesis/predeploys.ts";
+import { DEFAULTS } from "./defaults.ts";
 import {
   address,
   amount,
@@ -16,14 +12,8 @@ import {
   boolean,
   byteSize,
   bytes,
-  codeSizeLimit,
-  date,
-  derivationPath,
   duration,
   gas,
-  gasLimit,
-  hash,
-  headers,
   hostPort,
   integer,
   list,
@@ -35,6 +25,7 @@ import {
   origins,
   retainedBlocks,
   text,
+  trustedBlock,
   unset,
 } from "./value-types.ts";
 
@@ -54,9 +45,6 @@ export const SCHEMA = {
       description:
         "Lowest gas price the node accepts and proposes. miner_setGasPrice writes it here; a flag outranks it.",
     }),
-    priceBumpPercent: option("mempool.price-bump", integer(1, 1000), MEMPOOL_DEFAULTS.priceBump, {
-      description: "Percent by which a replacement must raise both fees.",
-    }),
     accountSlots: option("mempool.account-slots", integer(1), MEMPOOL_DEFAULTS.accountSlots, {
       dev: DEFAULTS.poolAccountSlotsDev,
       description: "Most executable transactions of one account in the pool, and as many after a nonce gap.",
@@ -68,12 +56,6 @@ export const SCHEMA = {
     bytesMax: option("mempool.size-limit", byteSize, MEMPOOL_DEFAULTS.bytesMax, {
       description:
         "Memory of all transactions in the pool except those with blobs; those after a nonce gap may take a quarter of it.",
-    }),
-    blobBytesMax: option("mempool.blob-size-limit", byteSize, MEMPOOL_DEFAULTS.blobBytesMax, {
-      description: "Memory of all blob transactions in the pool.",
-    }),
-    journal: option("mempool.journal", boolean, true, {
-      description: "Stores waiting transactions on disk and restores them at the next start.",
     }),
   },
   jsonRpc: {
@@ -129,9 +111,6 @@ export const SCHEMA = {
     callTimeoutMs: option("json-rpc.evm-timeout", duration, DEFAULTS.rpcCallTimeoutMs, {
       description: "Time one eth_call may take; 0 is no limit.",
     }),
-    traceTimeoutMsMax: option("json-rpc.trace-timeout-limit", duration, DEFAULTS.rpcTraceTimeoutMsMax, {
-      description: "The longest time a debug_trace call may name.",
-    }),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
       // Deployers of well-known contracts are signed without one, to be good on every chain.
       dev: true,
@@ -153,17 +132,7 @@ export const SCHEMA = {
       description: "Calls in one batch.",
     }),
     httpConnectionsMax: option("json-rpc.connections-limit", integer(1), RPC_DEFAULTS.httpConnectionsMax, {
-      description: "Open HTTP connections.",
-    }),
-    wsConnectionsMax: option("json-rpc.ws-connections-limit", integer(1), RPC_DEFAULTS.wsConnectionsMax, {
-      description: "Open WebSocket connections.",
-    }),
-    httpCallTimeoutMs: option("json-rpc.call-timeout", duration, RPC_DEFAULTS.httpCallTimeoutMs, {
-      description: "Time the calls of one HTTP request may take together.",
-    }),
-    outputBytesMax: option("json-rpc.output-memory-limit", byteSize, RPC_DEFAULTS.outputBytesMax, {
-      description:
-        "Memory for unsent answers and notifications of all connections, divided among the RPC processes; beyond it the slowest reader is cut.",
+      description: "Open HTTP connections; there may be 10,000 WebSockets besides.",
     }),
   } satisfies Record<keyof typeof RPC_DEFAULTS, Option<number>>,
   /** Who may call what. */
@@ -212,18 +181,11 @@ export const SCHEMA = {
           "instant: a block as soon as a transaction is pending; manual: on demand; or the time between blocks. Below 1s several blocks share a timestamp, and other clients do not import such a chain.",
       },
     ),
-    batchAbove: option("consensus.batch-above", integer(0), DEFAULTS.batchAbove, {
-      description:
-        "Instant blocks have one transaction each while no more than so many are pending, else as many as fit. 0: always as many as fit.",
-    }),
     gasLimit: option("consensus.gas-limit", gas, DEFAULTS.blockGasLimit, {
       description: "Block gas limit the node moves towards, by at most 1/1024 a block.",
     }),
     feeRecipient: option("consensus.fee-recipient", address, ZERO_ADDRESS, {
       description: "Who receives the tips of blocks this node proposes.",
-    }),
-    acceptClock: option("consensus.accept-clock", boolean, false, {
-      description: "Make blocks although the clock jumped far forward or is after 2099.",
     }),
     extraData: option("consensus.extra-data", bytes(32), new Uint8Array(0), {
       description: "Bytes for the extraData field of blocks this node proposes.",
@@ -266,19 +228,12 @@ export const SCHEMA = {
     rejectedPeers: option("cometbft.rejected-peers", nodeIds, [], {
       description: "Ids of nodes that are not connected to: those removed with admin_removePeer.",
     }),
-    allowedNodesFile: option("cometbft.allowed-nodes-file", text, "", {
-      description:
-        'JSON file, seen from the home, with the nodes that may connect: {"ID": "name", …}. It is read again when it changes; empty: every node may.',
-    }),
     allowedNodesContract: option("cometbft.allowed-nodes-contract", unset(address), null, {
       description:
         "Contract that says which nodes may connect: connectionAllowed(bytes20 id) view returns (bool); empty: there is none.",
     }),
     inboundPeersMax: option("cometbft.max-inbound-peers", integer(0, 1_000), 40, {
       description: "Peers that may connect to this node, besides those of cometbft.trusted-peers.",
-    }),
-    outboundPeersMax: option("cometbft.max-outbound-peers", integer(0, 1_000), 10, {
-      description: "Peers that this node looks for, besides those of cometbft.persistent-peers.",
     }),
     localNet: option("cometbft.local-net", boolean, false, {
       description: "All nodes are on one machine or private net: repeated and private addresses are accepted.",
@@ -290,11 +245,9 @@ export const SCHEMA = {
       description:
         "CometBFT's RPC of two nodes or more, each host:port or unix:///path: a home without data/ restores a snapshot in place of fetching all blocks.",
     }),
-    trustHeight: option("cometbft.trust-height", integer(0), 0, {
-      description: "Height of a block you trust, for state sync; at most a week old.",
-    }),
-    trustHash: option("cometbft.trust-hash", text, "", {
-      description: "CometBFT's hash of that block: `evmintd engine status` of a node prints both.",
+    trustBlock: option("cometbft.trust-block", unset(trustedBlock), null, {
+      description:
+        "A block you trust, for state sync, at most a week old: HEIGHT:HASH, with CometBFT's hash, as `evmintd engine status` of a node prints it.",
     }),
     doubleSignCheckHeight: option("cometbft.double-sign-check-height", integer(0, 1_000), 3, {
       description:
@@ -322,126 +275,11 @@ export const SCHEMA = {
         "Bytes, before compression, of a snapshot that a new node restores; a larger one is rejected. Restoring takes twenty to forty times as much memory.",
     }),
   },
-  /** Block 0 of a dev chain: these shape the chain at its first start; later they have to agree with it or be left out. */
+  /** What a dev chain has besides the flags that shape it (`dev-flags.ts`). */
   devChain: {
-    chainId: option("dev.chain-id", unset(integer(1)), null, {
-      description: "Chain id of a new dev chain: 31337 unless set, and on a fork that of the continued chain.",
-    }),
-    accounts: option("dev.accounts", unset(integer(1, DEFAULTS.devAccountsMax)), null, {
-      description: "Funded and unlocked accounts of a new dev chain: 10 unless set.",
-    }),
-    balance: option("dev.balance", unset(amount), null, {
-      description: "What each of them owns: 10000ether unless set.",
-    }),
-    mnemonic: option("dev.mnemonic", unset(text), null, {
-      description: "BIP-39 phrase that the accounts are derived from: that of all dev nodes unless set.",
-    }),
-    derivationPath: option("dev.derivation-path", unset(derivationPath), null, {
-      description: "Their derivation path, which the number of the account ends: m/44'/60'/0'/0/ unless set.",
-    }),
-    hardfork: option("dev.hardfork", unset(oneOf(DEV_HARDFORKS)), null, {
-      description: "Rules of a new dev chain: those of this fork and all before it; osaka unless set.",
-    }),
-    baseFeeWei: option("dev.base-fee", unset(amount), null, {
-      description: "Base fee of block 0 of a new dev chain: 1gwei unless set.",
-    }),
-    timestamp: option("dev.timestamp", unset(date), null, {
-      description:
-        "Time of block 0 of a new dev chain, as a date or Unix seconds: that of its first start unless set. Chains with the same one, and the same settings, import blocks of each other.",
-    }),
-    genesis: option("dev.genesis", unset(text), null, {
-      description: "geth genesis file of a new dev chain, in place of the built-in one.",
-    }),
     forkUrls: option("dev.fork-url", list, [], {
       description:
         "Nodes of a chain that a new dev chain continues: its state, blocks and logs are read from them, one after the other when one fails.",
-    }),
-    forkBlock: option("dev.fork-block", unset(integer(-1_000_000_000)), null, {
-      description: "Block that is continued: the newest unless set; a negative number counts back from it.",
-    }),
-    forkTransaction: option("dev.fork-transaction", unset(hash), null, {
-      description: "Transaction of the continued chain: a new dev chain begins with the state after it.",
-    }),
-    forkChainId: option("dev.fork-chain-id", unset(integer(1)), null, {
-      description: "Chain id of the continued chain: that which its nodes name unless set.",
-    }),
-    forkHeaders: option("dev.fork-headers", headers, [], {
-      description: "Headers of every request to those nodes, NAME: VALUE; as one text, in lines.",
-    }),
-    forkTimeoutMs: option("dev.fork-timeout", unset(duration), null, {
-      description:
-        "Time that one request to them may take: 15s unless set. All tries of a read together have half a minute.",
-    }),
-    forkRetries: option("dev.fork-retries", unset(integer(0, 100)), null, {
-      description: "How often a request that no node answers is repeated: 5 times unless set.",
-    }),
-    forkRetryPauseMs: option("dev.fork-retry-pause", unset(duration), null, {
-      description: "Pause before it is repeated for the first time, each later one twice as long: 250ms unless set.",
-    }),
-    forkComputeUnits: option("dev.fork-compute-units", unset(integer(1)), null, {
-      description: "Compute units that the nodes are asked for in a second, 17 for each call; no limit unless set.",
-    }),
-    forkVerify: option("dev.fork-verify", oneOf(FORK_VERIFY_MODES), "auto", {
-      description:
-        "Whether accounts and slots of the continued chain must be proven (eth_getProof) under the state root of its block, and that block by its hash. auto: where its nodes serve proofs and its headers are Ethereum's; on: else the start fails; off: the nodes are believed.",
-    }),
-    predeploys: option("dev.predeploys", unset(list), null, {
-      description: `Contracts of a new dev chain, at their public addresses: ${[...PREDEPLOYS.map(({ name }) => name), "none"].join(", ")}; all unless set.`,
-    }),
-    clientVersion: option("dev.client-version", unset(text), null, {
-      description:
-        "What web3_clientVersion answers on a dev chain, for tools that look for a name: anvil/ and the node's own version unless set, because Hardhat's network helpers run where it begins with hardhat or anvil.",
-    }),
-    artifacts: option("dev.artifacts", unset(text), null, {
-      description:
-        "Folder of Foundry's or Hardhat's artifacts: the log shows calls, events and errors of a dev chain by name, and the line of a revert; the explorer has names, ABIs and sources.",
-    }),
-    loadState: option("dev.load-state", unset(text), null, {
-      description: "File of anvil's format whose blocks and accounts a new dev chain begins with.",
-    }),
-    dumpState: option("dev.dump-state", unset(text), null, {
-      description: "File that gets the dev chain's blocks and accounts in anvil's format when the node stops.",
-    }),
-    stateIntervalMs: option("dev.state-interval", unset(duration), null, {
-      description: "Time after which the file of dev.dump-state is written again while the node runs.",
-    }),
-    gasLimit: option("dev.gas-limit", unset(gasLimit), null, {
-      description:
-        "Gas limit of every block of a dev chain, block 0 of a new one included; unlimited: as much as a header can say.",
-    }),
-    mixedMining: option("dev.mixed-mining", boolean, false, {
-      description: "A block as soon as a transaction is pending, beside those of consensus.block-time.",
-    }),
-    codeSizeLimit: option("dev.code-size-limit", unset(codeSizeLimit), null, {
-      description:
-        "Most bytes of a contract on a new dev chain, twice as many of the code that creates one; none: no limit. That of EIP-170 unless set.",
-    }),
-    hasTxGasLimit: option("dev.tx-gas-limit", boolean, true, {
-      description: "No transaction of a new dev chain has more than 2^24 gas (EIP-7825).",
-    }),
-    hasCreate2Deployer: option("dev.create2-deployer", boolean, true, {
-      description: "A new dev chain has the CREATE2 deployer, which Foundry deploys libraries through.",
-    }),
-    printTraces: option("dev.print-traces", boolean, false, {
-      description: "The log shows the calls of each transaction, by name where dev.artifacts has them.",
-    }),
-    autoImpersonate: option("dev.auto-impersonate", boolean, false, {
-      description: "Every account of a dev chain sends without a key.",
-    }),
-    suggestedTipWei: option("dev.suggested-tip", unset(amount), null, {
-      description:
-        "Least tip that eth_gasPrice and its like propose on a dev chain; transactions with a lower one are mined as well.",
-    }),
-    order: option("dev.order", oneOf(BLOCK_ORDERS), "fees", {
-      description:
-        "Order of a dev chain's transactions in a block: fees, the highest tip first, or fifo, as they came.",
-    }),
-    dialect: option("dev.dialect", oneOf(DEV_DIALECTS), "evmint", {
-      description:
-        "Whose answers a dev chain gives where tools disagree: anvil, as `evmintd anvil` does, takes seconds in evm_setIntervalMining and bodies without a content type, and has anvil's texts of errors.",
-    }),
-    inMemory: option("dev.in-memory", boolean, false, {
-      description: "The dev chain is in memory: a new one at each start, of which nothing is written to disk.",
     }),
   },
   index: {
@@ -451,21 +289,11 @@ export const SCHEMA = {
       description: "Index transactions by the addresses they have to do with, for ots methods.",
     }),
   },
-  docs: {
-    enable: option("docs.enable", boolean, false, {
-      dev: true,
-      description: "Serve the documentation at the HTTP port under /docs.",
-    }),
-  },
   explorer: {
     enable: option("explorer.enable", boolean, false, {
       dev: true,
-      description: "Serve the block explorer at the HTTP port under /explorer.",
-    }),
-    etherscanApi: option("explorer.etherscan-api", boolean, false, {
-      dev: true,
       description:
-        "Serve Etherscan's API at the HTTP port under /api: forge and Hardhat verify sources there, which json-rpc.compile-solidity compiles, and the explorer shows them.",
+        "Serve pages at the HTTP port: the block explorer under /explorer, the documentation under /docs, and Etherscan's API under /api, where forge and Hardhat verify sources that json-rpc.compile-solidity compiles.",
     }),
   },
   les: {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { listOf, matching, members, oneOf, optional, type Shape, text } from "../primitives/shape.ts";
 import type { TokenKeys, TokenNames } from "../rpc/transport/auth/authenticator.ts";
 import { ifPresent } from "../storage/if-present.ts";
 import { readJsonFile } from "../storage/read-file.ts";
@@ -131,7 +132,7 @@ export function readTokenState(home: string): TokenState {
   } catch (cause) {
     throw new InvalidConfigError(`cannot read ${path}: no token is good while it is damaged`, { path }, { cause });
   }
-  if (!isTokenState(value)) {
+  if (TOKEN_STATE(value) !== undefined) {
     throw new InvalidConfigError(
       `${path} is damaged, and no token is good: restore it, or remove it to forget what was revoked`,
       {
@@ -139,24 +140,11 @@ export function readTokenState(home: string): TokenState {
       },
     );
   }
-  return value;
+  return value as TokenState;
 }
 
-function isTokenState(value: unknown): value is TokenState {
-  if (!isObject(value) || !Array.isArray(value["revoked"]) || value["revoked"].length > REVOKED_MAX) return false;
-  const { previous, revoked } = value;
-  const isRevocation = (each: unknown) =>
-    isObject(each) &&
-    (each["kind"] === "id" || each["kind"] === "subject") &&
-    typeof each["name"] === "string" &&
-    Number.isSafeInteger(each["until"]);
-  if (!(revoked as readonly unknown[]).every(isRevocation)) return false;
-  if (previous === undefined) return true;
-  return (
-    isObject(previous) && /^[0-9a-f]{64}$/.test(String(previous["secret"])) && Number.isSafeInteger(previous["until"])
-  );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+const UNTIL: Shape = (value) => (Number.isSafeInteger(value) ? undefined : "is not a time");
+const TOKEN_STATE = members({
+  previous: optional(members({ secret: matching(/^[0-9a-f]{64}$/), until: UNTIL })),
+  revoked: listOf(members({ kind: oneOf(["id", "subject"]), name: text, until: UNTIL }), REVOKED_MAX),
+});

@@ -183,6 +183,13 @@ export const amount: ValueType<bigint> = {
   },
 };
 
+/** The same with its unit: what anvil takes for ether without one would be wei here. */
+export const amountWithUnit: ValueType<bigint> = {
+  ...amount,
+  expects: "an amount with its unit such as 10000ether or 5gwei",
+  parse: (raw) => (typeof raw === "string" && /[a-z]$/.test(raw) ? amount.parse(raw) : undefined),
+};
+
 /** Where to listen: `127.0.0.1:8545`, `[::1]:8545`, `localhost:0`; port 0 asks the system for a free one. */
 export const hostPort: ValueType<HostPort> = {
   expects: "HOST:PORT such as 127.0.0.1:8545",
@@ -317,6 +324,16 @@ export const hash: ValueType<Hash> = {
   expects: "a hash (0x and 64 hex digits)",
   parse: (raw) => attempt(() => (typeof raw === "string" ? parseHash(raw.toLowerCase()) : undefined)),
   print: (value) => JSON.stringify(value),
+};
+
+/** A block of CometBFT: `HEIGHT:HASH`. */
+export const trustedBlock: ValueType<{ readonly height: number; readonly hash: string }> = {
+  expects: "HEIGHT:HASH, with 64 hex digits",
+  parse(raw) {
+    const [, height, hash] = (typeof raw === "string" && /^([1-9]\d{0,14}):([0-9a-fA-F]{64})$/.exec(raw)) || [];
+    return hash === undefined ? undefined : { height: Number(height), hash };
+  },
+  print: ({ height, hash }) => JSON.stringify(`${height}:${hash}`),
 };
 
 /** At most `maxLength` bytes as hex. */

@@ -1,12 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compressPublicKey } from "../crypto/compressed-public-key.ts";
-import { publicKeyFromPrivate } from "../crypto/secp256k1.ts";
-import { type Address, addressToBytes } from "../primitives/address.ts";
-import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
-import { encodeRlp, type RlpItem } from "../primitives/rlp.ts";
-import type { BlockInput } from "./application.ts";
-import { encodeProposerData } from "./consensus-data.ts";
 import {
   ACCOUNTS,
   GAS_LIMIT,
@@ -17,7 +10,14 @@ import {
   proposalOf,
   type TestApplication,
   transferOf,
-} from "./testing/test-application.ts";
+} from "../../test/support/consensus/test-application.ts";
+import { compressPublicKey } from "../crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate } from "../crypto/secp256k1.ts";
+import { type Address, addressToBytes } from "../primitives/address.ts";
+import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
+import { encodeRlp, type RlpItem } from "../primitives/rlp.ts";
+import type { BlockInput } from "./application.ts";
+import { encodeProposerData } from "./consensus-data.ts";
 
 /** Damaged proposals in all; `FUZZ_RUNS=10000` for the full proof. */
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 2_000);

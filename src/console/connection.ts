@@ -1,6 +1,7 @@
 import { connect as connectSocket } from "node:net";
 import { WebSocket } from "ws";
 import { NodeError } from "../errors.ts";
+import { isJsonObject } from "../primitives/shape.ts";
 import { JsonStream } from "../rpc/transport/server/json-stream.ts";
 import { parseRemoteUrl, type RemoteUrl } from "../telemetry/remote-url.ts";
 
@@ -80,24 +81,19 @@ export function resultOf({ error, result }: RpcMessage): unknown {
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
 function isErrorObject(value: unknown): value is RpcErrorObject {
-  return isObject(value) && typeof value["code"] === "number" && typeof value["message"] === "string";
+  return isJsonObject(value) && typeof value["code"] === "number" && typeof value["message"] === "string";
 }
 
 function eventOf(params: unknown): RpcMessage["event"] {
-  if (!isObject(params) || typeof params["subscription"] !== "string") return undefined;
+  if (!isJsonObject(params) || typeof params["subscription"] !== "string") return undefined;
   return { subscription: params["subscription"], result: params["result"] };
-}
-
-/** A JSON object, not an array. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** JSON-RPC over HTTP; there are no notifications. */

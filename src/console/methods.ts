@@ -1,6 +1,7 @@
 import { builtinModules } from "node:module";
 import { inspect } from "node:util";
-import { ConnectionFailedError, isObject, type RpcConnection } from "./connection.ts";
+import { isJsonObject } from "../primitives/shape.ts";
+import { ConnectionFailedError, type RpcConnection } from "./connection.ts";
 
 /** A JSON Schema of the OpenRPC document, as far as the console looks at it. */
 export type Schema = {
@@ -93,29 +94,29 @@ const SCHEMA_WIDTH_MAX = 200;
  * @throws ConnectionFailedError where it is no OpenRPC document
  */
 export function parseMethods(document: unknown): readonly MethodDescription[] {
-  const methods = isObject(document) ? document["methods"] : undefined;
+  const methods = isJsonObject(document) ? document["methods"] : undefined;
   if (!Array.isArray(methods)) {
     throw new ConnectionFailedError("rpc_discover does not answer with an OpenRPC document");
   }
   return methods.slice(0, METHODS_MAX).flatMap((method: unknown) => {
-    const name = isObject(method) ? textOf(method["name"]) : undefined;
-    if (!isObject(method) || name === undefined) return [];
+    const name = isJsonObject(method) ? textOf(method["name"]) : undefined;
+    if (!isJsonObject(method) || name === undefined) return [];
     const { params, result } = method;
     return {
       name,
       params: listOf(params, PARAMS_MAX).map((param, index) => ({
-        name: (isObject(param) && textOf(param["name"])) || `param${index}`,
-        required: isObject(param) && param["required"] === true,
-        schema: schemaOf(isObject(param) ? param["schema"] : undefined, SCHEMA_DEPTH_MAX),
+        name: (isJsonObject(param) && textOf(param["name"])) || `param${index}`,
+        required: isJsonObject(param) && param["required"] === true,
+        schema: schemaOf(isJsonObject(param) ? param["schema"] : undefined, SCHEMA_DEPTH_MAX),
       })),
-      result: schemaOf(isObject(result) ? result["schema"] : undefined, SCHEMA_DEPTH_MAX),
+      result: schemaOf(isJsonObject(result) ? result["schema"] : undefined, SCHEMA_DEPTH_MAX),
       needsToken: method["x-needs-credential"] === true,
     };
   });
 }
 
 function schemaOf(value: unknown, depth: number): Schema {
-  if (!isObject(value) || depth === 0) return {};
+  if (!isJsonObject(value) || depth === 0) return {};
   const { items, properties, additionalProperties } = value;
   const [title, type] = [textOf(value["title"]), textOf(value["type"])];
   const oneOf = listOf(value["oneOf"], SCHEMA_WIDTH_MAX).map((each) => schemaOf(each, depth - 1));
@@ -123,9 +124,9 @@ function schemaOf(value: unknown, depth: number): Schema {
     ...(title !== undefined && { title }),
     ...(type !== undefined && { type }),
     ...(oneOf.length > 0 && { oneOf }),
-    ...(isObject(items) && { items: schemaOf(items, depth - 1) }),
-    ...(isObject(properties) && { properties: propertiesOf(properties, depth - 1) }),
-    ...(isObject(additionalProperties) && {
+    ...(isJsonObject(items) && { items: schemaOf(items, depth - 1) }),
+    ...(isJsonObject(properties) && { properties: propertiesOf(properties, depth - 1) }),
+    ...(isJsonObject(additionalProperties) && {
       additionalProperties: schemaOf(additionalProperties, depth - 1),
     }),
   };
@@ -201,7 +202,7 @@ export function namespacesOf(
 }
 
 /** `eth.getBalance(address: address, block?: block): QUANTITY` */
-export function signatureOf({ name, params, result, needsToken }: MethodDescription): string {
+function signatureOf({ name, params, result, needsToken }: MethodDescription): string {
   const listed = params.map((param) => `${param.name}${param.required ? "" : "?"}: ${describeSchema(param.schema)}`);
   const signature = `${name.replace("_", ".")}(${listed.join(", ")}): ${describeSchema(result)}`;
   return needsToken ? `${signature}  (needs a token)` : signature;

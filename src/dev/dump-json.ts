@@ -1,6 +1,7 @@
 import { type Address, parseAddress } from "../primitives/address.ts";
 import { type Hash, hashFromBigint, parseHash } from "../primitives/hash.ts";
 import { hexToBytes, isData } from "../primitives/hex.ts";
+import { isJsonObject } from "../primitives/shape.ts";
 import { DevControlError } from "./dev-settings.ts";
 
 /** Members of an object whose values nobody has checked. */
@@ -12,7 +13,7 @@ const HASH = /^0x[0-9a-fA-F]{64}$/;
 /** No longer than a word, so that a text of millions of digits is not read. */
 const INTEGER = /^(?:0x[0-9a-fA-F]{1,64}|\d{1,78})$/;
 export const WORD_END = 2n ** 256n;
-export const UINT64_END = 2n ** 64n;
+const UINT64_END = 2n ** 64n;
 
 /** @throws DevControlError */
 export function malformed(place: string, wanted: string): never {
@@ -22,8 +23,7 @@ export function malformed(place: string, wanted: string): never {
 
 /** Each reads a value of a dump, and throws a DevControlError that names its place. */
 export function membersAt(value: unknown, place: string): Members {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? (value as Members) : malformed(place, "an object");
+  return isJsonObject(value) ? value : malformed(place, "an object");
 }
 
 export function listAt(value: unknown, place: string): readonly unknown[] {

@@ -133,7 +133,8 @@ export function endCreation(session: Session, frameResult: FrameResult): void {
     // In Frontier the account stays, without code.
     popFrame(session, { ...frameResult, outputSize: 0 }, true);
   } else {
-    popFrame(session, halted(halt), false);
+    // Tracers see the code that was rejected, as geth's do.
+    popFrame(session, halted(halt), false, { ...frameResult, outcome: "halt", halt });
   }
 }
 

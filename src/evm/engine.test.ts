@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
+import { createMemoryState } from "../../test/support/state/memory-state.ts";
 import type { Hardfork } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import { bytesToBigint, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
-import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
 import type { Evm, ExecuteOptions, Message } from "./evm.ts";
-import { testBlock, testMessage } from "./testing/environment.ts";
 import type { FrameEnd, FrameStart, Step, Tracer } from "./tracer.ts";
 
 const alice = `0x${"aa".repeat(20)}` as Address;
@@ -120,6 +120,17 @@ test("execute names the halt as go-ethereum does", () => {
     assert.deepEqual(haltOf(code, gas + 99n), { kind: "outOfGas" }, opcode);
     assert.deepEqual(haltOf(code, gas + 100n), { kind: "gasUintOverflow" }, opcode);
   }
+  // No price of LOG comes before its range is measured.
+  for (const topics of [0, 1, 2, 3, 4]) {
+    const log = (size: string) => `${"5f".repeat(topics)}7f${size.padStart(64, "0")}5fa${topics}`;
+    const gas = BigInt(2 * topics + 3 + 2);
+    for (const left of [0n, 374n, 375n, 100_000n]) {
+      assert.deepEqual(haltOf(log("ff".repeat(32)), gas + left), { kind: "gasUintOverflow" }, `LOG${topics} ${left}`);
+      const reason = "gas uint64 overflow";
+      assert.deepEqual(haltOf(log("ff".repeat(6)), gas + left), { kind: "outOfGas", reason }, `LOG${topics} ${left}`);
+    }
+    assert.deepEqual(haltOf(log("5"), gas + 374n), { kind: "outOfGas" });
+  }
   assert.deepEqual(haltOf("64ffffffffff51"), { kind: "outOfGas", reason: "gas uint64 overflow" });
   assert.deepEqual(haltOf("6001600155", 2306n), {
     kind: "outOfGas",
@@ -133,6 +144,22 @@ test("execute names the halt as go-ethereum does", () => {
   for (const create of ["65ffffffffffff5f5ff0", "5f65ffffffffffff5f5ff5"]) {
     assert.deepEqual(haltOf(create), { kind: "outOfGas", reason: "gas uint64 overflow" });
   }
+});
+
+test("a CALL that cannot pay for value or memory is out of gas in geth's words, before Prague the other calls in theirs", () => {
+  const inAccess = { kind: "outOfGas", reason: "out of gas" };
+  for (const hardfork of ["berlin", "cancun", "prague"] as const) {
+    for (const opcode of ["f1", "f2", "f4", "fa"]) {
+      // The output is 4 KB: with 220 gas the access is paid, the memory is not.
+      const code = `6110005f5f5f${opcode < "f4" ? "6001" : ""}305a${opcode}`.replaceAll("5f", "6000");
+      const { halt } = run({ code, hardfork, message: { gas: 220n } });
+      const isInAccess = hardfork === "prague" || opcode === "f1";
+      assert.deepEqual(halt, isInAccess ? inAccess : { kind: "outOfGas" }, `${opcode} ${hardfork}`);
+    }
+  }
+  // The price of a new account is charged after both.
+  const code = `600060006000600060017300${"dead".repeat(9)}005af1`;
+  assert.deepEqual(run({ code, hardfork: "cancun", message: { gas: 20_000n } }).halt, { kind: "outOfGas" });
 });
 
 test("the first failing opcode of a segment names the halt, not the segment", () => {

@@ -60,13 +60,21 @@ export function useOwnCode(session: Session, bytes: Uint8Array): void {
   memory.set32(frame.memory, align32(placed.end));
 }
 
-/** Ends the running frame: undoes it unless it succeeded, returns to its parent and passes it the result. */
-export function popFrame(session: Session, frameResult: FrameResult, keepsChanges: boolean): void {
+/**
+ * Ends the running frame: undoes it unless it succeeded, returns to its parent and passes it the result.
+ * @param shown what tracers get
+ */
+export function popFrame(
+  session: Session,
+  frameResult: FrameResult,
+  keepsChanges: boolean,
+  shown: FrameResult = frameResult,
+): void {
   const { memory } = session;
   if (!keepsChanges) revertFrame(session);
   if (frameResult.outcome === "halt") memory.set64(globals.gasBack, 0n);
   else memory.copy64(globals.gasBack, frame.gas);
-  if (session.tracer) traceExit(session, frameResult, session.depth);
+  if (session.tracer) traceExit(session, shown, session.depth);
   session.depth--;
   if (session.depth < 0) {
     session.frameResult = frameResult;

@@ -4,6 +4,7 @@ import { type Address, parseAddress } from "../primitives/address.ts";
 import { concatBytes } from "../primitives/bytes.ts";
 import { type Hex, hexToBytes } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
+import { isJsonObject } from "../primitives/shape.ts";
 import { InvalidKeyFileError, KeyMismatchError, WrongPassphraseError } from "./errors.ts";
 import type { KdfParams, KeyDerivation } from "./passphrases.ts";
 
@@ -115,10 +116,10 @@ function addressOf(value: unknown): Address | undefined {
 }
 
 function asObject(value: unknown, name: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     throw new InvalidKeyFileError(`${name} is not an object`);
   }
-  return value as Record<string, unknown>;
+  return value;
 }
 
 function asInteger(value: unknown, name: string, min: number, max: number): number {

@@ -184,6 +184,13 @@ export class Mempool implements PoolReader {
     return isRemoved;
   }
 
+  /** Removes every transaction. */
+  clear(): void {
+    this.#version++;
+    this.#legacy.removeWhere(() => true, "dropped");
+    this.#blobs.removeWhere(() => true, "dropped");
+  }
+
   /** Another number after every change of the pool's content. */
   version(): number {
     return this.#version;

@@ -131,7 +131,7 @@ export type RemovalReason =
   | "invalid"
   /** Executing it failed in an unexpected way. */
   | "quarantined"
-  /** A caller of a dev chain took it out. */
+  /** The operator emptied the pool, or a caller of a dev chain took it out. */
   | "dropped";
 
 /** The block the pool builds upon. */

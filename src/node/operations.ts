@@ -288,7 +288,7 @@ function assertContinues(chain: Chain, { header }: Block): void {
   }
   if (header.parentHash === head.hash) return;
   throw new ForeignImportError(
-    `the file is of another chain: its block ${next} builds on ${header.parentHash}, and block ${next - 1} here is ${head.hash}; the home needs the genesis that the file begins from (evmintd init --genesis FILE; for a dev chain --dev.genesis FILE, or its --timestamp)`,
+    `the file is of another chain: its block ${next} builds on ${header.parentHash}, and block ${next - 1} here is ${head.hash}; the home needs the genesis that the file begins from (evmintd init --genesis FILE; for a dev chain --genesis FILE, or its --timestamp)`,
     { number: header.number, parentHash: header.parentHash, head: head.hash },
   );
 }

@@ -323,11 +323,11 @@ function statusOf({ chain, opened }: ChainRole): ChainStatus {
   };
 }
 
-/** The contracts of `dev.artifacts`. @throws InvalidConfigError */
+/** The contracts of `--artifacts`. @throws InvalidConfigError */
 function readContracts({ devChain: { artifacts: directory } }: Config, log: Logger): Contracts | undefined {
   if (directory === null) return undefined;
   if (!existsSync(directory)) {
-    const key = "dev.artifacts";
+    const key = "artifacts";
     throw new InvalidConfigError(`${key}: no folder ${directory}`, { key });
   }
   const contracts = readArtifacts(resolve(directory), (file, reason) => {

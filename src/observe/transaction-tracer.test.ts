@@ -139,7 +139,7 @@ for (const artifacts of ["foundry/out", "hardhat2/artifacts", "hardhat3/artifact
     };
     const node = await createNode({
       log,
-      settings: { "dev.artifacts": join(folder, artifacts) },
+      settings: { artifacts: join(folder, artifacts) },
     });
     try {
       await exercise(node, seen);
@@ -161,7 +161,7 @@ test("the log for people has a transaction with its calls, and where a call reve
     isEnabled: () => true,
   });
   const log = Object.assign(createLogger({ level: "info", format: "pretty", write }), { activity });
-  const settings = { "dev.artifacts": join(folder, "foundry/out") };
+  const settings = { artifacts: join(folder, "foundry/out") };
   const node = await startTestNode({ dev: true, log, settings });
   const { abi, evm } = contracts["Store"]!;
   const store = getContractAddress({ from: ALICE, nonce: 0n });

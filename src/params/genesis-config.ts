@@ -1,12 +1,12 @@
 import { parseAddress } from "../primitives/address.ts";
 import { InvalidHexError } from "../primitives/hex.ts";
 import { nearest } from "../primitives/nearest.ts";
+import type { JsonObject } from "../primitives/shape.ts";
 import { BLOB_FORKS, DEFAULT_BLOB_SCHEDULE } from "./blob-schedule.ts";
 import type { BlobParams, ChainConfig } from "./chain-config.ts";
 import {
   fieldPath,
   InvalidGenesisError,
-  type JsonObject,
   readBoolean,
   readInteger,
   readObject,

@@ -1,6 +1,5 @@
 import { NodeError } from "../errors.ts";
-
-export type JsonObject = Readonly<Record<string, unknown>>;
+import { isJsonObject, type JsonObject } from "../primitives/shape.ts";
 
 /** A genesis file that says something impossible, or not enough; `details.field` is where. */
 export class InvalidGenesisError extends NodeError {
@@ -62,10 +61,10 @@ export function readOptional<T>(
 }
 
 export function readObject(json: unknown, field: string): JsonObject {
-  if (typeof json !== "object" || json === null || Array.isArray(json)) {
+  if (!isJsonObject(json)) {
     throw new InvalidGenesisError(field, "not an object");
   }
-  return json as JsonObject;
+  return json;
 }
 
 export function readText(json: unknown, field: string): string {

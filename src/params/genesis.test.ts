@@ -187,6 +187,48 @@ for (const [field, change] of [
   });
 }
 
+const A = "00000000000000000000000000000000000000aa";
+
+for (const [field, alloc] of [
+  [`alloc.0x${A.toUpperCase()}`, `"${A}":{"balance":"1"},"0x${A.toUpperCase()}":{"balance":"2"}`],
+  [`alloc.${A}`, `"${A}":1`],
+  [`alloc.${A}`, `"${A}":{"balance":null}`],
+  [`alloc.${A}.balance`, `"${A}":{"balance":"${2n ** 256n}"}`],
+  [`alloc.${A}.balance`, `"${A}":{"balance":-1}`],
+  [`alloc.${A}.nonce`, `"${A}":{"balance":"1","nonce":"0x10000000000000000"}`],
+  [`alloc.${A}.code`, `"${A}":{"balance":"1","code":"0x123"}`],
+  [`alloc.${A}.storage`, `"${A}":{"balance":"1","storage":[]}`],
+  [`alloc.${A}.storage.0x1g`, `"${A}":{"balance":"1","storage":{"0x1g":"0x2"}}`],
+  ["alloc.__proto__", `"__proto__":{"balance":"1"}`],
+  ["genesis", `"${A}":{"balance":"1"},`],
+] as const) {
+  test(`parseGenesis names ${field} of the file {${alloc.slice(0, 70)}}`, () => {
+    assert.throws(
+      () => parseGenesis(`{"config":{"chainId":1},"difficulty":"0x0","gasLimit":"0x1","alloc":{${alloc}}}`),
+      (error: { code?: string; details?: { field?: string } }) => {
+        assert.equal(error.code, "INVALID_GENESIS");
+        assert.equal(error.details?.field, field);
+        return true;
+      },
+    );
+  });
+}
+
+test("parseGenesis takes accounts as geth and others write them", () => {
+  for (const [balance, value] of [
+    ["340282366920938463463374607431768211456", 2n ** 128n],
+    [`"${2n ** 256n - 1n}"`, 2n ** 256n - 1n],
+    [`"0x${"0".repeat(90)}1"`, 1n],
+    ['""', 0n],
+  ] as const) {
+    const account = `{"secretKey":"0x12","code":null,"balance":${balance},"nonce":"0x00","storage":{}}`;
+    const { alloc } = parseGenesis(
+      `{"config":{"chainId":1},"difficulty":"0x0","gasLimit":"0x1","alloc":{"${A}":${account}}}`,
+    );
+    assert.equal(alloc.get(parseAddress(`0x${A}`))?.balance, value, balance);
+  }
+});
+
 test("genesisFromJson rejects a genesis that is not block 0, with geth's texts", () => {
   assert.throws(() => genesisFromJson({ ...minimal, number: "0x1" }), {
     message: "invalid genesis: number: can't commit genesis block with number > 0",

@@ -2,7 +2,7 @@ import { type Address, checksumAddress, parseAddress, ZERO_ADDRESS } from "../pr
 import { bigintToFixedBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashFromBigint, parseHash, ZERO_HASH } from "../primitives/hash.ts";
 import { hexToBytes, InvalidHexError } from "../primitives/hex.ts";
-import { decodeAlloc } from "./alloc-decoder.ts";
+import type { JsonObject } from "../primitives/shape.ts";
 import type { ChainConfig } from "./chain-config.ts";
 import { REQUEST_CONTRACTS } from "./gas.ts";
 import type { GenesisAccount, GenesisAlloc } from "./genesis-account.ts";
@@ -10,7 +10,6 @@ import { readChainConfig } from "./genesis-config.ts";
 import {
   fieldPath,
   InvalidGenesisError,
-  type JsonObject,
   parseJsonKeepingIntegers,
   readInteger,
   readObject,
@@ -64,8 +63,7 @@ const COSMOS_KEYS = ["app_state", "genesis_time", "consensus_params", "consensus
  * @throws InvalidGenesisError naming the field
  */
 export function parseGenesis(text: string): Genesis {
-  const taken = takeAccounts(text);
-  return taken ? readGenesis(taken.file, taken.alloc) : genesisFromJson(parseJsonKeepingIntegers(text));
+  return genesisFromJson(parseJsonKeepingIntegers(text));
 }
 
 /**
@@ -73,11 +71,7 @@ export function parseGenesis(text: string): Genesis {
  * @throws InvalidGenesisError naming the field
  */
 export function genesisFromJson(json: unknown): Genesis {
-  return readGenesis(readObject(json, "genesis"));
-}
-
-/** @param alloc the accounts, where they were taken out of `file` */
-function readGenesis(file: JsonObject, alloc?: GenesisAlloc): Genesis {
+  const file = readObject(json, "genesis");
   if (COSMOS_KEYS.some((key) => key in file)) {
     throw new InvalidGenesisError(
       "genesis",
@@ -93,11 +87,11 @@ function readGenesis(file: JsonObject, alloc?: GenesisAlloc): Genesis {
   const blobGasUsed = optionalInteger("blobGasUsed", 64);
   const excessBlobGas = optionalInteger("excessBlobGas", 64);
   const config = readChainConfig(required(file, "config"));
-  const accounts = alloc ?? readAlloc(required(file, "alloc"));
-  checkPermissionsContract(config, accounts);
+  const alloc = readAlloc(required(file, "alloc"));
+  checkPermissionsContract(config, alloc);
   return {
     config,
-    alloc: accounts,
+    alloc,
     parentHash: readOptional(file, "", "parentHash", readHash) ?? ZERO_HASH,
     coinbase: readOptional(file, "", "coinbase", readAddress) ?? ZERO_ADDRESS,
     difficulty: readInteger(required(file, "difficulty"), "difficulty", 256),
@@ -201,31 +195,6 @@ function wrapHex<T>(field: string, read: () => T): T {
     return read();
   } catch (error) {
     if (error instanceof InvalidHexError) throw new InvalidGenesisError(field, error.reason);
-    throw error;
-  }
-}
-
-const ALLOC = /"alloc"\s*:\s*\{/;
-
-/**
- * Takes the accounts out of the text of a genesis file: parsed as a whole, a million of them take more memory than anything that is made
- * of them later.
- * @returns the file with an empty `alloc`; undefined where the text is not plainly that of a valid genesis file, and has to be parsed as a
- * whole to say what is wrong
- */
-export function takeAccounts(text: string): { readonly file: JsonObject; readonly alloc: GenesisAlloc } | undefined {
-  const start = ALLOC.exec(text);
-  if (start === null) return undefined;
-  const first = start.index + start[0].length;
-  const decoded = decodeAlloc(text, first);
-  if (decoded === undefined || text.includes('"alloc"', decoded.end)) return undefined;
-  const { alloc, end } = decoded;
-  try {
-    const file = parseJsonKeepingIntegers(`${text.slice(0, first)}}${text.slice(end)}`) as JsonObject;
-    // Otherwise it was the `alloc` of something else.
-    return JSON.stringify(file.alloc) === "{}" ? { file, alloc } : undefined;
-  } catch (error) {
-    if (error instanceof InvalidGenesisError) return undefined;
     throw error;
   }
 }

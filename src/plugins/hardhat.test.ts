@@ -82,7 +82,7 @@ test("an error of the node is the response's error, and other networks are left 
 });
 
 test("evmintPlugin names the network and takes settings of the node", async () => {
-  const plugin = evmintPlugin({ network: "local", settings: { "dev.chain-id": "5" } });
+  const plugin = evmintPlugin({ network: "local", settings: { "chain-id": "5" } });
   const { onRequest, closeConnection } = await hooksOf(plugin);
   const connection = connectionTo("local");
   const request = { jsonrpc: "2.0", id: 1, method: "eth_chainId" } as const;

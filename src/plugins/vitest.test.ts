@@ -14,7 +14,7 @@ test("chain is the one of the file that runs, and an error where there is none",
 });
 
 test("the plugin gives its options to the workers, as text", () => {
-  const { test: added } = evmint({ restores: true, settings: { "dev.accounts": "3" } }).config({});
-  assert.deepEqual(JSON.parse(added.env[OPTIONS_VARIABLE]!), { restores: true, settings: { "dev.accounts": "3" } });
+  const { test: added } = evmint({ restores: true, settings: { accounts: "3" } }).config({});
+  assert.deepEqual(JSON.parse(added.env[OPTIONS_VARIABLE]!), { restores: true, settings: { accounts: "3" } });
   assert.match(added.setupFiles[0]!, /plugins\/vitest-setup\.js$/);
 });

@@ -7,6 +7,8 @@ export function nearest(
   let best: string | undefined;
   let bestDistance = editsMax + 1;
   for (const candidate of candidates) {
+    // No fewer edits than that: a text of a caller, however long, is compared with names of its own length alone.
+    if (Math.abs(name.length - candidate.length) >= bestDistance) continue;
     const distance = editDistance(name, candidate);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }

@@ -1,10 +1,10 @@
 import { ERROR_CODES } from "../error-codes.ts";
 import { NodeError } from "../errors.ts";
 import { CALL_WINDOW_LIMITS } from "../observe/activity/call-window.ts";
-import type { ChannelMessage } from "../threads/channel.ts";
 import {
   bytesOf,
   finite,
+  isJsonObject,
   listOf,
   nothing,
   object,
@@ -16,9 +16,10 @@ import {
   text,
   textOf,
   whole,
-} from "./shapes.ts";
+} from "../primitives/shape.ts";
+import type { ChannelMessage } from "../threads/channel.ts";
 
-export const PROCESS_MESSAGE_LIMITS = {
+const PROCESS_MESSAGE_LIMITS = {
   /** A message by what a request may have: codecs pad keys of some characters to 66, and a value has the weight of 8 characters. */
   weightOfBodyBytes: 16,
   /** What a message has besides parts of a request: lines of the log, records of calls. */
@@ -77,8 +78,8 @@ export class ProcessMessages {
     this.#error = errorOf(anything);
     this.#inputs = new Map(Object.entries(inputsOf(anything, this.#error, bodyBytesMax)));
     this.#portInput = (input) => {
-      if (input !== undefined && (typeof input !== "object" || input === null || Array.isArray(input))) {
-        return "is no object";
+      if (input !== undefined && !isJsonObject(input)) {
+        return "is not an object";
       }
       return anything(input);
     };
@@ -129,7 +130,7 @@ function inputsOf(anything: Shape, error: Shape, bodyBytesMax: number): Readonly
   const { nameCharsMax } = PROCESS_MESSAGE_LIMITS;
   const connection = object({ connection: whole });
   const id = object({ id: whole });
-  const params: Shape = (value) => (value === undefined || Array.isArray(value) ? anything(value) : "is no list");
+  const params: Shape = (value) => (value === undefined || Array.isArray(value) ? anything(value) : "is not a list");
   const caller = object({
     remoteAddress: text,
     apiKey: optional(text),

@@ -61,27 +61,7 @@ export type SortedRows = Pick<KvWriter, "put">;
 export interface KvLoad {
   /** Begins a run of sorted rows; the keys of two runs must not interleave. Runs may be written beside each other. */
   run(): SortedRows;
-  /** Lets other threads write runs too; undefined where they cannot. */
-  readonly shared?: SharedKvLoad;
 }
-
-/** A load that is written by several threads (`LmdbPart`). */
-export interface SharedKvLoad {
-  /** The file, which must not be closed while they write, and the number of its pages. */
-  readonly place: LoadPlace;
-  /** Adds the runs that another thread has written. */
-  addRuns(runs: readonly WrittenRun[]): void;
-}
-
-export type LoadPlace = { readonly file: number; readonly pages: Int32Array<SharedArrayBuffer> };
-
-/** A run whose rows are in the file. */
-export type WrittenRun = {
-  readonly entries: number;
-  readonly overflows: number;
-  readonly leaves: readonly { readonly key: Uint8Array; readonly page: number }[];
-  readonly lastKey: Uint8Array;
-};
 
 /** Pages of a file as the last transaction left them. */
 export interface PinnedPages {

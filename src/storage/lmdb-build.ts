@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { invariant } from "../errors.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { copyShared } from "../primitives/slab.ts";
-import type { KvLoad, LoadPlace, SharedKvLoad, SortedRows, WrittenRun } from "./kv.ts";
+import type { KvLoad, SortedRows } from "./kv.ts";
 import {
   BIG_DATA,
   BIG_DATA_LENGTH,
@@ -35,28 +35,29 @@ const FIRST_PAGE = 2;
  */
 export class LmdbBuild implements KvLoad {
   readonly #fd: number;
-  readonly #pages: Int32Array<SharedArrayBuffer>;
-  readonly #part: LmdbPart;
-  readonly #runs: WrittenRun[] = [];
-  readonly shared: SharedKvLoad;
+  /** Pages that have a number; those of the buffer get theirs when it is written. */
+  #pages = FIRST_PAGE;
+  readonly #buffer = Buffer.alloc(BUFFER_PAGES * PAGE_SIZE);
+  /** Of the pages in the buffer. */
+  readonly #refs: (LeafRef | undefined)[] = [];
+  readonly #runs: Run[] = [];
 
   /** @param path of the file, made or emptied */
   constructor(path: string) {
     this.#fd = openSync(path, "w", 0o600);
-    this.#pages = new Int32Array(new SharedArrayBuffer(4));
-    this.#pages[0] = FIRST_PAGE;
-    const place = { file: this.#fd, pages: this.#pages };
-    this.#part = new LmdbPart(place);
-    this.shared = { place, addRuns: (runs) => void this.#runs.push(...runs) };
   }
 
   run(): SortedRows {
-    return this.#part.run();
+    const run = new Run(this);
+    this.#runs.push(run);
+    return run;
   }
 
-  /** Writes what the leaves lack for a file that LMDB opens. No other thread may write any more. */
+  /** Writes what the leaves lack for a file that LMDB opens. */
   finish(): void {
-    const runs = [...this.#part.finish(), ...this.#runs];
+    const runs = this.#runs.filter((run) => run.entries > 0);
+    for (const run of runs) run.finish();
+    this.#flush();
     runs.sort((a, b) => Buffer.compare(a.leaves[0]!.key, b.leaves[0]!.key));
     for (const [i, run] of runs.entries()) {
       const isAfter = i === 0 || Buffer.compare(runs[i - 1]!.lastKey, run.leaves[0]!.key) < 0;
@@ -67,16 +68,16 @@ export class LmdbBuild implements KvLoad {
     let depth = leaves === 0 ? 0 : 1;
     let branches = 0;
     for (; level.length > 1; depth++) {
-      level = branchPages(level, (page) => this.#part.addLastPage(page));
+      level = branchPages(level, (page) => this.#addBranch(page));
       branches += level.length;
     }
-    this.#part.flush();
+    this.#flush();
     const sum = (count: "entries" | "overflows") => runs.reduce((all, run) => all + run[count], 0);
     const tree = { depth, branches, leaves, overflows: sum("overflows"), entries: sum("entries") };
     const empty = metaPage({ number: 0, pages: FIRST_PAGE, tree: undefined });
     const filled = metaPage({
       number: 1,
-      pages: this.#pages[0]!,
+      pages: this.#pages,
       tree: leaves === 0 ? undefined : { ...tree, root: level[0]!.page },
     });
     writeFully(this.#fd, Buffer.concat([empty, filled]), 0);
@@ -86,62 +87,32 @@ export class LmdbBuild implements KvLoad {
   abort(): void {
     closeSync(this.#fd);
   }
-}
-
-/** Runs that one thread writes to the file of a LmdbBuild. */
-export class LmdbPart implements KvLoad {
-  readonly #fd: number;
-  /** How many there are, of all threads: those of a buffer get their numbers when it is written. */
-  readonly #pages: Int32Array<SharedArrayBuffer>;
-  readonly #buffer = Buffer.alloc(BUFFER_PAGES * PAGE_SIZE);
-  /** Of the pages in the buffer. */
-  readonly #refs: (LeafRef | undefined)[] = [];
-  readonly #runs: Run[] = [];
-
-  constructor({ file, pages }: LoadPlace) {
-    this.#fd = file;
-    this.#pages = pages;
-  }
-
-  run(): SortedRows {
-    const run = new Run(this);
-    this.#runs.push(run);
-    return run;
-  }
-
-  /** Writes what is left of the runs, and forgets them. */
-  finish(): readonly WrittenRun[] {
-    const runs = this.#runs.splice(0).filter((run) => run.entries > 0);
-    for (const run of runs) run.finish();
-    this.flush();
-    return runs.map(({ entries, overflows, leaves, lastKey }) => ({ entries, overflows, leaves, lastKey }));
-  }
 
   /** Adds a page but for its number, which `ref` gets. */
   addPage(page: Uint8Array, ref?: LeafRef): void {
-    if (this.#refs.length === BUFFER_PAGES) this.flush();
+    if (this.#refs.length === BUFFER_PAGES) this.#flush();
     this.#buffer.set(page, this.#refs.length * PAGE_SIZE);
     this.#refs.push(ref);
   }
 
-  /** The same while no other thread adds any: its number. */
-  addLastPage(page: Uint8Array): number {
+  /** Adds a page after all leaves: its number. */
+  #addBranch(page: Uint8Array): number {
     this.addPage(page);
-    return this.#pages[0]! + this.#refs.length - 1;
+    return this.#pages + this.#refs.length - 1;
   }
 
   /** Adds `count` pages that begin with a header; the number of the first. */
   addOverflow(value: Buffer, count: number): number {
-    this.flush();
-    const first = Atomics.add(this.#pages, 0, count);
+    this.#flush();
+    const first = this.#take(count);
     value.writeUInt32LE(first, 0);
     writeFully(this.#fd, value, first * PAGE_SIZE);
     return first;
   }
 
-  flush(): void {
+  #flush(): void {
     const refs = this.#refs;
-    const first = Atomics.add(this.#pages, 0, refs.length);
+    const first = this.#take(refs.length);
     for (const [i, ref] of refs.entries()) {
       this.#buffer.writeUInt32LE(first + i, i * PAGE_SIZE);
       if (ref !== undefined) ref.page = first + i;
@@ -149,51 +120,13 @@ export class LmdbPart implements KvLoad {
     writeFully(this.#fd, this.#buffer.subarray(0, refs.length * PAGE_SIZE), first * PAGE_SIZE);
     refs.length = 0;
   }
-}
 
-/** Runs as few objects, for another thread. */
-export type PackedRuns = {
-  readonly runs: readonly (Pick<WrittenRun, "entries" | "overflows" | "lastKey"> & { readonly leafCount: number })[];
-  /** First keys of all leaves, where each ends, and their pages. */
-  readonly keys: Uint8Array;
-  readonly keyEnds: Uint32Array;
-  readonly pages: Uint32Array;
-};
-
-export function packRuns(runs: readonly WrittenRun[]): PackedRuns {
-  const leaves = runs.flatMap((run) => run.leaves);
-  const keyEnds = new Uint32Array(leaves.length);
-  let end = 0;
-  for (const [i, { key }] of leaves.entries()) {
-    end += key.length;
-    keyEnds[i] = end;
+  /** Numbers for `count` pages: the first. */
+  #take(count: number): number {
+    const first = this.#pages;
+    this.#pages += count;
+    return first;
   }
-  const keys = new Uint8Array(end);
-  for (const [i, { key }] of leaves.entries()) keys.set(key, keyEnds[i]! - key.length);
-  return {
-    // A view of a buffer that others share would take all of it along.
-    runs: runs.map(({ entries, overflows, leaves, lastKey }) => ({
-      entries,
-      overflows,
-      leafCount: leaves.length,
-      lastKey: Uint8Array.from(lastKey),
-    })),
-    keys,
-    keyEnds,
-    pages: Uint32Array.from(leaves, ({ page }) => page),
-  };
-}
-
-export function unpackRuns({ runs, keys, keyEnds, pages }: PackedRuns): WrittenRun[] {
-  let next = 0;
-  return runs.map(({ leafCount, ...run }) => {
-    const leaves = Array.from({ length: leafCount }, (_, i) => {
-      const leaf = next + i;
-      return { key: keys.subarray(leaf === 0 ? 0 : keyEnds[leaf - 1], keyEnds[leaf]), page: pages[leaf]! };
-    });
-    next += leafCount;
-    return { ...run, leaves };
-  });
 }
 
 /** A leaf by its first key; its number is known once it is in the file. */
@@ -201,7 +134,7 @@ type LeafRef = { readonly key: Uint8Array; page: number };
 
 /** The leaves of rows that come in ascending order. */
 class Run implements SortedRows {
-  readonly #part: LmdbPart;
+  readonly #build: LmdbBuild;
   readonly leaves: LeafRef[] = [];
   entries = 0;
   overflows = 0;
@@ -213,8 +146,8 @@ class Run implements SortedRows {
   #lastLength = 0;
   #firstKey: Uint8Array = EMPTY_BYTES;
 
-  constructor(part: LmdbPart) {
-    this.#part = part;
+  constructor(build: LmdbBuild) {
+    this.#build = build;
   }
 
   get lastKey(): Uint8Array {
@@ -264,7 +197,7 @@ class Run implements SortedRows {
     page.fill(0, PAGE_HEADER + this.#lower, PAGE_HEADER + this.#upper);
     const ref = { key: this.#firstKey, page: 0 };
     this.leaves.push(ref);
-    this.#part.addPage(page, ref);
+    this.#build.addPage(page, ref);
     this.#lower = 0;
     this.#upper = PAGE_SPACE;
   }
@@ -275,7 +208,7 @@ class Run implements SortedRows {
     putPageHeader(pages, "overflow", count & 0xffff, count >>> 16);
     pages.set(value, PAGE_HEADER);
     writeChecksum(key, value, pages, PAGE_HEADER + value.length);
-    const first = this.#part.addOverflow(pages, count);
+    const first = this.#build.addOverflow(pages, count);
     this.overflows += count;
     const page = this.#page;
     page.fill(0, start, start + BIG_DATA_LENGTH);

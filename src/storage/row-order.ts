@@ -69,25 +69,17 @@ export function inRowOrder<T>(items: readonly T[], keyOf: (item: T) => Uint8Arra
  * The numbers from `from` to `to` in the order of their keys: key number n is `keys[n * length..(n + 1) * length)`.
  */
 export function byKey(keys: Uint8Array, length: number, from: number, to: number): Uint32Array {
-  const order = new Uint32Array(to - from);
-  for (let i = 0; i < order.length; i++) order[i] = from + i;
-  sortByKey(order, keys, length);
-  return order;
-}
-
-/** Sorts numbers by their keys: key number n is `keys[n * length..(n + 1) * length)`. */
-export function sortByKey(numbers: Uint32Array, keys: Uint8Array, length: number): void {
-  const unsorted = numbers.slice();
-  const byFirst = byPrefix(numbers.length, (i) => keyPrefix(keys, unsorted[i]! * length));
-  for (let i = 0; i < numbers.length; i++) numbers[i] = unsorted[byFirst[i]!]!;
   const prefixOf = (index: number) => keyPrefix(keys, index * length);
+  const order = byPrefix(to - from, (i) => prefixOf(from + i));
+  for (let i = 0; i < order.length; i++) order[i]! += from;
   const compare = (a: number, b: number) => compareKeys(keys, length, a, b);
   // Of hashes few begin with the same 29 bits; of the slots of an array all do.
-  for (let start = 0, end = 1; start < numbers.length; start = end++) {
-    const prefix = prefixOf(numbers[start]!);
-    while (end < numbers.length && prefixOf(numbers[end]!) === prefix) end++;
-    if (end - start > 1) numbers.subarray(start, end).sort(compare);
+  for (let start = 0, end = 1; start < order.length; start = end++) {
+    const prefix = prefixOf(order[start]!);
+    while (end < order.length && prefixOf(order[end]!) === prefix) end++;
+    if (end - start > 1) order.subarray(start, end).sort(compare);
   }
+  return order;
 }
 
 function compareKeys(keys: Uint8Array, length: number, a: number, b: number): number {

@@ -4,6 +4,7 @@ import type { FrameEnd, Step } from "../evm/tracer.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import { bytesToHex, hexDigits } from "../primitives/hex.ts";
+import { errorOf, isFaultOf } from "./faults.ts";
 import { JsonWriter } from "./json-writer.ts";
 import type { TracedTransaction, TransactionTracer } from "./tracer-config.ts";
 
@@ -142,33 +143,82 @@ export function createJsonLogger(
     budget.take(line.length);
     lines.push(line);
   };
+  /** Of the running frame. */
+  let last: Step | undefined;
   return {
     hooks: {
-      onStep: (step) => add(stepLine(step, config)),
-      onExit: (end) => add(endLine(end)),
+      onEnter() {
+        last = undefined;
+      },
+      onStep(step) {
+        last = step;
+        add(stepLine(step, config));
+      },
+      onExit(end, depth) {
+        if (last !== undefined && isFaultOf(last, end, depth)) add(faultLine(last, end, config));
+        last = undefined;
+        add(endLine(end));
+      },
     },
     result: () => lines.join(""),
   };
 }
 
+/** Operands that an opcode has taken from the stack before it fails, and the range of memory that it has provided by then. */
+const TAKEN: Readonly<Record<number, number>> = { 62: 3, 86: 1, 87: 2, 253: 2 };
+const RANGES: ReadonlyMap<number, readonly [offset: number, size: number]> = new Map([
+  [0x3e, [0, 2]],
+  [0xfd, [0, 1]],
+  [0xa0, [0, 1]],
+  [0xa1, [0, 1]],
+  [0xa2, [0, 1]],
+  [0xa3, [0, 1]],
+  [0xa4, [0, 1]],
+]);
+
+/** The step once more, as geth writes one that fails after it was paid for. */
+function faultLine(step: Step, end: FrameEnd, config: StructLogConfig): string {
+  const stack = step.stack();
+  const [offset = 0, size = 0] = RANGES.get(step.opcode)?.map((n) => Number(step.stackWord(n))) ?? [];
+  const memoryEnd = size === 0 ? 0 : Math.ceil((offset + size) / WORD_BYTES) * WORD_BYTES;
+  const memory = step.memory(0, Math.max(step.memoryLength(), memoryEnd));
+  const left = stack.slice(0, stack.length - (TAKEN[step.opcode] ?? 0));
+  return lineOf(step, { memory, stack: left, returnData: undefined, error: errorOf(end) }, config);
+}
+
 function stepLine(step: Step, config: StructLogConfig): string {
-  const memory = step.memory();
   const returnData = config.enableReturnData ? step.returnData() : undefined;
-  const stack = step.stack().map((word) => `"0x${word.toString(16)}"`);
+  const error = step.halt && haltText(step.halt);
+  return lineOf(step, { memory: step.memory(), stack: step.stack(), returnData, error }, config);
+}
+
+type ShownStep = {
+  readonly memory: Uint8Array;
+  readonly stack: readonly bigint[];
+  readonly returnData: Uint8Array | undefined;
+  readonly error: string | undefined;
+};
+
+function lineOf(step: Step, { memory, returnData, error, ...shown }: ShownStep, config: StructLogConfig): string {
+  const stack = shown.stack.map((word) => `"0x${word.toString(16)}"`);
   return (
     `{"pc":${step.pc},"op":${step.opcode},"gas":"0x${step.gas.toString(16)}","gasCost":"0x${step.gasCost.toString(16)}"` +
     (config.enableMemory && memory.length > 0 ? `,"memory":"${bytesToHex(memory)}"` : "") +
     `,"memSize":${memory.length},"stack":${config.disableStack ? "null" : `[${stack}]`}` +
     (returnData && returnData.length > 0 ? `,"returnData":"${bytesToHex(returnData)}"` : "") +
     `,"depth":${step.depth + 1},"refund":${step.refund},"opName":"${opcodeName(step.opcode)}"` +
-    `${step.halt ? `,"error":${JSON.stringify(haltText(step.halt))}` : ""}}\n`
+    `${error === undefined ? "" : `,"error":${goString(error)}`}}\n`
   );
 }
 
-function endLine({ output, gasUsed, outcome, halt }: FrameEnd): string {
-  const error = halt ? haltText(halt) : outcome === "revert" ? "execution reverted" : undefined;
+function endLine(end: FrameEnd): string {
+  const error = errorOf(end);
   return (
-    `{"output":"${hexDigits(output)}","gasUsed":"0x${gasUsed.toString(16)}"` +
-    `${error === undefined ? "" : `,"error":${JSON.stringify(error)}`}}\n`
+    `{"output":"${hexDigits(end.output)}","gasUsed":"0x${end.gasUsed.toString(16)}"` +
+    `${error === undefined ? "" : `,"error":${goString(error)}`}}\n`
   );
 }
+
+/** JSON as Go's encoder writes it. */
+const goString = (text: string): string =>
+  JSON.stringify(text).replace(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { account, alice, allocWith, bob, contract, testChain } from "../../test/support/execution/factories.ts";
 import { addressFromPrivateKey } from "../crypto/secp256k1.ts";
 import { createEvm } from "../evm/engine.ts";
 import type { CallOptions } from "../execution/call/call.ts";
 import type { CallArguments } from "../execution/call/call-arguments.ts";
-import { account, alice, allocWith, bob, contract, testChain } from "../execution/testing/factories.ts";
 import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../primitives/hex.ts";
@@ -12,6 +12,7 @@ import { EMPTY_CODE_HASH } from "../state/account.ts";
 import { signAuthorization } from "../types/transaction/sign.ts";
 import { textString } from "./json-writer.ts";
 import { createTracers } from "./native-tracers.ts";
+import { createJsonLogger } from "./struct-logger.ts";
 import { createTraceBudget } from "./trace-budget.ts";
 import { traceCall } from "./trace-call.ts";
 import type { TraceOptions } from "./trace-message.ts";
@@ -36,12 +37,12 @@ function chainWith(code: Hex) {
 }
 
 /** @param code see `chainWith` */
-function trace(
+function traceText(
   code: Hex,
   options: Partial<Omit<TraceOptions, "budget" | "tracers">> & Pick<CallOptions, "blockOverrides"> = {},
   args: CallArguments = {},
   limits: { readonly timeoutMs?: number; readonly charsMax?: number } = {},
-) {
+): string {
   const { genesis, modules } = chainWith(code);
   const { header, state, blockHash } = genesis;
   const text = traceCall(
@@ -54,8 +55,10 @@ function trace(
       ...options,
     },
   );
-  return JSON.parse(textString(text));
+  return textString(text);
 }
+
+const trace = (...args: Parameters<typeof traceText>) => JSON.parse(traceText(...args));
 
 test("the struct logger shows stack, memory and every slot seen so far", () => {
   // SLOAD slot 1, then MSTORE it at 0, then SSTORE 7 to slot 2
@@ -260,6 +263,63 @@ test("the struct logger shows what the step that failed would have cost", () => 
   ];
   for (const [code, gas, ...step] of cases) {
     assert.deepEqual(lastStep(code, gas), step, `${code} with ${gas}`);
+  }
+});
+
+test("the JSON logger writes a step that fails after it was paid for once more, as it stands then", () => {
+  const factory: TraceOptions["factory"] = (_config, seen) => createJsonLogger({}, seen);
+  const linesOf = (code: string, args: CallArguments = {}) =>
+    traceText(`0x${code}`, { factory }, args)
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  const reverted = "execution reverted";
+  const cases: readonly (readonly [code: string, op: string, stack: readonly string[], size: number, error: string])[] =
+    [
+      // What is left on the stack is 7; REVERT and RETURNDATACOPY have memory by then.
+      ["600760016021fd", "REVERT", ["0x7"], 64, reverted],
+      ["6007600456", "JUMP", ["0x7"], 0, "invalid jump destination"],
+      ["60076001600457", "JUMPI", ["0x7"], 0, "invalid jump destination"],
+      ["6007602060015f3e", "RETURNDATACOPY", ["0x7"], 32, "return data out of bounds"],
+      ["6007fe", "INVALID", ["0x7"], 0, "invalid opcode: INVALID"],
+      ["60070c", "opcode 0xc not defined", ["0x7"], 0, "invalid opcode: opcode 0xc not defined"],
+    ];
+  for (const [code, opName, stack, memSize, error] of cases) {
+    const [paid, failed, end] = linesOf(code).slice(-3);
+    assert.deepEqual([paid.opName, paid.error, paid.memSize], [opName, undefined, 0], opName);
+    const { pc, op, gas, gasCost, depth, refund } = paid;
+    assert.deepEqual(failed, { pc, op, gas, gasCost, memSize, stack, depth, refund, opName, error }, opName);
+    assert.equal(end.error, error, opName);
+  }
+  // One that cannot pay is written once, and code that is rejected is the output of its frame.
+  const poor = linesOf("60076009f0", { gas: 21_010n });
+  assert.equal(poor.filter(({ opName }) => opName === "CREATE").length, 1);
+  const rejected = linesOf("60ef5f5360015ff3", { to: null, data: hexToBytes("0x60ef5f5360015ff3") });
+  assert.deepEqual([rejected.at(-1).output, rejected.at(-1).error], ["ef", "invalid code: must not begin with 0xef"]);
+});
+
+test("the struct logger shows the whole cost of a step whose memory is too dear", () => {
+  // Five bytes at 2^20 end in word 32,769.
+  const memory = 3 * 32_769 + Math.floor(32_769 ** 2 / 512);
+  const at = "62100000";
+  const cases: readonly (readonly [code: string, op: string, rest: number])[] = [
+    [`${at}51`, "MLOAD", 3],
+    [`5f${at}52`, "MSTORE", 3],
+    ["5f6210000453", "MSTORE8", 3],
+    [`6005${at}20`, "KECCAK256", 30 + 6],
+    [`60055f${at}37`, "CALLDATACOPY", 3 + 3],
+    [`60055f${at}39`, "CODECOPY", 3 + 3],
+    [`60055f${at}3e`, "RETURNDATACOPY", 3 + 3],
+    [`60055f${at}5e`, "MCOPY", 3 + 3],
+    [`60055f${at}303c`, "EXTCODECOPY", 100 + 3],
+    ...[0, 1, 2, 3, 4].map((n) => [`${"5f".repeat(n)}6005${at}a${n}`, `LOG${n}`, 375 * (n + 1) + 5 * 8] as const),
+    [`6005${at}5ff0`, "CREATE", 32_000 + 2],
+    [`5f6005${at}5ff5`, "CREATE2", 32_000 + 2 + 6],
+    [`6005${at}f3`, "RETURN", 0],
+    [`6005${at}fd`, "REVERT", 0],
+  ];
+  for (const [code, op, rest] of cases) {
+    assert.deepEqual(lastStep(`0x${code}`, 100_000n), [op, memory + rest, "out of gas"], op);
   }
 });
 

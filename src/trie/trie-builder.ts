@@ -38,13 +38,9 @@ export class TrieBuilder {
   /** Closed ones, to be opened again. */
   readonly #closed: OpenBranch[] = [];
 
-  /** Depth of the branch that the trie is below, which all keys share one more nibble than; -1 for a whole trie. */
-  readonly #above: number;
-
   /** @param sink may return the same bytes each time, with another hash in them */
-  constructor(sink: Pick<NodeSink, "add">, above = -1) {
+  constructor(sink: Pick<NodeSink, "add">) {
     this.#writer = new NodeWriter(this.#path, sink);
-    this.#above = above;
   }
 
   /**
@@ -76,11 +72,6 @@ export class TrieBuilder {
     this.#writer = new NodeWriter(this.#path, sink);
   }
 
-  /** The same of a subtrie, with one leaf or more: how the branch above refers to it. */
-  finishSubtrie(): Uint8Array {
-    return this.#close(-1)!;
-  }
-
   #sharedNibbles(keys: Uint8Array, offset: number): number {
     let byte = 0;
     while (this.#key[byte] === keys[offset + byte]) byte++;
@@ -93,7 +84,7 @@ export class TrieBuilder {
    */
   #close(depth: number): Uint8Array | undefined {
     let parent = this.#parent(depth);
-    const start = (parent?.depth ?? this.#above) + 1;
+    const start = (parent?.depth ?? -1) + 1;
     let reference = this.#writer.reference(encodeLeaf(this.#key, start, this.#value!), start);
     while (parent !== undefined) {
       const nibble = this.#path[parent.depth]!;
@@ -101,7 +92,7 @@ export class TrieBuilder {
       if (parent.depth === depth) return undefined;
       const branch = this.#open.pop()!;
       parent = this.#parent(depth);
-      reference = this.#branch(branch, (parent?.depth ?? this.#above) + 1);
+      reference = this.#branch(branch, (parent?.depth ?? -1) + 1);
       this.#closed.push(branch);
     }
     return reference;
@@ -144,13 +135,4 @@ function refer(branch: OpenBranch, nibble: number, reference: Uint8Array): void 
   const hash = branch.hashes[nibble];
   for (let i = 0; i < HASH_LENGTH; i++) hash[i] = reference[i]!;
   branch.references[nibble] = hash;
-}
-
-/** Root of the trie whose root is a branch above subtries, by nibble: two or more. */
-export function rootAbove(references: readonly (Uint8Array | undefined)[], sink: Pick<NodeSink, "add">): Uint8Array {
-  let changed = 0;
-  for (const [nibble, reference] of references.entries()) if (reference !== undefined) changed |= 1 << nibble;
-  const writer = new NodeWriter(new Uint8Array(0), sink);
-  const branch = encodeBranch({ old: undefined, changed, references, value: undefined });
-  return writer.root(writer.reference(branch, 0));
 }

@@ -19,7 +19,7 @@ after(() => built.remove());
 
 /** Trying a passphrase at the standard cost takes seconds without native code. */
 /** Of chains that have the same block 0. */
-const DATED = { settings: { "dev.timestamp": "2026-01-31" } };
+const DATED = { settings: { timestamp: "2026-01-31" } };
 const LIGHT = { settings: { ...DATED.settings, "keystore.strength": "light" } };
 
 test("the modules for browsers import no built-in module of Node", () => {

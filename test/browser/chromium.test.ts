@@ -29,7 +29,7 @@ const skip = path === undefined && "chromium is not on PATH";
 const TRANSFERS = 1_000;
 const BOB = DEV_ADDRESSES[1];
 /** Of chains that have the same block 0. */
-const DATED = { settings: { "dev.timestamp": "2026-01-31" } };
+const DATED = { settings: { timestamp: "2026-01-31" } };
 const LIGHT = { settings: { ...DATED.settings, "keystore.strength": "light" } };
 
 let browser: Browser;

@@ -3,7 +3,7 @@ import { relative } from "node:path";
 import { parseArgs } from "node:util";
 import { NodeError } from "../../src/errors.ts";
 import type { BlockContext, Evm } from "../../src/evm/evm.ts";
-import { applyMessage } from "../../src/execution/transaction/apply-message.ts";
+import { type ApplyMessageOptions, applyMessage } from "../../src/execution/transaction/apply-message.ts";
 import { messageFromTransaction } from "../../src/execution/transaction/message.ts";
 import { DEFAULT_BLOB_SCHEDULE } from "../../src/params/blob-schedule.ts";
 import type { BlobParams } from "../../src/params/chain-config.ts";
@@ -12,20 +12,20 @@ import { GAS_PER_BLOB } from "../../src/params/gas.ts";
 import { type Hardfork, isAtLeast } from "../../src/params/hardforks.ts";
 import { type Address, addressToBytes } from "../../src/primitives/address.ts";
 import { type Hash, hashFromBigint, hashToBytes } from "../../src/primitives/hash.ts";
-import { hexToBytes } from "../../src/primitives/hex.ts";
+import { type Hex, hexToBytes } from "../../src/primitives/hex.ts";
 import { keccak256Hash } from "../../src/primitives/keccak.ts";
 import { encodeRlp } from "../../src/primitives/rlp.ts";
 import { EMPTY_ACCOUNT } from "../../src/state/account.ts";
 import { changesOfAlloc } from "../../src/state/state-changes.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
-import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState, type WorldState } from "../../src/state/world-state.ts";
-import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
 import type { Log } from "../../src/types/receipt.ts";
 import { decodeTransaction } from "../../src/types/transaction/decode.ts";
 import { recoverSender } from "../../src/types/transaction/sender.ts";
 import { jsonFiles } from "../support/fixtures.ts";
+import { createMemoryState } from "../support/state/memory-state.ts";
+import { createMemoryNodes } from "../support/trie/memory-nodes.ts";
 import { allocFromJson, type JsonAlloc, numberOf } from "./alloc.ts";
 import { createEngine } from "./engines.ts";
 import { codesOf } from "./exceptions.ts";
@@ -33,7 +33,7 @@ import { FORKS } from "./forks.ts";
 import type { Suite } from "./suite.ts";
 
 /** A filled state test: one transaction in many shapes on one state, with the state root each leads to. */
-type Vector = {
+export type Vector = {
   readonly env: {
     readonly currentCoinbase: string;
     readonly currentDifficulty: string;
@@ -135,25 +135,14 @@ function isStateTest(vector: Partial<Vector>): boolean {
 
 /** What differs from the expectation, or undefined. */
 function faultOf(vector: Vector, fork: string, expected: Expectation, evm: Evm): string | undefined {
-  const hardfork = FORKS[fork];
-  if (!hardfork) return "unknown fork";
-  const blobParams = blobParamsOf(vector, fork, hardfork);
-  const block = blockOf(vector, hardfork, blobParams);
-  const alloc = allocFromJson(vector.pre);
-  const state = createWorldState(createMemoryState(alloc));
-  let logs: readonly Log[] = [];
-  let refusal: string | undefined;
+  if (!FORKS[fork]) return "unknown fork";
+  let result: VectorResult;
   try {
-    const tx = decodeTransaction(hexToBytes(expected.txbytes));
-    const sender = recoverSender(tx, hardfork);
-    const message = messageFromTransaction(tx, sender, block.baseFeePerGas);
-    const blobGas = BigInt(blobParams?.max ?? 0) * GAS_PER_BLOB;
-    const gasPool = { gas: block.gasLimit, blobGas };
-    logs = applyMessage(message, { evm, block, state, gasPool }).logs;
+    result = executeVector(vector, fork, expected.txbytes, evm);
   } catch (error) {
-    if (!(error instanceof NodeError)) return `threw ${(error as Error).stack}`;
-    refusal = error.code;
+    return `threw ${(error as Error).stack}`;
   }
+  const { refusal, root, logsHash } = result;
   const { expectException } = expected;
   if ((refusal !== undefined) !== (expectException !== undefined)) {
     return `refused with ${refusal}, want ${expectException}`;
@@ -161,11 +150,40 @@ function faultOf(vector: Vector, fork: string, expected: Expectation, evm: Evm):
   if (refusal && !codesOf(expectException).includes(refusal)) {
     return `refused with ${refusal}, want ${expectException}`;
   }
-  touchCoinbase(state, block);
-  const root = stateRoot(alloc, state);
   if (root !== expected.hash) return `state root ${root}, want ${expected.hash}`;
-  const logsHash = keccak256Hash(encodeRlp(logs.map(logItem)));
   return logsHash === expected.logs ? undefined : `logs ${logsHash}, want ${expected.logs}`;
+}
+
+export type VectorResult = { readonly refusal: string | undefined; readonly root: Hash; readonly logsHash: Hash };
+
+/** Executes the transaction `txbytes` in the world of a vector. */
+export function executeVector(
+  vector: Pick<Vector, "env" | "pre" | "config">,
+  fork: string,
+  txbytes: string,
+  evm: Evm,
+  options: ApplyMessageOptions = {},
+): VectorResult {
+  const hardfork = FORKS[fork]!;
+  const blobParams = blobParamsOf(vector, fork, hardfork);
+  const block = blockOf(vector, hardfork, blobParams);
+  const alloc = allocFromJson(vector.pre);
+  const state = createWorldState(createMemoryState(alloc));
+  let logs: readonly Log[] = [];
+  let refusal: string | undefined;
+  try {
+    const tx = decodeTransaction(hexToBytes(txbytes as Hex));
+    const sender = recoverSender(tx, hardfork);
+    const message = messageFromTransaction(tx, sender, block.baseFeePerGas);
+    const blobGas = BigInt(blobParams?.max ?? 0) * GAS_PER_BLOB;
+    const gasPool = { gas: block.gasLimit, blobGas };
+    logs = applyMessage(message, { evm, block, state, gasPool }, options).logs;
+  } catch (error) {
+    if (!(error instanceof NodeError)) throw error;
+    refusal = error.code;
+  }
+  touchCoinbase(state, block);
+  return { refusal, root: stateRoot(alloc, state), logsHash: keccak256Hash(encodeRlp(logs.map(logItem))) };
 }
 
 /** State tests end with a mining reward of 0, which shows only where a touched account may stay empty. */
@@ -189,7 +207,7 @@ function logItem({ address, topics, data }: Log) {
   return [addressToBytes(address), topics.map(hashToBytes), data];
 }
 
-function blockOf({ env }: Vector, hardfork: Hardfork, blobParams?: BlobParams): BlockContext {
+function blockOf({ env }: Pick<Vector, "env">, hardfork: Hardfork, blobParams?: BlobParams): BlockContext {
   return {
     hardfork,
     chainId: 1n,
@@ -206,7 +224,7 @@ function blockOf({ env }: Vector, hardfork: Hardfork, blobParams?: BlobParams): 
 }
 
 /** Blob limits the vector names, else those of mainnet. */
-function blobParamsOf(vector: Vector, fork: string, hardfork: Hardfork): BlobParams | undefined {
+function blobParamsOf(vector: Pick<Vector, "config">, fork: string, hardfork: Hardfork): BlobParams | undefined {
   const given = vector.config?.blobSchedule?.[fork];
   if (given) {
     return {

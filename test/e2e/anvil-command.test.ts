@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { foundryBinary } from "../../bench/support/peers.ts";
-import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { deploymentOf } from "../support/assembler.ts";
 import { runEvmintd, spawnEvmintd } from "../support/evmintd.ts";
 import { freePort } from "../support/free-port.ts";
+import { callHttp } from "../support/rpc/rpc-client.ts";
 
 const anvil = foundryBinary("anvil");
 const skip = anvil === undefined && "anvil is not installed";

@@ -133,7 +133,7 @@ test("clique: an exported chain with votes is imported with the same states", as
   await request("admin_exportChain", "votes.rlp.gz");
   const newest = await head();
   const { timestamp } = running.node.core.chain.header(0)!;
-  const settings = { "consensus.block-time": "manual", "dev.timestamp": String(timestamp) };
+  const settings = { "consensus.block-time": "manual", timestamp: String(timestamp) };
   const copy = await startTestNode({ dev: true, settings });
   try {
     const there = (method: string, ...params: readonly unknown[]) => copy.node.provider.request({ method, params });

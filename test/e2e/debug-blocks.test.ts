@@ -148,8 +148,12 @@ test("debug_traceBlockFromFile traces the RLP of a file", async () => {
     await request("debug_traceBlock", raw, config),
   );
   writeFileSync(debugFile("no-block.rlp"), "no block");
-  for (const wrong of ["no-block.rlp", "missing.rlp", "../config/app.toml", "/etc/passwd"]) {
+  const tooLong = "x".repeat(300);
+  for (const wrong of ["no-block.rlp", "missing.rlp", "../config/app.toml", "/etc/passwd", tooLong, "block.rlp/x"]) {
     await assert.rejects(request("debug_traceBlockFromFile", wrong), REJECTED);
+  }
+  for (const wrong of [tooLong, "block.rlp/x"]) {
+    await assert.rejects(request("debug_writeBlockProfile", wrong), REJECTED);
   }
 });
 

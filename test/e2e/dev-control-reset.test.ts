@@ -61,7 +61,7 @@ for (const inMemory of [false, true]) {
     before(async () => {
       node = await startTestNode({
         dev: true,
-        settings: { ...ONE_PROCESS, "dev.in-memory": String(inMemory) },
+        settings: { ...ONE_PROCESS, "in-memory": String(inMemory) },
         expectedErrors: [/^error rpc: call failed method=hardhat_reset .*the remote chain has no block 9999/],
       });
     });

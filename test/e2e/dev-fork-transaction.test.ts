@@ -52,7 +52,7 @@ const fork = (settings: Record<string, string>): Promise<EvmintNode> =>
 
 test("a fork of a transaction has the state after it, in a block of the same time, base fee and random number", async () => {
   for (const [index, hash] of hashes.entries()) {
-    await using node = await fork({ "dev.fork-transaction": hash });
+    await using node = await fork({ "fork-transaction": hash });
     assert.equal(await node.rpc.eth_getBalance(COUNTED), `0x${index + 1}`);
     const block = (await node.rpc.eth_getBlockByNumber("0x2", false))!;
     assert.deepEqual(block.transactions, hashes.slice(0, index + 1));
@@ -63,16 +63,16 @@ test("a fork of a transaction has the state after it, in a block of the same tim
 });
 
 test("a fork of a transaction that is nowhere, or beside a block, stops the start", async () => {
-  await assert.rejects(fork({ "dev.fork-transaction": `0x${"11".repeat(32)}` }), { code: "FORK_REMOTE_FAILED" });
-  await assert.rejects(fork({ "dev.fork-transaction": hashes[0]!, "dev.fork-block": "1" }), {
+  await assert.rejects(fork({ "fork-transaction": `0x${"11".repeat(32)}` }), { code: "FORK_REMOTE_FAILED" });
+  await assert.rejects(fork({ "fork-transaction": hashes[0]!, "fork-block": "1" }), {
     code: "CONFIG_INVALID",
-    details: { key: "dev.fork-transaction" },
+    details: { key: "fork-transaction" },
   });
 });
 
 test("a negative number of a block counts back from the newest, and the chain id can be given", async () => {
-  await using node = await fork({ "dev.fork-block": "-2", "dev.fork-chain-id": "77" });
+  await using node = await fork({ "fork-block": "-2", "fork-chain-id": "77" });
   assert.equal(await node.rpc.eth_blockNumber(), "0x1");
   assert.equal(await node.rpc.eth_chainId(), "0x4d");
-  await assert.rejects(fork({ "dev.fork-block": "-9" }), { code: "FORK_REMOTE_FAILED" });
+  await assert.rejects(fork({ "fork-block": "-9" }), { code: "FORK_REMOTE_FAILED" });
 });

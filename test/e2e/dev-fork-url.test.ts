@@ -85,10 +85,10 @@ test("a node of another chain, one that does not answer and text that is no addr
   assert.equal((await ask(other.url, "anvil_setRpcUrl", second.url)).error?.code, -32000);
 });
 
-test("a fork with dev.chain-id has that chain id, in a home also after a restart and a reset", async (context) => {
+test("a fork with --chain-id has that chain id, in a home also after a restart and a reset", async (context) => {
   const own = join(folder, "own-id");
   const begin = (settings = {}) => startTestNode({ dev: true, home: own, settings: { ...ONE_PROCESS, ...settings } });
-  let forked = await begin({ "dev.fork-url": second.url, "dev.chain-id": "31337" });
+  let forked = await begin({ "dev.fork-url": second.url, "chain-id": "31337" });
   context.after(() => forked.stop());
   const idOf = async () => Number((await ask(forked.url, "eth_chainId")).result);
   assert.equal(await idOf(), 31_337);
@@ -98,7 +98,7 @@ test("a fork with dev.chain-id has that chain id, in a home also after a restart
   const sent = (await ask(forked.url, "eth_getTransactionByHash", hash)).result as { chainId: string };
   assert.equal(Number(sent.chainId), 31_337);
   await forked.stop();
-  await assert.rejects(begin({ "dev.chain-id": "777" }), { code: "CONFIG_INVALID", details: { key: "dev.chain-id" } });
+  await assert.rejects(begin({ "chain-id": "777" }), { code: "CONFIG_INVALID", details: { key: "chain-id" } });
   forked = await begin();
   assert.equal(await idOf(), 31_337);
   assert.equal((await ask(forked.url, "anvil_reset", { forking: { jsonRpcUrl: second.url } })).error, undefined);
@@ -106,7 +106,7 @@ test("a fork with dev.chain-id has that chain id, in a home also after a restart
 });
 
 test("a fork block that the other chain does not have yet is named as it was typed, with the newest one", async () => {
-  const settings = { ...ONE_PROCESS, "dev.fork-url": second.url, "dev.fork-block": "9999" };
+  const settings = { ...ONE_PROCESS, "dev.fork-url": second.url, "fork-block": "9999" };
   const newest = Number((await ask(second.url, "eth_blockNumber")).result);
   await assert.rejects(startTestNode({ dev: true, settings }), {
     code: "FORK_REMOTE_FAILED",

@@ -26,7 +26,7 @@ let node: TestNode;
 let token: Hex;
 let creation: Hex;
 
-const start = () => startTestNode({ dev: true, home, settings: { ...ONE_PROCESS, "dev.artifacts": artifacts } });
+const start = () => startTestNode({ dev: true, home, settings: { ...ONE_PROCESS, artifacts: artifacts } });
 
 async function call<T>(method: string, ...params: unknown[]): Promise<T> {
   const { result, error } = await overHttp(node.url, method, params);
@@ -88,7 +88,7 @@ async function outcomeOf(guid: string): Promise<Answer> {
 
 const known = () => call<(object | null)[]>("eth_getKnownContracts", [token, DEV_ADDRESSES[0]]);
 
-test("a contract of dev.artifacts has its name, and is not verified", async () => {
+test("a contract of --artifacts has its name, and is not verified", async () => {
   assert.deepEqual(await known(), [
     {
       address: token,
@@ -213,8 +213,8 @@ test("/api answers over RPC processes, and what their listener keeps closed stay
   }
 });
 
-test("without explorer.etherscan-api there is no /api, and a closed namespace stays closed there", async () => {
-  const off = await startTestNode({ dev: true, settings: { "explorer.etherscan-api": "false" } });
+test("without explorer.enable there is no /api, and a closed namespace stays closed there", async () => {
+  const off = await startTestNode({ dev: true, settings: { "explorer.enable": "false" } });
   assert.equal((await fetch(`${off.url}/api?module=account`)).status, 404);
   await off.stop();
   const closed = await startTestNode({ dev: true, settings: { "json-rpc.api": "net" } });

@@ -23,7 +23,7 @@ let contractAddress: Hex;
 before(async () => {
   const artifact = { contractName: "Token", abi: token.abi, bytecode: token.bytecode, deployedBytecode: token.runtime };
   writeFileSync(join(artifacts, "Token.json"), JSON.stringify(artifact));
-  node = await createNode({ settings: { "json-rpc.api": "all", "dev.artifacts": artifacts } });
+  node = await createNode({ settings: { "json-rpc.api": "all", artifacts: artifacts } });
   const from = node.accounts[0]!.address;
   const data = `${token.bytecode}${"3e8".padStart(64, "0")}` as Hex;
   const deployed = await node.rpc.eth_sendTransaction({ from, data });

@@ -57,7 +57,7 @@ test("evmint/vitest gives each test file a chain of its own, and each test the c
   writeFileSync(
     join(project, "vitest.config.mjs"),
     `import evmint from "evmint/vitest";
-     export default { plugins: [evmint({ restores: true, settings: { "dev.accounts": "3" } })] };`,
+     export default { plugins: [evmint({ restores: true, settings: { "accounts": "3" } })] };`,
   );
   for (const file of ["a", "b"]) writeFileSync(join(project, `${file}.test.mjs`), TEST);
   const newer = join(modules!, "node", "bin", "node");

@@ -28,7 +28,7 @@ before(async () => {
   const { abi, bytecode, runtime } = contract("Token");
   const artifact = { contractName: "Token", abi, bytecode, deployedBytecode: runtime };
   writeFileSync(join(artifacts, "Token.json"), JSON.stringify(artifact));
-  chain = await startSampleChain(0, { ...ONE_PROCESS, "dev.artifacts": artifacts });
+  chain = await startSampleChain(0, { ...ONE_PROCESS, artifacts: artifacts });
   await setUpProxies();
   browser = await launchChromium(path);
 });
@@ -110,7 +110,7 @@ test("the faucet's field shows the first account whole, as wallets write it", { 
   });
 });
 
-test("contracts of dev.artifacts have their names, and their errors and events are decoded, without an upload", {
+test("contracts of --artifacts have their names, and their errors and events are decoded, without an upload", {
   skip,
 }, async () => {
   await onPage("/", async (page) => {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Browser, Page } from "playwright-core";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { DESKTOP, PHONE, watchedPage } from "../support/page-audit.ts";
@@ -22,9 +21,17 @@ const FOLDER = new URL("./screenshots/", import.meta.url);
 const SIDE = 8;
 /** Part of the pixels that another font, other hashes and other times may change. */
 const TOLERANCE = 0.02;
-/** For a page that a busy machine fills late: it is looked at again until it is as stored. */
-const LOADING_MS = 60_000;
-const LOOK_AGAIN_MS = 250;
+/** Resolves once nothing is being loaded or checked for three frames: what was loaded may ask for more when it is rendered. */
+const LOADED = `new Promise((resolve) => {
+  let frames = 0;
+  const look = () => {
+    const isAtRest = document.documentElement.dataset.loading === "0" && !document.querySelector('[data-kind="checking"]');
+    frames = isAtRest ? frames + 1 : 0;
+    if (frames === 3) resolve();
+    else requestAnimationFrame(look);
+  };
+  look();
+})`;
 const SIZES = {
   desktop: { ...DESKTOP, height: 1200 },
   phone: { ...PHONE, height: 1600 },
@@ -67,9 +74,7 @@ const pages = (): Readonly<Record<string, readonly [route: string, text: string]
 });
 
 async function pictureOf(page: Page): Promise<SmallImage> {
-  await page.waitForLoadState("networkidle");
-  await page.locator('[data-kind="checking"]').first().waitFor({ state: "detached" });
-  await page.getByText("Loading …").first().waitFor({ state: "detached" });
+  await page.evaluate(LOADED);
   await page.evaluate("document.fonts.ready");
   return shrink(await page.screenshot({ animations: "disabled", caret: "hide" }), SIDE);
 }
@@ -89,14 +94,8 @@ async function openRoute(page: Page, [route, text]: readonly [route: string, tex
 }
 
 async function assertLooksAsStored(page: Page, name: string): Promise<void> {
-  const picture = stored(name);
-  const end = Date.now() + LOADING_MS;
-  for (;;) {
-    const part = difference(await pictureOf(page), picture);
-    if (part <= TOLERANCE) return;
-    if (Date.now() > end) assert.fail(`${name}: ${(100 * part).toFixed(1)} % of it differ`);
-    await delay(LOOK_AGAIN_MS);
-  }
+  const part = difference(await pictureOf(page), stored(name));
+  assert.ok(part <= TOLERANCE, `${name}: ${(100 * part).toFixed(1)} % of it differ`);
 }
 
 for (const size of ["desktop", "phone"] as const) {
@@ -107,10 +106,7 @@ for (const size of ["desktop", "phone"] as const) {
         for (const [name, shown] of Object.entries(pages())) {
           await openRoute(page, shown);
           const file = `${name}-${size}-${scheme}`;
-          if (isStoring) {
-            await delay(LOOK_AGAIN_MS);
-            writeFileSync(new URL(`${file}.png`, FOLDER), encodePng(await pictureOf(page)));
-          }
+          if (isStoring) writeFileSync(new URL(`${file}.png`, FOLDER), encodePng(await pictureOf(page)));
           await assertLooksAsStored(page, file);
         }
       } finally {

@@ -20,14 +20,14 @@ import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/primitives/hash.
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { changesOfAlloc } from "../../src/state/state-changes.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
-import { createMemoryState } from "../../src/state/testing/memory-state.ts";
-import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
 import type { Header } from "../../src/types/header.ts";
 import { TransactionRejection } from "../../src/types/transaction/codec.ts";
 import type { Transaction } from "../../src/types/transaction/transaction.ts";
 import { FORKS } from "../conformance/forks.ts";
 import { configOfNetwork } from "../conformance/networks.ts";
+import { createMemoryState } from "../support/state/memory-state.ts";
+import { createMemoryNodes } from "../support/trie/memory-nodes.ts";
 import { assemble } from "./case.ts";
 import { generateTransactionCase } from "./generate-transaction.ts";
 import { createRandom, type Random } from "./random.ts";
@@ -200,7 +200,12 @@ function sceneOf({ hardfork, alloc, header }: ParallelCase, evm: Evm): Scene {
 }
 
 /** All that a block is, and what became of each transaction that was to be in it. */
-function build({ header, parent, modules }: Scene, { transactions }: ParallelCase) {
+function build(
+  { header, parent, modules }: Scene,
+  {
+    transactions,
+  }: { readonly transactions: readonly { readonly tx: Transaction; readonly sender: Address | undefined }[] },
+) {
   const env = blockEnvOf(header, parent, modules.config);
   const execution = new BlockExecution(env, header, modules);
   const packed: Transaction[] = [];
@@ -218,7 +223,20 @@ function build({ header, parent, modules }: Scene, { transactions }: ParallelCas
   const outcome = execution.finish({ ...withdrawals });
   const content = { transactions: packed, extraData: EMPTY_BYTES, ...withdrawals };
   const { block } = sealBlock(header, content, outcome);
-  return { hash: block.hash, results, receipts: outcome.receipts, changes: outcome.changes, gasUsed: outcome.gasUsed };
+  return {
+    block,
+    hash: block.hash,
+    results,
+    receipts: outcome.receipts,
+    changes: outcome.changes,
+    gasUsed: outcome.gasUsed,
+  };
+}
+
+/** The block of a case, built serially; the senders are recovered, which rejects types of later forks. */
+export function buildBlock(parallelCase: ParallelCase, evm: Evm) {
+  const transactions = parallelCase.transactions.map(({ tx }) => ({ tx, sender: undefined }));
+  return build(sceneOf(parallelCase, evm), { transactions });
 }
 
 /** The recorded executions of the transactions, made in the way of `kind`. */

@@ -1,6 +1,5 @@
 import type * as ExecutionThreads from "../../calls/execution-threads.ts";
 import type * as SpeculationThreads from "../../calls/speculation-threads.ts";
-import type * as GenesisThread from "../../chain/store/index/genesis-thread.ts";
 import type * as Tls from "../../config/tls-files.ts";
 import type * as Native from "../../crypto/secp256k1-native.ts";
 import type * as NetworkEngine from "../../node/chain/network-engine.ts";
@@ -123,9 +122,6 @@ export const createRuntimePort: typeof Profiling.createRuntimePort = () => ({
 /** Other threads cannot read the index, which is in the memory of this one. */
 export const createExecutionThreads: typeof ExecutionThreads.createExecutionThreads = () => undefined;
 export const createSpeculationThreads: typeof SpeculationThreads.createSpeculationThreads = () => undefined;
-
-/** A genesis state is written to memory. */
-export const startGenesisThread: typeof GenesisThread.startGenesisThread = () => undefined;
 
 /** Calls of threads run on this one: see `pool.ts`. */
 export function serveThread(): void {}

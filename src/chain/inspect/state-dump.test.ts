@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
+import { createMemoryState } from "../../../test/support/state/memory-state.ts";
 import { type Address, addressToBytes } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
-import { hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
+import { hashFromBigint, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
-import { createMemoryState } from "../../state/testing/memory-state.ts";
 import type { Kv } from "../../storage/kv.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import {
@@ -18,7 +18,7 @@ import {
   writeHashedAddress,
   writeHashedSlot,
 } from "../store/state/hashed-keys.ts";
-import { dumpState, findPreimage } from "./state-dump.ts";
+import { dumpState, findPreimage, storageRange } from "./state-dump.ts";
 
 const addressOf = (index: number) => `0x${index.toString(16).padStart(40, "0")}` as Address;
 const hashOf = (key: Uint8Array) => hashFromBytes(keccak256(key));
@@ -161,4 +161,20 @@ describe("findPreimage", () => {
     };
     await assert.rejects(findPreimage(hashOf(EMPTY_BYTES), keys, stop), Stopped);
   });
+});
+
+test("storageRange pauses after each slot, and has the lowest hashes of many in order", () => {
+  const slots = Array.from({ length: 1_000 }, (_, i) => hashFromBigint(BigInt(i)));
+  const state = { ...createMemoryState(), storageEntries: () => slots.map((slot) => [slot, 1n] as const) };
+  const steps = storageRange(state, addressOf(1), EMPTY_BYTES, 3);
+  let pauses = 0;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) pauses++;
+  assert.equal(pauses, slots.length);
+  const hashes = slots.map((slot) => hashOf(hashToBytes(slot))).sort();
+  assert.deepEqual(
+    step.value.slots.map(({ hash }) => hash),
+    hashes.slice(0, 3),
+  );
+  assert.equal(step.value.next, hashes[3]);
 });

@@ -97,7 +97,7 @@ async function accountsFrom(
     resumed();
   };
   // Those in memory first: what is merged meanwhile is found in the table.
-  const unmerged = new Lowest(countMax);
+  const unmerged = new Lowest<Found>(countMax);
   for (const key of Array.from(keys.unmergedAddresses())) {
     await pause();
     const hash = keccak256Hash(key);
@@ -119,10 +119,10 @@ async function accountsFrom(
   return inOrder([...found.values()]).slice(0, countMax);
 }
 
-/** The `countMax` accounts with the lowest hashes of those added. */
-class Lowest {
+/** The `countMax` items with the lowest hashes of those added. */
+class Lowest<Item extends { readonly hash: Hash }> {
   readonly #countMax: number;
-  #found: Found[] = [];
+  #found: Item[] = [];
   /** No later one is of use. */
   #last: Hash | undefined;
 
@@ -134,12 +134,12 @@ class Lowest {
     return this.#last === undefined || hash <= this.#last;
   }
 
-  add(found: Found): void {
+  add(found: Item): void {
     this.#found.push(found);
     if (this.#found.length >= 2 * this.#countMax) this.#trim();
   }
 
-  sorted(): readonly Found[] {
+  sorted(): readonly Item[] {
     this.#trim();
     return this.#found;
   }
@@ -150,7 +150,7 @@ class Lowest {
   }
 }
 
-function inOrder(found: readonly Found[]): Found[] {
+function inOrder<Item extends { readonly hash: Hash }>(found: readonly Item[]): Item[] {
   return [...found].sort((a, b) => (a.hash < b.hash ? -1 : 1));
 }
 
@@ -160,7 +160,7 @@ function hashAt(start: Uint8Array): Hash {
 }
 
 /** @param start 32 bytes, or fewer, which zeros follow */
-export function startHash(start: Uint8Array): Hash {
+function startHash(start: Uint8Array): Hash {
   const bytes = new Uint8Array(32);
   bytes.set(start.subarray(0, 32));
   return hashFromBytes(bytes);
@@ -180,18 +180,28 @@ export type StorageRange = {
   readonly isEmpty: boolean;
 };
 
-/** @param start hash of the first slot; 32 bytes, or fewer, which zeros follow */
-export function storageRange(state: StateReader, address: Address, start: Uint8Array, slotsMax: number): StorageRange {
+/**
+ * Hashes a slot a step.
+ * @param start hash of the first slot; 32 bytes, or fewer, which zeros follow
+ */
+export function* storageRange(
+  state: StateReader,
+  address: Address,
+  start: Uint8Array,
+  slotsMax: number,
+): Generator<undefined, StorageRange> {
   const first = startHash(start);
   let isEmpty = true;
-  const slots: StorageRange["slots"][number][] = [];
-  for (const [slot, value] of state.storageEntries(address)) {
+  const lowest = new Lowest<StorageRange["slots"][number]>(slotsMax + 1);
+  // Read at once: a merge in between would move rows past the reader. To hash a slot takes ten times as long as to read it.
+  for (const [slot, value] of Array.from(state.storageEntries(address))) {
+    yield;
     if (value === 0n) continue;
     isEmpty = false;
     const hash = hashFromBytes(keccak256OfHex(slot));
-    if (hash >= first) slots.push({ hash, slot, value });
+    if (hash >= first && lowest.canTake(hash)) lowest.add({ hash, slot, value });
   }
-  slots.sort((a, b) => (a.hash < b.hash ? -1 : 1));
+  const slots = lowest.sorted();
   return { slots: slots.slice(0, slotsMax), next: slots[slotsMax]?.hash, isEmpty };
 }
 

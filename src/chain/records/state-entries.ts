@@ -65,11 +65,6 @@ export class StateEntries {
     return this.bytes.subarray(start, start + ADDRESS_LENGTH);
   }
 
-  /** Of the address. */
-  firstByte(index: number): number {
-    return this.bytes[this.#accounts[index]! + 5]!;
-  }
-
   /** Writes the address to `out` at `offset`. */
   copyAddress(index: number, out: Uint8Array, offset: number): void {
     const bytes = this.bytes;

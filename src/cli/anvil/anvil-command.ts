@@ -36,14 +36,14 @@ const DENIED = [
 
 /** anvil's own defaults, where ours differ. */
 const DEFAULTS: Settings = {
-  "dev.in-memory": "true",
-  "dev.dialect": "anvil",
-  "dev.predeploys": "none",
-  "dev.base-fee": "1gwei",
-  "dev.gas-limit": "30000000",
-  "dev.suggested-tip": "1gwei",
-  "dev.tx-gas-limit": "false",
-  "dev.hardfork": "bpo1",
+  "in-memory": "true",
+  dialect: "anvil",
+  predeploys: "none",
+  "base-fee": "1gwei",
+  "gas-limit": "30000000",
+  "suggested-tip": "1gwei",
+  "tx-gas-limit": "false",
+  hardfork: "bpo1",
   "ipc.enable": "false",
   "log.format": "pretty",
   // What anvil has. Pages of every origin may call: other methods of this node read and write files, make keys, or show the process and its paths.

@@ -74,7 +74,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: integer(31),
     group: "Options",
     help: "Number of dev accounts [default: 10]",
-    ...setting("dev.accounts"),
+    ...setting("accounts"),
   },
   {
     name: "block-time",
@@ -93,7 +93,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: u64,
     group: "Options",
     help: "The balance of every dev account in Ether [default: 10000]",
-    settings: (value) => ({ "dev.balance": `${value}ether` }),
+    settings: (value) => ({ balance: `${value}ether` }),
   },
   {
     name: "config-out",
@@ -109,7 +109,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: anyText,
     group: "Options",
     help: "Derivation path of the accounts [default: m/44'/60'/0'/0/]",
-    ...setting("dev.derivation-path"),
+    ...setting("derivation-path"),
   },
   {
     name: "dump-state",
@@ -118,7 +118,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     conflicts: ["state"],
     group: "Options",
     help: "Writes the state on exit to a file, or to state.json in a folder",
-    ...setting("dev.dump-state"),
+    ...setting("dump-state"),
   },
   {
     name: "hardfork",
@@ -126,7 +126,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: hardfork,
     group: "Options",
     help: "The newest rules: paris, shanghai, cancun, prague, osaka, bpo1, bpo2 or latest",
-    ...setting("dev.hardfork"),
+    ...setting("hardfork"),
   },
   {
     name: "init",
@@ -134,7 +134,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: anyText,
     group: "Options",
     help: "Block 0 of a geth genesis file",
-    ...setting("dev.genesis"),
+    ...setting("genesis"),
   },
   {
     name: "ipc",
@@ -163,7 +163,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     conflicts: ["state", "init"],
     group: "Options",
     help: "Begins with the state of a file",
-    ...setting("dev.load-state"),
+    ...setting("load-state"),
   },
   {
     name: "mnemonic",
@@ -173,7 +173,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     conflicts: ["mnemonic-random", "mnemonic-seed-unsafe"],
     group: "Options",
     help: "BIP39 phrase of the accounts",
-    ...setting("dev.mnemonic"),
+    ...setting("mnemonic"),
   },
   {
     name: "max-persisted-states",
@@ -196,7 +196,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     requires: ["block-time"],
     group: "Options",
     help: "A block for each transaction beside those of --block-time",
-    ...setting("dev.mixed-mining", "true"),
+    ...setting("mixed-mining", "true"),
   },
   {
     name: "mnemonic-random",
@@ -239,7 +239,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: oneOf("fees", "fifo"),
     group: "Options",
     help: "Order of transactions in a block: fees or fifo [default: fees]",
-    ...setting("dev.order"),
+    ...setting("order"),
   },
   {
     name: "port",
@@ -272,7 +272,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: seconds,
     group: "Options",
     help: "Seconds after which the state is written again while the node runs",
-    ...setting("dev.state-interval"),
+    ...setting("state-interval"),
   },
   {
     name: "slots-in-an-epoch",
@@ -297,7 +297,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: u64,
     group: "Options",
     help: "The timestamp of the genesis block",
-    ...setting("dev.timestamp"),
+    ...setting("timestamp"),
   },
   {
     name: "transaction-block-keeper",
@@ -361,7 +361,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     conflicts: ["no-rate-limit"],
     group: "Fork config",
     help: "Most compute units that the other chain's nodes are asked for in a second",
-    ...setting("dev.fork-compute-units"),
+    ...setting("fork-compute-units"),
   },
   {
     name: "fork-url",
@@ -381,7 +381,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     requires: ["fork-url"],
     group: "Fork config",
     help: "Block that is continued; a negative number counts from the newest",
-    ...setting("dev.fork-block"),
+    ...setting("fork-block"),
   },
   {
     name: "fork-chain-id",
@@ -390,7 +390,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     requires: ["fork-block-number"],
     group: "Fork config",
     help: "Chain id of the other chain, which is not asked for it",
-    ...setting("dev.fork-chain-id"),
+    ...setting("fork-chain-id"),
   },
   {
     name: "fork-header",
@@ -400,7 +400,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     requires: ["fork-url"],
     group: "Fork config",
     help: '"NAME: VALUE" sent with every request to the other chain',
-    ...setting("dev.fork-headers"),
+    ...setting("fork-headers"),
   },
   {
     name: "fork-retry-backoff",
@@ -409,7 +409,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     requires: ["fork-url"],
     group: "Fork config",
     help: "First pause in milliseconds before a request is repeated",
-    ...setting("dev.fork-retry-pause"),
+    ...setting("fork-retry-pause"),
   },
   {
     name: "fork-transaction-hash",
@@ -419,7 +419,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     conflicts: ["fork-block-number"],
     group: "Fork config",
     help: "Continues the state after a transaction",
-    ...setting("dev.fork-transaction"),
+    ...setting("fork-transaction"),
   },
   {
     name: "no-rate-limit",
@@ -443,7 +443,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     requires: ["fork-url"],
     group: "Fork config",
     help: "How often a request is repeated [default: 5]",
-    ...setting("dev.fork-retries"),
+    ...setting("fork-retries"),
   },
   {
     name: "timeout",
@@ -452,7 +452,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     requires: ["fork-url"],
     group: "Fork config",
     help: "Milliseconds that one request may take",
-    ...setting("dev.fork-timeout"),
+    ...setting("fork-timeout"),
   },
 
   {
@@ -462,7 +462,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: u64,
     group: "Environment config",
     help: "The base fee of block 0 and block 1, in wei",
-    ...setting("dev.base-fee"),
+    ...setting("base-fee"),
   },
   {
     name: "chain-id",
@@ -470,7 +470,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: u64,
     group: "Environment config",
     help: "The chain ID [default: 31337]",
-    ...setting("dev.chain-id"),
+    ...setting("chain-id"),
   },
   {
     name: "code-size-limit",
@@ -479,35 +479,35 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     conflicts: ["disable-code-size-limit"],
     group: "Environment config",
     help: "EIP-170: most bytes of a contract [default: 24576]",
-    ...setting("dev.code-size-limit"),
+    ...setting("code-size-limit"),
   },
   {
     name: "disable-block-gas-limit",
     conflicts: ["gas-limit"],
     group: "Environment config",
     help: "Blocks of unlimited gas",
-    ...setting("dev.gas-limit", "unlimited"),
+    ...setting("gas-limit", "unlimited"),
   },
   {
     name: "disable-code-size-limit",
     conflicts: ["code-size-limit"],
     group: "Environment config",
     help: "Contracts of any size",
-    ...setting("dev.code-size-limit", "none"),
+    ...setting("code-size-limit", "none"),
   },
   {
     name: "disable-min-priority-fee",
     aliases: ["no-priority-fee"],
     group: "Environment config",
     help: "Tips below 1 gwei may be proposed",
-    ...setting("dev.suggested-tip", "0"),
+    ...setting("suggested-tip", "0"),
   },
   {
     name: "enable-tx-gas-limit",
     aliases: ["tx-gas-limit"],
     group: "Environment config",
     help: "EIP-7825: no transaction of more than 2^24 gas",
-    ...setting("dev.tx-gas-limit", "true"),
+    ...setting("tx-gas-limit", "true"),
   },
   {
     name: "gas-limit",
@@ -515,7 +515,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     read: u64,
     group: "Environment config",
     help: "The block gas limit",
-    ...setting("dev.gas-limit"),
+    ...setting("gas-limit"),
   },
   {
     name: "gas-price",
@@ -531,7 +531,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     aliases: ["auto-unlock"],
     group: "EVM options",
     help: "Every account sends without a key",
-    ...setting("dev.auto-impersonate", "true"),
+    ...setting("auto-impersonate", "true"),
   },
   {
     name: "disable-console-log",
@@ -545,7 +545,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     aliases: ["no-create2"],
     group: "EVM options",
     help: "Block 0 without the CREATE2 deployer",
-    ...setting("dev.create2-deployer", "false"),
+    ...setting("create2-deployer", "false"),
   },
   {
     name: "disable-pool-balance-checks",
@@ -566,7 +566,7 @@ export const ANVIL_FLAGS: readonly AnvilFlag[] = [
     aliases: ["enable-trace-printing"],
     group: "EVM options",
     help: "The calls of each transaction in the log",
-    ...setting("dev.print-traces", "true"),
+    ...setting("print-traces", "true"),
   },
   {
     name: "steps-tracing",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { DEV_FLAG_OPTIONS } from "../../config/dev-flags.ts";
 import { OPTIONS } from "../../config/schema.ts";
 import { ANVIL_FLAGS } from "./flags.ts";
 import { mnemonicOfSeed, randomMnemonic } from "./mnemonic.ts";
@@ -44,31 +45,31 @@ test("parseFlags takes settings by their own names", () => {
   const { settings: given } = parseFlags([
     "--json-rpc.gas-cap",
     "5",
-    "--dev.print-traces",
+    "--in-memory",
     "--quiet",
     "--explorer.enable",
     "false",
   ]);
-  assert.deepEqual(given, { "json-rpc.gas-cap": "5", "dev.print-traces": true, "explorer.enable": "false" });
+  assert.deepEqual(given, { "json-rpc.gas-cap": "5", "in-memory": true, "explorer.enable": "false" });
 });
 
 test("flags of anvil are settings of a dev chain", async () => {
   assert.deepEqual(await settings("-a", "3", "--balance", "5", "-b", "0.5", "--base-fee", "7"), {
-    "dev.accounts": "3",
-    "dev.balance": "5ether",
+    accounts: "3",
+    balance: "5ether",
     "consensus.block-time": "500ms",
-    "dev.base-fee": "7",
+    "base-fee": "7",
   });
   assert.deepEqual(
     await settings("-f", "http://a@12", "-f", "http://b", "--fork-header", "a: 1,2", "--fork-header", "b: 3"),
     {
       "dev.fork-url": "http://a,http://b",
-      "dev.fork-block": "12",
-      "dev.fork-headers": "a: 1,2\nb: 3",
+      "fork-block": "12",
+      "fork-headers": "a: 1,2\nb: 3",
     },
   );
   assert.deepEqual(await settings("--state", "/nonexistent/state.json"), {
-    "dev.dump-state": "/nonexistent/state.json",
+    "dump-state": "/nonexistent/state.json",
   });
 });
 
@@ -100,10 +101,10 @@ test("every flag of anvil is a setting that exists, is read by the command, or s
     if (!("settings" in flag)) continue;
     const value = flag.value === undefined ? "" : (samples[flag.name] ?? "12");
     for (const [key, text] of Object.entries(flag.settings(flag.read?.(value) ?? value))) {
-      const option = OPTIONS.find((each) => each.key === key);
+      const option = [...OPTIONS, ...DEV_FLAG_OPTIONS].find((each) => each.key === key);
       assert.ok(option, `${flag.name}: ${key}`);
       // A path or hash is wanted there; what the flag is for is tested elsewhere.
-      if (["dev.derivation-path", "dev.fork-headers", "dev.fork-transaction"].includes(key)) continue;
+      if (["derivation-path", "fork-headers", "fork-transaction"].includes(key)) continue;
       assert.notEqual(option.type.parse(text), undefined, `${flag.name}: ${key} = ${text}`);
     }
   }

@@ -1,3 +1,4 @@
+import { DEV_FLAG_OPTIONS } from "../../config/dev-flags.ts";
 import { OPTIONS } from "../../config/schema.ts";
 import { boolean } from "../../config/value-types.ts";
 import { nearest } from "../../primitives/nearest.ts";
@@ -9,7 +10,7 @@ export type GivenFlags = ReadonlyMap<string, readonly string[]>;
 
 export type ParsedFlags = {
   readonly flags: GivenFlags;
-  /** Settings of ours by their own names, `--json-rpc.gas-cap 1000`, which outrank the flags. */
+  /** Settings and flags of ours by their own names, `--json-rpc.gas-cap 1000`, which outrank those of anvil. */
   readonly settings: Readonly<Record<string, string | true>>;
   /** Asked for in place of a node. */
   readonly shows?: "help" | "version" | "short version";
@@ -29,16 +30,18 @@ export function parseFlags(args: readonly string[]): ParsedFlags {
     if (name === "help" || arg === "-h") return { flags, settings, shows: "help" };
     if (name === "version") return { flags, settings, shows: "version" };
     if (arg === "-V") return { flags, settings, shows: "short version" };
-    const option = OPTIONS.find(({ key }) => key === name);
+    const known = ANVIL_FLAGS.find(
+      (each) => each.name === name || (name !== undefined && each.aliases?.includes(name)),
+    );
+    const option = known === undefined ? [...OPTIONS, ...DEV_FLAG_OPTIONS].find(({ key }) => key === name) : undefined;
     if (option !== undefined) {
       const isSwitch = option.type === (boolean as unknown) && !/^(true|false)$/.test(rest[0] ?? "");
       settings[option.key] = attached ?? (isSwitch ? true : valueAfter(`--${option.key} <VALUE>`, rest));
       continue;
     }
     if (name !== undefined) {
-      const flag = ANVIL_FLAGS.find((each) => each.name === name || each.aliases?.includes(name));
-      if (flag === undefined) throw unexpected(arg, `--${name}`);
-      take(flag, attached);
+      if (known === undefined) throw unexpected(arg, `--${name}`);
+      take(known, attached);
     } else if (/^-[a-zA-Z]/.test(arg)) takeShort(arg.slice(1));
     else throw unexpected(arg, undefined);
   }
@@ -125,7 +128,7 @@ function unexpected(shown: string, long: string | undefined): UsageError {
     long &&
     nearest(
       long,
-      [...known, ...OPTIONS.map(({ key }) => key)].map((name) => `--${name}`),
+      [...known, ...[...OPTIONS, ...DEV_FLAG_OPTIONS].map(({ key }) => key)].map((name) => `--${name}`),
     );
   const tip = near ? `\n\n  tip: a similar argument exists: '${near}'` : "";
   return new UsageError(`unexpected argument '${shown.split("=")[0]}' found${tip}`);

@@ -4,7 +4,7 @@ import { checkOthers, flagOf, formOf, type GivenFlags } from "./parse-flags.ts";
 import type { Settings } from "./values.ts";
 
 /** How the values of a flag that may be given several times are one setting. */
-const SEPARATORS: Readonly<Record<string, string>> = { "dev.fork-url": ",", "dev.fork-headers": "\n" };
+const SEPARATORS: Readonly<Record<string, string>> = { "dev.fork-url": ",", "fork-headers": "\n" };
 
 /**
  * The settings that flags of anvil stand for.
@@ -26,7 +26,7 @@ export async function settingsOf(given: GivenFlags): Promise<Settings> {
     }
   }
   const mnemonic = await mnemonicOf(given);
-  return { ...settings, ...(mnemonic !== undefined && { "dev.mnemonic": mnemonic }) };
+  return { ...settings, ...(mnemonic !== undefined && { mnemonic: mnemonic }) };
 }
 
 async function mnemonicOf(given: GivenFlags): Promise<string | undefined> {

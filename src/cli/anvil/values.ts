@@ -73,11 +73,11 @@ export const stateFile: ReadValue = (text) => {
 /** `--state`: what the chain begins with, where it is there, and leaves. */
 export function stateSettings(text: string): Settings {
   const file = stateFile(text);
-  return { "dev.dump-state": file, ...(existsSync(file) && { "dev.load-state": file }) };
+  return { "dump-state": file, ...(existsSync(file) && { "load-state": file }) };
 }
 
 /** `URL` or `URL@BLOCK`. */
 export function forkSettings(text: string): Settings {
   const [, url = text, block] = /^(.*)@(\d+|latest)$/.exec(text) ?? [];
-  return { "dev.fork-url": url, ...(block !== undefined && block !== "latest" && { "dev.fork-block": block }) };
+  return { "dev.fork-url": url, ...(block !== undefined && block !== "latest" && { "fork-block": block }) };
 }

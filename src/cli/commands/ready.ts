@@ -3,7 +3,8 @@ import { get as getHttps } from "node:https";
 import { resolve } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { formatHostPort, type HostPort, parseDuration } from "../../config/value-types.ts";
-import { connect, isObject } from "../../console/connection.ts";
+import { connect } from "../../console/connection.ts";
+import { isJsonObject } from "../../primitives/shape.ts";
 import type { Readiness } from "../../rpc/ports/node.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
@@ -126,7 +127,7 @@ async function askHttp(url: string, signal: AbortSignal): Promise<unknown> {
 
 /** undefined for anything else. */
 function readinessOf(answer: unknown): Readiness | undefined {
-  if (!isObject(answer)) return undefined;
+  if (!isJsonObject(answer)) return undefined;
   const { ready: isReady, head, reason } = answer;
   if (typeof isReady !== "boolean" || typeof head !== "number" || !Number.isSafeInteger(head) || head < 0) {
     return undefined;

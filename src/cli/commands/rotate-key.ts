@@ -9,9 +9,10 @@ import {
   readValidatorKey,
   type ValidatorKey,
 } from "../../consensus/cometbft/signing/key-files.ts";
-import { ConnectionFailedError, connect, isObject, type RpcConnection } from "../../console/connection.ts";
+import { ConnectionFailedError, connect, type RpcConnection } from "../../console/connection.ts";
 import type { Address } from "../../primitives/address.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
+import { isJsonObject } from "../../primitives/shape.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { engineHome } from "./engine.ts";
@@ -20,7 +21,7 @@ import { engineHome } from "./engine.ts";
 const POLL_MS = 1_000;
 
 /** The validators and the votes about them, as the running node has them. */
-export type ValidatorSet = {
+type ValidatorSet = {
   readonly signers: readonly Address[];
   /** Votes about an address, of those who count. */
   readonly tally: ReadonlyMap<Address, number>;
@@ -103,7 +104,7 @@ export async function vote(node: Pick<RpcConnection, "request">, step: RotationS
   const decided = [key.address, ...(kind === "done" ? step.oldFiles.map(addressOfFile) : [])];
   const proposals = await node.request("clique_proposals", []);
   for (const address of decided) {
-    if (isObject(proposals) && address in proposals) await node.request("clique_discard", [address]);
+    if (isJsonObject(proposals) && address in proposals) await node.request("clique_discard", [address]);
   }
 }
 
@@ -152,14 +153,15 @@ async function openNode({ home, ipc }: Config): Promise<RpcConnection | undefine
 /** @throws CommandError where the node answers with something else */
 async function validatorsOf(node: RpcConnection): Promise<ValidatorSet> {
   const snapshot = await node.request("clique_getSnapshot", []);
-  const { signers, tally } = isObject(snapshot) ? snapshot : {};
-  if (!isObject(signers) || !isObject(tally)) throw new CommandError("the node does not say who its validators are");
+  const { signers, tally } = isJsonObject(snapshot) ? snapshot : {};
+  if (!isJsonObject(signers) || !isJsonObject(tally))
+    throw new CommandError("the node does not say who its validators are");
   return {
     signers: Object.keys(signers) as Address[],
     tally: new Map(
       Object.entries(tally).map(([address, about]) => [
         address as Address,
-        isObject(about) && typeof about["votes"] === "number" ? about["votes"] : 0,
+        isJsonObject(about) && typeof about["votes"] === "number" ? about["votes"] : 0,
       ]),
     ),
   };

@@ -1,6 +1,7 @@
 import { RpcResponseError } from "../../console/connection.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
+import { isJsonObject } from "../../primitives/shape.ts";
 import { CommandError } from "../errors.ts";
 import type { AskedNode } from "./ask.ts";
 
@@ -91,8 +92,8 @@ function scheduleOf(answer: unknown, name: string): ScheduleView | null {
 type Members = Readonly<Record<string, unknown>>;
 
 function objectOf(value: unknown, name: string, method: string): Members {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw malformed(name, method);
-  return value as Members;
+  if (!isJsonObject(value)) throw malformed(name, method);
+  return value;
 }
 
 /** A version is a line. */

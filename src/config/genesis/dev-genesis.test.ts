@@ -21,8 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
-function open(settings: Record<string, string> = {}, storedTimestamp?: number) {
-  const flags = Object.fromEntries(Object.entries(settings).map(([key, value]) => [`dev.${key}`, value]));
+function open(flags: Record<string, string> = {}, storedTimestamp?: number) {
   const { config } = loadConfig({ home, dev: true, flags, environment: {} });
   return openDevGenesis(config, storedTimestamp);
 }
@@ -75,16 +74,16 @@ test("chain id, accounts and predeploys of a new dev chain are settings", () => 
 test("settings that contradict the chain in the home are errors, and an unknown contract is", () => {
   const rejected = (settings: Record<string, string>, key: string) =>
     assert.throws(() => open(settings), { code: "CONFIG_INVALID", details: { key } });
-  rejected({ predeploys: "multicall33" }, "dev.predeploys");
-  rejected({ genesis: join(home, "nothing.json") }, "dev.genesis");
+  rejected({ predeploys: "multicall33" }, "predeploys");
+  rejected({ genesis: join(home, "nothing.json") }, "genesis");
   assert.ok(!existsSync(devGenesisPath(home)));
   open();
-  rejected({ "chain-id": "5" }, "dev.chain-id");
-  rejected({ accounts: "11" }, "dev.accounts");
-  rejected({ predeploys: "none" }, "dev.predeploys");
-  rejected({ timestamp: "2026-01-01" }, "dev.timestamp");
+  rejected({ "chain-id": "5" }, "chain-id");
+  rejected({ accounts: "11" }, "accounts");
+  rejected({ predeploys: "none" }, "predeploys");
+  rejected({ timestamp: "2026-01-01" }, "timestamp");
   writeFileSync(join(home, "g.json"), "{}");
-  rejected({ genesis: join(home, "g.json") }, "dev.genesis");
+  rejected({ genesis: join(home, "g.json") }, "genesis");
 });
 
 test("a genesis file is taken as it is, with the dev accounts it funds unlocked", () => {

@@ -20,14 +20,14 @@ type DevConfig = Pick<Config, "dev" | "home" | "devChain">;
 
 /** Settings that are a part of the built-in genesis, which one from a file has in its own way. */
 const BUILT_IN = {
-  chainId: "dev.chain-id",
-  accounts: "dev.accounts",
-  predeploys: "dev.predeploys",
-  timestamp: "dev.timestamp",
-  balance: "dev.balance",
-  hardfork: "dev.hardfork",
-  baseFeeWei: "dev.base-fee",
-  codeSizeLimit: "dev.code-size-limit",
+  chainId: "chain-id",
+  accounts: "accounts",
+  predeploys: "predeploys",
+  timestamp: "timestamp",
+  balance: "balance",
+  hardfork: "hardfork",
+  baseFeeWei: "base-fee",
+  codeSizeLimit: "code-size-limit",
 } as const satisfies Partial<Record<keyof Config["devChain"], string>>;
 
 /**
@@ -74,8 +74,8 @@ function devGenesisText(config: DevConfig): string {
     const [given] = Object.entries(BUILT_IN).filter(([name]) => devChain[name as keyof typeof BUILT_IN] !== null);
     if (given !== undefined) {
       throw new InvalidConfigError(
-        `dev.genesis has its own chain id, accounts, contracts, rules, fees and time: leave out ${given[1]}`,
-        { key: "dev.genesis" },
+        `--genesis has its own chain id, accounts, contracts, rules, fees and time: leave out ${given[1]}`,
+        { key: "genesis" },
       );
     }
     return readGenesisFile(genesis);
@@ -104,8 +104,8 @@ function predeploysOf(names: readonly string[] | null): readonly Predeploy[] {
     const found = PREDEPLOYS.find((predeploy) => predeploy.name === name);
     if (found !== undefined) return found;
     const known = ["all", "none", ...PREDEPLOYS.map((predeploy) => predeploy.name)].join(", ");
-    throw new InvalidConfigError(`dev.predeploys: no contract ${name}; there are ${known}`, {
-      key: "dev.predeploys",
+    throw new InvalidConfigError(`--predeploys: no contract ${name}; there are ${known}`, {
+      key: "predeploys",
     });
   });
 }
@@ -132,35 +132,35 @@ function assertSameGenesis(config: DevConfig, text: string): void {
       { key },
     );
   if (chainId !== null && BigInt(chainId) !== stored.config.chainId) {
-    throw fail("dev.chain-id", `chain id ${stored.config.chainId}`);
+    throw fail("chain-id", `chain id ${stored.config.chainId}`);
   }
   if (accounts !== null && funded.length !== accounts) {
-    throw fail("dev.accounts", `${funded.length} accounts`);
+    throw fail("accounts", `${funded.length} accounts`);
   }
   if (balance !== null && funded.some(({ address }) => stored.alloc.get(address)?.balance !== balance)) {
-    throw fail("dev.balance", "other balances");
+    throw fail("balance", "other balances");
   }
   if (hardfork !== null && !hasSameForks(stored.config, forksAtGenesis(stored.config.chainId, hardfork))) {
-    throw fail("dev.hardfork", "other forks");
+    throw fail("hardfork", "other forks");
   }
   if (codeSizeLimit !== null && stored.config.codeSizeMax !== codeSizeLimit) {
-    throw fail("dev.code-size-limit", "another limit");
+    throw fail("code-size-limit", "another limit");
   }
   if (baseFeeWei !== null && stored.baseFeePerGas !== baseFeeWei) {
-    throw fail("dev.base-fee", `a base fee of ${stored.baseFeePerGas ?? 0n} wei in block 0`);
+    throw fail("base-fee", `a base fee of ${stored.baseFeePerGas ?? 0n} wei in block 0`);
   }
   if (genesis !== null && readGenesisFile(genesis) !== text) {
-    throw fail("dev.genesis", "another genesis");
+    throw fail("genesis", "another genesis");
   }
   if (timestamp !== null && stored.timestamp !== timestamp) {
-    throw fail("dev.timestamp", `block 0 at ${stored.timestamp}`);
+    throw fail("timestamp", `block 0 at ${stored.timestamp}`);
   }
   if (predeploys !== null) {
     const wanted = predeploysOf(predeploys);
     const differs = PREDEPLOYS.find(
       (predeploy) => stored.alloc.has(predeploy.accounts[0]!.address) !== wanted.includes(predeploy),
     );
-    if (differs !== undefined) throw fail("dev.predeploys", "other contracts");
+    if (differs !== undefined) throw fail("predeploys", "other contracts");
   }
 }
 
@@ -175,8 +175,8 @@ function readGenesisFile(path: string): string {
     return readGenesisText(path);
   } catch (cause) {
     throw new InvalidConfigError(
-      `dev.genesis: cannot read ${path}: ${(cause as Error).message}`,
-      { key: "dev.genesis" },
+      `--genesis: cannot read ${path}: ${(cause as Error).message}`,
+      { key: "genesis" },
       { cause },
     );
   }

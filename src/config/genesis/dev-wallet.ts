@@ -36,8 +36,8 @@ export function openDevWallet(config: DevConfig): DevWallet {
       `${key}: the accounts of the dev chain in ${home} are of another one; leave the setting out to go on with that chain, or choose another --home`,
       { key },
     );
-  if (mnemonic !== null && mnemonic !== stored.phrase) throw fail("dev.mnemonic");
-  if (path !== null && path !== stored.path) throw fail("dev.derivation-path");
+  if (mnemonic !== null && mnemonic !== stored.phrase) throw fail("mnemonic");
+  if (path !== null && path !== stored.path) throw fail("derivation-path");
   return stored;
 }
 
@@ -70,7 +70,7 @@ export async function assertPhrase({ devChain: { mnemonic } }: Pick<Config, "dev
   if (mnemonic === null || mnemonic === DEV_WALLET.phrase) return;
   const { validateMnemonic } = await import("@scure/bip39");
   const { wordlist } = await import("@scure/bip39/wordlists/english.js");
-  const key = "dev.mnemonic";
+  const key = "mnemonic";
   const unknown = mnemonic.split(" ").find((word) => !wordlist.includes(word));
   if (unknown !== undefined)
     throw new InvalidConfigError(`${key}: ${JSON.stringify(unknown)} is no word of BIP-39's English list`, { key });

@@ -1,9 +1,17 @@
 import { NodeError } from "../../errors.ts";
 import { hexToBytes, isData } from "../../primitives/hex.ts";
+import {
+  type JsonObject,
+  listOf,
+  members,
+  optional,
+  recordOf,
+  type Shape,
+  text,
+  whole,
+} from "../../primitives/shape.ts";
 import type { AbiItem } from "./abi.ts";
 import type { CompiledCode, Contract, SourceMap, SourceTexts } from "./contracts.ts";
-
-export type Json = Readonly<Record<string, unknown>>;
 
 /** Ranges by what is written there: the id of an immutable, or the name of a library. */
 type Ranges = Readonly<Record<string, readonly { readonly start: number; readonly length: number }[]>>;
@@ -163,89 +171,53 @@ export type Artifact =
  * @throws MalformedArtifactError with the place
  */
 export function decodeArtifact(json: unknown): Artifact | undefined {
-  const { abi, bytecode, deployedBytecode, contractName, output, input } = Object(json) as Json;
+  const { abi, bytecode, deployedBytecode, contractName, output, input } = Object(json) as JsonObject;
   if (Object(output).contracts !== undefined) {
-    OUTPUT(output, "output");
+    assertShape(output, OUTPUT, "output");
     return { kind: "build", input: input === undefined ? undefined : decodeInput(input), output: output as SolcOutput };
   }
   if (!Array.isArray(abi)) return undefined;
   if (typeof contractName === "string" && (bytecode !== undefined || deployedBytecode !== undefined)) {
-    HARDHAT(json, "artifact");
+    assertShape(json, HARDHAT, "artifact");
     return { kind: "hardhat", artifact: json as HardhatArtifact };
   }
   if (bytecode === undefined || typeof bytecode === "string") return undefined;
-  FOUNDRY(json, "artifact");
+  assertShape(json, FOUNDRY, "artifact");
   return { kind: "foundry", artifact: json as FoundryArtifact };
 }
 
 /** The input of a build-info. @throws MalformedArtifactError */
 export function decodeInput(input: unknown): SolcInput {
-  INPUT(input, "input");
+  assertShape(input, INPUT, "input");
   return input as SolcInput;
 }
 
 /** The ABI and the runtime code of a contract, as solc has them. @throws MalformedArtifactError */
 export function decodeContract(contract: unknown): SolcContract {
-  CONTRACT(contract, "contract");
+  assertShape(contract, CONTRACT, "contract");
   return contract as SolcContract;
 }
 
-/** @throws MalformedArtifactError unless `value` is of the shape. @param place where it is */
-type Shape = (value: unknown, place: string) => void;
-
-function malformed(place: string, what: string): never {
-  throw new MalformedArtifactError(`${place.slice(0, 200)} is not ${what}`);
-}
-
-const text: Shape = (value, place) => typeof value === "string" || malformed(place, "a text");
-const count: Shape = (value, place) =>
-  (Number.isSafeInteger(value) && (value as number) >= 0) || malformed(place, "a number");
-
-function optional(shape: Shape): Shape {
-  return (value, place) => value === undefined || shape(value, place);
-}
-
-function list(shape: Shape): Shape {
-  return (value, place) => {
-    if (!Array.isArray(value)) malformed(place, "a list");
-    for (const [i, each] of (value as unknown[]).entries()) shape(each, `${place}[${i}]`);
-  };
-}
-
-function entriesOf(value: unknown, place: string): (readonly [string, unknown])[] {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) malformed(place, "an object");
-  return Object.entries(value as object);
-}
-
-/** Members by any name. */
-function record(shape: Shape): Shape {
-  return (value, place) => {
-    for (const [name, each] of entriesOf(value, place)) shape(each, `${place}.${name}`);
-  };
-}
-
-/** These members, and others that nobody reads. */
-function members(shapes: Readonly<Record<string, Shape>>): Shape {
-  return (value, place) => {
-    entriesOf(value, place);
-    for (const [name, shape] of Object.entries(shapes)) shape((value as Json)[name], `${place}.${name}`);
-  };
+/** @throws MalformedArtifactError @param place where the value is */
+function assertShape(value: unknown, shape: Shape, place: string): void {
+  const fault = shape(value);
+  if (fault !== undefined) throw new MalformedArtifactError(`${place} ${fault}`.slice(0, 200));
 }
 
 /** Tuples in tuples of a parameter: structures of real contracts have a few. */
 const TUPLE_DEPTH_MAX = 32;
 
 function parameter(depth: number): Shape {
-  return (value, place) => {
-    if (depth > TUPLE_DEPTH_MAX) malformed(place, `one of ${TUPLE_DEPTH_MAX} tuples in each other at most`);
-    members({ type: text, name: optional(text), components: optional(list(parameter(depth + 1))) })(value, place);
+  return (value) => {
+    if (depth > TUPLE_DEPTH_MAX) return "is too deep";
+    return members({ type: text, name: optional(text), components: optional(listOf(parameter(depth + 1))) })(value);
   };
 }
 
-const PARAMETERS = optional(list(parameter(0)));
-const ABI = list(members({ type: text, name: optional(text), inputs: PARAMETERS, outputs: PARAMETERS }));
-const RANGES = optional(record(list(members({ start: count, length: count }))));
-const LINKS = optional(record(RANGES));
+const PARAMETERS = optional(listOf(parameter(0)));
+const ABI = listOf(members({ type: text, name: optional(text), inputs: PARAMETERS, outputs: PARAMETERS }));
+const RANGES = optional(recordOf(listOf(members({ start: whole, length: whole }))));
+const LINKS = optional(recordOf(RANGES));
 const CODE: Shape = members({
   object: optional(text),
   sourceMap: optional(text),
@@ -257,19 +229,19 @@ const CONTRACT: Shape = members({
   evm: optional(members({ bytecode: optional(CODE), deployedBytecode: optional(CODE) })),
 });
 const OUTPUT = members({
-  contracts: record(record(CONTRACT)),
-  sources: optional(record(members({ id: count }))),
+  contracts: recordOf(recordOf(CONTRACT)),
+  sources: optional(recordOf(members({ id: whole }))),
 });
-const INPUT = members({ sources: optional(record(members({ content: optional(text) }))) });
+const INPUT = members({ sources: optional(recordOf(members({ content: optional(text) }))) });
 const FOUNDRY = members({
   abi: ABI,
   bytecode: CODE,
   deployedBytecode: CODE,
-  id: optional(count),
+  id: optional(whole),
   metadata: optional(
     members({
-      settings: optional(members({ compilationTarget: optional(record(text)) })),
-      sources: optional(record(members({ keccak256: optional(text) }))),
+      settings: optional(members({ compilationTarget: optional(recordOf(text)) })),
+      sources: optional(recordOf(members({ keccak256: optional(text) }))),
     }),
   ),
 });

@@ -2,6 +2,7 @@ import { type Dirent, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
+import type { JsonObject } from "../../primitives/shape.ts";
 import { type FileBounds, readJsonFile, readTextFile } from "../../storage/read-file.ts";
 import type { SourceMap, SourceTexts } from "./contracts.ts";
 import { Contracts } from "./contracts.ts";
@@ -12,7 +13,6 @@ import {
   decodeArtifact,
   decodeInput,
   type FoundryArtifact,
-  type Json,
 } from "./parse-artifact.ts";
 
 /** Larger ones are no artifacts: a build-info of a large project has some 50 MB. */
@@ -56,7 +56,7 @@ export function readArtifacts(directory: string, onPassedOver: OnPassedOver): Co
     const { file, output } = each;
     // Hardhat 3 has input and output in two files.
     const inputFile = file.replace(/\.output\.json$/, ".json");
-    const readInput = () => decodeInput((Object(readJsonFile(inputFile, BOUNDS)) as Json)["input"] ?? {});
+    const readInput = () => decodeInput((Object(readJsonFile(inputFile, BOUNDS)) as JsonObject)["input"] ?? {});
     const input = each.input ?? (inputFile === file ? {} : (ofFile(inputFile, readInput) ?? {}));
     for (const contract of ofFile(file, () => contractsOfBuild(input, output)) ?? []) {
       built.add(contract.name);

@@ -49,7 +49,7 @@ export async function chooseForkPoint(
   };
   const remote = urls.map(remoteName).join(", ");
   if (verify === "off") {
-    log.info("fork is not verified: dev.fork-verify is off", { remote });
+    log.info("fork is not verified: --fork-verify is off", { remote });
     return { point: await read(false), isVerified: false };
   }
   const reason = unprovableReason(block, fieldsHash);

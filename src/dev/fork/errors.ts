@@ -34,7 +34,7 @@ export class ForkProofError extends NodeError {
   readonly code = "FORK_REMOTE_PROOF";
 }
 
-/** The remote node serves no proofs of its state, which `dev.fork-verify` demands. */
+/** The remote node serves no proofs of its state, which `--fork-verify` demands. */
 export class ForkUnverifiableError extends NodeError {
   readonly code = "FORK_REMOTE_UNVERIFIABLE";
 }

@@ -4,13 +4,14 @@ import { type Hash, hashFromBigint, hashToBytes } from "../../primitives/hash.ts
 import { keccak256Hash, keccak256OfHex } from "../../primitives/keccak.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { decodeRlp, InvalidRlpError } from "../../primitives/rlp.ts";
+import type { JsonObject } from "../../primitives/shape.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
 import { decodeTrieAccount, type TrieAccount } from "../../state/trie-account.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../trie/empty-root.ts";
 import { descend } from "../../trie/proof.ts";
 import { ForkProofError } from "./errors.ts";
 import type { RemoteCall } from "./remote-calls.ts";
-import { bytesOf, type JsonObject, listOf, objectOf } from "./remote-json.ts";
+import { bytesOf, listOf, objectOf } from "./remote-json.ts";
 import { checkResult, type PlanReads, planPlainReads } from "./remote-results.ts";
 
 /** geth takes so many keys in one call, and other nodes as many. */

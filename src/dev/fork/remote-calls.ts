@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../primitives/shape.ts";
 import { ForkAnswerError, ForkArchiveError, ForkRemoteError, ForkRevertError } from "./errors.ts";
 
 /** One JSON-RPC call of the remote chain. */
@@ -93,9 +94,7 @@ function wholeBatchError(answer: unknown): Error {
 }
 
 function objectOf(value: unknown): JsonObject {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return value as JsonObject;
-  }
+  if (isJsonObject(value)) return value;
   throw new ForkRemoteError("an item of a batch that is no object");
 }
 

@@ -1,6 +1,7 @@
 import { type Address, parseAddress } from "../../primitives/address.ts";
 import { type Hash, parseHash } from "../../primitives/hash.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
+import { isJsonObject, type JsonObject } from "../../primitives/shape.ts";
 import { ForkRemoteError } from "./errors.ts";
 
 /** What one answer of a remote node may take. Its memory is some four times its bytes while it is decoded. */
@@ -92,9 +93,6 @@ function tooLarge(text: string): ForkRemoteError {
   return new ForkRemoteError(`an answer of ${text}`);
 }
 
-/** An object as a remote node answered it. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
 /**
  * A non-negative integer of up to `bits`, in hex. Leading zeros are accepted: some nodes pad.
  * @throws ForkRemoteError
@@ -128,9 +126,7 @@ export function addressOf(value: unknown): Address {
 
 /** @throws ForkRemoteError */
 export function objectOf(value: unknown): JsonObject {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return value as JsonObject;
-  }
+  if (isJsonObject(value)) return value;
   throw new ForkRemoteError("the remote chain answered no object");
 }
 

@@ -15,9 +15,6 @@ export class StepPriced extends Error {}
 /** More than any opcode costs, and far from the ends of 64 bits. */
 const PLENTY = 1n << 61n;
 
-/** Memory a measured opcode may grow by: what costs more is known from the first attempt. */
-const GROWTH_MAX = 1 << 20;
-
 /** Opcodes whose warm access geth charges before it looks at anything else. */
 const ACCESS_FIRST: ReadonlySet<string> = new Set([
   "BALANCE",
@@ -50,10 +47,11 @@ function staticCostOf({ memory, rules }: Session): bigint {
   const opcode = opcodesOf(rules.hardfork)[memory.bytes[memory.get32(frame.pc)]!];
   if (opcode === undefined) return 0n;
   if (isAtLeast(rules.hardfork, "berlin") && ACCESS_FIRST.has(opcode.name)) return WARM_ACCESS_GAS;
+  if (opcode.name === "SELFDESTRUCT" && !isAtLeast(rules.hardfork, "berlin")) return 0n;
   return WHOLLY_DYNAMIC.test(opcode.name) ? 0n : BigInt(opcode.gas);
 }
 
-/** Runs the opcode once more with gas for everything; undefined where it asks for too much memory. */
+/** Runs the opcode once more with gas for everything, without its memory; undefined where no account has room. */
 function pricedAgain(session: Session, interpreter: Interpreter): bigint | undefined {
   const { memory, journal } = session;
   const gas = memory.get64(globals.stepGas);
@@ -63,8 +61,7 @@ function pricedAgain(session: Session, interpreter: Interpreter): bigint | undef
   memory.copy64(globals.refund, globals.stepRefund);
   memory.set64(frame.gas, PLENTY);
   memory.set32(frame.memorySize, memorySize);
-  const end = memory.get32(frame.memory) + memorySize + memory.get32(frame.returnDataSize);
-  memory.set32(globals.memoryLimit, Math.min(memoryLimit, end + GROWTH_MAX));
+  memory.set32(globals.memoryLimit, 0);
   session.isPricing = true;
   try {
     interpreter.run();

@@ -81,7 +81,7 @@ export const globals = {
   undoTop: GLOBALS + 24,
   recordTop: GLOBALS + 28,
   indexMask: GLOBALS + 32,
-  /** End of the linear memory frames may use */
+  /** End of the linear memory frames may use; 0 while a step is priced again, where memory costs gas and does not grow */
   memoryLimit: GLOBALS + 36,
   /** Why the frame halted; see halts.ts */
   halt: GLOBALS + 40,

@@ -5,10 +5,10 @@ import {
   contractOfHardhat,
   contractsOfBuild,
   decodeArtifact,
-  type Json,
   type SolcInput,
 } from "../../dev/artifacts/parse-artifact.ts";
 import { equalBytes } from "../../primitives/bytes.ts";
+import type { JsonObject } from "../../primitives/shape.ts";
 
 /** A contract as an uploaded file has it. */
 export type UploadedContract = {
@@ -35,13 +35,13 @@ export type Upload = {
  * @throws SyntaxError where the text is not JSON, MalformedArtifactError
  */
 export function readUpload(text: string, fileName: string): Upload {
-  const json = JSON.parse(text) as Json | readonly AbiItem[];
+  const json = JSON.parse(text) as JsonObject | readonly AbiItem[];
   return Array.isArray(json)
     ? { contracts: [bareAbi(json, fileName)], input: undefined }
-    : { contracts: contractsIn(json as Json, fileName), input: inputIn(json as Json) };
+    : { contracts: contractsIn(json as JsonObject, fileName), input: inputIn(json as JsonObject) };
 }
 
-function contractsIn(artifact: Json, fileName: string): readonly UploadedContract[] {
+function contractsIn(artifact: JsonObject, fileName: string): readonly UploadedContract[] {
   const { abi, contracts } = artifact;
   const decoded = decodeArtifact(contracts === undefined ? artifact : { output: artifact });
   if (decoded?.kind === "build") return contractsOfBuild({}, decoded.output);
@@ -50,7 +50,7 @@ function contractsIn(artifact: Json, fileName: string): readonly UploadedContrac
   return Array.isArray(abi) ? [bareAbi(abi as readonly AbiItem[], fileName)] : [];
 }
 
-function inputIn(json: Json): SolcInput | undefined {
+function inputIn(json: JsonObject): SolcInput | undefined {
   const { language, sources, settings } = (json["input"] ?? json) as SolcInput;
   if (language === undefined || sources === undefined) return undefined;
   // Foundry's build-info has options of its own beside them, which solc rejects.

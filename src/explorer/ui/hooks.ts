@@ -11,15 +11,26 @@ export type Loaded<T> =
 
 const LOADING = { kind: "loading" } as const;
 
+/** Loads of this page that have not ended. The root element's `data-loading` shows them to programs that wait for the whole page. */
+let loading = 0;
+
+function countLoading(change: 1 | -1): void {
+  loading += change;
+  document.documentElement.dataset["loading"] = `${loading}`;
+}
+
 /** What `load` gives, again whenever one of `inputs` changes; the last value stays visible until then. */
 export function useLoaded<T>(load: () => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<Loaded<T>>(LOADING);
   useEffect(() => {
     let isCurrent = true;
-    load().then(
-      (value) => isCurrent && setState({ kind: "ready", value }),
-      (error) => isCurrent && setState({ kind: "failed", error }),
-    );
+    countLoading(1);
+    load()
+      .then(
+        (value) => isCurrent && setState({ kind: "ready", value }),
+        (error) => isCurrent && setState({ kind: "failed", error }),
+      )
+      .finally(() => countLoading(-1));
     return () => {
       isCurrent = false;
     };

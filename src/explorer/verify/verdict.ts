@@ -2,6 +2,7 @@ import { NodeError } from "../../errors.ts";
 import { type Address, parseAddress } from "../../primitives/address.ts";
 import { type Hash, parseHash } from "../../primitives/hash.ts";
 import { hexToBytes, InvalidHexError } from "../../primitives/hex.ts";
+import { isJsonObject } from "../../primitives/shape.ts";
 
 /** An object as a node has answered it: nothing about it is known. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -52,7 +53,7 @@ export function addressOf(value: unknown): Address {
 
 /** @throws InvalidHexError */
 export function objectOf(value: unknown): Json {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     throw new InvalidHexError("object expected");
   }
   return value as Json;
@@ -96,7 +97,7 @@ export function compare(name: string, claimed: unknown, proven: unknown, shown?:
   if (Array.isArray(claimed) && Array.isArray(proven) && claimed.length === proven.length) {
     return worstOf(claimed.map((item, i) => compare(`${name}[${i}]`, item, proven[i], shown)));
   }
-  if (isObject(claimed) && isObject(proven)) {
+  if (isJsonObject(claimed) && isJsonObject(proven)) {
     const prefix = name === "" ? "" : `${name}.`;
     return worstOf(
       Object.entries(claimed).map(([member, value]) => {
@@ -115,10 +116,6 @@ export function compare(name: string, claimed: unknown, proven: unknown, shown?:
 
 function clipped(text: string): string {
   return text.length <= SHOWN_LENGTH_MAX ? text : `${text.slice(0, SHOWN_LENGTH_MAX)}…`;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The worst of `verdicts`: a false one, else an unverified one. */

@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { STRICT_LOGGER } from "../../../test/support/telemetry/strict-logger.ts";
 import { loadConfig } from "../../config/load.ts";
 import { fatalTimers } from "../../telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import { openChain } from "./open-chain.ts";
 import { openFork } from "./open-fork.ts";
 
@@ -26,6 +26,6 @@ test("a home without a chain is an error, and nothing is made in it", (t) => {
 test("a block to fork without the nodes of its chain is an error", async (t) => {
   const home = mkdtempSync(join(tmpdir(), "evmint-open-"));
   t.after(() => rmSync(home, { recursive: true }));
-  const config = configOf(home, { dev: true, flags: { "dev.fork-block": "5" } });
+  const config = configOf(home, { dev: true, flags: { "fork-block": "5" } });
   await assert.rejects(openFork(config, { log: STRICT_LOGGER, timers: fatalTimers }), { code: "CONFIG_INVALID" });
 });

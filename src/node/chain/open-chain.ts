@@ -86,7 +86,7 @@ export type OpenChainOptions = Pick<LogBlockStoreOptions, "segmentBytesMax" | "m
 };
 
 /** The store holds another chain than the genesis file describes. */
-export class GenesisMismatchError extends NodeError {
+class GenesisMismatchError extends NodeError {
   readonly code = "GENESIS_MISMATCH";
   constructor(details: { readonly stored: string; readonly configured: string }) {
     super(
@@ -97,7 +97,7 @@ export class GenesisMismatchError extends NodeError {
 }
 
 /** There is no chain in this home yet. */
-export class HomeNotInitialisedError extends NodeError {
+class HomeNotInitialisedError extends NodeError {
   readonly code = "HOME_NOT_INITIALISED";
   constructor(details: { readonly home: string }) {
     super(`no chain in ${details.home}: run "evmintd init" first`, details);

@@ -198,7 +198,7 @@ function storedChoice(config: Config): ForkChoice | undefined {
 }
 
 /**
- * `stored` as `dev.fork-verify` reads it. Proofs may be given up, for good: blocks that were made without them stay.
+ * `stored` as `--fork-verify` reads it. Proofs may be given up, for good: blocks that were made without them stay.
  * @throws InvalidConfigError
  */
 function withVerification(
@@ -207,7 +207,7 @@ function withVerification(
 ): ForkChoice | undefined {
   if (stored == null) return stored;
   if (forkVerify === "on" && !stored.isVerified) {
-    const key = "dev.fork-verify";
+    const key = "fork-verify";
     const text = `${key}: the chain in ${home} was made without proofs; choose another --home`;
     throw new InvalidConfigError(text, { key });
   }
@@ -222,7 +222,7 @@ async function newChoice(config: Config, modules: ForkModules): Promise<ForkChoi
   const { home, devChain } = config;
   const { forkUrls: urls, forkBlock } = devChain;
   if (urls.length === 0 && forkBlock !== null) {
-    const key = "dev.fork-block";
+    const key = "fork-block";
     throw new InvalidConfigError(`${key}: name the chain with --fork-url as well`, { key });
   }
   if (urls.length === 0) return null;
@@ -252,7 +252,7 @@ function assertForkable({ dev, jsonRpc }: Config): void {
 function assertSameChainId({ home, devChain: { chainId } }: Config, stored: NonNullable<ForkChoice>): void {
   const own = stored.ownChainId ?? stored.point.chainId;
   if (chainId === null || BigInt(chainId) === own) return;
-  const key = "dev.chain-id";
+  const key = "chain-id";
   throw new InvalidConfigError(`${key}: the chain in ${home} has chain id ${own}; choose another --home`, { key });
 }
 
@@ -261,7 +261,7 @@ function assertSameBlock({ home, devChain: { forkBlock } }: Config, stored: Fork
   const number = stored?.point.header.number;
   // A negative one counted from the newest block of then.
   if (forkBlock === null || forkBlock < 0 || number === undefined || forkBlock === number) return;
-  const key = "dev.fork-block";
+  const key = "fork-block";
   const text = `${key}: the chain in ${home} forks block ${number}; choose another --home`;
   throw new InvalidConfigError(text, { key });
 }

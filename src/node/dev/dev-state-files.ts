@@ -19,12 +19,12 @@ import { removeChain } from "./reset-home.ts";
 
 /** The files of anvil's format that a dev chain begins with and leaves. */
 export type DevStateFiles = {
-  /** Writes the file of `dev.dump-state` a last time. */
+  /** Writes the file of `--dump-state` a last time. */
   close(): Promise<void>;
 };
 
 /**
- * The dump that the chain begins with: that of a load which was begun, or of `dev.load-state` where there is no chain yet. Once it is read, a crash does not
+ * The dump that the chain begins with: that of a load which was begun, or of `--load-state` where there is no chain yet. Once it is read, a crash does not
  * leave a chain without it.
  * @throws InvalidConfigError for a file that cannot be read, or holds no state
  */
@@ -51,7 +51,7 @@ export async function readDevState(config: Config, timers: Timers, log: Logger):
 }
 
 /**
- * Adds the accounts of a state without blocks to the new chain, and writes `dev.dump-state` every `dev.state-interval` and when the node stops.
+ * Adds the accounts of a state without blocks to the new chain, and writes `--dump-state` every `--state-interval` and when the node stops.
  * @param role the chain, which a reset replaces
  */
 export async function openDevStateFiles(
@@ -97,6 +97,6 @@ function read(file: string): Uint8Array {
 }
 
 function invalidState(what: string, cause: unknown): InvalidConfigError {
-  const key = "dev.load-state";
+  const key = "load-state";
   return new InvalidConfigError(`${key}: ${what}`, { key }, { cause });
 }

@@ -24,26 +24,22 @@ type NewChain = {
   readonly production: { readonly blockTester: Pick<BlockTester, "commit"> };
 };
 
-const KEY = "dev.fork-transaction";
+const KEY = "fork-transaction";
 
 /**
- * The block before that of `dev.fork-transaction`, which is the one to continue; undefined where none is set.
+ * The block before that of `--fork-transaction`, which is the one to continue; undefined where none is set.
  * @throws InvalidConfigError, ForkRemoteError
  */
 export async function blockBeforeTransaction(config: Config, timers: Timers): Promise<number | undefined> {
   const { forkTransaction, forkUrls: urls, forkBlock } = config.devChain;
   if (forkTransaction === null) return undefined;
-  if (forkBlock !== null) throw new InvalidConfigError(`${KEY}: leave out dev.fork-block`, { key: KEY });
-  return (
-    (await blockOf(
-      fetchRemoteCalls({ urls, access: remoteAccessOf(config), isFirstContact: true }, timers),
-      forkTransaction,
-    )) - 1
-  );
+  if (forkBlock !== null) throw new InvalidConfigError(`${KEY}: leave out --fork-block`, { key: KEY });
+  const calls = fetchRemoteCalls({ urls, access: remoteAccessOf(config), isFirstContact: true }, timers);
+  return (await blockOf(calls, forkTransaction)) - 1;
 }
 
 /**
- * Makes the first block of a new fork: the transactions of the next block of the remote chain up to `dev.fork-transaction`, under that block's time, base fee
+ * Makes the first block of a new fork: the transactions of the next block of the remote chain up to `--fork-transaction`, under that block's time, base fee
  * and random number, so that its state is the one after that transaction.
  * @throws ForkRemoteError, and the rejection of a transaction that the rules of this chain do not allow
  */

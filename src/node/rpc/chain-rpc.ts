@@ -61,7 +61,7 @@ export type RpcServices = {
   readonly dappDb: DappDb;
   readonly compiler: Compiler;
   readonly verifiedContracts: VerifiedContracts;
-  /** Of `dev.artifacts`; undefined: none were named */
+  /** Of `--artifacts`; undefined: none were named */
   readonly artifacts: Contracts | undefined;
   readonly runtime: RuntimePort;
   readonly files: CallerFiles;
@@ -241,6 +241,7 @@ export class ChainRpc implements RpcTarget {
       admin: createNodeAdmin(config, {
         core: this.#role,
         production,
+        pool: this.#role.pool,
         log,
         timers,
         files,

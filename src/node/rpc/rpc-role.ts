@@ -71,7 +71,7 @@ export type RpcRoleModules = {
   readonly readiness: () => Readiness;
   /** undefined: no TLS */
   readonly tls: TlsFiles | undefined;
-  /** Of `dev.artifacts`; undefined: none were named */
+  /** Of `--artifacts`; undefined: none were named */
   readonly artifacts: Contracts | undefined;
   readonly reset: (forking: Forking | undefined, instance: InstanceId) => Promise<void>;
   readonly loadState: DevPort["loadState"];

@@ -1,6 +1,6 @@
 import { nearest } from "../../primitives/nearest.ts";
 
-/** Names that are compared with every method in one second: some milliseconds each for a long one. */
+/** Names that are compared with every method in one second. */
 const HINTS_PER_SECOND = 10;
 
 /** Why a method was not found: a wrong name with the one that was meant, or a namespace that is not open. */

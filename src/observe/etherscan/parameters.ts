@@ -1,6 +1,7 @@
 import type { SolcInput } from "../../dev/artifacts/parse-artifact.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hex } from "../../primitives/hex.ts";
+import { isJsonObject } from "../../primitives/shape.ts";
 import type { VerificationRequest } from "../../rpc/ports/contracts.ts";
 import { scanJson } from "../../rpc/transport/dispatch/json-scan.ts";
 import { SERVER_LIMITS } from "../../rpc/transport/limits.ts";
@@ -99,7 +100,7 @@ function standardJson(parameters: Parameters, format: string): SolcInput {
   try {
     scanJson(Buffer.from(text), SERVER_LIMITS);
     const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as SolcInput;
+    if (isJsonObject(value)) return value as SolcInput;
   } catch {
     // Not JSON, or deeper than any input of a compiler.
   }

@@ -30,6 +30,8 @@ export interface NodeAdmin {
   trustPeer(input: { readonly address: string }): Promise<void>;
   /** @param id 40 hex digits @throws AdminError */
   distrustPeer(input: { readonly id: string }): MaybePromise<void>;
+  /** Empties the pool of this node. */
+  clearPool(): MaybePromise<void>;
   /** @throws AdminError when the listener is open already, may not be opened, or cannot listen */
   startListener(input: { readonly kind: TcpKind; readonly request: ListenRequest }): Promise<void>;
   /** Does nothing when it is closed. */

@@ -4,6 +4,7 @@ import {
   dataFault,
   hash,
   jsonKind,
+  lenientInteger,
   object,
   type ParamCodec,
   quantity,
@@ -12,7 +13,7 @@ import {
 } from "../transport/codec.ts";
 import { InvalidValueError } from "../transport/errors.ts";
 
-export type BlockTag = "earliest" | "latest" | "pending" | "safe" | "finalized";
+type BlockTag = "earliest" | "latest" | "pending" | "safe" | "finalized";
 
 /** A block by its position in the canonical chain. */
 export type BlockNumberOrTag = number | BlockTag;
@@ -40,6 +41,15 @@ export const blockNumberOrTag: ParamCodec<BlockNumberOrTag> = {
     if (typeof value !== "string") throw new InvalidValueError("hex string without 0x prefix");
     return decodeNumber(value, "block number larger than int64");
   },
+};
+
+/** A JSON number too: geth's older methods took those alone, and Erigon's take them. */
+export const numberOrTag: ParamCodec<BlockNumberOrTag> = {
+  ...(blockNumberOrTag.schema && {
+    schema: { title: "block", oneOf: [{ type: "integer" }, blockNumberOrTag.schema] },
+  }),
+  decode: (value, field) =>
+    typeof value === "number" ? lenientInteger.decode(value, field) : blockNumberOrTag.decode(value, field),
 };
 
 const eip1898 = object("erased", {

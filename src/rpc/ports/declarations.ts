@@ -136,6 +136,7 @@ export const PORT_METHODS = {
     removePeer: STAYS,
     trustPeer: STAYS,
     distrustPeer: STAYS,
+    clearPool: STAYS,
     startListener: STAYS,
     stopListener: STAYS,
     exportChain: STAYS,

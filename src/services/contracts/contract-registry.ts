@@ -43,7 +43,7 @@ export const CONTRACT_REGISTRY_LIMITS = {
 const ACCOUNTS_A_READ = 256;
 
 export type ContractRegistryModules = {
-  /** Of `dev.artifacts`. */
+  /** Of `--artifacts`. */
   readonly artifacts: Contracts | undefined;
   readonly verified: VerifiedContracts;
   readonly compiler: Compiler;

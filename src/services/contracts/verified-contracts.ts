@@ -4,13 +4,13 @@ import { Contracts } from "../../dev/artifacts/contracts.ts";
 import {
   contractsOfBuild,
   decodeContract,
-  type Json,
   MalformedArtifactError,
   type SolcInput,
 } from "../../dev/artifacts/parse-artifact.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
+import { isJsonObject, type JsonObject } from "../../primitives/shape.ts";
 import type { ContractMatch } from "../../rpc/ports/contracts.ts";
 import { ifPresent } from "../../storage/if-present.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
@@ -207,8 +207,8 @@ function decodeVerified(text: string | undefined): VerifiedContract | undefined 
 }
 
 function isVerifiedJson(compiled: unknown): boolean {
-  const { abi, evm } = Object(compiled) as Json;
-  if (!Array.isArray(abi) || (Object(evm) as Json)["deployedBytecode"] === undefined) return false;
+  const { abi, evm } = Object(compiled) as JsonObject;
+  if (!Array.isArray(abi) || (Object(evm) as JsonObject)["deployedBytecode"] === undefined) return false;
   try {
     contractsOfBuild({}, { contracts: { file: { name: decodeContract(compiled) } } });
     return true;
@@ -218,10 +218,10 @@ function isVerifiedJson(compiled: unknown): boolean {
   }
 }
 
-function parsed(text: string | undefined): Json | undefined {
+function parsed(text: string | undefined): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text ?? "");
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

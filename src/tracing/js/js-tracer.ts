@@ -1,6 +1,6 @@
-import type { Halt } from "../../evm/halts.ts";
 import { haltText } from "../../evm/halts.ts";
-import type { FrameEnd, Step } from "../../evm/tracer.ts";
+import type { Step } from "../../evm/tracer.ts";
+import { errorOf, isFaultOf } from "../faults.ts";
 import { ScriptFailedError } from "../trace-budget.ts";
 import type { TracedOutcome, TracedTransaction, TracerFactory } from "../tracer-config.ts";
 import type { ScriptEngines } from "./quickjs.ts";
@@ -140,28 +140,6 @@ const inFunction = (name: string) => `    in server-side tracer function '${name
 function scriptReason(error: unknown): string | undefined {
   const isOfScript = error instanceof ScriptError || error instanceof ScriptMemoryError;
   return isOfScript ? error.message : undefined;
-}
-
-/** Halts that show while the opcode runs; for all others the step itself has the error. */
-const FAULTS: ReadonlySet<Halt["kind"]> = new Set([
-  "invalidOpcode",
-  "invalidJump",
-  "writeProtection",
-  "returnDataOutOfBounds",
-]);
-
-/** Whether the frame ended because the opcode of `last` failed; REVERT counts as a failure, as in geth. */
-function isFaultOf(last: Step, end: FrameEnd, depth: number): boolean {
-  if (last.depth !== depth || last.halt !== undefined) return false;
-  if (end.outcome === "revert") return last.opcode === REVERT;
-  return end.halt !== undefined && FAULTS.has(end.halt.kind);
-}
-
-const REVERT = 0xfd;
-
-function errorOf({ outcome, halt }: Pick<FrameEnd, "outcome"> & { readonly halt?: Halt | undefined }) {
-  if (halt) return haltText(halt);
-  return outcome === "revert" ? "execution reverted" : undefined;
 }
 
 /** Members of `ctx` as JSON: addresses and hashes as hex, big numbers in decimal. */

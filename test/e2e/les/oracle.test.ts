@@ -37,7 +37,7 @@ async function start(threshold: number, signer: string): Promise<TestNode> {
   node = await startTestNode({
     dev: true,
     settings: {
-      "dev.genesis": file,
+      genesis: file,
       "consensus.block-time": "manual",
       "les.checkpoint-oracle": ORACLE,
       "les.checkpoint-signer": signer,

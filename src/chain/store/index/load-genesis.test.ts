@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parseGenesis } from "../../../params/genesis.ts";
-import { bytesToHex, hexToBytes } from "../../../primitives/hex.ts";
+import { bytesToHex } from "../../../primitives/hex.ts";
 import { keccak256Hash } from "../../../primitives/keccak.ts";
 import { createStateTrie } from "../../../state/state-trie.ts";
 import type { Kv } from "../../../storage/kv.ts";
@@ -18,7 +18,6 @@ import { deferNothing } from "../background-work.ts";
 import { type LogBlockStore, openLogBlockStore } from "../log-block-store.ts";
 import { StorePoisonedError } from "../store-errors.ts";
 import { HashedAddresses, writeHashedSlots } from "./genesis-rows.ts";
-import { GenesisThreadError, genesisJob, STAGE, WORD, waitFor } from "./genesis-work.ts";
 import { loadGenesisState } from "./load-genesis.ts";
 
 const addressOf = (n: number) => keccak256Hash(Buffer.from(`account ${n}`)).slice(0, 42);
@@ -137,41 +136,9 @@ test("LMDB holds the same rows of a genesis state, loaded at once and replayed f
   });
 });
 
-const PLACE = { position: 24, offset: 300 };
-
-/** Root and rows of a state that two threads load, each with a share of the work, or one. */
-function loadedRows(entries: StateEntries, isTogether: boolean): string[] {
-  let rows: string[] = [];
-  withLmdb((kv) => {
-    const roots: string[] = [];
-    const tables = { kv, onCommit: () => {}, threadKeysMin: isTogether ? 0 : Infinity, awaitsThread: true };
-    loadGenesisState(entries, tables, (root) => {
-      roots.push(bytesToHex(root));
-      return PLACE;
-    });
-    rows = [...roots, ...Array.from(kv.range({}), ([key, value]) => `${bytesToHex(key)} ${bytesToHex(value)}`)];
-  });
-  return rows;
-}
-
-test("two threads load the rows of a genesis state that one loads", () => {
-  for (const accounts of [1, 1_500]) {
-    const entries = new StateEntries(genesisState(genesisWith(accounts)).state());
-    assert.deepEqual(loadedRows(entries, true), loadedRows(entries, false));
-  }
-});
-
-test("accounts whose keys all begin with the same nibble are loaded by one thread", () => {
-  const firstNibble = (i: number) => keccak256Hash(hexToBytes(addressOf(i)))[2];
-  const numbers = Array.from({ length: 200 }, (_, i) => i).filter((i) => firstNibble(i) === "3");
-  const alloc = Object.fromEntries(numbers.map((i) => [addressOf(i), { balance: "0x1" }]));
-  const genesis = parseGenesis(JSON.stringify({ config: { chainId: 1 }, alloc, difficulty: "0x0", gasLimit: "0x1" }));
-  const entries = new StateEntries(genesisState(genesis).state());
-  assert.deepEqual(loadedRows(entries, true), loadedRows(entries, false));
-});
-
-test("what dies while two threads load a genesis state leaves the rows of before", () => {
+test("an exception while LMDB loads a genesis state leaves the rows of before", () => {
   const entries = new StateEntries(genesisState(genesisWith(300)).state());
+  const place = () => ({ position: 24, offset: 300 });
   withLmdb((kv) => {
     kv.transaction((writer) => writer.put(Uint8Array.of(1), Uint8Array.of(2)));
     for (const last of [0, 1]) {
@@ -179,24 +146,12 @@ test("what dies while two threads load a genesis state leaves the rows of before
       const onCommit = () => {
         if (left-- === 0) throw new Error("died");
       };
-      const tables = { kv, onCommit, threadKeysMin: 0, awaitsThread: true };
-      assert.throws(() => loadGenesisState(entries, tables, () => PLACE), /died/);
+      assert.throws(() => loadGenesisState(entries, { kv, onCommit }, place), /died/);
       assert.deepEqual([...kv.range({})].length, 1);
     }
-    loadGenesisState(entries, { kv, onCommit() {}, threadKeysMin: 0, awaitsThread: true }, () => PLACE);
+    loadGenesisState(entries, { kv, onCommit() {} }, place);
     assert.ok([...kv.range({})].length > 300);
   });
-});
-
-test("a thread that fails, or is stopped, is not waited for", () => {
-  const load = { file: -1, pages: new Int32Array(new SharedArrayBuffer(4)) };
-  const job = genesisJob(new StateEntries(genesisState(genesisWith(1)).state()), load);
-  Atomics.store(job.words, WORD.ended, 2);
-  assert.throws(() => waitFor(job, WORD.tries, 1, Infinity), GenesisThreadError);
-  Atomics.store(job.words, WORD.ended, 0);
-  assert.throws(() => waitFor(job, WORD.tries, 1, 0), GenesisThreadError);
-  Atomics.store(job.words, WORD.stage, STAGE.stopped);
-  assert.throws(() => waitFor(job, WORD.tries, 1, Infinity), GenesisThreadError);
 });
 
 test("a process that dies while LMDB loads a genesis state has all of it after the next start", () => {

@@ -27,41 +27,27 @@ export type StateKeys = {
 };
 
 export function stateKeys(entries: StateEntries): StateKeys & { readonly order: Uint32Array } {
-  const addresses = new Uint8Array(entries.accountCount * TRIE_KEY_LENGTH);
-  const slots = new Uint8Array(entries.slotCount * TRIE_KEY_LENGTH);
-  hashAddresses(entries, addresses, 0, entries.accountCount);
-  hashSlots(entries, slots, 0, entries.slotCount);
-  const order = byKey(addresses, TRIE_KEY_LENGTH, 0, entries.accountCount);
-  return { ...keysOf(entries, addresses, slots), order };
-}
-
-/** @param addresses what `hashAddresses` writes @param slots what `hashSlots` writes */
-export function keysOf(entries: StateEntries, addresses: Uint8Array, slots: Uint8Array): StateKeys {
+  const { accountCount, slotCount } = entries;
+  const addresses = new Uint8Array(accountCount * TRIE_KEY_LENGTH);
+  for (let i = 0; i < accountCount; i++) {
+    entries.copyAddress(i, keccakMessage, 0);
+    keccak256Message(ADDRESS_LENGTH, addresses, i * TRIE_KEY_LENGTH);
+  }
+  const slots = new Uint8Array(slotCount * TRIE_KEY_LENGTH);
+  for (let slot = 0; slot < slotCount; slot++) {
+    entries.writeSlot(slot, keccakMessage, 0);
+    keccak256Message(SLOT_LENGTH, slots, slot * TRIE_KEY_LENGTH);
+  }
   return {
     addresses,
     slots,
+    order: byKey(addresses, TRIE_KEY_LENGTH, 0, accountCount),
     slotOrder: (index) => byKey(slots, TRIE_KEY_LENGTH, entries.firstSlot(index), entries.firstSlot(index + 1)),
   };
 }
 
-/** Writes the keys of the accounts from number `from` to `to`, where they are in those of all accounts. */
-export function hashAddresses(entries: StateEntries, out: Uint8Array, from: number, to: number): void {
-  for (let i = from; i < to; i++) {
-    entries.copyAddress(i, keccakMessage, 0);
-    keccak256Message(ADDRESS_LENGTH, out, i * TRIE_KEY_LENGTH);
-  }
-}
-
-/** The same of slots. */
-export function hashSlots(entries: StateEntries, out: Uint8Array, from: number, to: number): void {
-  for (let slot = from; slot < to; slot++) {
-    entries.writeSlot(slot, keccakMessage, 0);
-    keccak256Message(SLOT_LENGTH, out, slot * TRIE_KEY_LENGTH);
-  }
-}
-
 /** Receives the nodes of the trie of an owner, as in TrieNodeReader. */
-export type SinkOf = (owner: Uint8Array) => Pick<NodeSink, "add">;
+type SinkOf = (owner: Uint8Array) => Pick<NodeSink, "add">;
 
 /** What a trie of accounts, and the storage tries under it, are built from. */
 export type TrieSource = {
@@ -76,20 +62,8 @@ export type TrieSource = {
 };
 
 /** Root of the state with these accounts and slots. */
-export function buildStateTrie(source: TrieSource): Uint8Array {
-  const trie = new TrieBuilder(source.sinkOf(EMPTY_BYTES));
-  addAccounts(trie, source);
-  return trie.finish();
-}
-
-/** The same of some accounts, one or more, whose keys begin with the same nibble: how the branch above refers to them. */
-export function buildStateSubtrie(source: TrieSource): Uint8Array {
-  const trie = new TrieBuilder(source.sinkOf(EMPTY_BYTES), 0);
-  addAccounts(trie, source);
-  return trie.finishSubtrie();
-}
-
-function addAccounts(trie: TrieBuilder, { entries, keys, order, sinkOf, onAccount }: TrieSource): void {
+export function buildStateTrie({ entries, keys, order, sinkOf, onAccount }: TrieSource): Uint8Array {
+  const trie = new TrieBuilder(sinkOf(EMPTY_BYTES));
   const slotValue = new Uint8Array(SLOT_VALUE_LENGTH_MAX);
   const accountValue = new Uint8Array(ACCOUNT_LENGTH_MAX);
 
@@ -117,6 +91,7 @@ function addAccounts(trie: TrieBuilder, { entries, keys, order, sinkOf, onAccoun
     trie.add(keys.addresses, index * TRIE_KEY_LENGTH, accountValue.subarray(0, length));
     onAccount?.(index);
   }
+  return trie.finish();
 }
 
 /** Writes RLP([nonce, balance, storageRoot, codeHash]) of an account to `out`; its length. */

@@ -1,5 +1,6 @@
 import { parse, TomlError } from "smol-toml";
 import { NodeError } from "../../../errors.ts";
+import { isJsonObject } from "../../../primitives/shape.ts";
 
 /** The operator's additions to CometBFT's configuration have a key that the node decides, that does not exist, or a value of another kind. */
 class EngineAdditionsError extends NodeError {
@@ -22,6 +23,7 @@ const FREE_KEYS: Readonly<Record<string, Kind>> = {
   "p2p.persistent_peers_max_dial_period": "duration",
   "p2p.addr_book_strict": "boolean",
   "p2p.allow_duplicate_ip": "boolean",
+  "p2p.max_num_outbound_peers": "number",
   "p2p.flush_throttle_timeout": "duration",
   "p2p.send_rate": "number",
   "p2p.recv_rate": "number",
@@ -65,13 +67,12 @@ const OWNED_KEYS: readonly (readonly [path: string, reason: string])[] = [
   ["p2p.private_peer_ids", "set cometbft.private-peers"],
   ["p2p.pex", "set cometbft.pex"],
   ["p2p.max_num_inbound_peers", "set cometbft.max-inbound-peers"],
-  ["p2p.max_num_outbound_peers", "set cometbft.max-outbound-peers"],
   ["p2p.addr_book_file", "the files of CometBFT's home have fixed names"],
   ["p2p.max_packet_msg_payload_size", "it has to be equal on all nodes"],
   ["p2p.libp2p", "all nodes of a network speak one protocol"],
   ["mempool", "the node has the pool, and its limits have to be equal on all nodes"],
   ["statesync.chunk_fetchers", "the node restores one chunk after the other"],
-  ["statesync", "set cometbft.state-sync-servers, trust-height and trust-hash"],
+  ["statesync", "set cometbft.state-sync-servers and cometbft.trust-block"],
   ["blocksync", "the node relies on its default"],
   ["consensus.double_sign_check_height", "set cometbft.double-sign-check-height"],
   ["consensus.wal_file", "the files of CometBFT's home have fixed names"],
@@ -131,7 +132,7 @@ function collect(table: object, prefix: string, file: string, into: Map<string, 
   for (const [key, value] of Object.entries(table) as [string, unknown][]) {
     const path = `${prefix}${key}`;
     const kind = Object.hasOwn(FREE_KEYS, path) ? FREE_KEYS[path] : undefined;
-    const isTable = typeof value === "object" && value !== null && !Array.isArray(value);
+    const isTable = isJsonObject(value);
     if (kind === undefined && isTable && !isOwnedWhole(path)) {
       collect(value, `${path}.`, file, into);
       continue;

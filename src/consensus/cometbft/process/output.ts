@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { isJsonObject } from "../../../primitives/shape.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
 
 /** The longest line of CometBFT's log that matters has some hundred characters; a peer may make it log what it was sent. */
@@ -94,7 +95,7 @@ export function parseLogRecord(line: string): LogRecord | undefined {
   } catch {
     return undefined;
   }
-  if (typeof entry !== "object" || entry === null || Array.isArray(entry)) return undefined;
+  if (!isJsonObject(entry)) return undefined;
   const { level, module, _msg: message, ts: _ts, ...rest } = entry as Record<string, unknown>;
   if (!isLevel(level) || typeof module !== "string" || typeof message !== "string") return undefined;
   const fields = Object.entries(rest).map(([name, value]) => [name, fieldOf(value)] as const);

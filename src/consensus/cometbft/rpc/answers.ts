@@ -1,4 +1,5 @@
 import { NodeError } from "../../../errors.ts";
+import { isJsonObject } from "../../../primitives/shape.ts";
 import type { ConsensusStep } from "../../engine.ts";
 
 /** CometBFT's RPC does not answer, or answers with an error or with something else than it documents. */
@@ -156,8 +157,8 @@ export type Members = Readonly<Record<string, unknown>>;
 
 /** @throws EngineRpcError */
 export function objectOf(value: unknown): Members {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw malformed();
-  return value as Members;
+  if (!isJsonObject(value)) throw malformed();
+  return value;
 }
 
 export function arrayOf(value: unknown): readonly unknown[] {

@@ -100,11 +100,11 @@ const tstore: Emitter = (loop) => {
   loop.nextSegment();
 };
 
-const log: Emitter = (loop, { pops }) => {
+const log: Emitter = (loop, { pops, gas }) => {
   const { f, sp, runtime } = loop;
   loop.expandTo(loop.operand(0), loop.operand(1));
-  const cost = i64.mul(limb(sp, 0, WORD), LOG_BYTE_GAS);
-  loop.charge(cost);
+  const dataCost = i64.mul(limb(sp, 0, WORD), LOG_BYTE_GAS);
+  loop.charge(loop.build === "fast" ? dataCost : i64.add(dataCost, BigInt(gas)));
   loop.charged();
   loop.haltIf(i32.load(frame.isStatic), haltCode.writeProtection);
   const data = i32.add(loop.memory, i32.load(sp));

@@ -67,10 +67,10 @@ export function defineCalls(
     }
   };
 
-  /** From Prague on geth's gas function for calls charges everything itself. */
-  const returnIfOutOfCall = (f: FunctionBuilder, gasLeft: Local) =>
+  /** What geth's gas function charges itself: everything from Prague on, before it the value and memory of CALL. */
+  const returnIfOutOfCall = (f: FunctionBuilder, gasLeft: Local, isChargedInside = rules.eip7702) =>
     f.if(i64.ltS(gasLeft, 0n), () => {
-      if (rules.eip7702) outInAccess(f);
+      if (isChargedInside) outInAccess(f);
       f.return(i64.of(gasLeft));
     });
 
@@ -119,8 +119,10 @@ export function defineCalls(
       }
       f.if(transfers, () => {
         f.set(gasLeft, call(gas.charge, gasLeft, CALL_VALUE_GAS));
-        returnIfOutOfCall(f, gasLeft);
+        returnIfOutOfCall(f, gasLeft, rules.eip7702 || name === "call");
       });
+      f.set(gasLeft, call(gas.expand, gasLeft, end));
+      returnIfOutOfCall(f, gasLeft, rules.eip7702 || name === "call");
       if (name === "call") {
         const isNew = rules.eip158
           ? i32.and(transfers, call(journal.isEmpty, target))
@@ -130,8 +132,6 @@ export function defineCalls(
           returnIfOutOfCall(f, gasLeft);
         });
       }
-      f.set(gasLeft, call(gas.expand, gasLeft, end));
-      returnIfOutOfCall(f, gasLeft);
 
       takeReserve(f, gasLeft);
       const child = f.i64(0n);

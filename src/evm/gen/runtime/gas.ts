@@ -94,7 +94,11 @@ export function defineGas(module: ModuleBuilder, isOutOfTime: FunctionRef): GasF
     // Return data of the last call lies after the memory and moves up before it.
     const returnSize = f.i64(i64.load32(frame.returnDataSize));
     const need = f.i64(i64.add(newEnd, i64.add(returnSize, 64n)));
-    f.if(i64.gtU(need, i64.load32(globals.memoryLimit)), () => fail(haltCode.memoryLimit));
+    f.if(i64.gtU(need, i64.load32(globals.memoryLimit)), () => {
+      // A step that is priced again changes nothing, so it needs the gas alone.
+      f.if(i32.eqz(i32.load(globals.memoryLimit)), () => f.return(i64.of(gas)));
+      fail(haltCode.memoryLimit);
+    });
     const have = f.i64(i64.shl(i64.extendU(memory.size), 16n));
     f.if(i64.gtU(need, have), () => {
       const missing = i32.wrap(i64.shrU(i64.add(i64.sub(need, have), BigInt(PAGE - 1)), 16n));

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ALICE, CODE, CONTRACT, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
+import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
 import { checksumAddress } from "../../../primitives/address.ts";
 import { hashFromBigint, ZERO_HASH } from "../../../primitives/hash.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
+import { SharedSlices } from "../../../threads/shared-slices.ts";
 import { encodeBlock } from "../../../types/block-codec.ts";
 import { encodeHeader } from "../../../types/header-codec.ts";
 import { byHash } from "../../ports/block-selector.ts";
-import { ALICE, CODE, CONTRACT, createTestModules } from "../../testing/test-chain.ts";
 import { jsonString } from "../../transport/codec.ts";
 import { seedHash } from "./database.ts";
 import { getBlockRlp, getHeaderRlp, printBlock } from "./raw.ts";
@@ -47,9 +49,31 @@ for (const method of [getBlockRlp, getHeaderRlp, printBlock, seedHash]) {
 }
 
 test("debug_printBlock names the block's fields", async () => {
-  const text = (await printBlock.call(modules, [1])) as string;
+  const text = await printBlock.call(modules, [1]);
+  assert.ok(typeof text === "string");
   for (const { hash } of block.transactions) assert.ok(text.includes(hash));
   assert.ok(text.includes(block.header.parentHash));
+  // As an object of JavaScript, in as many columns for each level.
+  assert.match(text, /^\{\n {2}hash: '0x[0-9a-f]{64}',\n {2}header: \{\n {4}\S/);
+  assert.match(text, /\n {2}transactions: \[\n {4}\{\n {6}\S[\s\S]*\n {4}\},\n {2}\],\n[\s\S]*\}\n$/);
+});
+
+test("debug_printBlock lets other work run between the transactions", async () => {
+  // Each look at the clock is a slice.
+  const timers = new ManualTimers({ msPerLook: 10 });
+  let turns = 0;
+  const slices = new SharedSlices({
+    now: () => timers.now(),
+    deferred: (where, work) =>
+      timers.deferred(where, () => {
+        turns++;
+        work();
+      }),
+  });
+  const { sessions } = modules;
+  const slow = { ...modules, sessions: { ...sessions, slices: { ...sessions.slices, json: slices } } };
+  await printBlock.call(slow, [1]);
+  assert.ok(turns >= block.transactions.length, `${turns} turns`);
 });
 
 test("debug_seedHash hashes the seed once an epoch", async () => {

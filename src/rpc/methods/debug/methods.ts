@@ -14,6 +14,7 @@ import {
 } from "./database.ts";
 import { backtraceAt, verbosity, vmodule } from "./logging.ts";
 import { freeOsMemory, gcStats, memStats, setGcPercent, setMemoryLimit } from "./memory.ts";
+import { clearTxpool, discoveryV4Table } from "./network.ts";
 import {
   blockProfile,
   cpuProfile,
@@ -62,7 +63,7 @@ import { debugSubscriptions } from "./trace-chain.ts";
 import { traceCall, traceCallMany, traceTransaction } from "./trace-transactions.ts";
 
 /** Methods about the process rather than the chain. */
-export const RUNTIME_METHODS: readonly Method<ServingPorts>[] = [
+const RUNTIME_METHODS: readonly Method<ServingPorts>[] = [
   memStats,
   gcStats,
   freeOsMemory,
@@ -118,6 +119,8 @@ export const DEBUG_METHODS: readonly Method<ServingPorts>[] = [
   getAccessibleState,
   stateSize,
   getBadBlocks,
+  clearTxpool,
+  discoveryV4Table,
   setHead,
   getTrieFlushInterval,
   setTrieFlushInterval,

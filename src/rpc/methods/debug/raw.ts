@@ -4,23 +4,23 @@ import { hashToBytes } from "../../../primitives/hash.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
 import { inSlices } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
+import type { Block } from "../../../types/block.ts";
 import { encodeBlock } from "../../../types/block-codec.ts";
 import { encodeHeader } from "../../../types/header-codec.ts";
 import { encodeReceipt } from "../../../types/receipt-codec.ts";
-import { type BlockSelector, blockSelector, byHash } from "../../ports/block-selector.ts";
+import { type BlockSelector, blockSelector, byHash, numberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
-import { array, data, nullable, rawJsonOf, string } from "../../transport/codec.ts";
+import { array, data, type JsonText, nullable, rawJsonOf, string } from "../../transport/codec.ts";
 import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
 import { getRawTransactionByHash } from "../eth/transactions.ts";
 import { listInSteps } from "../json/list-in-steps.ts";
-import { dataText } from "../json/write.ts";
-import type { Sessions } from "../sessions.ts";
+import { dataText, joinedJson } from "../json/write.ts";
+import type { JsonSessions, Sessions } from "../sessions.ts";
 import { assertBlock } from "./database.ts";
-import { numberOrTag } from "./state.ts";
 
 /** `debug_getRaw*` ignore `requireCanonical`, as geth does. */
-export function rawSelector(block: BlockSelector): BlockSelector {
+function rawSelector(block: BlockSelector): BlockSelector {
   return typeof block === "object" ? byHash(block.blockHash) : block;
 }
 
@@ -28,7 +28,7 @@ export function rawSelector(block: BlockSelector): BlockSelector {
  * An unknown number is no error for `debug_getRaw*`, an unknown hash is.
  * @throws UnknownBlockError with geth's text, which prints the hash as a Go byte list
  */
-export function assertNotByHash(block: BlockSelector, what: "block" | "header"): void {
+function assertNotByHash(block: BlockSelector, what: "block" | "header"): void {
   if (typeof block !== "object") return;
   throw new UnknownBlockError(`${what} #[${hashToBytes(block.blockHash).join(" ")}] not found`);
 }
@@ -138,19 +138,37 @@ export const printBlock = defineMethod({
   name: "debug_printBlock",
   params: { block: numberOrTag },
   example: [0],
-  result: string,
-  handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
+  result: rawJsonOf(string.schema!),
+  handle: ({ block }, { chain, sessions }: JsonSessions & { chain: Pick<ChainView, "block"> }) =>
     andThen(chain.block({ at: block }), (executed) => {
       assertBlock(executed, block);
-      const options = {
-        depth: null,
-        maxArrayLength: null,
-        maxStringLength: null,
-        breakLength: 100,
-      };
-      return `${inspect(withHexBytes(executed.block), options)}\n`;
+      return inSlices(printedInSteps(executed.block), sessions.slices.json);
     }),
 });
+
+const PRINTED = { depth: null, maxArrayLength: null, maxStringLength: null, breakLength: 100 };
+
+/** JSON of the text, each transaction a step of its own. */
+function* printedInSteps(block: Block): Generator<undefined, JsonText> {
+  const escaped = (text: string) => Buffer.from(JSON.stringify(text).slice(1, -1));
+  const printed = (value: unknown) => inspect(withHexBytes(value), PRINTED);
+  const parts: JsonText[] = ['"{\\n'];
+  for (const [name, value] of Object.entries(block)) {
+    const list = Array.isArray(value) && value.length > 0 ? value : undefined;
+    parts.push(escaped(`  ${name}: ${list ? "[\n" : `${indented(printed(value), 2)},\n`}`));
+    for (const each of list ?? []) {
+      parts.push(escaped(`    ${indented(printed(each), 4)},\n`));
+      yield;
+    }
+    if (list) parts.push(escaped("  ],\n"));
+    yield;
+  }
+  return joinedJson(...parts, '}\\n"');
+}
+
+function indented(text: string, columns: number): string {
+  return text.replaceAll("\n", `\n${" ".repeat(columns)}`);
+}
 
 function withHexBytes(value: unknown): unknown {
   if (value instanceof Uint8Array) return bytesToHex(value);

@@ -1,40 +1,21 @@
-import type { DumpedAccount, StateDump } from "../../../chain/inspect/state-dump.ts";
+import type { DumpedAccount, StateDump, StorageRange } from "../../../chain/inspect/state-dump.ts";
 import { checksumAddress } from "../../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../../primitives/hash.ts";
 import { inSlices, StepWork } from "../../../threads/in-slices.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
-import { type BlockNumberOrTag, blockNumberOrTag, blockSelector } from "../../ports/block-selector.ts";
+import { type BlockNumberOrTag, blockSelector, numberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { InspectionPort } from "../../ports/inspection.ts";
-import {
-  address,
-  boolean,
-  data,
-  type JsonText,
-  json,
-  jsonInteger,
-  lenientInteger,
-  type ParamCodec,
-  rawJson,
-} from "../../transport/codec.ts";
+import { address, boolean, data, type JsonText, jsonInteger, rawJson } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
-import { dataText, joinedJson } from "../json/write.ts";
+import { dataText, joinedJson, plainText } from "../json/write.ts";
 import type { JsonSessions } from "../sessions.ts";
 import { DebugError } from "./database.ts";
 
-/** A block number as JSON number or QUANTITY, or a tag: geth's older methods took the first, its newer ones take the others. */
-export const numberOrTag: ParamCodec<BlockNumberOrTag> = {
-  ...(blockNumberOrTag.schema && {
-    schema: { title: "block", oneOf: [{ type: "integer" }, blockNumberOrTag.schema] },
-  }),
-  decode: (value, field) =>
-    typeof value === "number" ? lenientInteger.decode(value, field) : blockNumberOrTag.decode(value, field),
-};
-
 /** The most accounts of one answer, in geth as well. */
-export const DUMP_ACCOUNTS_MAX = 256;
+const DUMP_ACCOUNTS_MAX = 256;
 
 /** geth's JSON of a dump, in steps: keys sorted, hashes of the top without prefix. */
 export function* dumpTextInSteps({
@@ -164,11 +145,11 @@ export const storageRangeAt = defineMethod({
     maxResult: jsonInteger,
   },
   example: ["latest", 0, SAMPLE.bob, "0x", 10],
-  result: json,
+  result: rawJson,
   heavy: true,
   handle(
     { block, txIndex, address, keyStart, maxResult },
-    { inspection }: { inspection: Pick<InspectionPort, "storageRange"> },
+    { inspection, sessions }: JsonSessions & { inspection: Pick<InspectionPort, "storageRange"> },
   ) {
     const slotsMax = Math.max(0, maxResult);
     const range = inspection.storageRange({
@@ -178,14 +159,22 @@ export const storageRangeAt = defineMethod({
       start: keyStart,
       slotsMax,
     });
-    return andThen(range, ({ slots, next = null, isEmpty }) => ({
-      storage: isEmpty
-        ? null
-        : Object.fromEntries(slots.map(({ hash, slot, value }) => [hash, { key: slot, value: hashFromBigint(value) }])),
-      nextKey: next,
-    }));
+    return andThen(range, (found) => inSlices(rangeTextInSteps(found), sessions.slices.json));
   },
 });
+
+function* rangeTextInSteps({ slots, next, isEmpty }: StorageRange): Generator<undefined, JsonText> {
+  const parts: Uint8Array[] = [];
+  for (let start = 0; start < slots.length; start += SLOTS_PER_PART) {
+    const texts = slots
+      .slice(start, start + SLOTS_PER_PART)
+      .map(({ hash, slot, value }) => `"${hash}":{"key":"${slot}","value":"${hashFromBigint(value)}"}`);
+    parts.push(Buffer.from(`${start === 0 ? "" : ","}${texts.join(",")}`));
+    yield;
+  }
+  const [open, close] = isEmpty ? ["null", ""] : ["{", "}"];
+  return joinedJson(`{"storage":${open}`, ...parts, `${close},"nextKey":${plainText(next ?? null)}}`);
+}
 
 /**
  * `debug_getAccessibleState`: the first block of `from` … `to`, whichever is the higher, whose state can be read.

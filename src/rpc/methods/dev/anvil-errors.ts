@@ -4,6 +4,7 @@ import type { Halt } from "../../../evm/halts.ts";
 import { revertReason } from "../../../execution/call/call-errors.ts";
 import { bytesToBigint } from "../../../primitives/bytes.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
 import type { Method } from "../../transport/dispatch/method.ts";
 
 type AnvilCode = Extract<ErrorCode, `ANVIL_${string}`>;
@@ -52,14 +53,19 @@ const HALTS: Partial<Record<Halt["kind"], string>> = {
   stackOverflow: "StackOverflow",
 };
 
+type HeadModules = { readonly chain: Pick<ChainView, "head"> };
+
 /** The method with anvil's errors. */
-export function withAnvilErrors<Modules>(method: Method<Modules>): Method<Modules> {
-  const fail = (error: unknown): never => {
-    throw anvilError(error, method.name);
-  };
+export function withAnvilErrors<Modules extends HeadModules>(method: Method<Modules>): Method<Modules> {
+  const blockAt = method.params.findIndex(({ schema }) => /^block\b/.test(String(schema.title)));
   return {
     ...method,
     run(modules, params, context) {
+      const fail = async (error: unknown): Promise<never> => {
+        const number = numberOf(params?.[blockAt]);
+        const isBeyond = error instanceof NodeError && error.code === "RPC_UNKNOWN_BLOCK" && number !== undefined;
+        throw isBeyond ? outOfRange(number, await modules.chain.head(), error) : anvilError(error, method.name);
+      };
       try {
         const result = method.run(modules, params, context);
         return result instanceof Promise ? result.catch(fail) : result;
@@ -68,6 +74,17 @@ export function withAnvilErrors<Modules>(method: Method<Modules>): Method<Module
       }
     },
   };
+}
+
+/** The number of a block that a caller named by it. */
+function numberOf(block: unknown): number | undefined {
+  const number = (block as { readonly blockNumber?: unknown } | null | undefined)?.blockNumber ?? block;
+  return typeof number === "string" && /^0x[0-9a-f]{1,13}$/i.test(number) ? Number(number) : undefined;
+}
+
+function outOfRange(number: number, { header }: { readonly header: { readonly number: number } }, cause: NodeError) {
+  const text = `BlockOutOfRangeError: block height is ${header.number} but requested was ${number}`;
+  return new AnvilError("ANVIL_INVALID", text, cause);
 }
 
 /** Codes of bytes that are no transaction. */

@@ -1,11 +1,13 @@
 import { forkSchedule } from "../../../params/fork-id.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
-import { blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
+import { blockSelector, byHash, numberOrTag } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { InspectionPort } from "../../ports/inspection.ts";
-import { boolean, json, lenientInteger, optional, quantityNumber, rawJson } from "../../transport/codec.ts";
+import { boolean, json, lenientInteger, optional, quantityNumber, rawJson, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
+import { type HeaderModules, headerText } from "../eth/blocks.ts";
+import { HEADER, orNull } from "../json/schemas.ts";
 import { quantityText } from "../json/write.ts";
 import type { Sessions } from "../sessions.ts";
 
@@ -28,7 +30,7 @@ export const forks = defineMethod({
  */
 export const blockNumber = defineMethod({
   name: "erigon_blockNumber",
-  params: { block: optional(blockNumberOrTag, "latest") },
+  params: { block: optional(numberOrTag, "latest") },
   example: ["latest"],
   result: quantityNumber,
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "header"> }) =>
@@ -36,6 +38,15 @@ export const blockNumber = defineMethod({
       if (!sealed) throw new UnknownBlockError("header not found");
       return sealed.header.number;
     }),
+});
+
+/** `erigon_getHeaderByNumber`: as `eth_getHeaderByNumber`, by a JSON number too. */
+export const getHeaderByNumber = defineMethod({
+  name: "erigon_getHeaderByNumber",
+  params: { block: numberOrTag },
+  example: ["latest"],
+  result: rawJsonOf(orNull(HEADER)),
+  handle: ({ block }, modules: HeaderModules) => headerText(block, modules),
 });
 
 /** `erigon_getBlockByTimestamp`: the newest block whose timestamp is at most `timestamp` (Unix seconds); null where none is. */

@@ -1,15 +1,22 @@
 import { aliasMethod, type Method } from "../../transport/dispatch/method.ts";
-import { getBlockReceipts, getHeaderByHash, getHeaderByNumber } from "../eth/blocks.ts";
+import { getBlockReceipts, getHeaderByHash } from "../eth/blocks.ts";
 import { getLogs } from "../eth/filters.ts";
 import { SAMPLE } from "../example-values.ts";
 import type { ServingPorts } from "../rpc-ports.ts";
-import { blockNumber, cacheCheck, forks, getBalanceChangesInBlock, getBlockByTimestamp } from "./blocks.ts";
+import {
+  blockNumber,
+  cacheCheck,
+  forks,
+  getBalanceChangesInBlock,
+  getBlockByTimestamp,
+  getHeaderByNumber,
+} from "./blocks.ts";
 import { getLatestLogs, getLogsByHash } from "./logs.ts";
 
 /** Erigon has some methods of `eth` under names of its own. */
 export const ERIGON_METHODS: readonly Method<ServingPorts>[] = [
   blockNumber,
-  aliasMethod(getHeaderByNumber, "erigon_getHeaderByNumber"),
+  getHeaderByNumber,
   aliasMethod(getHeaderByHash, "erigon_getHeaderByHash"),
   aliasMethod(getBlockReceipts, "erigon_getBlockReceiptsByBlockHash", [SAMPLE.hash]),
   aliasMethod(getLogs, "erigon_getLogs"),

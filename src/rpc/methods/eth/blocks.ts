@@ -1,9 +1,15 @@
 import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
 import { EMPTY_UNCLES_HASH } from "../../../types/constants.ts";
 import type { Header } from "../../../types/header.ts";
-import { type BlockSelector, blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
+import {
+  type BlockNumberOrTag,
+  type BlockSelector,
+  blockNumberOrTag,
+  blockSelector,
+  byHash,
+} from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
-import { boolean, hash, nullable, quantityNumber, rawJsonOf } from "../../transport/codec.ts";
+import { boolean, hash, type JsonText, nullable, quantityNumber, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { SAMPLE } from "../example-values.ts";
 import { uncleTextAt } from "../json/block-json.ts";
@@ -62,11 +68,16 @@ export const getHeaderByNumber = defineMethod({
   params: { block: blockNumberOrTag },
   example: ["latest"],
   result: rawJsonOf(orNull(HEADER)),
-  handle: ({ block }, { chain, sessions: { blockJson } }: HeaderModules) =>
-    block === "pending"
-      ? "null"
-      : andThen(chain.header({ at: block }), (sealed) => (sealed ? blockJson.header(sealed) : "null")),
+  handle: ({ block }, modules: HeaderModules) => headerText(block, modules),
 });
+
+export function headerText(
+  block: BlockNumberOrTag,
+  { chain, sessions: { blockJson } }: HeaderModules,
+): MaybePromise<JsonText> {
+  if (block === "pending") return "null";
+  return andThen(chain.header({ at: block }), (sealed) => (sealed ? blockJson.header(sealed) : "null"));
+}
 
 /** `eth_getHeaderByHash`: the block's header; null when unknown. */
 export const getHeaderByHash = defineMethod({

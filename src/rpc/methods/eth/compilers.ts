@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../primitives/shape.ts";
 import type { Compiler } from "../../ports/tools.ts";
 import { array, json, type ParamCodec, string } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
@@ -83,14 +84,10 @@ const standardJson: ParamCodec<StandardJson> = {
     required: ["language", "sources"],
   },
   decode(value) {
-    if (isObject(value) && isObject(value["sources"])) return value;
+    if (isJsonObject(value) && isJsonObject(value["sources"])) return value;
     throw new InvalidValueError("input: an object with language, sources and settings is wanted");
   },
 };
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /**
  * `eth_compileStandardJson`, of this node: contracts by file and name that the installed solc makes of standard JSON `input` with its
@@ -149,7 +146,7 @@ export const compileSerpent = defineMethod({
 });
 
 /** Version of the Solidity compiler, as `0.8.35+commit.47b9dedd`. @throws CompilerError where none is installed */
-export async function compilerVersion(tools: Compiler): Promise<string> {
+async function compilerVersion(tools: Compiler): Promise<string> {
   const version = await tools.compilerVersion();
   if (version === undefined) throw new CompilerError("compiler not available: solidity");
   return version;

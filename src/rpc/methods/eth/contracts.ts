@@ -6,7 +6,7 @@ import { SAMPLE } from "../example-values.ts";
 import { ADDRESS, listOf, mapOf, orNull, shape } from "../json/schemas.ts";
 
 /** What one call asks about contracts. */
-export const KNOWN_CONTRACT_LIMITS = {
+const KNOWN_CONTRACT_LIMITS = {
   /** Addresses: a page of a list names some fifty. Each answer has an ABI of some 20 KB. */
   addressesMax: 100,
   /** With sources, which have up to megabytes each. */
@@ -35,7 +35,7 @@ const KNOWN_CONTRACT = shape(
 /**
  * `eth_getKnownContracts`, of this node: name, ABI and, if asked for, sources of the contracts at `addresses` in the newest state, null for
  * those that the node does not know. `origin` says how it knows: `verified`, its compiler makes the deployed code of the sources; `artifacts`,
- * a file of `dev.artifacts` has that code.
+ * a file of `--artifacts` has that code.
  *
  * @throws InvalidParamsError for too many addresses
  */
@@ -59,7 +59,7 @@ function contractJson({ address, name, origin, match, abi, sources, compilerVers
 
 /**
  * `eth_findContracts`, of this node: contracts whose name begins with `name`, in any letter case, at most twenty: verified ones, and those of
- * `dev.artifacts` that are deployed.
+ * `--artifacts` that are deployed.
  *
  * @throws InvalidParamsError for a name that is empty or too long
  */

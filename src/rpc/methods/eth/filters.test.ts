@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
+import { CONTRACT, createTestModules, TOPIC } from "../../../../test/support/rpc/test-chain.ts";
+import { TestConnection } from "../../../../test/support/rpc/test-events.ts";
+import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
-import { CONTRACT, createTestModules, TOPIC } from "../../testing/test-chain.ts";
-import { TestConnection } from "../../testing/test-events.ts";
 import type { FilterOptions } from "../filters/filters.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import {

@@ -28,7 +28,7 @@ import type { RpcSettings } from "../rpc-ports.ts";
 import type { Sessions } from "../sessions.ts";
 
 /** null is an id that no filter has, as Go decodes it. */
-export const filterId: ParamCodec<string> = {
+const filterId: ParamCodec<string> = {
   ...schemaOf(string),
   decode(value) {
     if (typeof value === "string") return value;
@@ -63,7 +63,7 @@ export const getLogs = defineMethod({
 });
 
 /** What `eth_getLogs` answers, for others that answer the same. */
-export function searchLogs(
+function searchLogs(
   criteria: LogCriteria,
   { chain, settings }: LogModules,
   cancel: CancelToken,

@@ -3,6 +3,7 @@ import type { CallArgumentsBundle } from "../../../execution/call/call-many.ts";
 import type { AccountOverride, BlockOverrides, StateOverrides } from "../../../execution/call/overrides.ts";
 import { checksumAddress, ZERO_ADDRESS } from "../../../primitives/address.ts";
 import type { Hash } from "../../../primitives/hash.ts";
+import { isJsonObject } from "../../../primitives/shape.ts";
 import type { Withdrawal } from "../../../types/block.ts";
 import type { AccessList, AccessListEntry, Authorization } from "../../../types/transaction/transaction.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
@@ -56,7 +57,7 @@ const authorization = required(
   ["chainId", "address", "nonce", "yParity", "r", "s"],
 ) as ParamCodec<Authorization>;
 
-export const accessList: ParamCodec<AccessList> = array(accessListEntry, "types.AccessList");
+const accessList: ParamCodec<AccessList> = array(accessListEntry, "types.AccessList");
 
 const members = {
   from: address,
@@ -197,7 +198,7 @@ export const blockOverrides: ParamCodec<BlockOverrides> = object(
 
 /** @throws InvalidValueError in geth's words */
 function assertKnownKeys(value: unknown, members: object, what: string): void {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return;
+  if (!isJsonObject(value)) return;
   const names = new Set(Object.keys(members).map((name) => name.toLowerCase()));
   const seen = new Map<string, string>();
   for (const key of Object.keys(value).sort()) {

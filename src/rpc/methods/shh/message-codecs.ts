@@ -1,5 +1,6 @@
 import { concatBytes } from "../../../primitives/bytes.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
+import { isJsonObject } from "../../../primitives/shape.ts";
 import { wireTopic } from "../../../shh/envelope.ts";
 import { type Identity, identityFromBytes, isPublicKey } from "../../../shh/message.ts";
 import type { MessageCriteria } from "../../../shh/message-filters.ts";
@@ -132,7 +133,7 @@ function hex(value: number): string {
 }
 
 function members(value: unknown, name: string): Readonly<Record<string, unknown>> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+  if (isJsonObject(value)) {
     return value as Record<string, unknown>;
   }
   throw typeFault(jsonKind(value), name);

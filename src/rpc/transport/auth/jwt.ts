@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { isJsonObject } from "../../../primitives/shape.ts";
 
 /** What a token says. Times are NumericDates: seconds of the Unix clock. */
 export type JwtClaims = {
@@ -17,7 +18,7 @@ export type JwtClaims = {
 };
 
 /** Why a token is invalid. For counters only; the answer does not say it. */
-export type JwtFault = "length" | "form" | "algorithm" | "signature" | "claims" | "time";
+type JwtFault = "length" | "form" | "algorithm" | "signature" | "claims" | "time";
 
 export type JwtVerdict = { readonly claims: JwtClaims } | { readonly fault: JwtFault };
 
@@ -96,7 +97,7 @@ function encodePart(value: object): string {
 function decodePart(part: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString());
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    if (!isJsonObject(value)) return undefined;
     return value as Record<string, unknown>;
   } catch {
     return undefined;

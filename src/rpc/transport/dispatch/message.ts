@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../primitives/shape.ts";
 /** What one element of a body is, by JSON-RPC 2.0 and geth's reading of it. `id` is JSON text, ready to be echoed. */
 export type Message =
   | {
@@ -30,7 +31,7 @@ export function readMessage(
   idBytesMax: number,
   versionOptional: boolean,
 ): Message {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     return { kind: "invalid", id: "null" };
   }
   let version: unknown;

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { makeCertificate, NO_OPENSSL } from "../../../../test/support/certificates.ts";
+import { TEST_REGISTRY } from "../../../../test/support/rpc/test-methods.ts";
 import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
-import { TEST_REGISTRY } from "../../testing/test-methods.ts";
 import { SILENT_OBSERVER } from "../dispatch/observer.ts";
 import { type RpcServer, startRpcServer } from "./server.ts";
 

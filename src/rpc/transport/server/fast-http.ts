@@ -9,7 +9,6 @@ import type { RpcLimits } from "../limits.ts";
 import { type ClientPlace, placeOfAddress, type ReplyCompressor, type SentReply } from "./compression.ts";
 import type { HttpConnection } from "./http-connection.ts";
 import { replyBytes } from "./http-request.ts";
-import { createLoopPolling } from "./loop-polling.ts";
 import { PlainCallReader } from "./plain-call.ts";
 
 export type FastHttpOptions = {
@@ -60,17 +59,15 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
   /** Of the first that is not written, when a heavy call began after it. */
   let heldSinceMs: number | undefined;
   let isScheduled = false;
-  const polling = createLoopPolling(modules.timers);
   const writeAllSoon = modules.timers.deferred("answers over HTTP", writeAll);
 
   /**
    * Answers are written after everything that arrived in one turn is executed. A write may have to wake its reader, which takes
    * longer than most calls; writes in a row wake a process that reads several of the connections once, not for each.
    */
-  function writeThisTurn(connection: FastConnection): void {
+  function writeThisTurn(): void {
     if (isScheduled) return;
     isScheduled = true;
-    polling?.arrived(connection);
     writeAllSoon();
   }
 
@@ -81,8 +78,6 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
     written = 0;
     heldSinceMs = undefined;
     for (const connection of ready) connection.endAnswer();
-    const last = ready.at(-1);
-    if (last !== undefined) polling?.answered(last);
   }
 
   /**
@@ -99,7 +94,7 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
 
   function writeSoon(connection: FastConnection): void {
     answered.push(connection);
-    writeThisTurn(connection);
+    writeThisTurn();
   }
 
   const writing = { writeHead, writeThisTurn, writeSoon };
@@ -126,7 +121,7 @@ type HeadWriter = (reply: SentReply | undefined, length: number) => string;
 type Writing = {
   readonly writeHead: HeadWriter;
   /** To be called before a call runs: work it defers to the end of this turn, a block say, is done after the answers. */
-  readonly writeThisTurn: (connection: FastConnection) => void;
+  readonly writeThisTurn: () => void;
   /** Has `endAnswer` called before this turn of the event loop ends, and `writeAnswer` perhaps before that. */
   readonly writeSoon: (connection: FastConnection) => void;
 };
@@ -248,7 +243,7 @@ class FastConnection {
         this.#idle = this.#lookAfter(this.#options.limits.httpIdleTimeoutMs);
       }
       const context = new RequestContext(this.#caller);
-      this.#writing.writeThisTurn(this);
+      this.#writing.writeThisTurn();
       const answer = dispatcher.dispatch(bytes.subarray(call.bodyStart, call.end), context);
       const reply = call.wantsGzip ? compressor.compressed(answer, this.#place) : answer;
       if (reply instanceof Promise) {

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { WebSocket } from "ws";
+import { callHttp, sendHttp } from "../../../../test/support/rpc/rpc-client.ts";
+import { TEST_REGISTRY } from "../../../../test/support/rpc/test-methods.ts";
+import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
 import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
-import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
-import { callHttp, sendHttp } from "../../testing/rpc-client.ts";
-import { TEST_REGISTRY } from "../../testing/test-methods.ts";
 import type { Authenticate } from "../auth/authenticator.ts";
 import { OWNER } from "../auth/credential.ts";
 import { SILENT_OBSERVER } from "../dispatch/observer.ts";
@@ -524,6 +524,20 @@ test("WebSocket: a message over the limit closes with 1009, no JSON with 1003 af
   assert.equal(JSON.parse(await nextMessage(bad)).error.code, -32700);
   assert.equal(await closed, 1003);
 });
+
+for (const [name, frame] of [
+  ["nothing", ""],
+  ["blanks", " \n"],
+] as const) {
+  test(`WebSocket: a frame of ${name} is no JSON`, async () => {
+    const { ws } = await start();
+    const socket = await openWs(ws);
+    const closed = closeCode(socket);
+    socket.send(frame);
+    assert.equal(JSON.parse(await nextMessage(socket)).error.code, -32700);
+    assert.equal(await closed, 1003);
+  });
+}
 
 test("WebSocket: a binary frame is read as the text in it", async () => {
   const { ws } = await start();

@@ -1,0 +1,21 @@
+import { andThen } from "../../../threads/maybe-promise.ts";
+import type { NodeAdmin } from "../../ports/admin.ts";
+import { json } from "../../transport/codec.ts";
+import { defineMethod } from "../../transport/dispatch/method.ts";
+
+/** `debug_clearTxpool`: removes every transaction from the pool of this node, and from its journal. */
+export const clearTxpool = defineMethod({
+  name: "debug_clearTxpool",
+  params: {},
+  result: json,
+  private: true,
+  handle: (_params, { node }: { node: Pick<NodeAdmin, "clearPool"> }) => andThen(node.clearPool(), () => null),
+});
+
+/** `debug_discoveryV4Table`: null, which geth answers without discovery: peers are configured. */
+export const discoveryV4Table = defineMethod({
+  name: "debug_discoveryV4Table",
+  params: {},
+  result: json,
+  handle: () => null,
+});

@@ -1,0 +1,349 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { Evm } from "../../src/evm/evm.ts";
+import type { Tracer } from "../../src/evm/tracer.ts";
+import { DEFAULT_BLOB_SCHEDULE } from "../../src/params/blob-schedule.ts";
+import { blobBaseFee } from "../../src/params/fees.ts";
+import type { GenesisAlloc } from "../../src/params/genesis-account.ts";
+import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/params/hardforks.ts";
+import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
+import { hashFromBigint } from "../../src/primitives/hash.ts";
+import { bytesToHex } from "../../src/primitives/hex.ts";
+import { toQuantity } from "../../src/primitives/quantity.ts";
+import { decodeRlp, encodeRlp } from "../../src/primitives/rlp.ts";
+import { textString } from "../../src/tracing/json-writer.ts";
+import { createJsonLogger } from "../../src/tracing/struct-logger.ts";
+import { createTraceBudget } from "../../src/tracing/trace-budget.ts";
+import { textOf } from "../../src/tracing/tracer-config.ts";
+import type { JsonAlloc } from "../conformance/alloc.ts";
+import { createEngines } from "../conformance/engines.ts";
+import { FORKS } from "../conformance/forks.ts";
+import { executeVector, type Vector, type VectorResult } from "../conformance/state-tests.ts";
+import type { Suite } from "../conformance/suite.ts";
+import { generateTransactionCase } from "./generate-transaction.ts";
+import { buildBlock, generateParallelCase, type ParallelCase } from "./parallel-block.ts";
+import { allocOf, blockOf } from "./run.ts";
+import { KEYS, type TransactionCase, transactionOf } from "./transaction-case.ts";
+
+/** go-ethereum's `evm`. */
+const EVM = process.env["GETH_EVM"] ?? "evm";
+
+/** Cases that one process runs; of traced ones the text of each step is in memory. */
+const CASES_EACH = { transactions: 200, traces: 20 } as const;
+const OUTPUT_BYTES_MAX = 1 << 30;
+const DIFFERENCES_SHOWN = 20;
+const TRACE_MS_MAX = 60_000;
+
+const KINDS = ["transactions", "traces", "blocks"] as const;
+type Kind = (typeof KINDS)[number];
+type Finding = { readonly seed: number; readonly kind: Kind; readonly text: string };
+type Options = { readonly fork: Hardfork | undefined; readonly evm: Evm; readonly dir: string };
+type Seeds = readonly number[];
+
+const USAGE = "usage: fuzz [--seed N] [--count N] [--kind transactions|traces|blocks] [--fork NAME] [--engine NAME]";
+
+/**
+ * Random transactions and blocks, executed here and by go-ethereum's `evm`: state roots, logs, and of traced ones each step as
+ * text (EIP-3155); of blocks the whole header and which transactions were rejected. A transaction in `count` is traced ten times as
+ * rarely, and a block is built as rarely, since each is a process.
+ */
+export const run: Suite = async (args) => {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seed: { type: "string", default: "1" },
+      count: { type: "string", default: "2000" },
+      kind: { type: "string" },
+      fork: { type: "string" },
+      engine: { type: "string", default: "evmint" },
+    },
+  });
+  if (values.kind !== undefined && !KINDS.includes(values.kind as Kind)) throw new Error(USAGE);
+  const { status, stdout } = spawnSync(EVM, ["--version"], { encoding: "utf8" });
+  if (status !== 0) {
+    console.log("left out: no evm of go-ethereum on the PATH (GETH_EVM names another place)");
+    return { passed: 0, failed: 0 };
+  }
+  console.log(`against ${stdout.trim()}`);
+  const dir = mkdtempSync(join(tmpdir(), "evmint-geth-evm-"));
+  const options = { fork: values.fork as Hardfork | undefined, evm: await createEngines(values.engine), dir };
+  const [first, count] = [Number(values.seed), Number(values.count)];
+  const findings: Finding[] = [];
+  let total = 0;
+  try {
+    for (const kind of KINDS) {
+      if (values.kind !== undefined && values.kind !== kind) continue;
+      const every = values.kind === undefined && kind !== "transactions" ? 10 : 1;
+      const seeds = Array.from({ length: Math.ceil(count / every) }, (_, i) => first + i * every);
+      const found = kind === "blocks" ? blockFindings(seeds, options) : vectorFindings(seeds, kind, options);
+      console.log(`${kind}: ${seeds.length}, ${found.length} differ`);
+      total += seeds.length;
+      findings.push(...found);
+    }
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+  const rest = values.fork === undefined ? "" : ` --fork ${values.fork}`;
+  for (const { seed, kind, text } of findings.slice(0, DIFFERENCES_SHOWN)) {
+    console.log(`${text}\n  npm run conformance -- fuzz --seed ${seed} --count 1 --kind ${kind}${rest}`);
+  }
+  return { passed: total - findings.length, failed: findings.length };
+};
+
+// Transactions, as state tests
+
+const NETWORKS = new Map(Object.entries(FORKS).map(([network, hardfork]) => [hardfork, network]));
+
+/** As vectors of state tests: their chain has the id 1. */
+function vectorCase(seed: number, fork: Hardfork | undefined): TransactionCase {
+  const generated = generateTransactionCase(seed, fork);
+  const own = (chainId: string) => (chainId === "1337" ? "1" : chainId === "1" ? "2" : chainId);
+  const { type, chainId } = generated;
+  return {
+    ...generated,
+    // `evm` creates contracts where only storage is (EIP-7610): no chain has such an account.
+    accounts: generated.accounts.map((each) =>
+      each.nonce === "0" && each.code.length === 0 ? { ...each, storage: {} } : each,
+    ),
+    chainId: chainId === null && type === 0 ? null : "1",
+    authorizations: generated.authorizations.map((each) => ({ ...each, chainId: own(each.chainId) })),
+  };
+}
+
+function vectorOf(fuzzCase: TransactionCase): Pick<Vector, "env" | "pre"> {
+  const { hardfork, coinbase, baseFeePerGas } = fuzzCase;
+  const { number, timestamp, gasLimit, difficulty, prevRandao } = blockOf(fuzzCase);
+  const env = {
+    currentCoinbase: coinbase,
+    currentNumber: toQuantity(number),
+    currentTimestamp: toQuantity(timestamp),
+    currentGasLimit: toQuantity(gasLimit),
+    currentDifficulty: toQuantity(difficulty),
+    ...(isAtLeast(hardfork, "london") && { currentBaseFee: toQuantity(BigInt(baseFeePerGas)) }),
+    ...(isAtLeast(hardfork, "paris") && { currentRandom: prevRandao }),
+    ...(isAtLeast(hardfork, "cancun") && { currentExcessBlobGas: toQuantity(excessFor(fuzzCase)) }),
+  };
+  return { env, pre: jsonAlloc(allocOf(fuzzCase.accounts)) };
+}
+
+/** The least excess blob gas that leads to the blob base fee of a case. */
+function excessFor({ hardfork, blobBaseFee: wanted }: TransactionCase): bigint {
+  let excess = 0n;
+  while (blobBaseFee(excess, DEFAULT_BLOB_SCHEDULE[hardfork]!) < BigInt(wanted)) excess += 1n << 17n;
+  return excess;
+}
+
+function jsonAlloc(alloc: GenesisAlloc): JsonAlloc {
+  const accounts = [...alloc].map(([address, { balance, nonce = 0n, code = EMPTY_BYTES, storage = new Map() }]) => {
+    const slots = [...storage].map(([slot, value]) => [slot, hashFromBigint(value)]);
+    const quantities = { balance: toQuantity(balance), nonce: toQuantity(nonce) };
+    return [address, { ...quantities, code: bytesToHex(code), storage: Object.fromEntries(slots) }];
+  });
+  return Object.fromEntries(accounts);
+}
+
+/** The `transaction` of a vector, which `evm` runs: `txbytes` it only decodes. */
+function vectorTransaction(fuzzCase: TransactionCase) {
+  const tx = transactionOf(fuzzCase);
+  const quantity = (value: bigint) => toQuantity(value);
+  return {
+    secretKey: bytesToHex(KEYS[fuzzCase.sender]!),
+    nonce: quantity(tx.nonce),
+    to: tx.to ?? "",
+    gasLimit: [quantity(tx.gasLimit)],
+    value: [quantity(tx.value)],
+    data: [bytesToHex(tx.data)],
+    ...("accessList" in tx && { accessLists: [tx.accessList] }),
+    ...("gasPrice" in tx
+      ? { gasPrice: quantity(tx.gasPrice) }
+      : { maxFeePerGas: quantity(tx.maxFeePerGas), maxPriorityFeePerGas: quantity(tx.maxPriorityFeePerGas) }),
+    ...("blobVersionedHashes" in tx && {
+      blobVersionedHashes: tx.blobVersionedHashes,
+      maxFeePerBlobGas: quantity(tx.maxFeePerBlobGas),
+    }),
+    ...("authorizationList" in tx && {
+      authorizationList: tx.authorizationList.map(({ chainId, address, nonce, yParity, r, s }) => ({
+        ...{ chainId: quantity(chainId), address, nonce: quantity(nonce) },
+        ...{ v: quantity(yParity), r: quantity(r), s: quantity(s) },
+      })),
+    }),
+  };
+}
+
+type OwnResult = VectorResult & { readonly lines: readonly string[] };
+
+function vectorFindings(seeds: Seeds, kind: "transactions" | "traces", { fork, evm, dir }: Options): Finding[] {
+  const findings: Finding[] = [];
+  for (let at = 0; at < seeds.length; at += CASES_EACH[kind]) {
+    const tests: Record<string, object> = {};
+    const own = new Map<number, OwnResult>();
+    for (const seed of seeds.slice(at, at + CASES_EACH[kind])) {
+      const fuzzCase = vectorCase(seed, fork);
+      const vector = vectorOf(fuzzCase);
+      const network = NETWORKS.get(fuzzCase.hardfork)!;
+      const txbytes = bytesToHex(transactionOf(fuzzCase).raw);
+      const trace = kind === "traces" ? textTracer() : undefined;
+      const result = executeVector(vector, network, txbytes, evm, trace && { tracer: trace.hooks });
+      own.set(seed, { ...result, lines: trace?.lines() ?? [] });
+      const expectation = {
+        hash: result.root,
+        logs: result.logsHash,
+        txbytes,
+        indexes: { data: 0, gas: 0, value: 0 },
+        ...(result.refusal && { expectException: result.refusal }),
+      };
+      const transaction = vectorTransaction(fuzzCase);
+      tests[`seed${seed}`] = { ...vector, transaction, post: { [network]: [expectation] } };
+    }
+    const file = join(dir, "tests.json");
+    writeFileSync(file, JSON.stringify(tests));
+    const { results, traces } = runStateTests(file, kind === "traces");
+    for (const [i, { name, fork: network, pass, error }] of results.entries()) {
+      const seed = Number(name.slice("seed".length));
+      const { refusal, lines } = own.get(seed)!;
+      const difference = pass ? lineDifference(lines, traces[i] ?? []) : `${error}; here ${refusal ?? "executed"}`;
+      if (difference !== undefined) findings.push({ seed, kind, text: `seed ${seed}, ${network}: ${difference}` });
+    }
+  }
+  return findings;
+}
+
+type StateTestResult = {
+  readonly name: string;
+  readonly fork: string;
+  readonly pass: boolean;
+  readonly error?: string;
+};
+
+/** What `evm statetest` says of each test, and the lines of its trace. */
+function runStateTests(file: string, withTraces: boolean) {
+  const flags = withTraces ? ["--trace", "--trace.format", "json"] : [];
+  const { stdout, stderr } = spawnSync(EVM, ["statetest", ...flags, file], {
+    encoding: "utf8",
+    maxBuffer: OUTPUT_BYTES_MAX,
+  });
+  let results: StateTestResult[];
+  try {
+    results = JSON.parse(stdout);
+  } catch (cause) {
+    throw new Error(`evm statetest: ${stderr.slice(-2000)}`, { cause });
+  }
+  // Each test ends with a line of its state root; tests are in the order of the results.
+  const traces = stderr.split(/^\{"stateRoot": .*\n/m).map(linesOf);
+  return { results, traces };
+}
+
+function textTracer(): { readonly hooks: Tracer; lines(): readonly string[] } {
+  const budget = createTraceBudget({ timeoutMs: TRACE_MS_MAX, charsMax: OUTPUT_BYTES_MAX });
+  const logger = createJsonLogger({ enableMemory: false }, { budget });
+  return { hooks: logger.hooks, lines: () => linesOf(textString(textOf(logger, NO_OUTCOME))) };
+}
+
+const linesOf = (text: string): readonly string[] => text.split("\n").filter(Boolean);
+
+/** What the tracer saw is all that its text has. */
+const NO_OUTCOME = undefined as never;
+
+/** The first line in which two traces differ, or undefined. */
+function lineDifference(ours: readonly string[], theirs: readonly string[]): string | undefined {
+  const at = ours.findIndex((line, i) => normalLine(line) !== normalLine(theirs[i] ?? ""));
+  if (at >= 0) return `step ${at}\n  here ${ours[at]}\n  geth ${theirs[at]}`;
+  return ours.length === theirs.length ? undefined : `${ours.length} lines here, ${theirs.length} of geth`;
+}
+
+/**
+ * A line without what docs/compliance.md lists: the refund of a step that cannot pay for it, the wrapped cost of a call with a gas
+ * operand beyond 2^64, and the name of 0x4b, an opcode of Amsterdam.
+ */
+function normalLine(line: string): string {
+  if (line.includes('"error":"out of gas')) {
+    return line.replace(/"refund":\d+/, "").replace(/"gasCost":"0x[0-9a-f]{14,}"/, "");
+  }
+  return line.replaceAll("opcode 0x4b not defined", "SLOTNUM");
+}
+
+// Blocks, by `evm t8n`
+
+function blockFindings(seeds: Seeds, { fork, evm, dir }: Options): Finding[] {
+  const findings: Finding[] = [];
+  for (const seed of seeds) {
+    const wanted =
+      fork ?? HARDFORKS.slice(HARDFORKS.indexOf("berlin"))[seed % (HARDFORKS.length - HARDFORKS.indexOf("berlin"))]!;
+    const parallelCase = generateParallelCase(seed, wanted);
+    const difference = blockDifference(parallelCase, evm, dir);
+    if (difference !== undefined) {
+      findings.push({ seed, kind: "blocks", text: `seed ${seed}, ${parallelCase.hardfork}: ${difference}` });
+    }
+  }
+  return findings;
+}
+
+function blockDifference(parallelCase: ParallelCase, evm: Evm, dir: string): string | undefined {
+  const { block, results } = buildBlock(parallelCase, evm);
+  const { header } = block;
+  const theirs = transition(parallelCase, dir);
+  const rejected = [...results.entries()].filter(([, result]) => typeof result === "string").map(([index]) => index);
+  const own = {
+    stateRoot: header.stateRoot,
+    txRoot: header.transactionsRoot,
+    receiptsRoot: header.receiptsRoot,
+    logsBloom: bytesToHex(header.logsBloom),
+    gasUsed: toQuantity(header.gasUsed),
+    blobGasUsed: header.blobGasUsed === undefined ? undefined : toQuantity(header.blobGasUsed),
+    requestsHash: header.requestsHash,
+    rejected: rejected.join(),
+  };
+  const differing = Object.entries(own).filter(([name, value]) => value !== theirs[name]);
+  return differing.length === 0
+    ? undefined
+    : differing.map(([name, value]) => `${name}\n  here ${value}\n  geth ${theirs[name]}`).join("\n");
+}
+
+/** In wei; `evm` applies none where it is below 0. */
+function rewardOf(hardfork: Hardfork): string {
+  return isAtLeast(hardfork, "paris") ? "-1" : String(2n * 10n ** 18n);
+}
+
+function transition({ hardfork, alloc, header, transactions }: ParallelCase, dir: string): Record<string, unknown> {
+  const { number, timestamp, gasLimit, coinbase, difficulty, mixHash, baseFeePerGas, excessBlobGas } = header;
+  const env = {
+    currentCoinbase: coinbase,
+    currentNumber: toQuantity(number),
+    currentTimestamp: toQuantity(timestamp),
+    currentGasLimit: toQuantity(gasLimit),
+    currentDifficulty: toQuantity(difficulty),
+    parentUncleHash: `0x${"00".repeat(32)}`,
+    ...(isAtLeast(hardfork, "paris") && { currentRandom: mixHash, currentDifficulty: "0x0" }),
+    ...(baseFeePerGas !== undefined && { currentBaseFee: toQuantity(baseFeePerGas) }),
+    ...(excessBlobGas !== undefined && { currentExcessBlobGas: toQuantity(excessBlobGas) }),
+    ...(header.parentBeaconBlockRoot && { parentBeaconBlockRoot: header.parentBeaconBlockRoot }),
+    ...(isAtLeast(hardfork, "shanghai") && { withdrawals: [] }),
+    blockHashes: Object.fromEntries(
+      Array.from({ length: 256 }, (_, i) => number - 1 - i).map((at) => [
+        toQuantity(at),
+        at === number - 1 ? header.parentHash : `0x${at.toString(16).padStart(64, "0")}`,
+      ]),
+    ),
+  };
+  // As a list of RLP strings, which keeps what does not decode.
+  const txs = join(dir, "txs.rlp");
+  writeFileSync(
+    txs,
+    JSON.stringify(bytesToHex(encodeRlp(transactions.map(({ tx }) => (tx.type === 0 ? decodeRlp(tx.raw) : tx.raw))))),
+  );
+  const flags = ["--state.fork", NETWORKS.get(hardfork)!, "--state.chainid", "1", "--state.reward", rewardOf(hardfork)];
+  const files = ["--input.alloc", "stdin", "--input.env", "stdin", "--input.txs", txs];
+  const outputs = ["--output.alloc", "", "--output.result", "stdout"];
+  const { status, stdout, stderr } = spawnSync(EVM, ["t8n", ...flags, ...files, ...outputs], {
+    encoding: "utf8",
+    input: JSON.stringify({ alloc: jsonAlloc(alloc), env }),
+    maxBuffer: OUTPUT_BYTES_MAX,
+  });
+  if (status !== 0) throw new Error(`evm t8n: ${stderr.slice(-2000)}`);
+  const { result } = JSON.parse(stdout);
+  const rejected = (result.rejected ?? []).map(({ index }: { index: number }) => index).join();
+  return { ...result, rejected };
+}

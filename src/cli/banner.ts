@@ -109,8 +109,13 @@ function listeningLines(listeners: readonly Listener[]): string[] {
   });
 }
 
+/** Of a list of namespaces in one line; rpc_modules answers all of them. */
+const NAMESPACES_MAX = 8;
+
 function opensOf({ namespaces, needsToken }: Listener): string {
-  return `${namespaces.join(", ")}${needsToken && namespaces.length > 0 ? " (private methods: token)" : ""}`;
+  const more = namespaces.length - NAMESPACES_MAX;
+  const list = namespaces.slice(0, NAMESPACES_MAX).join(", ") + (more > 0 ? ` and ${more} more` : "");
+  return `${list}${needsToken && namespaces.length > 0 ? " (private methods: token)" : ""}`;
 }
 
 /** What a browser can open. */

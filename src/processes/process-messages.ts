@@ -144,6 +144,7 @@ function inputsOf(anything: Shape, error: Shape, bodyBytesMax: number): Readonly
       params,
       transport: oneOf(["http", "ws"]),
       connection: optional(whole),
+      address: optional(textOf(nameCharsMax)),
     }),
     admit: both(anything, object({ caller, connection: optional(whole) })),
     charge: object({ id: whole, cost: finite }),

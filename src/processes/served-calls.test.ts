@@ -24,7 +24,10 @@ test("ServedCalls runs what is forwarded and served, and nothing else for anothe
     new Channel(() => {}),
   );
   const run = (method: string) =>
-    handlers.run({ method, params: [], transport: "http", connection: undefined }, new ServedCall(undefined));
+    handlers.run(
+      { method, params: [], transport: "http", connection: undefined, address: undefined },
+      new ServedCall(undefined),
+    );
   assert.equal(run("eth_coinbase"), '"eth_coinbase"');
   for (const method of ["admin_nodeInfo", "eth_chainId", "eth_unknown"]) {
     assert.throws(() => run(method), MethodNotFoundError, method);

@@ -7,7 +7,7 @@ import { GenesisDisagreementError } from "../chain-start.ts";
 import { type Engine, type EngineNetwork, NetworkDecidesBlocksError } from "../engine.ts";
 import { OtherForkScheduleError, ProgramTooOldError } from "../evm-application.ts";
 import { BlocksPrunedError, OtherBlockDecidedError, type RecordedBlocks } from "../recorded-blocks.ts";
-import { type BlockWatcher, ClockSkew, HeadAge, MisbehaviorReports } from "./abci/block-watchers.ts";
+import { type BlockWatcher, ClockSkew, HeadAge, MisbehaviorReports, OwnVotes } from "./abci/block-watchers.ts";
 import { createAbciHandlers } from "./abci/handlers.ts";
 import { type AbciServer, listenAbci } from "./abci/server.ts";
 import { CometBftNetwork } from "./cometbft-network.ts";
@@ -111,6 +111,7 @@ export class CometBftEngine implements Engine {
     this.#rpc = createEngineRpc(options.rpcSocket, modules.timers);
     this.#lists = new PeerLists(options.peers);
     this.#headAge = new HeadAge(options.pace, { wallClock: Date.now, timestamp: modules.headTimestamp });
+    const ownVotes = new OwnVotes({ address: () => modules.signing.address, headAge: this.#headAge });
     this.#view = this.#createView();
     this.#supervisor = this.#createSupervisor();
     const { log, metrics, signing, timers } = modules;
@@ -137,8 +138,9 @@ export class CometBftEngine implements Engine {
       new ClockSkew({ wallClock: Date.now, log, metrics }),
       new MisbehaviorReports({ wallClock: Date.now, metrics, log }),
       this.#headAge,
+      ownVotes,
       signing,
-      new EngineMetrics({ metrics, view: this.#view, supervisor: this.#supervisor, headAge: this.#headAge }),
+      new EngineMetrics({ metrics, view: this.#view, supervisor: this.#supervisor, headAge: this.#headAge, ownVotes }),
     ];
     this.network = new CometBftNetwork(options, {
       ...modules,
@@ -147,6 +149,7 @@ export class CometBftEngine implements Engine {
       view: this.#view,
       supervisor: this.#supervisor,
       headAge: this.#headAge,
+      ownVotes,
       quietMs: () => timers.now() - this.#caughtUpAt,
     });
   }

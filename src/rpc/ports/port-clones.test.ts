@@ -170,6 +170,7 @@ const INPUTS: {
   dev: {
     settings: undefined,
     configure: {},
+    setChainId: { chainId: 1n },
     setNextBlock: {},
     increaseTime: { seconds: 1 },
     setTime: { timestamp: 1 },

@@ -235,7 +235,7 @@ function sessionsOf(
         logLimits,
         ...filterOptions,
       },
-      { chain, timers },
+      { chain, timers, slices: slices.json },
     ),
     subscriptions: new Subscriptions({ maxPerConnection: subscriptionsMax, max: 1000 }),
     feeds: new EthFeeds({

@@ -115,10 +115,10 @@ export const newFilter = defineMethod({
       sessions: Pick<Sessions, "filters">;
       settings: Pick<RpcSettings, "logLimits">;
     },
-    { connection },
+    context,
   ) {
     assertTermCount(criteria, settings.logLimits.termsMax);
-    return sessions.filters.addLogs(criteria, connection);
+    return sessions.filters.addLogs(criteria, context);
   },
 });
 
@@ -127,8 +127,8 @@ export const newBlockFilter = defineMethod({
   name: "eth_newBlockFilter",
   params: {},
   result: string,
-  handle: (_params, { sessions }: { sessions: Pick<Sessions, "filters"> }, { connection }) =>
-    sessions.filters.addBlocks(connection),
+  handle: (_params, { sessions }: { sessions: Pick<Sessions, "filters"> }, context) =>
+    sessions.filters.addBlocks(context),
 });
 
 /**
@@ -142,8 +142,8 @@ export const newPendingTransactionFilter = defineMethod({
   params: { isFull: optional(boolean, false) },
   example: [true],
   result: string,
-  handle: ({ isFull }, { sessions }: { sessions: Pick<Sessions, "filters"> }, { connection }) =>
-    sessions.filters.addPending(isFull, connection),
+  handle: ({ isFull }, { sessions }: { sessions: Pick<Sessions, "filters"> }, context) =>
+    sessions.filters.addPending(isFull, context),
 });
 
 /** `eth_getFilterChanges`: what occurred since the last call. @throws FilterNotFoundError */

@@ -37,3 +37,9 @@ test("eth_getStorageValues takes slots of exactly 32 bytes", async () => {
     details: { param: "slots" },
   });
 });
+
+test("eth_getStorageValues refuses too many slots before it decodes one", async () => {
+  // None of them is a hash: decoded first, that would be the fault.
+  const slots = { [CONTRACT]: Array(1_025).fill("no hash") };
+  await assert.rejects(getStorageValues.call(createTestModules(), [slots, "latest"]), { code: "RPC_LIMIT_EXCEEDED" });
+});

@@ -455,6 +455,19 @@ test("onStep comes before each opcode, with its whole cost and memory as it was"
   ]);
 });
 
+test("a SELFDESTRUCT that cannot pay costs all of it before Berlin, and its static gas after", () => {
+  const code = `73${"dead".repeat(10)}ff`;
+  for (const [hardfork, cost] of [
+    ["istanbul", 30_000n],
+    ["osaka", 5_000n],
+  ] as const) {
+    const costs: bigint[] = [];
+    const tracer: Tracer = { onStep: ({ gasCost }) => void costs.push(gasCost) };
+    run({ code, hardfork, message: { gas: 1_000n, value: 1n }, options: { tracer } });
+    assert.equal(costs.at(-1), cost, hardfork);
+  }
+});
+
 test("onStep shows the opcode that could not be paid with its halt", () => {
   const halts: unknown[] = [];
   const tracer: Tracer = { onStep: ({ pc, halt }) => halts.push([pc, halt?.kind]) };

@@ -182,7 +182,7 @@ export function executeVector(
     if (!(error instanceof NodeError)) throw error;
     refusal = error.code;
   }
-  touchCoinbase(state, block);
+  if (refusal === undefined) touchCoinbase(state, block);
   return { refusal, root: stateRoot(alloc, state), logsHash: keccak256Hash(encodeRlp(logs.map(logItem))) };
 }
 

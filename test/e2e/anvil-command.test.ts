@@ -258,6 +258,17 @@ test("evmintd anvil serves no method that keeps keys, shows the process or reads
   }
 });
 
+test("evmintd anvil has anvil's hardfork, with nine blobs a block, and no methods for bundles of calls", async (context) => {
+  const node = await startEvmint([]);
+  context.after(() => node.stop());
+  const { current } = await rpc<{ current: { blobSchedule: { target: number; max: number } } }>(node, "eth_config");
+  assert.deepEqual([current.blobSchedule.target, current.blobSchedule.max], [6, 9]);
+  for (const method of ["wallet_sendCalls", "wallet_getCallsStatus", "wallet_getCapabilities"]) {
+    const { error } = (await callHttp(node.url, method, [])) as { error?: { code: number } };
+    assert.equal(error?.code, -32601, method);
+  }
+});
+
 test("evmintd anvil with --allow-origin looks at the Host too, and without it at neither", async (context) => {
   const [some, none, all] = await Promise.all([
     startEvmint(["--allow-origin", "https://a.example"]),

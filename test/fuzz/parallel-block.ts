@@ -28,7 +28,7 @@ import { FORKS } from "../conformance/forks.ts";
 import { configOfNetwork } from "../conformance/networks.ts";
 import { createMemoryState } from "../support/state/memory-state.ts";
 import { createMemoryNodes } from "../support/trie/memory-nodes.ts";
-import { assemble } from "./case.ts";
+import { assemble, withoutBareStorage } from "./case.ts";
 import { generateTransactionCase } from "./generate-transaction.ts";
 import { createRandom, type Random } from "./random.ts";
 import { SENDERS, type TransactionCase, transactionOf } from "./transaction-case.ts";
@@ -128,7 +128,7 @@ function varied(
 
 function allocOf(world: TransactionCase, random: Random): Map<Address, GenesisAccount> {
   const alloc = new Map<Address, GenesisAccount>();
-  for (const { address, balance, nonce, code, storage } of world.accounts) {
+  for (const { address, balance, nonce, code, storage } of withoutBareStorage(world.accounts)) {
     const slots = Object.entries(storage).map(
       ([slot, value]) => [hashFromBigint(BigInt(slot)), BigInt(value)] as const,
     );

@@ -215,6 +215,11 @@ const REASONS: readonly Reason[] = [
     holds: ({ ours }) => textOf(ours).includes(`#${Number.MAX_SAFE_INTEGER} `),
   },
   {
+    reason: "a nonce of 2^64 - 1, or a tip near 2^256",
+    holds: ({ params, theirs }) =>
+      has(params, /0xf{16,64}"/) && /nonce has max value|fee per gas higher/.test(textOf(theirs)),
+  },
+  {
     reason: "geth crashes",
     holds: ({ theirs }) => textOf(theirs) === "method handler crashed",
   },

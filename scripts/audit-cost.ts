@@ -29,6 +29,7 @@ const rows = await audit({
   parts: args,
   seed,
   onRow: (row) => {
+    updateResult("cost", [{ ...line(row), input: row.input }], ({ name }) => name);
     if (row.longestMs > row.budgetMs)
       console.log(
         `${row.name}: ${row.longestMs.toFixed(1)} ms, ${row.requestBytes} bytes: ${row.input} -> ${row.answer}`,
@@ -37,10 +38,5 @@ const rows = await audit({
 });
 const sorted = [...rows].sort((a, b) => b.longestMs / b.budgetMs - a.longestMs / a.budgetMs);
 printTable(sorted.map(line));
-updateResult(
-  "cost",
-  sorted.map((row) => ({ ...line(row), input: row.input })),
-  ({ name }) => name,
-);
 const above = sorted.filter(({ longestMs, budgetMs }) => longestMs > budgetMs);
 console.log(`${rows.length} looked at, ${above.length} above their budget`);

@@ -1,8 +1,9 @@
-/** `npm run check`: types, formatting and lint, layer order, rules about sources, references of documents and comments, generated documentation. */
+/** `npm run check`: types, formatting and lint, exports that nothing imports, layer order, rules about sources, references of documents and comments, generated documentation. */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { checkLayers } from "./check-layers.ts";
 import { checkPaths } from "./check-paths.ts";
+import { countSettings } from "./check-settings.ts";
 import { checkSources } from "./check-sources.ts";
 import { stalePages } from "./reference/reference.ts";
 import { areRpcTypesFresh } from "./rpc-types.ts";
@@ -14,6 +15,7 @@ for (const [name, ...command] of [
   ["types", "node_modules/.bin/tsc", "--noEmit", "-p", "."],
   ["types of pages", "node_modules/.bin/tsc", "--noEmit", "-p", "tsconfig.explorer.json"],
   ["format and lint", "node_modules/.bin/biome", "check", "."],
+  ["exports", "node_modules/.bin/knip", "--include", "files,exports,types", "--no-progress", "--no-config-hints"],
 ] as const) {
   const [program, ...args] = command;
   const { status } = spawnSync(program, args, { cwd: root, stdio: "inherit" });
@@ -33,11 +35,16 @@ const dead = checkPaths();
 for (const reference of dead) console.error(reference);
 console.log(`references: ${dead.length === 0 ? "ok" : "failed"}`);
 
+const settings = countSettings();
+const isWithinCount = settings.count <= settings.allowed;
+const text = isWithinCount ? "ok" : `CHANGELOG.md allows ${settings.allowed}: say there why there are more`;
+console.log(`settings: ${settings.count}, ${text}`);
+
 const areTypesFresh = areRpcTypesFresh();
 console.log(`src/rpc/method-types.ts: ${areTypesFresh ? "ok" : "stale, run npm run docs"}`);
 
 const stale = stalePages();
 console.log(`docs/rpc, docs/reference: ${stale.length === 0 ? "ok" : `${stale.join(", ")} stale, run npm run docs`}`);
 
-const isSound = !failed && faults.length === 0 && breaches.length === 0 && dead.length === 0;
+const isSound = !failed && isWithinCount && faults.length === 0 && breaches.length === 0 && dead.length === 0;
 process.exit(isSound && stale.length === 0 && areTypesFresh ? 0 : 1);

@@ -61,6 +61,7 @@ const WORST: Readonly<Record<string, (target: Target) => readonly unknown[]>> = 
 const CONSTANT: ReadonlySet<string> = new Set([
   "debug_chaindbProperty",
   "debug_dbAncients",
+  "debug_discoveryV4Table",
   "debug_getBadBlocks",
   "debug_getTrieFlushInterval",
   "erigon_forks",

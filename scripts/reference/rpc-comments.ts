@@ -2,9 +2,10 @@ import { proseOf as linesOf, sources } from "./page.ts";
 import { TEXTS } from "./rpc-texts.ts";
 
 /** `/** … *\/ export const x = defineMethod({ name: "a_b"`, and other functions that take the name first. */
-const DECLARATION = /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*export const \w+ = \w+\(\s*(?:\{\s*name: )?(?:\w+, )?"(\w+)"/g;
+const DECLARATION =
+  /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*(?:export )?const \w+ = \w+\(\s*(?:\{\s*name: )?(?:\w+, )?"(\w+)"/g;
 const SHARED_DECLARATION =
-  /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*export const \w+ = controlMethods\(\{\s*names: ([^;]*?),\s*params/g;
+  /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*(?:export )?const \w+ = controlMethods\(\{\s*names: ([^;]*?),\s*params/g;
 
 /** What the comments above the declarations say, by method: without the tags, and without the name in front. */
 export function methodTexts(): ReadonlyMap<string, string> {

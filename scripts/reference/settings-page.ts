@@ -54,7 +54,7 @@ Bounds that are no setting: constants of the source, each with its reason.
 `;
 
 /** `export const NAME_LIMITS = { … } as const` with the comment above it. */
-const DECLARATION = /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*export const (\w+_LIMITS) = \{\n([\s\S]*?)\n\} as const;/g;
+const DECLARATION = /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*(?:export )?const (\w+_LIMITS) = \{\n([\s\S]*?)\n\} as const;/g;
 /** `name: 64 * 2 ** 20,` with the comment above it, if there is one. */
 const MEMBER = /^ {2}(?:\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*)?(\w+): ([\d_ *]+),$/gm;
 

@@ -97,6 +97,7 @@ export const MENU = [
       "docs/storm.md",
       "docs/processes-and-threads.md",
       "docs/caches.md",
+      "docs/performance.md",
       "docs/adr/README.md",
       "CHANGELOG.md",
     ],

@@ -52,9 +52,11 @@ function own(file) {
 
 /** Modules that threads and processes run. */
 function threadEntries(root) {
-  return readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
-    .filter((file) => /\.(?:thread|process)\.ts$/.test(file))
-    .map((file) => `src/${file}`);
+  return ["src", "test/support"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((file) => /\.(?:thread|process)\.ts$/.test(file))
+      .map((file) => `${folder}/${file}`),
+  );
 }
 
 /** The entry of a room imports its files one after the other and then runs their tests; `room.mjs` says how. */

@@ -41,7 +41,7 @@ export type NodeAdminModules = {
 };
 
 /** Whisper's own peers. */
-export type WhisperNetwork = {
+type WhisperNetwork = {
   /** Where they reach this node; none when it does not listen. */
   addresses(): readonly string[];
   /** Ids of those that are connected. */

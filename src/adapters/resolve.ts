@@ -19,7 +19,7 @@ export type ResolvedState = SealedHeader & {
  * The block a selector names, undefined when there is none. Every block is final: `safe` and `finalized` are the head.
  * @throws PendingUnavailableError
  */
-export function findByNumber(chain: ChainReader, selector: BlockNumberOrTag): ExecutedBlock | undefined {
+function findByNumber(chain: ChainReader, selector: BlockNumberOrTag): ExecutedBlock | undefined {
   if (typeof selector === "number") return chain.block(selector);
   if (selector === "earliest") return chain.block(chain.oldest().block);
   if (selector !== "pending") return chain.head();

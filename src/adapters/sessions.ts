@@ -94,7 +94,7 @@ export function createFilterSessions(
   { logLimits }: Pick<RpcSettings, "logLimits">,
 ): Omit<Sessions, keyof ConnectionSessions> {
   return {
-    filters: new Filters({ ...limits.filters, logLimits }, { chain, timers }),
+    filters: new Filters({ ...limits.filters, logLimits }, { chain, timers, slices: new SharedSlices(timers) }),
     sendLock: new KeyedLock(),
     callBundles: new CallBundles(),
     hashrates: new HashrateRegistry(() => timers.now()),

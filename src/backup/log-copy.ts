@@ -331,7 +331,7 @@ function bytesOf(file: LogFile, from: number, to: number): Buffer {
 }
 
 /** SHA-256 of the first `length` bytes, in hex. @throws LogMovedError where the file has fewer */
-export async function sha256Of(file: LogFile, length: number): Promise<string> {
+async function sha256Of(file: LogFile, length: number): Promise<string> {
   const hash = createHash("sha256");
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   for (let at = 0; at < length; ) {

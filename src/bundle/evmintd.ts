@@ -2,6 +2,15 @@ import { loadBundle } from "./load-bundle.ts";
 
 /** The command line, run by `bin/evmintd.js`. */
 const { exports, saveCodeCache } = loadBundle();
-// The longest commands are those whose start people wait for; a cache of less would make it slower.
-if (["start", "anvil"].includes(process.argv[2] ?? "")) process.once("exit", saveCodeCache);
+/** The commands that run a node, whose start people wait for; a cache of less would make it slower. */
+const NODES: ReadonlySet<string | undefined> = new Set(["start", "anvil"]);
+const SHOWS_TEXT = /^(?:-h|-V|--help|--help-all|--version)$/;
+
+const [command, ...args] = process.argv.slice(2);
+if (NODES.has(command) && !args.some((arg) => SHOWS_TEXT.test(arg))) {
+  // One that failed has not run what the next start runs.
+  process.once("exit", (code) => {
+    if (code === 0) saveCodeCache();
+  });
+}
 await exports.main();

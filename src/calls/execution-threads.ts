@@ -18,7 +18,7 @@ import type { ExecutionHandlers } from "./execute.thread.ts";
 import type { ExecutionOutcome, ExecutionRequest, ExecutionThreadData } from "./following-execution.ts";
 
 /** The thread of a request ended before it answered: it ran out of memory or failed. */
-export class ExecutionAbortedError extends NodeError {
+class ExecutionAbortedError extends NodeError {
   readonly code = "EXECUTION_ABORTED";
 }
 

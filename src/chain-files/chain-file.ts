@@ -19,7 +19,7 @@ import { openChainFile } from "./chain-file-io.ts";
  */
 
 /** The file does not hold a block where one must start. */
-export class InvalidChainFileError extends NodeError {
+class InvalidChainFileError extends NodeError {
   readonly code = "INVALID_CHAIN_FILE";
 }
 

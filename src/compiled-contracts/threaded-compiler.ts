@@ -170,7 +170,7 @@ export class ThreadedCompiler implements ContractCompiler {
 }
 
 /** Compiled contracts; the least recently used are dropped. */
-export const COMPILED_CONTRACT_LIMITS = {
+const COMPILED_CONTRACT_LIMITS = {
   /** Memory in a process: 1,000 contracts of 2.5 KB, or 100 of the largest. */
   cacheBytesMax: 200 * 2 ** 20,
   /** Files in the home's cache folder: some 1,000 contracts of 10 KB. */

@@ -1,14 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compressPublicKey } from "../crypto/compressed-public-key.ts";
-import { publicKeyFromPrivate } from "../crypto/secp256k1.ts";
-import { type Address, addressToBytes } from "../primitives/address.ts";
-import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
-import { encodeRlp, type RlpItem } from "../primitives/rlp.ts";
-import type { BlockInput } from "./application.ts";
-import { encodeProposerData } from "./consensus-data.ts";
 import {
   ACCOUNTS,
+  CHAIN_ID,
   GAS_LIMIT,
   inputOf,
   KEYS,
@@ -17,7 +11,25 @@ import {
   proposalOf,
   type TestApplication,
   transferOf,
-} from "./testing/test-application.ts";
+} from "../../test/support/consensus/test-application.ts";
+import { compressPublicKey } from "../crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate, SECP256K1_ORDER } from "../crypto/secp256k1.ts";
+import { SYSTEM_ADDRESS } from "../params/gas.ts";
+import { type Address, addressToBytes } from "../primitives/address.ts";
+import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { encodeRlp, type RlpItem } from "../primitives/rlp.ts";
+import type { TransactionFields } from "../types/transaction/codec.ts";
+import { buildTransaction, encodePooledTransaction } from "../types/transaction/encode.ts";
+import { signAuthorization, signTransaction } from "../types/transaction/sign.ts";
+import type {
+  Authorization,
+  BlobTransaction,
+  FeeMarketTransaction,
+  Transaction,
+} from "../types/transaction/transaction.ts";
+import type { BlockInput } from "./application.ts";
+import { encodeProposerData } from "./consensus-data.ts";
 
 /** Damaged proposals in all; `FUZZ_RUNS=10000` for the full proof. */
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 2_000);
@@ -143,7 +155,69 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   "more gas than the block has": append(
     (_, random) => transferOf(3, 0, { gasLimit: GAS_LIMIT + BigInt(random(1_000_000)) }).raw,
   ),
+  "more gas than a transaction may have": append(() => transferOf(3, 0, { gasLimit: 2n ** 24n + 1n }).raw),
+  "blob transaction with its blobs": append(() => encodePooledTransaction(blobTx(0), SIDECAR)),
+  "blob transaction without a blob": append(() => blobTx(0, { blobVersionedHashes: [] }).raw),
+  "blob transaction with more blobs than one may have": append(
+    () => blobTx(0, { blobVersionedHashes: blobHashes(7) }).raw,
+  ),
+  "blob hash of another version": append(() => blobTx(0, { blobVersionedHashes: [`0x02${"00".repeat(31)}`] }).raw),
+  "fee cap below the blob base fee": append(() => blobTx(0, { maxFeePerBlobGas: 0n }).raw),
+  "blob transaction that creates a contract": append(() => blobTx(0, { to: null }).raw),
+  "more blobs than the block may have": (input) =>
+    withTxs(input, [
+      ...input.txs,
+      ...Array.from({ length: 30 }, (_, nonce) => blobTx(nonce, { blobVersionedHashes: blobHashes(6) }).raw),
+    ]),
+  "transaction of the system account, unsigned": append(() => unsigned(SYSTEM_ADDRESS, 0n).raw),
+  "transaction of an account that a dev chain impersonates": append(() => unsigned(ACCOUNTS[2]!, 0n).raw),
+  "signature with a high s": append(() => {
+    const { r, s, v } = FIELDS;
+    return buildTransaction(FIELDS, { r, s: SECP256K1_ORDER - s, v: 1n - v }).raw;
+  }),
+  "set-code transaction without an authorization": append(() => setCodeTx([]).raw),
+  "more authorizations than the gas is for": append(() => {
+    const authorization = signAuthorization({ chainId: CHAIN_ID, address: ACCOUNTS[1]!, nonce: 0n }, KEYS[2]!);
+    return setCodeTx(Array(2_000).fill(authorization)).raw;
+  }),
+  "initcode longer than it may be": append(
+    () => transferOf(3, 0, { to: null, data: new Uint8Array(49_153), gasLimit: 16_000_000n }).raw,
+  ),
+  "transaction of a type that is not there": append((_, random) => Uint8Array.of(5 + random(0x7a), 0xc0)),
+  "deposit of another kind of chain": append(() => Uint8Array.of(0x7e, ...transferOf(3, 0).raw.subarray(1))),
 };
+
+function blobHashes(count: number): readonly Hash[] {
+  return Array.from({ length: count }, (_, i) => `0x01${(i + 1).toString(16).padStart(62, "0")}` as Hash);
+}
+
+const SIDECAR = {
+  wrapperVersion: 1,
+  blobs: [new Uint8Array(131_072)],
+  commitments: [new Uint8Array(48).fill(0xc0)],
+  proofs: Array.from({ length: 128 }, () => new Uint8Array(48).fill(0xc0)),
+} as const;
+
+/** A transfer of the account that no valid proposal here is of. */
+const FIELDS = transferOf(3, 0) as FeeMarketTransaction;
+
+function blobTx(nonce: number, overrides: Partial<Record<keyof BlobTransaction, unknown>> = {}): BlobTransaction {
+  const blobs = { type: 3, maxFeePerBlobGas: 10n ** 9n, blobVersionedHashes: blobHashes(1) } as const;
+  const fields = { ...FIELDS, nonce: BigInt(nonce), ...blobs, ...overrides } as TransactionFields;
+  return signTransaction(fields, KEYS[3]!) as BlobTransaction;
+}
+
+function setCodeTx(authorizationList: readonly Authorization[]): Transaction {
+  return signTransaction(
+    { ...FIELDS, type: 4, gasLimit: 1_000_000n, authorizationList } as TransactionFields,
+    KEYS[3]!,
+  );
+}
+
+/** As `impersonation.ts` has it: r is the sender, and s is 0. */
+function unsigned(sender: Address, v: bigint) {
+  return buildTransaction(FIELDS, { v, r: BigInt(sender), s: 0n });
+}
 
 /** Uniform integers below a bound, the same for the same seed. */
 function seeded(seed: number): Random {
@@ -212,4 +286,17 @@ test(`${RUNS} damaged proposals are rejected and every valid one is accepted; fi
   assert.equal(changes, accepted - Math.floor((accepted + 1) / 3), "two of three votes decide");
   assert.deepEqual(validator.failures, []);
   t.diagnostic(`${RUNS} rejected in ${names.length} kinds, ${accepted} accepted and replayed`);
+});
+
+test("transactions of the kinds that are damaged above are accepted where they are whole", () => {
+  const { application } = openTestApplication();
+  const input = inputOf(proposalOf(1), application.prepareProposal({ ...proposalOf(1), maxTxBytes: 1_000_000 }));
+  const authorization = signAuthorization({ chainId: CHAIN_ID, address: ACCOUNTS[1]!, nonce: 0n }, KEYS[2]!);
+  const whole = [
+    blobTx(0),
+    blobTx(0, { blobVersionedHashes: blobHashes(6) }),
+    setCodeTx([authorization]),
+    transferOf(3, 0, { to: null, data: new Uint8Array(49_152), gasLimit: 16_000_000n }),
+  ];
+  for (const { raw } of whole) assert.equal(application.processProposal(withTxs(input, [...input.txs, raw])), true);
 });

@@ -1,13 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NodeError } from "../errors.ts";
-import { BLOCK_RLP_SIZE_MAX } from "../params/gas.ts";
-import type { Address } from "../primitives/address.ts";
-import { hexToBytes } from "../primitives/hex.ts";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
-import { encodeBlock } from "../types/block-codec.ts";
-import { SoloEngine } from "./solo/solo-engine.ts";
-import { assertingApplication, testApplicationContract } from "./testing/application-contract.ts";
+import { assertingApplication, testApplicationContract } from "../../test/support/consensus/application-contract.ts";
 import {
   GENESIS,
   GENESIS_TIME,
@@ -18,7 +11,17 @@ import {
   type TestApplication,
   transferOf,
   withCalls,
-} from "./testing/test-application.ts";
+} from "../../test/support/consensus/test-application.ts";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
+import { isIndexDamage } from "../chain/store/store-errors.ts";
+import { NodeError } from "../errors.ts";
+import { BLOCK_RLP_SIZE_MAX } from "../params/gas.ts";
+import type { Address } from "../primitives/address.ts";
+import { hexToBytes } from "../primitives/hex.ts";
+import { KvCorruptionError, KvDamagedError, KvMissingRowError } from "../storage/kv.ts";
+import { encodeBlock } from "../types/block-codec.ts";
+import { INSERT_CODES } from "./application.ts";
+import { SoloEngine } from "./solo/solo-engine.ts";
 
 function underTest({ application, chain, clock }: TestApplication) {
   return {
@@ -176,6 +179,29 @@ test("a transaction that crashes the executor is set aside, and the rest of the 
   node.application.finalizeBlock(input);
   node.application.commit();
   assert.deepEqual(node.failures, []);
+});
+
+test("a row that is missing while a block is packed is reported, and no transaction is set aside or left out", () => {
+  const reader = transferOf(1, 0);
+  for (const damage of [
+    new KvMissingRowError({ key: "02" }),
+    new KvCorruptionError({ key: "02" }),
+    new KvDamagedError("index files are damaged"),
+  ]) {
+    const node = openTestApplication({
+      executorFault({ hash }) {
+        if (hash === reader.hash) throw damage;
+      },
+    });
+    for (const tx of [transferOf(0, 0), reader]) node.mempool.add({ tx });
+    const txs = node.application.prepareProposal({ ...proposalOf(1), maxTxBytes: 1_000_000 });
+    // The node ends for it, and its next start makes the index anew.
+    assert.equal(txs.length, 1);
+    assert.equal(node.failures.length, 1);
+    assert.ok(isIndexDamage(node.failures[0]));
+    assert.deepEqual(node.setAside, []);
+    assert.ok(node.mempool.get(reader.hash));
+  }
 });
 
 test("a pool full of transactions that crash the executor gives an empty block, and each is executed once", () => {
@@ -346,4 +372,13 @@ test("a transaction with which no block is valid is set aside, and the others ma
     [[poison.hash, "deposit wrong length: want 576, have 1"]],
   );
   assert.deepEqual(node.failures, []);
+});
+
+test("a peer's transaction that is larger than the pool takes is refused before it is decoded", () => {
+  const { application } = openTestApplication();
+  // Bytes that are no transaction: decoded first, they would be told apart by that.
+  const { code, log } = application.checkTx(new Uint8Array(1 << 20).fill(0xc0));
+  assert.equal(code, INSERT_CODES.invalid);
+  assert.match(log, /^oversized data: transaction size 1048576, limit 131072$/);
+  assert.equal(application.insertTx(new Uint8Array(1 << 20).fill(0xc0)).code, INSERT_CODES.invalid);
 });

@@ -1,7 +1,8 @@
 import type { ErrorCode } from "../error-codes.ts";
 import { NodeError } from "../errors.ts";
 import type { PeerSubmissions, RunAdd } from "../mempool/peer-submissions.ts";
-import { type DecodedPooledTransaction, decodePooledTransaction } from "../types/transaction/decode.ts";
+import { decodeSubmission } from "../mempool/submission.ts";
+import type { DecodedPooledTransaction } from "../types/transaction/decode.ts";
 import { INSERT_CODES, type InsertCode } from "./application.ts";
 
 /**
@@ -39,7 +40,7 @@ export function insertTransaction(
 ): { readonly code: InsertCode; readonly log: string } {
   let decoded: DecodedPooledTransaction;
   try {
-    decoded = decodePooledTransaction(tx);
+    decoded = decodeSubmission(tx);
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;
     return { code: INSERT_CODES.invalid, log: error.message };

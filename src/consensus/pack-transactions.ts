@@ -1,3 +1,4 @@
+import { isIndexDamage } from "../chain/store/store-errors.ts";
 import type { BlockBuilder, SealedBlock } from "../execution/block/build-block.ts";
 import type { Speculation } from "../execution/parallel/speculation.ts";
 import type { BlockOrder } from "../mempool/block-order.ts";
@@ -36,7 +37,7 @@ export function beginPacking(
  * block is built again without it; all builds share `limits.timeMs`, and the last one is empty.
  * @param begin begins a block on the head
  * @param begun such a block of which a part is packed; left where it is stale
- * @throws InvalidBlockError when not even the empty block is valid
+ * @throws InvalidBlockError when not even the empty block is valid, and the damage of the index that executing one met
  */
 export function assembleBlock(
   begin: () => BlockBuilder,
@@ -56,6 +57,8 @@ export function assembleBlock(
       if (!packing.isStale) return { sealed: sealed(builder, packing.packed, begin), packed: packing.packed };
     } catch (error) {
       if (!(error instanceof ExecutorFailure)) throw error;
+      // Damage of the index is no fault of the transaction: left out, it would wait until somebody restarts the node.
+      if (isIndexDamage(error)) throw error.cause;
       excluded.add(error.transaction.hash);
       modules.setAside(error);
     }

@@ -202,7 +202,7 @@ export function namespacesOf(
 }
 
 /** `eth.getBalance(address: address, block?: block): QUANTITY` */
-export function signatureOf({ name, params, result, needsToken }: MethodDescription): string {
+function signatureOf({ name, params, result, needsToken }: MethodDescription): string {
   const listed = params.map((param) => `${param.name}${param.required ? "" : "?"}: ${describeSchema(param.schema)}`);
   const signature = `${name.replace("_", ".")}(${listed.join(", ")}): ${describeSchema(result)}`;
   return needsToken ? `${signature}  (needs a token)` : signature;

@@ -40,7 +40,7 @@ export const G2_SIZE = 3 * FP2_SIZE;
 export const GT_SIZE = 12 * FP_SIZE;
 
 /** Functions put their result where the first pointer shows. Those that test or that can fail return a number. */
-export type MclModule = Readonly<
+type MclModule = Readonly<
   Record<UnaryName, (result: number, x: number) => number> &
     Record<BinaryName, (result: number, x: number, y: number) => void> &
     Record<PredicateName, (x: number) => number> &

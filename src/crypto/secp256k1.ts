@@ -13,7 +13,7 @@ export const SECP256K1_ORDER = ORDER;
 export const SECP256K1_HALF_ORDER = SECP256K1_ORDER / 2n;
 
 /** 32 bytes that are no private key: zero, or not below the order of the group. */
-export class InvalidPrivateKeyError extends NodeError {
+class InvalidPrivateKeyError extends NodeError {
   readonly code = "INVALID_PRIVATE_KEY";
   constructor() {
     super("invalid private key");

@@ -13,7 +13,7 @@ const HASH = /^0x[0-9a-fA-F]{64}$/;
 /** No longer than a word, so that a text of millions of digits is not read. */
 const INTEGER = /^(?:0x[0-9a-fA-F]{1,64}|\d{1,78})$/;
 export const WORD_END = 2n ** 256n;
-export const UINT64_END = 2n ** 64n;
+const UINT64_END = 2n ** 64n;
 
 /** @throws DevControlError */
 export function malformed(place: string, wanted: string): never {

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
+import { createMemoryState } from "../../test/support/state/memory-state.ts";
 import type { Hardfork } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import { bytesToBigint, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
-import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
 import type { Evm, ExecuteOptions, Message } from "./evm.ts";
-import { testBlock, testMessage } from "./testing/environment.ts";
 import type { FrameEnd, FrameStart, Step, Tracer } from "./tracer.ts";
 
 const alice = `0x${"aa".repeat(20)}` as Address;

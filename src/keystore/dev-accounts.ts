@@ -9,7 +9,7 @@ import { FIRST_ADDRESSES, FIRST_KEYS } from "./first-dev-keys.ts";
 export const DEV_PHRASE = "test test test test test test test test test test test junk";
 
 /** Of the accounts, without the index that ends it. */
-export const DEV_DERIVATION_PATH = "m/44'/60'/0'/0";
+const DEV_DERIVATION_PATH = "m/44'/60'/0'/0";
 
 /** What the accounts of a dev chain are derived from. */
 export type DevWallet = {

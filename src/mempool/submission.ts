@@ -2,7 +2,7 @@ import { NodeError } from "../errors.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { decodePooledTransaction } from "../types/transaction/decode.ts";
+import { type DecodedPooledTransaction, decodePooledTransaction } from "../types/transaction/decode.ts";
 import { maxFeePerGasOf } from "../types/transaction/fees.ts";
 import type {
   BlobSidecar,
@@ -84,6 +84,16 @@ export function hasManyAuthorizations(tx: Transaction): tx is SetCodeTransaction
   return tx.type === 4 && tx.authorizationList.length > AUTHORIZATIONS_AT_ONCE;
 }
 
+/**
+ * A transaction in network form, of a caller or a peer. The pool looks at the size again, of what it keeps; before that, decoding a long list takes a hundred
+ * times as long as reading its bytes.
+ * @throws NodeError
+ */
+export function decodeSubmission(transaction: Uint8Array): DecodedPooledTransaction {
+  checkSize(transaction.length, transaction[0] === BLOB_TYPE ? BLOB_TX_SIZE_MAX : TX_SIZE_MAX);
+  return decodePooledTransaction(transaction);
+}
+
 type SubmissionModules = {
   readonly pool: SubmissionPool;
   readonly blobs: BlobVerifier;
@@ -113,9 +123,7 @@ export class Submissions {
 
   readonly submit: Submit = (transaction, sender) => {
     const { pool } = this.#modules;
-    // The pool looks again, at what it keeps. Before that, decoding a long list takes a hundred times as long as reading its bytes.
-    checkSize(transaction.length, transaction[0] === BLOB_TYPE ? BLOB_TX_SIZE_MAX : TX_SIZE_MAX);
-    const { tx, sidecar } = decodePooledTransaction(transaction);
+    const { tx, sidecar } = decodeSubmission(transaction);
     try {
       assertSubmittable(tx, this.#rules);
     } catch (error) {

@@ -12,7 +12,7 @@ export class UnknownRangeError extends NodeError {
 }
 
 /** CometBFT could not go on after the rollback; nothing was changed. */
-export class RollbackImpossibleError extends NodeError {
+class RollbackImpossibleError extends NodeError {
   readonly code = "ROLLBACK_IMPOSSIBLE";
 }
 

@@ -55,7 +55,7 @@ export type WorkOptions = {
 };
 
 /** Numbers of the oldest block, state and provable state that remain. */
-export type PruneResult = {
+type PruneResult = {
   readonly oldestBlock: number;
   readonly oldestState: number;
   readonly oldestProof: number;
@@ -63,7 +63,7 @@ export type PruneResult = {
   readonly logBytes: number;
 };
 
-export type RollbackOptions = {
+type RollbackOptions = {
   /** So many blocks, or all after block `to`. */
   readonly back: { readonly blocks: number } | { readonly to: number };
   /** CometBFT's blocks are set aside as well: it gets them from its peers. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openRaw } from "../../test/support/raw-socket.ts";
-import { sendHttp } from "../rpc/testing/rpc-client.ts";
+import { sendHttp } from "../../test/support/rpc/rpc-client.ts";
+import { until } from "../../test/support/until.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { listenMetrics } from "./metrics-listener.ts";
 
@@ -61,6 +62,25 @@ test("the metrics listener answers under names that are allowed, and to addresse
       }
     }
   } finally {
+    listener.close();
+  }
+});
+
+test("connections that ask for nothing keep no scraper out: the oldest of them ends, and none that is being answered", async () => {
+  let answer: ((text: string) => void) | undefined;
+  const exposition = () => new Promise<string>((resolve) => (answer = resolve));
+  const listener = await listenMetrics({ ...OPTIONS, exposition });
+  const silent = [];
+  try {
+    const scrape = fetch(listener.url);
+    await until(() => answer !== undefined, "the scrape");
+    for (let i = 0; i < 200; i++) silent.push(await openRaw(listener.url));
+    await silent[0]!.closed;
+    assert.equal((await fetch(listener.url.replace("/metrics", "/livez"))).status, 200);
+    answer!("evmint_up 1");
+    assert.equal(await (await scrape).text(), "evmint_up 1");
+  } finally {
+    for (const { socket } of silent) socket.destroy();
     listener.close();
   }
 });

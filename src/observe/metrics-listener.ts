@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { formatHostPort, type HostPort } from "../config/value-types.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
 import { FOREIGN_LOAD } from "../rpc/transport/server/admission.ts";
@@ -47,7 +47,13 @@ export async function listenMetrics(options: MetricsListenerOptions): Promise<Me
       sendText(request, response, 503, JSON_TYPE, '{"error":"not available"}');
     }
   }
+  /** Connections without a request, the oldest first. */
+  const idle = new Set<Socket>();
+  let connections = 0;
   const server: Server = createServer(TIMEOUTS, (request, response) => {
+    const { socket } = request;
+    idle.delete(socket);
+    response.once("close", () => !socket.destroyed && idle.add(socket));
     resolveTarget(request);
     if (!isHostAllowed(request.headers.host, allowedHosts)) {
       const text = '{"error":"invalid host specified (json-rpc.vhosts)"}';
@@ -67,7 +73,21 @@ export async function listenMetrics(options: MetricsListenerOptions): Promise<Me
   });
   // Also of a client that does not read.
   server.timeout = TIMEOUTS.requestTimeout;
-  server.maxConnections = CONNECTIONS_MAX;
+  server.on("connection", (socket) => {
+    // Silent connections keep no scraper out: it asks at once.
+    connections++;
+    idle.add(socket);
+    // Those that are being ended count until they are closed: they are no longer in the way.
+    const [oldest = socket] = idle;
+    if (connections > CONNECTIONS_MAX) {
+      idle.delete(oldest);
+      oldest.destroy();
+    }
+    socket.once("close", () => {
+      connections--;
+      idle.delete(socket);
+    });
+  });
   await new Promise<void>((resolve, reject) => {
     // The address is neither that of --port nor the API's.
     server.once("error", (error) => reject(Object.assign(error, { setting: "metrics.address" })));

@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { ifPresent } from "../storage/if-present.ts";
 
 /** One file that browsers may get, as `scripts/pages.mjs` has written it. */
-export type Page = {
+type Page = {
   /** below the folder of the pages */
   readonly file: string;
   /** value of Content-Type */

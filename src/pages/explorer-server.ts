@@ -17,7 +17,7 @@ import { createPageServer, type PageTable } from "./answer-page.ts";
 import { answerExplorerLink } from "./start-page.ts";
 
 /** What to do with the body of a request of a page. */
-export type ForwardedCalls =
+type ForwardedCalls =
   /** To the node, as this text. */
   | { readonly kind: "forwarded"; readonly body: string }
   /** To the page, in place of an answer of the node. */

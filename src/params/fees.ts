@@ -5,7 +5,7 @@ import { BLOCK_GAS_LIMIT_BOUND_DIVISOR, BLOCK_GAS_LIMIT_MIN, GAS_PER_BLOB } from
 /** Base fee of the first London block, in wei. */
 export const INITIAL_BASE_FEE = 1_000_000_000n;
 /** EIP-1559: the gas target is the limit divided by this. */
-export const ELASTICITY_MULTIPLIER = 2n;
+const ELASTICITY_MULTIPLIER = 2n;
 /** EIP-1559: the base fee moves by at most 1/8 a block. */
 const BASE_FEE_CHANGE_DENOMINATOR = 8n;
 /** EIP-4844, in wei. */

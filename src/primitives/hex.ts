@@ -14,7 +14,7 @@ export class InvalidHexError extends NodeError {
 }
 
 /** Value of each character of Latin-1 that is a hex digit, 16 for every other. */
-export const HEX_VALUES: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) => {
+const HEX_VALUES: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) => {
   const value = Number.parseInt(String.fromCharCode(code), 16);
   return Number.isNaN(value) ? 16 : value;
 });

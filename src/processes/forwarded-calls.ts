@@ -57,8 +57,9 @@ export class ForwardedCalls {
 
   #forward(method: string, params: RawParams, context: CallContext): Promise<JsonText> {
     const connection = context.connection && this.connectionId(context.connection);
-    const { transport } = context;
-    return this.#channel.call("run", { method, params, transport, connection }, { cancel: context });
+    const { transport, source } = context;
+    const call = { method, params, transport, connection, address: source?.remoteAddress };
+    return this.#channel.call("run", call, { cancel: context });
   }
 }
 

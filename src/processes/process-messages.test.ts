@@ -107,6 +107,7 @@ const WRONG: Readonly<Record<string, unknown>> = {
   "params by name": call("run", { ...RUN, params: {} }),
   "deep params": call("run", { ...RUN, params: nested(200) }),
   "another transport": call("run", { ...RUN, transport: "ipc" }),
+  "a long address": call("run", { ...RUN, address: "1".repeat(3_000) }),
   "another member": call("run", { ...RUN, access: "all" }),
   "a connection of another kind": call("run", { ...RUN, connection: "1" }),
   "a caller without an address": call("admit", { caller: { ...CALLER, remoteAddress: undefined }, connection: 1 }),

@@ -19,7 +19,7 @@ import {
 } from "../primitives/shape.ts";
 import type { ChannelMessage } from "../threads/channel.ts";
 
-export const PROCESS_MESSAGE_LIMITS = {
+const PROCESS_MESSAGE_LIMITS = {
   /** A message by what a request may have: codecs pad keys of some characters to 66, and a value has the weight of 8 characters. */
   weightOfBodyBytes: 16,
   /** What a message has besides parts of a request: lines of the log, records of calls. */
@@ -144,6 +144,7 @@ function inputsOf(anything: Shape, error: Shape, bodyBytesMax: number): Readonly
       params,
       transport: oneOf(["http", "ws"]),
       connection: optional(whole),
+      address: optional(textOf(nameCharsMax)),
     }),
     admit: both(anything, object({ caller, connection: optional(whole) })),
     charge: object({ id: whole, cost: finite }),

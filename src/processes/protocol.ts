@@ -38,6 +38,8 @@ export type ForwardedCall = {
   readonly transport: Transport;
   /** undefined: HTTP */
   readonly connection: number | undefined;
+  /** Of its caller. */
+  readonly address: string | undefined;
 };
 
 /** Sent at once, and not with the other messages of its turn. */

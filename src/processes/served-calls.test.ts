@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
 import { forwarded, type RpcPorts } from "../rpc/methods/rpc-ports.ts";
 import { string } from "../rpc/transport/codec.ts";
 import { CallQueue } from "../rpc/transport/dispatch/call-queue.ts";
 import { createRegistry, defineMethod } from "../rpc/transport/dispatch/method.ts";
 import { MethodNotFoundError } from "../rpc/transport/errors.ts";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { Channel, ServedCall } from "../threads/channel.ts";
 import { ServedCalls } from "./served-calls.ts";
 
@@ -24,7 +24,10 @@ test("ServedCalls runs what is forwarded and served, and nothing else for anothe
     new Channel(() => {}),
   );
   const run = (method: string) =>
-    handlers.run({ method, params: [], transport: "http", connection: undefined }, new ServedCall(undefined));
+    handlers.run(
+      { method, params: [], transport: "http", connection: undefined, address: undefined },
+      new ServedCall(undefined),
+    );
   assert.equal(run("eth_coinbase"), '"eth_coinbase"');
   for (const method of ["admin_nodeInfo", "eth_chainId", "eth_unknown"]) {
     assert.throws(() => run(method), MethodNotFoundError, method);

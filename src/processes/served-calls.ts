@@ -84,12 +84,13 @@ export class ServedCalls {
     // Tokens are judged in the process of the connection; what no token opens is not run for it either.
     if (!method?.isForwarded || !isServed(call.method)) throw new MethodNotFoundError(call.method);
     const { access, credential } = inProcessContext();
-    const { transport, connection } = call;
+    const { transport, connection, address } = call;
     const context = new RequestContext({
       transport,
       access,
       credential,
       connection: connection === undefined ? undefined : this.#connection(connection),
+      ...(address !== undefined && { source: { remoteAddress: address, apiKey: undefined, certified: undefined } }),
     });
     served.signal.addEventListener("abort", () => context.abort(), { once: true });
     served.afterReply = () => context.replied();

@@ -88,7 +88,7 @@ const SIZE_CLASSES = 61;
  * The fields of Go's `runtime.MemStats`, so that go-ethereum's client decodes them. What V8 does not count is 0; `v8` and `process` hold
  * what Node measures.
  */
-export function memoryStats(gc: GcMonitor, allocatedBytes: number): Readonly<Record<string, unknown>> {
+function memoryStats(gc: GcMonitor, allocatedBytes: number): Readonly<Record<string, unknown>> {
   const heap = getHeapStatistics();
   const memory = process.memoryUsage();
   const { count, lastGcMs, pauseTotal, pauses, pauseEndsMs } = gc.stats();

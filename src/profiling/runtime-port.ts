@@ -12,7 +12,7 @@ import { createProfiles } from "./profiles.ts";
  * The stacks of this thread and what it waits for, in the manner of Go's goroutines: one paragraph each. JavaScript has one stack; pending
  * work has none, and is counted by what it waits for.
  */
-export function stacks(): string {
+function stacks(): string {
   const { stack = "" } = new Error();
   const running = stack.split("\n").slice(1).join("\n");
   const waiting = new Map<string, number>();

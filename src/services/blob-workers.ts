@@ -13,7 +13,7 @@ import { Pool, type ThreadLostError } from "../threads/pool.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
 
 /** Too many requests wait for a thread that works on blobs. */
-export class BlobQueueFullError extends NodeError {
+class BlobQueueFullError extends NodeError {
   readonly code = "POOL_BLOB_QUEUE_FULL";
   constructor() {
     super("too many blob transactions are being verified or proven, try again later");

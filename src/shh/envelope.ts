@@ -28,9 +28,9 @@ export type SealedEnvelope = Envelope & {
   readonly workProved: number;
 };
 
-export const TOPIC_LENGTH = 4;
+const TOPIC_LENGTH = 4;
 /** Web pages used three or four; each is compared with each filter. */
-export const TOPICS_MAX = 64;
+const TOPICS_MAX = 64;
 /** The longest time an envelope lives: a week. */
 export const TTL_MAX = 7 * 86_400;
 /** Of a message before it is signed and encrypted. */

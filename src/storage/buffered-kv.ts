@@ -16,7 +16,7 @@ export type BufferLimits = {
  * Blocks of one transaction have five rows, and three where addresses are indexed: those of 1,500 blocks wait, which a merge writes then. They take
  * some megabytes. Codes are the only long values. A thousand rows are written in 3 ms.
  */
-export const BUFFER_LIMITS: BufferLimits = { rowsMax: 15_000, bytesMax: 8 << 20, sliceRows: 1_000 };
+const BUFFER_LIMITS: BufferLimits = { rowsMax: 15_000, bytesMax: 8 << 20, sliceRows: 1_000 };
 
 /** One write of a transaction that waits. */
 type Write = {

@@ -178,7 +178,7 @@ function lowerBound(run: readonly string[], key: string): number {
 const ENTRIES_MAX = 100_000;
 
 /** What each key held before the newest transactions wrote it. The oldest entries go when there are too many. */
-export class UndoLog {
+class UndoLog {
   #keys: string[] = [];
   #values: (Uint8Array | undefined)[] = [];
   /** Entries that are gone. */

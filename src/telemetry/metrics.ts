@@ -1,9 +1,9 @@
 import { invariant } from "../errors.ts";
 
 /** Values of a metric's labels, by label name. */
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
-export type MetricOptions = {
+type MetricOptions = {
   /** Snake case, ending in its unit: `rpc_request_duration_seconds`, `blocks_total`. */
   readonly name: string;
   readonly help: string;
@@ -14,7 +14,7 @@ export type MetricOptions = {
 export interface Counter {
   add(amount?: number, labels?: Labels): void;
 }
-export interface Gauge {
+interface Gauge {
   set(value: number, labels?: Labels): void;
 }
 /** Counts observations by size. */

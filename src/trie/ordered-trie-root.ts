@@ -62,7 +62,7 @@ const NO_CHILD = -0x8000_0000;
  *
  * A node is named by its number in `UnhashedNodes`, or, once its hash is known, by −1 − its position in `#hashes`.
  */
-export class IndexTrie {
+class IndexTrie {
   readonly #nodes: UnhashedNodes;
   readonly #first: number;
   /** In ascending order. */

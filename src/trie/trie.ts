@@ -9,7 +9,7 @@ import { descend } from "./proof.ts";
 import type { NodeSink } from "./subtrie.ts";
 import type { TrieChanges } from "./trie-update.ts";
 
-export type TrieUpdate = {
+type TrieUpdate = {
   /** 32 bytes */
   readonly root: Uint8Array;
   /** True when the new root is the old one. */

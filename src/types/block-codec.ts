@@ -152,7 +152,7 @@ export function withdrawalItem({ index, validatorIndex, address, amount }: Withd
   return [bigintToBytes(index), bigintToBytes(validatorIndex), addressToBytes(address), bigintToBytes(amount)];
 }
 
-export function readWithdrawal(reader: StructReader): Withdrawal {
+function readWithdrawal(reader: StructReader): Withdrawal {
   return {
     index: reader.uint("Index", 64),
     validatorIndex: reader.uint("Validator", 64),

@@ -25,7 +25,7 @@ export function pushOperand(out: number[], operand: Operand, type: ValueType): v
 }
 
 /** The expression of `operand`. */
-export function codeOf(operand: Operand, type: ValueType): Code {
+function codeOf(operand: Operand, type: ValueType): Code {
   return typeof operand === "function" ? operand : (out) => pushOperand(out, operand, type);
 }
 

@@ -10,7 +10,7 @@ import { compare, peerAt } from "./compare.ts";
 import { type Recording, readRecording, writeChain } from "./recording.ts";
 import type { ChainFiles } from "./scenario.ts";
 
-/** `recordings/` holds what geth 1.17.0 answered; record.ts makes it anew. Differences need a reason in known-differences.ts. */
+/** `recordings/` holds what geth 1.17.10 answered; record.ts makes it anew. Differences need a reason in known-differences.ts. */
 
 const forks = forksChain();
 

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { foundryBinary, startAnvil } from "../../bench/support/peers.ts";
 import { createNode, type EvmintNode } from "../../src/index.ts";
+import { until } from "../support/until.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-anvil-state-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -118,6 +119,8 @@ async function assertContinues(request: Request): Promise<void> {
   const head = Number(await request("eth_blockNumber", []));
   const nonce = await request("eth_getTransactionCount", [OWNER, "latest"]);
   const hash = await request("eth_sendTransaction", [{ from: OWNER, to: STRANGER, value: "0x1" }]);
+  // anvil makes the block after its answer.
+  await until(async () => (await request("eth_getTransactionReceipt", [hash])) !== null, "a receipt");
   const receipt = (await request("eth_getTransactionReceipt", [hash])) as Members;
   assert.deepEqual([receipt["blockNumber"], receipt["status"]], [hex(head + 1), "0x1"]);
   const parent = (await request("eth_getBlockByNumber", [hex(head), false])) as Members;
@@ -126,8 +129,8 @@ async function assertContinues(request: Request): Promise<void> {
   assert.equal(await request("eth_getTransactionCount", [OWNER, "latest"]), hex(Number(nonce) + 1));
 }
 
-test("dev.load-state takes blocks, transactions, receipts and logs of anvil's file, and the chain goes on after them", async () => {
-  await using node = await createNode({ settings: { "dev.load-state": FILE } });
+test("--load-state takes blocks, transactions, receipts and logs of anvil's file, and the chain goes on after them", async () => {
+  await using node = await createNode({ settings: { "load-state": FILE } });
   const request = requestOf(node);
   assert.equal(await request("eth_blockNumber", []), hex(HEAD));
   await assertLoaded(request);
@@ -138,7 +141,7 @@ test("dev.load-state takes blocks, transactions, receipts and logs of anvil's fi
 });
 
 test("states before the newest loaded block are not available, and nothing goes back behind it", async () => {
-  await using node = await createNode({ settings: { "dev.load-state": FILE } });
+  await using node = await createNode({ settings: { "load-state": FILE } });
   const request = requestOf(node);
   await request("anvil_mine", ["0x2"]);
   for (const [method, params] of [
@@ -161,12 +164,12 @@ test("states before the newest loaded block are not available, and nothing goes 
 
 test("a home with a loaded chain opens again, with a new index too, and a reset begins a chain of its own", async () => {
   const home = join(folder, "home");
-  const first = await createNode({ home, settings: { "dev.load-state": FILE } });
+  const first = await createNode({ home, settings: { "load-state": FILE } });
   await assertContinues(requestOf(first));
   await first.stop();
   for (const withoutIndex of [false, true]) {
     if (withoutIndex) rmSync(join(home, "data", "index"), { recursive: true });
-    const node = await createNode({ home, dev: true, settings: { "dev.load-state": FILE } });
+    const node = await createNode({ home, dev: true, settings: { "load-state": FILE } });
     assert.equal(Number(await node.rpc.eth_blockNumber()), HEAD + 1 + Number(withoutIndex));
     await assertLoaded(requestOf(node));
     await assertContinues(requestOf(node));
@@ -218,7 +221,7 @@ test("anvil_loadState replaces the blocks of a running chain and adds to its acc
 });
 
 test("anvil_dumpState into another node, and back into the same one, has the same blocks", async () => {
-  await using first = await createNode({ settings: { "dev.load-state": FILE } });
+  await using first = await createNode({ settings: { "load-state": FILE } });
   const request = requestOf(first);
   await assertContinues(request);
   const dump = await request("anvil_dumpState", []);
@@ -271,7 +274,7 @@ test("a dump that is not whole is refused by the place of its fault, and nothing
     await assert.rejects(node.rpc.anvil_loadState(`0x${bytes.toString("hex")}`), { message: pattern }, place);
     const file = join(folder, "spoiled");
     writeFileSync(file, bytes);
-    await assert.rejects(createNode({ settings: { "dev.load-state": file } }), (error: NodeJS.ErrnoException) => {
+    await assert.rejects(createNode({ settings: { "load-state": file } }), (error: NodeJS.ErrnoException) => {
       assert.equal(error.code, "CONFIG_INVALID");
       return error.message.includes(file) && pattern.test(error.message);
     });
@@ -282,7 +285,7 @@ test("a dump that is not whole is refused by the place of its fault, and nothing
 test("anvil loads what is dumped here, and what it dumps then is loaded here", {
   skip: foundryBinary("anvil") === undefined && "left out: no anvil",
 }, async () => {
-  await using node = await createNode({ settings: { "dev.load-state": FILE } });
+  await using node = await createNode({ settings: { "load-state": FILE } });
   const request = requestOf(node);
   await request("anvil_impersonateAccount", [STRANGER]);
   await request("anvil_setBalance", [STRANGER, "0xde0b6b3a7640000"]);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { encodePooledTransaction } from "../../src/types/transaction/encode.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
+import { spawnEvmintd } from "../support/evmintd.ts";
 
 const BUNDLE = fileURLToPath(new URL("../../dist/bundle/", import.meta.url));
 
@@ -72,6 +74,25 @@ describe("the code cache of a bundle", () => {
     writeFileSync(cachePath(), whole.subarray(0, 20));
     assert.equal(run(), "other");
   });
+});
+
+test("evmintd anvil stores its code when a signal has stopped it, and none where it printed a text or failed", async (context) => {
+  // Beside the bundle, whose packages it finds there.
+  const copy = mkdtempSync(join(BUNDLE, "..", "copy-"));
+  context.after(() => rmSync(copy, { recursive: true, force: true }));
+  for (const name of readdirSync(BUNDLE)) {
+    if (!/\.(?:cache|map)$/.test(name)) copyFileSync(join(BUNDLE, name), join(copy, name));
+  }
+  const caches = () => readdirSync(copy).filter((name) => name.endsWith(".cache")).length;
+  const run = (...args: string[]) => spawnEvmintd(["anvil", ...args], [], process.execPath, join(copy, "evmintd.js"));
+  assert.equal(await run("--version").exited, 0);
+  assert.equal(await run("--nope").exited, 2);
+  assert.equal(caches(), 0);
+  const { child, exited, output } = run("--port", "0");
+  while (!output.stdout.includes("Listening on")) await once(child.stdout!, "data");
+  child.kill("SIGINT");
+  assert.equal(await exited, 0);
+  assert.equal(caches(), 1);
 });
 
 test("the build ran its node once and stored code that the next start accepts", () => {

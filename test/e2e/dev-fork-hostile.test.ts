@@ -100,6 +100,8 @@ async function call<T = string>(url: string, method: string, ...params: unknown[
 
 const errorOf = async (url: string, method: string, ...params: unknown[]) =>
   (await overHttp(url, method, params)).error;
+type BlockMembers = { readonly number: string; readonly hash: string; readonly parentHash: string };
+const blockOf = (url: string, block: string) => call<BlockMembers>(url, "eth_getBlockByNumber", block, false);
 const balanceOf = async (url: string, n: number) => Number(await call(url, "eth_getBalance", accountAt(n), "latest"));
 
 /** Peak of resident memory, MiB. */
@@ -282,9 +284,38 @@ test("a block with another hash than that of its fields: on is an error at the s
   const { code } = await runEvmintd(["start", "--home", home, ...flags, "--fork-verify", "on"]);
   assert.notEqual(code, 0);
   assert.ok(!existsSync(join(home, "config", "fork.json")));
-  const node = await start("foreign", "--fork-url", remote.url);
+  let node = await start("foreign", "--fork-url", remote.url);
   assert.equal(await balanceOf(node.url, 5), 6);
   assert.match(node.output.stderr + node.output.stdout, /not verified/);
+  // The first own block continues the block by the hash that everybody else knows it by, also after a restart.
+  await call(node.url, "evm_mine");
+  const first = await blockOf(node.url, "latest");
+  assert.equal(first.parentHash, word(5));
+  await kill(node);
+  node = await start("foreign", "--fork-url", remote.url);
+  await call(node.url, "evm_mine");
+  assert.deepEqual(await blockOf(node.url, first.number), first);
+  assert.equal((await blockOf(node.url, "latest")).parentHash, first.hash);
+  await kill(node);
+});
+
+test("block 0 of anvil, whose header has the root of an empty state, is continued, also with a new index", async () => {
+  const genesis = modelRemoteChain(allocOf(1), { number: 0, stateRoot: EMPTY_TRIE_ROOT });
+  behave = honest(genesis);
+  let node = await start("empty-root", "--fork-url", remote.url);
+  assert.equal(await balanceOf(node.url, 3), 4);
+  await call(node.url, "anvil_setBalance", accountAt(3), "0x9");
+  await call(node.url, "evm_mine");
+  const first = await blockOf(node.url, "latest");
+  assert.deepEqual([first.number, first.parentHash], ["0x1", genesis.hash]);
+  for (const isNew of [false, true]) {
+    await kill(node);
+    if (isNew) rmSync(join(folder, "empty-root", "data", "index"), { recursive: true });
+    node = await start("empty-root", "--fork-url", remote.url);
+    assert.deepEqual([await balanceOf(node.url, 3), await balanceOf(node.url, 4)], [9, 5]);
+    await call(node.url, "evm_mine");
+    assert.deepEqual(await blockOf(node.url, "0x1"), first);
+  }
   await kill(node);
 });
 
@@ -327,14 +358,13 @@ describe("blocks that cannot be continued", () => {
     ["a base fee of 256 bits", { baseFeePerGas: big(256n) }],
     ["no base fee", { baseFeePerGas: undefined }],
     ["no withdrawals root, but later fields", { withdrawalsRoot: undefined }],
-    ["an empty state", { stateRoot: EMPTY_TRIE_ROOT }],
     ["no state root", { stateRoot: null }],
     ["extra data of a megabyte", { extraData: `0x${"00".repeat(1 << 20)}` }],
     ["a coinbase of 19 bytes", { miner: `0x${"11".repeat(19)}` }],
     ["no hash", { hash: undefined }],
   ];
   /** A process each: those that a look at single fields finds last. */
-  const STARTED: ReadonlySet<string> = new Set(["an empty state", "blob gas of 64 bits"]);
+  const STARTED: ReadonlySet<string> = new Set(["no base fee", "blob gas of 64 bits"]);
   let node: Process;
   before(async () => {
     node = await start("odd");

@@ -245,7 +245,8 @@ test("all connections of a listener's limit are accepted, however those of the o
   const limit = 5;
   const node = await startTestNode({
     dev: true,
-    settings: { ...settings, ...WITH_METRICS, "json-rpc.ws-connections-limit": String(limit) },
+    settings: { ...settings, ...WITH_METRICS },
+    limits: { server: { wsConnectionsMax: limit } },
   });
   try {
     const clients = [new Client(node.url), new Client(node.url)];
@@ -345,7 +346,7 @@ test("a process that sends a wrong message is ended and replaced, and the chain 
   process.env["EVMINT_WRONG_MESSAGE"] = file;
   const refusals = [
     "for nobody here",
-    "chain.submit: its input .transaction is no bytes",
+    "chain.submit: its input .transaction is not bytes",
     "chain.submit: its input has a member sender",
   ].map((reason) => new RegExp(`^error rpc: RPC process is ended for its message .*RPC_PROCESS_MESSAGE.*${reason}`));
   const node = await startTestNode({

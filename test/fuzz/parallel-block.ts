@@ -20,14 +20,14 @@ import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/primitives/hash.
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { changesOfAlloc } from "../../src/state/state-changes.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
-import { createMemoryState } from "../../src/state/testing/memory-state.ts";
-import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
 import type { Header } from "../../src/types/header.ts";
 import { TransactionRejection } from "../../src/types/transaction/codec.ts";
 import type { Transaction } from "../../src/types/transaction/transaction.ts";
 import { FORKS } from "../conformance/forks.ts";
 import { configOfNetwork } from "../conformance/networks.ts";
+import { createMemoryState } from "../support/state/memory-state.ts";
+import { createMemoryNodes } from "../support/trie/memory-nodes.ts";
 import { assemble, withoutBareStorage } from "./case.ts";
 import { generateTransactionCase } from "./generate-transaction.ts";
 import { createRandom, type Random } from "./random.ts";

@@ -8,7 +8,7 @@ import { type RecordedChain, startRecordedChain } from "../support/recorded-chai
 import { readSession, SESSIONS, type Session, sendBatch } from "./session-file.ts";
 
 /*
- * Sessions of explorers, recorded by record.ts: every answer has to be the same again. Answers by geth are those of geth 1.17.0; the
+ * Sessions of explorers, recorded by record.ts: every answer has to be the same again. Answers by geth are those of geth 1.17.10; the
  * others are compared below with what geth answered about the same transactions.
  */
 
@@ -21,8 +21,6 @@ const LAST_PRECOMPILE = 0x100;
 /** What geth answers otherwise, by method and first parameter, and why; see docs/compliance.md. */
 const OWN_WAY: Readonly<Record<string, string>> = {
   web3_clientVersion: "its own name",
-  "debug_traceBlockByNumber 0x2": "a creation whose code is too long and too dear",
-  "debug_traceTransaction 0xcee33a99fd93f302653c1307e2f9c97f7f79b6cddd6a46d1e7b305f21d52cc43": "the same creation",
 };
 
 /** Namespaces that geth does not have. */

@@ -295,7 +295,7 @@ export class AddressIndexOffError extends NodeError {
 }
 
 /** The index of addresses is not complete yet. */
-export class AddressIndexBuildingError extends NodeError {
+class AddressIndexBuildingError extends NodeError {
   readonly code = "ADDRESS_INDEX_BUILDING";
   constructor(details: { readonly indexedBlocks: number; readonly blocks: number }) {
     const { indexedBlocks, blocks } = details;
@@ -304,7 +304,7 @@ export class AddressIndexBuildingError extends NodeError {
 }
 
 /** Building the index failed; the log of the node says why. */
-export class AddressIndexFailedError extends NodeError {
+class AddressIndexFailedError extends NodeError {
   readonly code = "STORE_ADDRESS_INDEX";
   constructor(options: { readonly cause: unknown }) {
     super("index of addresses could not be built", {}, options);

@@ -36,7 +36,7 @@ export type FeeHistory = {
 };
 
 /** Percentiles or a range that eth_feeHistory rejects. The message is geth's. */
-export class InvalidFeeHistoryRequestError extends NodeError {
+class InvalidFeeHistoryRequestError extends NodeError {
   readonly code = "INVALID_FEE_HISTORY_REQUEST";
 }
 

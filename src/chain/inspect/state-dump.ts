@@ -50,8 +50,8 @@ const SLICE = 200;
 /** Characters of JSON around the values of one account, and of one slot. */
 const ACCOUNT_CHARS = 500;
 const SLOT_CHARS = 140;
-/** Of a slot, which takes a microsecond to read, as work. */
-const SLOT_BYTES = 256;
+/** Of a slot, which takes some microseconds to read, as work. */
+const SLOT_BYTES = 1024;
 
 /** The accounts of a state in the order of the account trie, which is that of their hashes. */
 export async function dumpState(
@@ -61,6 +61,10 @@ export async function dumpState(
   const found = await accountsFrom({ start: hashAt(start), countMax: accountsMax + 1 }, { state, keys }, resumed);
   const accounts: DumpedAccount[] = [];
   const work = new StepWork();
+  const pause = async () => {
+    await setImmediate();
+    resumed();
+  };
   for (const { hash, address, account } of found.slice(0, accountsMax)) {
     take(ACCOUNT_CHARS);
     const code = withCode && account.codeHash !== EMPTY_CODE_HASH ? state.code(account.codeHash) : EMPTY_BYTES;
@@ -70,14 +74,12 @@ export async function dumpState(
       for (const entry of state.storageEntries(address)) {
         take(SLOT_CHARS);
         storage.push(entry);
+        if (work.add(SLOT_BYTES, 0)) await pause();
       }
     }
     const storageRoot = storageRootOf(address) ?? EMPTY_TRIE_ROOT;
     accounts.push({ ...account, address, hash, code, storage, storageRoot });
-    if (work.add(code.length + SLOT_BYTES * storage.length)) {
-      await setImmediate();
-      resumed();
-    }
+    if (work.add(code.length)) await pause();
   }
   return { accounts, next: found[accountsMax]?.hash };
 }
@@ -160,7 +162,7 @@ function hashAt(start: Uint8Array): Hash {
 }
 
 /** @param start 32 bytes, or fewer, which zeros follow */
-export function startHash(start: Uint8Array): Hash {
+function startHash(start: Uint8Array): Hash {
   const bytes = new Uint8Array(32);
   bytes.set(start.subarray(0, 32));
   return hashFromBytes(bytes);
@@ -193,8 +195,7 @@ export function* storageRange(
   const first = startHash(start);
   let isEmpty = true;
   const lowest = new Lowest<StorageRange["slots"][number]>(slotsMax + 1);
-  // Read at once: a merge in between would move rows past the reader. To hash a slot takes ten times as long as to read it.
-  for (const [slot, value] of Array.from(state.storageEntries(address))) {
+  for (const [slot, value] of state.storageEntries(address)) {
     yield;
     if (value === 0n) continue;
     isEmpty = false;

@@ -161,7 +161,7 @@ function changesReader(payload: Uint8Array): ByteReader {
 }
 
 /** As `decodeBlockRecord`, without the changes, which take as long as the rest. */
-export function decodeWithoutChanges(payload: Uint8Array): Omit<BlockRecord, "changes"> {
+function decodeWithoutChanges(payload: Uint8Array): Omit<BlockRecord, "changes"> {
   return allAtOnce(decodeInSteps(payload));
 }
 

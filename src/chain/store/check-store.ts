@@ -18,7 +18,7 @@ import type { BlockIndex } from "./index/block-index.ts";
 import { nodesInRow } from "./nodes/trie-node-table.ts";
 import { walkStateTrie } from "./nodes/walk-trie.ts";
 
-export type StoreFault = {
+type StoreFault = {
   /** Of the log nothing can be made again; the index can. */
   readonly kind: "log" | "index";
   /** undefined: not of one block */

@@ -21,7 +21,7 @@ import { engineHome } from "./engine.ts";
 const POLL_MS = 1_000;
 
 /** The validators and the votes about them, as the running node has them. */
-export type ValidatorSet = {
+type ValidatorSet = {
   readonly signers: readonly Address[];
   /** Votes about an address, of those who count. */
   readonly tally: ReadonlyMap<Address, number>;

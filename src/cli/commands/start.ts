@@ -43,8 +43,6 @@ export async function start(config: Config, context: CliContext, options: StartO
   assertDevIsPrivate(config);
   assertRightHome(config);
   const { log = openNodeLog(config, context) } = options;
-  for (const danger of dangersOf(config)) log.warn("dangerous setting", { danger });
-
   const stopAsked = listenForStop(context);
   try {
     const operations = await context.loadOperations();
@@ -58,6 +56,8 @@ export async function start(config: Config, context: CliContext, options: StartO
       exitNow: context.exitNow,
       timers: context.timers,
     });
+    // A node that does not start endangers nobody, and people look at the first line for the reason.
+    for (const danger of dangersOf(config)) log.warn("dangerous setting", { danger });
     await reportStart(node, () => {
       onChain(node.chain);
       onStarted(node);

@@ -7,7 +7,7 @@ import type { Timer, Timers } from "../../telemetry/timers.ts";
 import { CommandError, UsageError } from "../errors.ts";
 
 /** A call of a node's JSON-RPC. @throws ConnectionFailedError, RpcResponseError */
-export type Ask = (method: string, params?: readonly unknown[]) => Promise<unknown>;
+type Ask = (method: string, params?: readonly unknown[]) => Promise<unknown>;
 
 /** What its `Date` headers say of the clock of a node, less ours. */
 export type ClockDifference = { readonly ms: number; readonly uncertaintyMs: number };

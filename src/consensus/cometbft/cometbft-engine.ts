@@ -7,7 +7,7 @@ import { GenesisDisagreementError } from "../chain-start.ts";
 import { type Engine, type EngineNetwork, NetworkDecidesBlocksError } from "../engine.ts";
 import { OtherForkScheduleError, ProgramTooOldError } from "../evm-application.ts";
 import { BlocksPrunedError, OtherBlockDecidedError, type RecordedBlocks } from "../recorded-blocks.ts";
-import { type BlockWatcher, ClockSkew, HeadAge, MisbehaviorReports } from "./abci/block-watchers.ts";
+import { type BlockWatcher, ClockSkew, HeadAge, MisbehaviorReports, OwnVotes } from "./abci/block-watchers.ts";
 import { createAbciHandlers } from "./abci/handlers.ts";
 import { type AbciServer, listenAbci } from "./abci/server.ts";
 import { CometBftNetwork } from "./cometbft-network.ts";
@@ -15,7 +15,6 @@ import { EngineMetrics } from "./engine-metrics.ts";
 import type { EngineKey } from "./home/config.ts";
 import { type Pace, PaceChange } from "./pace.ts";
 import { PeerLists, type PeerSettings } from "./peer-lists.ts";
-import type { AllowedNodesFile } from "./permissions/allowed-nodes-file.ts";
 import { NodePermissions } from "./permissions/node-permissions.ts";
 import type { NodesContract } from "./permissions/nodes-contract.ts";
 import { type EngineFault, type EngineProcess, startEngineProcess } from "./process/engine-process.ts";
@@ -60,8 +59,6 @@ type CometBftModules = {
   readonly signing: SigningRole;
   /** Brings a chain that is ahead of CometBFT's store back to it. */
   readonly storeRollback: StoreRollback;
-  /** undefined: there is no list of allowed nodes in a file, or in a contract */
-  readonly allowedNodes: AllowedNodesFile | undefined;
   readonly nodesContract: NodesContract | undefined;
   /** CometBFT as state sync left it, if there was one. */
   readonly synced: SyncedEngine | undefined;
@@ -114,6 +111,7 @@ export class CometBftEngine implements Engine {
     this.#rpc = createEngineRpc(options.rpcSocket, modules.timers);
     this.#lists = new PeerLists(options.peers);
     this.#headAge = new HeadAge(options.pace, { wallClock: Date.now, timestamp: modules.headTimestamp });
+    const ownVotes = new OwnVotes({ address: () => modules.signing.address, headAge: this.#headAge });
     this.#view = this.#createView();
     this.#supervisor = this.#createSupervisor();
     const { log, metrics, signing, timers } = modules;
@@ -122,7 +120,6 @@ export class CometBftEngine implements Engine {
     this.#permissions = new NodePermissions({
       lists: this.#lists,
       seeds: options.seeds,
-      file: modules.allowedNodes,
       contract: modules.nodesContract,
       isLate: () => this.#headAge.isLate,
       restart,
@@ -141,8 +138,9 @@ export class CometBftEngine implements Engine {
       new ClockSkew({ wallClock: Date.now, log, metrics }),
       new MisbehaviorReports({ wallClock: Date.now, metrics, log }),
       this.#headAge,
+      ownVotes,
       signing,
-      new EngineMetrics({ metrics, view: this.#view, supervisor: this.#supervisor, headAge: this.#headAge }),
+      new EngineMetrics({ metrics, view: this.#view, supervisor: this.#supervisor, headAge: this.#headAge, ownVotes }),
     ];
     this.network = new CometBftNetwork(options, {
       ...modules,
@@ -151,6 +149,7 @@ export class CometBftEngine implements Engine {
       view: this.#view,
       supervisor: this.#supervisor,
       headAge: this.#headAge,
+      ownVotes,
       quietMs: () => timers.now() - this.#caughtUpAt,
     });
   }

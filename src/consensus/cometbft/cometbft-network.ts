@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from "../../primitives/address.ts";
 import type { EngineNetwork, LightBlock, NetworkPeer, NetworkStatus } from "../engine.ts";
 import type { RecordedBlocks } from "../recorded-blocks.ts";
-import type { HeadAge } from "./abci/block-watchers.ts";
+import type { HeadAge, OwnVotes } from "./abci/block-watchers.ts";
 import { type PeerLists, type PeerSettings, peerIdOf } from "./peer-lists.ts";
 import type { Supervisor } from "./process/supervisor.ts";
 import type { EnginePeer, EngineStatus } from "./rpc/answers.ts";
@@ -23,6 +23,7 @@ type CometBftNetworkModules = {
   readonly view: EngineView;
   readonly supervisor: Supervisor;
   readonly headAge: HeadAge;
+  readonly ownVotes: Pick<OwnVotes, "problem">;
   /** Since the engine last got a block again that the chain has. */
   readonly quietMs: () => number;
 };
@@ -92,7 +93,7 @@ export class CometBftNetwork implements EngineNetwork {
   }
 
   #problem(): string | undefined {
-    const { application, signing, supervisor, view, headAge, quietMs } = this.#modules;
+    const { application, signing, supervisor, view, headAge, ownVotes, quietMs } = this.#modules;
     const { state } = supervisor;
     const { status, quorum } = view;
     if (state.kind === "failed") return state.reason;
@@ -107,7 +108,7 @@ export class CometBftNetwork implements EngineNetwork {
     if (status.isCatchingUp && !signing.isWaiting) return "catching up with the network";
     if (signing.reason !== undefined) return `this validator does not sign: ${signing.reason}`;
     if (quorum !== "present") return "no quorum: validators with too little voting power take part";
-    if (!headAge.isLate) return undefined;
+    if (!headAge.isLate) return ownVotes.problem;
     const age = `the newest block is ${Math.round(headAge.ms / 1_000)} s old`;
     return `${age}: the node catches up with the network, the network makes no blocks, or the clock of this machine is ahead`;
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ACCOUNTS, proposalOf } from "../../../test/support/consensus/test-application.ts";
 import { createMetrics } from "../../telemetry/metrics.ts";
-import { ACCOUNTS, proposalOf } from "../testing/test-application.ts";
 import { EngineMetrics } from "./engine-metrics.ts";
 
 test("blocks say who proposed, who did not vote and which rounds were lost; CometBFT the rest", () => {
@@ -12,6 +12,7 @@ test("blocks say who proposed, who did not vote and which rounds were lost; Come
     view: { status: undefined, peers: [], step, quorum: "absent" },
     supervisor: { restartsTotal: 4, state: { kind: "failed", reason: "" } },
     headAge: { ms: 2_500 },
+    ownVotes: { unsigned: 7 },
   });
   const [first, second] = ACCOUNTS;
   const votes = [
@@ -29,6 +30,7 @@ test("blocks say who proposed, who did not vote and which rounds were lost; Come
     "evmint_validators 2",
     "evmint_validators_voting_power 20",
     "evmint_voting_power 0",
+    "evmint_unsigned_blocks 7",
     "evmint_peers 0",
     "evmint_consensus_round 2",
     "evmint_consensus_quorum 0",

@@ -1,6 +1,6 @@
 import { type Counter, declareGauges, type Metrics } from "../../telemetry/metrics.ts";
 import type { BlockInput, LastCommit } from "../application.ts";
-import type { BlockWatcher, HeadAge } from "./abci/block-watchers.ts";
+import type { BlockWatcher, HeadAge, OwnVotes } from "./abci/block-watchers.ts";
 import type { Supervisor } from "./process/supervisor.ts";
 import type { EngineView } from "./rpc/engine-view.ts";
 
@@ -9,6 +9,7 @@ type EngineMetricsModules = {
   readonly view: Pick<EngineView, "status" | "peers" | "step" | "quorum">;
   readonly supervisor: Pick<Supervisor, "restartsTotal" | "state">;
   readonly headAge: Pick<HeadAge, "ms">;
+  readonly ownVotes: Pick<OwnVotes, "unsigned">;
 };
 
 /** What an operator of a validator or a follower watches of consensus: from CometBFT's status, and from the blocks that it decides. */
@@ -19,7 +20,7 @@ export class EngineMetrics implements BlockWatcher {
   /** Who may have signed the block before the newest one. */
   #votes: LastCommit["votes"] = [];
 
-  constructor({ metrics, view, supervisor, headAge }: EngineMetricsModules) {
+  constructor({ metrics, view, supervisor, headAge, ownVotes }: EngineMetricsModules) {
     declareGauges(metrics, {
       peers: ["Nodes that CometBFT is connected to.", () => view.peers.length],
       consensus_round: [
@@ -29,6 +30,10 @@ export class EngineMetrics implements BlockWatcher {
       consensus_quorum: [
         "1 while validators with more than two thirds of the voting power are seen to vote.",
         () => (view.quorum === "present" ? 1 : 0),
+      ],
+      unsigned_blocks: [
+        "Blocks in a row, up to the newest, without a signature of this node's validator; 0 where it is none.",
+        () => ownVotes.unsigned,
       ],
       voting_power: ["Voting power of this node.", () => view.status?.votingPower ?? 0],
       validators: ["Validators of the block before the newest one.", () => this.#votes.length],

@@ -5,7 +5,7 @@ import { atBlock, SIGNERS_MAX, type Snapshot } from "./snapshot.ts";
 export type Offence = { readonly address: Address; readonly height: number };
 
 /** A network is left with no fewer validators: with two, each of them could stop it. Part of the chain's rules. */
-export const JAIL_VALIDATORS_MIN = 3;
+const JAIL_VALIDATORS_MIN = 3;
 
 /** CometBFT uses the validators that block H changes from block H + 2 on: a jailed one signs one block more. */
 const ACTIVATION_BLOCKS = 2;

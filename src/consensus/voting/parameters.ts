@@ -15,7 +15,7 @@ type ParameterRule = {
 const GWEI = 1_000_000_000n;
 
 /** Part of the chain's rules, like the rest of this file: a change of a bound splits a network. */
-export const PARAMETERS: Readonly<Record<string, ParameterRule>> = {
+const PARAMETERS: Readonly<Record<string, ParameterRule>> = {
   /** A transfer has to fit; the upper bound is that of an integer in JSON. */
   gasLimit: { least: 21_000n, most: 2n ** 53n - 1n, isClearable: true, unit: "gas" },
   /** 0 is a value: tips of 0 are accepted by every node. The upper bound is a typing error that nobody could pay. */

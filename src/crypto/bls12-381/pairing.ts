@@ -298,7 +298,7 @@ function eachStep(double: () => void, add: () => void): void {
 }
 
 /** γ⁰ to γ⁵ in Fp2, for γ = ξ^((p − 1) / 6) with ξ = 1 + i: the p-th power of w is γ·w. */
-export function frobeniusConstants(): (readonly [bigint, bigint])[] {
+function frobeniusConstants(): (readonly [bigint, bigint])[] {
   const base = frobeniusConstant();
   const powers: (readonly [bigint, bigint])[] = [[1n, 0n]];
   while (powers.length < 6) powers.push(multiply(powers.at(-1)!, base));

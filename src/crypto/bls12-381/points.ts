@@ -13,7 +13,7 @@ import { COORDINATE_LENGTH, ENCODED_LENGTH, MODULUS, ORDER, PADDING, X } from ".
  * Subgroup checks and multi-scalar multiplication of BLS12-381 in emitted WebAssembly, two to three times as fast as mcl's
  * (bench/micro/precompiles.ts, ADR 21). Points are encoded as in EIP-2537.
  */
-export type BlsGroup = {
+type BlsGroup = {
   /** True when the point at `offset` of `bytes`, on the curve and not infinity, is in the subgroup. */
   isInSubgroup(bytes: Uint8Array, offset: number): boolean;
   /**

@@ -28,7 +28,7 @@ export const ODD_MULTIPLES = 8;
 const ALL_MULTIPLES = ODD_MULTIPLES + 3;
 
 /** Halvings of the 32 points of a scalar. The two points left are not added here, because they may be equal. */
-export const HALVINGS = 4;
+const HALVINGS = 4;
 
 /** Addresses in the linear memory of `batch` recoveries. Those of an array are of its first entry. */
 export type Layout = {

@@ -137,7 +137,7 @@ const BITS = 256 / WINDOWS;
  * Writes the odd multiples 1, 3 … 255 of 2^(8w)·G for each window w: 4096 affine points in 2 ms.
  * Uses the memory of a batch of `WINDOWS` recoveries, lists of sums included.
  */
-export function writeGeneratorTable(
+function writeGeneratorTable(
   wasm: RecoveryFunctions,
   memory: ArrayBufferLike,
   { generatorTable, results, keys, points, halvingSums }: Layout,

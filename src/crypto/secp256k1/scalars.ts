@@ -44,7 +44,7 @@ export function invertScalars(values: readonly bigint[]): bigint[] {
 /** Positions that a digit of a number below 2^128 can have. */
 export const DIGIT_COUNT = 129;
 /** Bits of a window: digits are odd, below 2^4 in absolute value. */
-export const WINDOW = 5;
+const WINDOW = 5;
 
 const words = new Uint32Array(4);
 const longWords = new BigUint64Array(words.buffer);

@@ -1,7 +1,9 @@
 import { NodeError } from "../../errors.ts";
+import type { Hash } from "../../primitives/hash.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Timers } from "../../telemetry/timers.ts";
+import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { ForkHeaderError, ForkProofError, ForkUnverifiableError } from "./errors.ts";
 import { fetchRemoteCalls, type RemoteAccess, remoteName } from "./fetch-remote-calls.ts";
 import { type ForkAccounts, type ForkBlock, type ForkPoint, readForkBlock, readForkPoint } from "./fork-point.ts";
@@ -24,7 +26,7 @@ type ForkPointOptions = {
 };
 
 /** How the state after the block of `point` is read. */
-export function planReadsOf({ header }: ForkBlock, isVerified: boolean): PlanReads {
+export function planReadsOf({ header }: Pick<ForkBlock, "header">, isVerified: boolean): PlanReads {
   return isVerified ? planProvenReads(header.stateRoot, toQuantity(header.number)) : planPlainReads;
 }
 
@@ -36,8 +38,8 @@ export async function chooseForkPoint(
   { urls, verify, blockNumber, accounts, access, chainId }: ForkPointOptions,
   { log, timers }: { readonly log: Logger; readonly timers: Timers },
 ): Promise<{ readonly point: ForkPoint; readonly isVerified: boolean }> {
-  const { hash, claimedHash, ...block } = await readForkBlock(
-    fetchRemoteCalls({ urls, access }, timers),
+  const { fieldsHash, ...block } = await readForkBlock(
+    fetchRemoteCalls({ urls, access, isFirstContact: true }, timers),
     blockNumber,
     chainId,
   );
@@ -50,9 +52,9 @@ export async function chooseForkPoint(
     log.info("fork is not verified: --fork-verify is off", { remote });
     return { point: await read(false), isVerified: false };
   }
-  if (hash !== claimedHash) {
-    const reason = "its block has not the hash of its fields, as on chains with other headers";
-    if (verify === "on") throw new ForkHeaderError(`${remote}: ${reason}`, { hash, claimedHash });
+  const reason = unprovableReason(block, fieldsHash);
+  if (reason !== undefined) {
+    if (verify === "on") throw new ForkHeaderError(`${remote}: ${reason}`, { hash: block.hash });
     log.warn("fork is not verified", { remote, reason });
     return { point: await read(false), isVerified: false };
   }
@@ -67,6 +69,13 @@ export async function chooseForkPoint(
     log.warn("fork is not verified: its remote node serves no proofs", { remote, reason });
     return { point, isVerified: false };
   }
+}
+
+/** Why no proof can hold under the state root of `block`; undefined: nothing is known against it. */
+function unprovableReason({ header, hash }: ForkBlock, fieldsHash: Hash): string | undefined {
+  if (hash !== fieldsHash) return "its block has not the hash of its fields, as on chains with other headers";
+  // anvil's, whose accounts are there all the same.
+  return header.stateRoot === EMPTY_TRIE_ROOT ? "its block has the root of an empty state" : undefined;
 }
 
 function unverifiable(remote: string, cause: NodeError): ForkUnverifiableError {

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, test } from "node:test";
-import { ManualTimers } from "../../telemetry/testing/manual-timers.ts";
+import { freePort } from "../../../test/support/free-port.ts";
+import { ManualTimers } from "../../../test/support/telemetry/manual-timers.ts";
 import { fetchRemoteCalls, type RemoteAccess } from "./fetch-remote-calls.ts";
 
 type Call = { readonly id: number; readonly method: string };
@@ -49,11 +50,11 @@ const status =
   (code: number): Answer =>
   () => [code, {}];
 
-function fetcher(urls: readonly string[], access?: Partial<RemoteAccess>) {
+function fetcher(urls: readonly string[], access?: Partial<RemoteAccess>, isFirstContact = false) {
   const pauses: number[] = [];
   const timers = new ManualTimers();
   const call = fetchRemoteCalls(
-    { urls, access: { headers: {}, headersFor: [], ...access } },
+    { urls, access: { headers: {}, headersFor: [], ...access }, isFirstContact },
     {
       now: () => timers.now(),
       async sleep(ms) {
@@ -115,6 +116,21 @@ describe("fetchRemoteCalls", () => {
     await assert.rejects(call(calls(1)), { code: "FORK_REMOTE_FAILED" });
     assert.equal(requests.length, 3);
     assert.deepEqual(pauses, [10, 20]);
+  });
+
+  test("addresses where nothing is are asked twice at the first contact, and as often as others later or where access says so", async () => {
+    const { url } = await serve(status(503));
+    const dead = `http://127.0.0.1:${await freePort()}`;
+    for (const [urls, access, isFirstContact, count] of [
+      [[dead], {}, true, 1],
+      [[dead], {}, false, 5],
+      [[dead], { retries: 3 }, true, 3],
+      [[dead, url], {}, true, 5],
+    ] as const) {
+      const { call, pauses } = fetcher(urls, access, isFirstContact);
+      await assert.rejects(call(calls(1)), { code: "FORK_REMOTE_FAILED" });
+      assert.equal(pauses.length, count);
+    }
   });
 
   test("calls wait for their compute units, 17 each", async () => {

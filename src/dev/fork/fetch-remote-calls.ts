@@ -73,7 +73,13 @@ type FetchOptions = {
   readonly access?: RemoteAccess | undefined;
   /** How state is read; as it is asked for, unless given. */
   readonly planReads?: PlanReads;
+  /** Nobody has heard of the nodes before: where they refuse connections, the address is wrong, and they are asked twice alone. */
+  readonly isFirstContact?: boolean;
 };
+
+/** Codes of connections to an address where nothing is. */
+const REFUSED: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND"]);
+const REFUSED_ROUNDS_MAX = 2;
 
 type FetchTimers = Pick<Timers, "now" | "sleep">;
 
@@ -97,7 +103,9 @@ export function fetchRemoteCalls(options: FetchOptions, timers: FetchTimers): Re
     const { urls } = options;
     if (urls.length === 0) throw new ForkOfflineError();
     let last: unknown;
+    let isRefused = access.retries === undefined && options.isFirstContact === true;
     for (let round = 0; round <= retries; round++) {
+      if (isRefused && round === REFUSED_ROUNDS_MAX) break;
       if (round > 0) await timers.sleep(pauseMs * 2 ** (round - 1));
       const failures: NodeError[] = [];
       for (const url of urls) {
@@ -112,6 +120,7 @@ export function fetchRemoteCalls(options: FetchOptions, timers: FetchTimers): Re
           // Every node of the chain would say the same.
           if (error instanceof ForkRevertError) throw error;
           last = error;
+          isRefused &&= REFUSED.has(codeOf((error as Error).cause));
         }
       }
       // A node that is away may have the state that the others lack; what they answered otherwise they will answer again.
@@ -208,8 +217,12 @@ function limitsOf(calls: readonly RemoteCall[]): JsonLimits {
 
 /** Of a failed `fetch`: the code that the operating system gave, else its kind. */
 function reasonOf(error: unknown): string {
-  const { name, cause } = error as Error;
-  return (cause as NodeJS.ErrnoException | undefined)?.code ?? name;
+  return codeOf(error) ?? (error as Error).name;
+}
+
+/** Of a failed `fetch`, which names the attempts for each address of a host as one. */
+function codeOf(error: unknown): string | undefined {
+  return ((error as Error | undefined)?.cause as NodeJS.ErrnoException | undefined)?.code;
 }
 
 /** `error` with the node that it came from; what a caller's mistake is says nothing about the node. */

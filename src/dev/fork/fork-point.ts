@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import type { GenesisAccount } from "../../params/genesis-account.ts";
 import { type Address, parseAddress } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { type Hash, parseHash } from "../../primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { ifPresent } from "../../storage/if-present.ts";
@@ -9,16 +10,18 @@ import { makeFolder } from "../../storage/make-folder.ts";
 import { readJsonFile } from "../../storage/read-file.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import type { Header } from "../../types/header.ts";
-import { decodeHeader, encodeHeader } from "../../types/header-codec.ts";
+import { decodeHeader, encodeHeader, headerHash } from "../../types/header-codec.ts";
 import { ForkFileError, ForkRemoteError } from "./errors.ts";
 import type { RemoteCall, RemoteCalls } from "./remote-calls.ts";
-import { assertContinuable, type RemoteHeader, remoteHeaderOf } from "./remote-header.ts";
+import { assertContinuable, remoteHeaderOf } from "./remote-header.ts";
 import { bigintOf, bytesOf } from "./remote-json.ts";
 
 /** The block of a remote chain that a dev chain continues, and the accounts that it has from there on. */
 export type ForkPoint = {
   readonly chainId: bigint;
   readonly header: Header;
+  /** What the remote chain calls the block: another hash than that of its fields where its headers are not Ethereum's. */
+  readonly hash: Hash;
   readonly alloc: ReadonlyMap<Address, GenesisAccount>;
 };
 
@@ -31,29 +34,29 @@ export type ForkAccounts = {
 };
 
 /** The block to continue, before anything of its state is read. */
-export type ForkBlock = { readonly chainId: bigint; readonly header: Header };
+export type ForkBlock = Pick<ForkPoint, "chainId" | "header" | "hash">;
 
 /**
  * Reads the block to continue from the remote chain.
  * @param blockNumber undefined: the newest block; a negative one counts back from it
  * @param givenChainId the remote chain is not asked for it then
- * @returns with the hash that the remote chain gives it: another one than that of its fields where its headers are not Ethereum's
+ * @returns with the hash of its fields
  * @throws ForkRemoteError, ForkHeaderError: nothing may be stored of such a block
  */
 export async function readForkBlock(
   call: RemoteCalls,
   blockNumber: number | undefined,
   givenChainId?: bigint,
-): Promise<ForkBlock & Pick<RemoteHeader, "hash" | "claimedHash">> {
+): Promise<ForkBlock & { readonly fieldsHash: Hash }> {
   const block = await blockOf(call, blockNumber);
   const [json, chainId = givenChainId] = await call([
     { method: "eth_getBlockByNumber", params: [block, false] },
     ...(givenChainId === undefined ? [{ method: "eth_chainId", params: [] }] : []),
   ]);
   if (json === null) throw await noBlock(call, block);
-  const { header, hash, claimedHash } = remoteHeaderOf(json);
+  const { header, hash: fieldsHash, claimedHash: hash } = remoteHeaderOf(json);
   assertContinuable(header);
-  return { chainId: typeof chainId === "bigint" ? chainId : bigintOf(chainId), header, hash, claimedHash };
+  return { chainId: typeof chainId === "bigint" ? chainId : bigintOf(chainId), header, hash, fieldsHash };
 }
 
 /** Says how far the remote chain is: a number is often that of another chain, or ahead of it. */
@@ -79,7 +82,7 @@ async function blockOf(call: RemoteCalls, number: number | undefined): Promise<s
  */
 export async function readForkPoint(
   call: RemoteCalls,
-  { chainId, header }: ForkBlock,
+  { chainId, header, hash }: ForkBlock,
   { funded, contracts }: ForkAccounts,
 ): Promise<ForkPoint> {
   const at = toQuantity(header.number);
@@ -99,7 +102,7 @@ export async function readForkPoint(
   for (const [address, code] of contracts) {
     if (codeOf.get(address)!.length === 0) alloc.set(address, { balance: 0n, nonce: 1n, code });
   }
-  return { chainId, header, alloc };
+  return { chainId, header, hash, alloc };
 }
 
 /** What a dev chain continues; null: nothing, it has a genesis of its own. */
@@ -117,6 +120,8 @@ type ForkFile = {
   readonly chainId: string;
   readonly ownChainId?: string;
   readonly header: string;
+  /** Left out: that of the header. */
+  readonly hash?: string;
   readonly alloc: Readonly<Record<string, { readonly balance: string; readonly nonce: string; readonly code: string }>>;
   readonly urls?: readonly string[];
   /** Left out: false. */
@@ -143,10 +148,12 @@ const REMEDY = "choose another --home, or remove this one";
 
 function choiceOf(file: ForkFile): ForkChoice {
   if (file === null) return null;
-  const { chainId, ownChainId, header, alloc, urls, verified = false } = file;
+  const { chainId, ownChainId, hash, alloc, urls, verified = false } = file;
+  const header = decodeHeader(hexToBytes(file.header));
   const point: ForkPoint = {
     chainId: BigInt(chainId),
-    header: decodeHeader(hexToBytes(header)),
+    header,
+    hash: hash === undefined ? headerHash(header) : parseHash(hash),
     alloc: new Map(
       Object.entries(alloc).map(([address, { balance, nonce, code }]) => [
         parseAddress(address),
@@ -170,11 +177,12 @@ export function storeForkChoice(path: string, choice: ForkChoice): void {
 function fileOf(choice: ForkChoice): ForkFile {
   if (choice === null) return null;
   const { point, ownChainId, urls, isVerified } = choice;
-  const { chainId, header, alloc } = point;
+  const { chainId, header, hash, alloc } = point;
   return {
     chainId: toQuantity(chainId),
     ...(ownChainId !== undefined && { ownChainId: toQuantity(ownChainId) }),
     header: bytesToHex(encodeHeader(header)),
+    hash,
     alloc: Object.fromEntries(
       [...alloc].map(([address, { balance, nonce = 0n, code = EMPTY_BYTES }]) => [
         address,

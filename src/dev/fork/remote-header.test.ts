@@ -28,8 +28,8 @@ describe("readForkBlock", () => {
   test("another hash is that of a chain whose headers are not Ethereum's", async () => {
     const claimedHash = `0x${"12".repeat(32)}`;
     const block = await read({}, { hash: claimedHash });
-    assert.equal(block.claimedHash, claimedHash);
-    assert.equal(block.hash, (await read({})).claimedHash);
+    assert.equal(block.hash, claimedHash);
+    assert.equal(block.fieldsHash, (await read({})).hash);
   });
 
   for (const [name, fields] of [

@@ -2,7 +2,6 @@ import { BLOCK_GAS_LIMIT_MIN } from "../../params/gas.ts";
 import { equalBytes } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
-import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import { decodeHeader, encodeHeader } from "../../types/header-codec.ts";
 import { type HeaderReaders, headerFromJson } from "../../types/header-json.ts";
@@ -61,7 +60,7 @@ export function remoteHeaderOf(json: unknown): RemoteHeader {
 /** @throws ForkHeaderError where no chain can continue `header` */
 export function assertContinuable(header: Header): void {
   const { number, timestamp, gasLimit, gasUsed, baseFeePerGas = 0n } = header;
-  const { excessBlobGas = 0n, blobGasUsed = 0n, extraData, stateRoot } = header;
+  const { excessBlobGas = 0n, blobGasUsed = 0n, extraData } = header;
   const reject = (text: string) => {
     throw new ForkHeaderError(`the block cannot be continued: ${text}`, { number });
   };
@@ -74,6 +73,4 @@ export function assertContinuable(header: Header): void {
     reject(`excess blob gas ${excessBlobGas}, blob gas ${blobGasUsed}`);
   }
   if (extraData.length > EXTRA_DATA_LENGTH_MAX) reject(`${extraData.length} bytes of extra data`);
-  // The root is the name of what this chain adds, which is never nothing.
-  if (stateRoot === EMPTY_TRIE_ROOT) reject("its state is empty");
 }

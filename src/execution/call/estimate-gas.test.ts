@@ -1,9 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  alice,
+  allocWith,
+  bob,
+  config,
+  contract,
+  ETHER,
+  GWEI,
+  testChain,
+} from "../../../test/support/execution/factories.ts";
 import type { Evm } from "../../evm/evm.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
-import { alice, allocWith, bob, config, contract, ETHER, GWEI, testChain } from "../testing/factories.ts";
 import type { CallOptions } from "./call.ts";
 import type { CallArguments } from "./call-arguments.ts";
 import { estimateGas } from "./estimate-gas.ts";

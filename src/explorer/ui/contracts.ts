@@ -128,7 +128,7 @@ function typeOf(value: unknown): string {
   return typeof value === "string" && /^0x[0-9a-f]{40}$/i.test(value) ? "address" : "";
 }
 
-export function textOf(value: unknown): string {
+function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value === "bigint" || typeof value === "number") return String(value);
   return JSON.stringify(value, (_, each) => (typeof each === "bigint" ? String(each) : each), 1);

@@ -39,7 +39,7 @@ export function nodeContracts(): readonly NodeContract[] {
 }
 
 /** Asks the node about `addresses`, those of one turn in one call. Never fails: a name is what a page can do without. */
-export async function loadContracts(addresses: readonly string[]): Promise<void> {
+async function loadContracts(addresses: readonly string[]): Promise<void> {
   const missing = addresses.map((each) => each.toLowerCase()).filter((each) => isAddress(each) && !isFresh(each));
   if (missing.length === 0 || !isServed) return;
   if (waiting === undefined) {

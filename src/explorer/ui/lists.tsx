@@ -18,7 +18,7 @@ export function Status({ status }: { status: string | undefined }) {
   return status === "0x1" ? <span class="ok">success</span> : <span class="bad">✗ failed</span>;
 }
 
-export function Age({ timestamp }: { readonly timestamp: string | number | undefined }) {
+function Age({ timestamp }: { readonly timestamp: string | number | undefined }) {
   if (timestamp === undefined) return <span class="muted">–</span>;
   return <span title={dateTime(timestamp)}>{age(timestamp)}</span>;
 }

@@ -14,7 +14,7 @@ const VIEWS = parseAbi([
   "function balanceOf(address owner) view returns (uint256)",
 ]);
 
-export type TokenStandard = "ERC-20" | "ERC-721" | "ERC-1155";
+type TokenStandard = "ERC-20" | "ERC-721" | "ERC-1155";
 
 /** What a contract says of itself as a token. Nothing of it is proven, and anybody can choose any name. */
 export type TokenFacts = {

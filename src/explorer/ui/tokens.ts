@@ -99,7 +99,7 @@ export function amountText(value: bigint, { symbol, decimals }: TokenInfo): stri
     : `${decimal(value, decimals)} ${symbol ?? "tokens"}`;
 }
 
-export type Holding = TokenInfo & {
+type Holding = TokenInfo & {
   readonly token: Address;
   /** of ERC-20, and the number of items of ERC-721, as the contract says */
   readonly balance: bigint | undefined;

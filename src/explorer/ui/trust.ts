@@ -8,7 +8,7 @@ import { type Block, call, RpcError } from "./rpc.ts";
 import { readStored, removeStored, writeStored } from "./stored.ts";
 
 /** The block this browser trusts of a chain: the first it has seen, until the user pins another. */
-export type Trust = TrustedBlock & {
+type Trust = TrustedBlock & {
   /** Unix seconds */
   readonly since: number;
   readonly isPinned: boolean;

@@ -52,7 +52,7 @@ export function cometHeaderHash(header: Json): Hash {
 }
 
 /** The hash of a validator set, which covers its keys and powers. @throws InvalidHexError */
-export function validatorsHash(validators: readonly Json[]): Hash {
+function validatorsHash(validators: readonly Json[]): Hash {
   return hashFromBytes(
     merkleRoot(
       validators.map((each) =>

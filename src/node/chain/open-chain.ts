@@ -13,6 +13,7 @@ import { BULK_MERGE_LIMITS } from "../../chain/store/index/index-merge.ts";
 import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
 import { createMemoryBlockStore, openDiskBlockStore } from "../../chain/store/open-block-store.ts";
 import type { RetentionOptions } from "../../chain/store/retention/retention.ts";
+import type { StatelessBlocks } from "../../chain/store/stateless-blocks.ts";
 import type { LogBlockStoreOptions } from "../../chain/store/store-options.ts";
 import type { Config } from "../../config/config.ts";
 import { fundedDevAccounts, openDevGenesis } from "../../config/genesis/dev-genesis.ts";
@@ -85,7 +86,7 @@ export type OpenChainOptions = Pick<LogBlockStoreOptions, "segmentBytesMax" | "m
 };
 
 /** The store holds another chain than the genesis file describes. */
-export class GenesisMismatchError extends NodeError {
+class GenesisMismatchError extends NodeError {
   readonly code = "GENESIS_MISMATCH";
   constructor(details: { readonly stored: string; readonly configured: string }) {
     super(
@@ -96,7 +97,7 @@ export class GenesisMismatchError extends NodeError {
 }
 
 /** There is no chain in this home yet. */
-export class HomeNotInitialisedError extends NodeError {
+class HomeNotInitialisedError extends NodeError {
   readonly code = "HOME_NOT_INITIALISED";
   constructor(details: { readonly home: string }) {
     super(`no chain in ${details.home}: run "evmintd init" first`, details);
@@ -133,7 +134,7 @@ export function openChain(
     createTrie: (nodes: TrieNodeReader) => alias(createStateTrie(nodes)),
     addressIndex: config.index.addresses,
     retention: retentionOf(config, options),
-    stateless: loadedBase?.stateless,
+    stateless: loadedBase?.stateless ?? (fork && statelessBase(fork)),
     ...(isBulk && { mergeLimits: BULK_MERGE_LIMITS, decodesHead: false }),
     ...options,
   };
@@ -204,6 +205,12 @@ export function openChain(
 function holdsFork(config: Config): boolean {
   if (!config.dev || isInMemory(config)) return false;
   return (loadForkChoice(forkPointPath(config.home)) ?? null) !== null;
+}
+
+/** The forked block has what this chain adds to its state, and the remote root as the name of that. */
+function statelessBase({ base: { block } }: Fork): StatelessBlocks {
+  const { number: last, stateRoot } = block.header;
+  return { last, stateRoot };
 }
 
 /** Hash of the forked block, which an empty store begins with. */

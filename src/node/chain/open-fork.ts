@@ -36,7 +36,6 @@ import { createStateTrie, type StateTrie } from "../../state/state-trie.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Timers } from "../../telemetry/timers.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
-import { headerHash } from "../../types/header-codec.ts";
 import { blockBeforeTransaction } from "../dev/fork-transaction.ts";
 import { remoteAccessOf } from "./remote-access.ts";
 
@@ -84,8 +83,7 @@ export async function openFork(config: Config, modules: ForkModules, choice?: Fo
   if (chosen === null) return undefined;
   assertForkable(config);
   const { point, isVerified } = chosen;
-  const { chainId, header, alloc } = point;
-  const hash = headerHash(header);
+  const { chainId, header, hash, alloc } = point;
   const access = remoteAccessOf(config);
   const nodes = {
     urls: chosen.urls ?? config.devChain.forkUrls,

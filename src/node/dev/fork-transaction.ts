@@ -34,7 +34,8 @@ export async function blockBeforeTransaction(config: Config, timers: Timers): Pr
   const { forkTransaction, forkUrls: urls, forkBlock } = config.devChain;
   if (forkTransaction === null) return undefined;
   if (forkBlock !== null) throw new InvalidConfigError(`${KEY}: leave out --fork-block`, { key: KEY });
-  return (await blockOf(fetchRemoteCalls({ urls, access: remoteAccessOf(config) }, timers), forkTransaction)) - 1;
+  const calls = fetchRemoteCalls({ urls, access: remoteAccessOf(config), isFirstContact: true }, timers);
+  return (await blockOf(calls, forkTransaction)) - 1;
 }
 
 /**

@@ -6,7 +6,6 @@ import { fetchRemoteCalls, remoteName } from "../../dev/fork/fetch-remote-calls.
 import { type ForkPoint, readForkBlock, storeForkChoice } from "../../dev/fork/fork-point.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { Timers } from "../../telemetry/timers.ts";
-import { headerHash } from "../../types/header-codec.ts";
 import type { Fork } from "../chain/open-fork.ts";
 import { remoteAccessOf } from "../chain/remote-access.ts";
 
@@ -19,11 +18,11 @@ export async function setForkUrl(config: Config, fork: Fork | undefined, url: st
   const { point, choice } = fork;
   const { number } = point.header;
   const urls = [url];
-  const { chainId, header } = await readForkBlock(
-    fetchRemoteCalls({ urls, access: remoteAccessOf(config) }, timers),
+  const { chainId, hash } = await readForkBlock(
+    fetchRemoteCalls({ urls, access: remoteAccessOf(config), isFirstContact: true }, timers),
     number,
   );
-  if (chainId !== point.chainId || headerHash(header) !== fork.base.block.hash) {
+  if (chainId !== point.chainId || hash !== fork.base.block.hash) {
     const remote = remoteName(url);
     throw new DevControlError("the node has another chain than the forked one", { remote });
   }

@@ -6,7 +6,6 @@ import type { ForkChoice } from "../../dev/fork/fork-point.ts";
 import type { Forking } from "../../rpc/ports/dev.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Timers } from "../../telemetry/timers.ts";
-import { headerHash } from "../../types/header-codec.ts";
 import type { ChainRole } from "../chain/chain-role.ts";
 import { openChain } from "../chain/open-chain.ts";
 import { chooseFork, type Fork, type ForkModules, openFork } from "../chain/open-fork.ts";
@@ -72,5 +71,5 @@ async function rehearse(config: Config, choice: ForkChoice, modules: ForkModules
 function isSameBeginning(fork: Fork | undefined, choice: ForkChoice): boolean {
   if (fork === undefined || choice === null) return fork === undefined && choice === null;
   const { point, urls = fork.urls } = choice;
-  return fork.base.block.hash === headerHash(point.header) && fork.urls.join() === urls.join();
+  return fork.base.block.hash === point.hash && fork.urls.join() === urls.join();
 }

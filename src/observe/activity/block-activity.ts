@@ -9,7 +9,7 @@ import type { ActivityLog } from "./activity-log.ts";
 import type { BlockReport, TransactionReport } from "./block-text.ts";
 
 /** How much of what the chain does is shown. What is left out is counted. */
-export const BLOCK_ACTIVITY_LIMITS = {
+const BLOCK_ACTIVITY_LIMITS = {
   /** Blocks that wait to be shown. */
   waitingMax: 16,
   /** Transactions of one block, each of which is executed again after all before it. */

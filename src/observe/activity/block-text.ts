@@ -1,4 +1,3 @@
-import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { TransactionDetails } from "../transaction-tracer.ts";
 import { amountText, countText, roundedAmountText, shareText } from "./amounts.ts";
@@ -51,9 +50,6 @@ export type TransactionReport = {
   readonly details: TransactionDetails | undefined;
 };
 
-/** Names of addresses in a report. */
-export type AddressText = (address: Address) => string;
-
 /** The lines of a block and its transactions. */
 export function blockLines(block: BlockReport, paint: Paint): string[] {
   const { number, transactions, gasUsed, gasLimit, shown, hidden } = block;
@@ -74,7 +70,7 @@ export function hiddenText({ count, failed }: BlockReport["hidden"]): string {
 }
 
 /** `2026-01-31 12:00:00` in UTC */
-export function timeText(timestamp: number): string {
+function timeText(timestamp: number): string {
   const date = new Date(timestamp * 1_000);
   return Number.isNaN(date.getTime()) ? `time ${timestamp}` : date.toISOString().slice(0, 19).replace("T", " ");
 }

@@ -7,7 +7,7 @@ import type { ProjectNames } from "../project-names.ts";
 import type { RunTracer, TransactionTracer } from "../transaction-tracer.ts";
 
 /** Bounds of what is executed again for calls that are no transactions. */
-export const CALL_DETAILS_LIMITS = {
+const CALL_DETAILS_LIMITS = {
   /** Time in one second: the chain's thread has other work. */
   msPerSecond: 100,
   /** What one counts at most: what takes longer runs in another thread, which may have to start. */

@@ -38,7 +38,7 @@ function callLine(record: CallRecord, words: CallWords, paint: Paint): string {
   return `${name}${target}${times}${result}  ${took}`;
 }
 
-export function millisecondsText(ms: number): string {
+function millisecondsText(ms: number): string {
   if (ms < 0.1) return "<0.1 ms";
   return ms < 10 ? `${ms.toFixed(1)} ms` : `${countText(Math.round(ms))} ms`;
 }

@@ -11,7 +11,7 @@ export const CALL_BUNDLE_LIMITS = {
 } as const;
 
 /** EIP-5792: a bundle with this id is known already. */
-export class DuplicateBundleError extends NodeError {
+class DuplicateBundleError extends NodeError {
   readonly code = "WALLET_DUPLICATE_BUNDLE";
   constructor(id: string) {
     super(`there is a bundle of calls with this id: ${id}`, { id });
@@ -19,7 +19,7 @@ export class DuplicateBundleError extends NodeError {
 }
 
 /** EIP-5792: nothing is known of this bundle. */
-export class UnknownBundleError extends NodeError {
+class UnknownBundleError extends NodeError {
   readonly code = "WALLET_UNKNOWN_BUNDLE";
   constructor(id: string) {
     super(`no bundle of calls with this id: ${id}`, { id });

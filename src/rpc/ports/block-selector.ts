@@ -13,7 +13,7 @@ import {
 } from "../transport/codec.ts";
 import { InvalidValueError } from "../transport/errors.ts";
 
-export type BlockTag = "earliest" | "latest" | "pending" | "safe" | "finalized";
+type BlockTag = "earliest" | "latest" | "pending" | "safe" | "finalized";
 
 /** A block by its position in the canonical chain. */
 export type BlockNumberOrTag = number | BlockTag;

@@ -145,7 +145,7 @@ export interface StateReads {
 }
 
 /** Which logs, of which blocks; blocks after the head are left out. */
-export type LogQuery = {
+type LogQuery = {
   readonly terms: LogFilterOptions;
   readonly from: number;
   readonly to: number;
@@ -170,7 +170,7 @@ export type FoundLogs = {
   readonly limit: "results" | "bytes" | "work" | undefined;
 };
 
-export interface LogReads {
+interface LogReads {
   /**
    * The logs of the canonical chain that match, in order. It ends early, between two blocks, where a limit is passed; the first block
    * is always searched whole, so that a caller can go on from `end`.
@@ -183,12 +183,12 @@ export interface LogReads {
   }): MaybePromise<FoundLogs>;
 }
 
-export interface AddressReads {
+interface AddressReads {
   /** Blocks with transactions that have to do with an address. @throws AddressIndexOffError, AddressIndexBuildingError */
   addressPage(query: AddressQuery): MaybePromise<AccountPage>;
 }
 
-export interface PoolReads {
+interface PoolReads {
   pooled(input: { readonly hash: Hash }): MaybePromise<PooledTransaction | undefined>;
   /** The nonce after the last pending transaction of `address`. */
   nextNonce(input: { readonly address: Address }): MaybePromise<bigint>;

@@ -4,7 +4,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Hex } from "../../primitives/hex.ts";
 
 /** Where the node has the name of a contract from. */
-export type ContractOrigin =
+type ContractOrigin =
   /** This node's compiler makes the deployed code of the stored sources. */
   | "verified"
   /** An artifact of `--artifacts` has the deployed code; nobody has compiled its sources here. */
@@ -18,7 +18,7 @@ export type ContractMatch =
   | "same instructions";
 
 /** The sources of a verified contract, as they were sent. */
-export type VerifiedSource = {
+type VerifiedSource = {
   /** solc's standard JSON */
   readonly input: SolcInput;
   /** of `input`, that declares the contract */

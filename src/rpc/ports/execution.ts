@@ -109,7 +109,7 @@ export type CallOverrides = {
   readonly blockOverrides?: BlockOverrides | undefined;
 };
 
-export type AccessListResult = {
+type AccessListResult = {
   readonly accessList: AccessList;
   readonly gasUsed: bigint;
   /** Why the execution failed, if it did; the list is valid all the same. */
@@ -117,7 +117,7 @@ export type AccessListResult = {
 };
 
 /** `eth_simulateV1` without how its result is shown. */
-export type SimulationRequest = {
+type SimulationRequest = {
   readonly blocks: readonly BlockRequest[];
   readonly validation: boolean;
   readonly traceTransfers: boolean;

@@ -8,12 +8,12 @@ import type { ExecutedBlock } from "../../types/block.ts";
 import type { BlockSelector } from "./block-selector.ts";
 import type { TraceRequest } from "./execution.ts";
 
-export type DumpRequest = Omit<DumpOptions, "take" | "resumed">;
+type DumpRequest = Omit<DumpOptions, "take" | "resumed">;
 
 /** What `debug_*` reads of states and of the store, and what it changes there. Plain data only, as `ChainView`. */
 export interface InspectionPort extends StateInspection, StoreInspection, BlockInspection {}
 
-export interface StateInspection {
+interface StateInspection {
   /**
    * Accounts of the state after the block, in the order of their hashes; for the pending block those of the head's state.
    * @throws UnknownBlockError with geth's text, TraceTooLargeError, TracingTimeoutError

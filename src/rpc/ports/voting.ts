@@ -53,7 +53,7 @@ export type CliqueSnapshot = {
 };
 
 /** Rules by name: forks as their fields in genesis files, in Unix seconds, and the parameters of `voting/parameters.ts` in their units. */
-export type CliqueParameters = {
+type CliqueParameters = {
   readonly number: number;
   readonly hash: Hash;
   readonly agreed: Readonly<Record<string, number>>;
@@ -70,7 +70,7 @@ export type CliqueParameters = {
   readonly unknownFork: { readonly name: string; readonly time: number } | null;
 };
 
-export type CliqueStatus = {
+type CliqueStatus = {
   readonly inturnPercent: number;
   readonly numBlocks: number;
   readonly sealerActivity: Readonly<Record<Address, number>>;

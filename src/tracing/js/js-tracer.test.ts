@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { account, alice, allocWith, contract, testChain } from "../../../test/support/execution/factories.ts";
+import { HOSTILE_EXPRESSIONS } from "../../../test/support/tracing/hostile-expressions.ts";
 import { createEvm } from "../../evm/engine.ts";
 import type { CallArguments } from "../../execution/call/call-arguments.ts";
-import { account, alice, allocWith, contract, testChain } from "../../execution/testing/factories.ts";
 import type { Address } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
 import { textString } from "../json-writer.ts";
 import { createTracers } from "../native-tracers.ts";
-import { HOSTILE_EXPRESSIONS } from "../testing/hostile-expressions.ts";
 import { createTraceBudget } from "../trace-budget.ts";
 import { traceCall } from "../trace-call.ts";
 

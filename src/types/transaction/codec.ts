@@ -7,7 +7,7 @@ import type { StructReader } from "../rlp-struct.ts";
 import type { AccessList, Transaction } from "./transaction.ts";
 
 /** A transaction without signature, hash and encoding. */
-export type FieldsOf<T extends Transaction> = T extends Transaction ? Omit<T, "v" | "r" | "s" | "hash" | "raw"> : never;
+type FieldsOf<T extends Transaction> = T extends Transaction ? Omit<T, "v" | "r" | "s" | "hash" | "raw"> : never;
 
 /** The fields of any type of transaction. */
 export type TransactionFields = FieldsOf<Transaction>;

@@ -28,7 +28,7 @@ type FeeMarketFields<Type extends 2 | 3 | 4> = {
 };
 
 /** Types 3 and 4 cannot create a contract: their `to` always has 20 bytes. */
-export function readFeeMarketFields<Type extends 2 | 3 | 4>(reader: StructReader, type: Type): FeeMarketFields<Type> {
+function readFeeMarketFields<Type extends 2 | 3 | 4>(reader: StructReader, type: Type): FeeMarketFields<Type> {
   const integer = type === 2 ? "*big.Int" : "*uint256.Int";
   return {
     type,
@@ -44,7 +44,7 @@ export function readFeeMarketFields<Type extends 2 | 3 | 4>(reader: StructReader
   };
 }
 
-export function feeMarketItems(fields: FeeMarketFields<2 | 3 | 4>): RlpItem[] {
+function feeMarketItems(fields: FeeMarketFields<2 | 3 | 4>): RlpItem[] {
   return [
     bigintToBytes(fields.chainId),
     bigintToBytes(fields.nonce),

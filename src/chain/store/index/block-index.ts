@@ -283,7 +283,7 @@ function placed({ key, value, offset }: ChangeRow, position: number) {
 }
 
 /** The accounts and slots of all states, whose old values are in the records of the log. */
-export function createStateTables(
+function createStateTables(
   kv: Kv,
   log: LogReader,
   missingRow: MissingRow | undefined,

@@ -159,7 +159,7 @@ export function writeApplied(writer: KvWriter, { number, hash, end }: Applied): 
 }
 
 /** Key of the row with the position of block `number`. */
-export function positionKey(number: number): Uint8Array {
+function positionKey(number: number): Uint8Array {
   return tableKey(TABLE.position, numberKey(number));
 }
 
@@ -167,7 +167,7 @@ export function codeKey(codeHash: Hash): Uint8Array {
   return tableKey(TABLE.code, hashToBytes(codeHash));
 }
 
-export function stateRootKey(root: Hash): Uint8Array {
+function stateRootKey(root: Hash): Uint8Array {
   return tableKey(TABLE.stateRoot, hashToBytes(root).subarray(0, STATE_ROOT_LENGTH));
 }
 

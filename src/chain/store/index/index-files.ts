@@ -22,7 +22,7 @@ import { syncDirectory } from "../../../storage/make-folder.ts";
 import { replaceFile } from "../../../storage/replace-file.ts";
 
 export const INDEX_FOLDER = "index";
-export const DATA_FILE = "data.mdb";
+const DATA_FILE = "data.mdb";
 /** LMDB's table of readers, which means nothing once its processes are gone. */
 const LMDB_LOCK_FILE = "lock.mdb";
 const STATE_FILE = "index.state";
@@ -200,7 +200,7 @@ const NEW_FOLDER = "index.new";
 const ROWS = 5_000;
 
 /** The index cannot be copied: a reindex makes it anew, and as small. */
-export class IndexUnusableError extends NodeError {
+class IndexUnusableError extends NodeError {
   readonly code = "STORE_INDEX_UNUSABLE";
   constructor(details: { readonly fault: string }) {
     super(`index cannot be compacted (${details.fault}): "evmintd reindex" makes it anew`, details);

@@ -31,7 +31,7 @@ export type LogReplacement = {
  * Puts the log in `source` in the place of the old one, which becomes the backup. The index is then worthless.
  * @param failPoint called by name between the renames, for tests that die there
  */
-export function replaceLog(
+function replaceLog(
   directory: string,
   { source, backup }: LogReplacement,
   failPoint: (name: string) => void = () => {},

@@ -47,7 +47,7 @@ export function stateKeys(entries: StateEntries): StateKeys & { readonly order: 
 }
 
 /** Receives the nodes of the trie of an owner, as in TrieNodeReader. */
-export type SinkOf = (owner: Uint8Array) => Pick<NodeSink, "add">;
+type SinkOf = (owner: Uint8Array) => Pick<NodeSink, "add">;
 
 /** What a trie of accounts, and the storage tries under it, are built from. */
 export type TrieSource = {

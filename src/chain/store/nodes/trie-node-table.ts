@@ -16,7 +16,7 @@ const HASH_PART = 16;
 const LENGTH_OFFSET = 6;
 const VERSIONS_OFFSET = 8;
 /** Number of the first merge of an index. */
-export const FIRST_MERGE = 1;
+const FIRST_MERGE = 1;
 const FIRST_MERGE_KEY = numberKey(FIRST_MERGE);
 /** Of a node below an owner of 32 bytes, whose path has 64 nibbles. */
 const KEY_LENGTH_MAX = 2 + 32 + 64;

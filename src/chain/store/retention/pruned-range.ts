@@ -17,7 +17,7 @@ const ROWS = {
  *
  *     row    base ‖ next, varints
  */
-export class PrunedRange {
+class PrunedRange {
   readonly #key: Uint8Array;
   /** The oldest block that can be read. */
   #base: number;

@@ -90,7 +90,7 @@ function* slotPieces(
 const BITS = 2 ** 23;
 
 /** Which addresses may have slots. Most have none, and looking for them takes as long as reading the account. */
-export class SlotOwners {
+class SlotOwners {
   readonly #bits = new Uint8Array(BITS / 8);
 
   /** Reads the addresses, with a pause after each. */

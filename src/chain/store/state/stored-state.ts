@@ -48,13 +48,15 @@ export class StoredState implements StateReader {
     return this.#source.index.knownCode(codeHash);
   }
 
+  /** What has to be read of one moment is read before the first entry: a reader may pause between any two, for blocks and merges. */
   *storageEntries(address: Address): Generator<readonly [Hash, bigint]> {
     const { slots } = this.#source.index;
     const prefix = addressToBytes(address);
     if (this.#source.isWriter && this.#isNewest()) {
-      for (const [key, value] of slots.latestEntries(prefix)) {
-        yield [hashFromBytes(key.subarray(20)), bytesToBigint(value)];
-      }
+      yield* Array.from(
+        slots.latestEntries(prefix),
+        ([key, value]) => [hashFromBytes(key.subarray(20)), bytesToBigint(value)] as const,
+      );
       return;
     }
     for (const key of slots.keys(prefix)) {

@@ -1,3 +1,4 @@
+import type { Address } from "../../../primitives/address.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
 import type { Counter, Metrics } from "../../../telemetry/metrics.ts";
 import type { BlockInput } from "../../application.ts";
@@ -54,6 +55,39 @@ export class HeadAge implements BlockWatcher {
 
   get isLate(): boolean {
     return this.ms > LATE_BLOCKS * Math.max(LATE_BLOCK_MS_MIN, this.#pace.blockTimeMs);
+  }
+}
+
+/** So many blocks in a row are more than a slow network: a signer with another key, or none. */
+const UNSIGNED_BLOCKS_MAX = 16;
+
+type OwnVotesModules = {
+  /** The validator's own key. */
+  readonly address: () => Address;
+  readonly headAge: Pick<HeadAge, "isLate">;
+};
+
+/** Whether the network has this validator's signatures: what signs can run, answer and have the wrong key. It is told of blocks after `HeadAge` is. */
+export class OwnVotes implements BlockWatcher {
+  readonly #modules: OwnVotesModules;
+  /** Blocks in a row, up to the newest, that have no signature of this validator. */
+  unsigned = 0;
+
+  constructor(modules: OwnVotesModules) {
+    this.#modules = modules;
+  }
+
+  finalized({ lastCommit: { votes } }: Pick<BlockInput, "lastCommit">): void {
+    const { address, headAge } = this.#modules;
+    const own = votes.find((vote) => vote.address === address());
+    // Blocks of a time in which the node was away have none of its signatures.
+    this.unsigned = own?.flag === "absent" && !headAge.isLate ? this.unsigned + 1 : 0;
+  }
+
+  /** What is wrong, for an operator. */
+  get problem(): string | undefined {
+    if (this.unsigned < UNSIGNED_BLOCKS_MAX) return undefined;
+    return `the newest ${this.unsigned} blocks have no signature of this validator's key ${this.#modules.address()}: its signer has another key or does not answer, or its votes come too late`;
   }
 }
 

@@ -33,7 +33,7 @@ type EngineConfig = {
 };
 
 /** How a node finds peers besides those it stays connected to, and how many it takes. */
-export type PeerExchange = {
+type PeerExchange = {
   /** Addresses of peers are asked of peers and passed on. */
   readonly isEnabled: boolean;
   /** Nodes that are asked for addresses, `id@host:port`. */
@@ -41,7 +41,6 @@ export type PeerExchange = {
   /** Ids whose addresses are not passed on. */
   readonly privateIds: readonly string[];
   readonly inboundMax: number;
-  readonly outboundMax: number;
 };
 
 /** A light client that begins state sync believes a block that is no older: validators of longer ago have nothing left to lose. */
@@ -100,7 +99,6 @@ export function engineConfigToml(config: EngineConfig): string {
       seeds: config.p2p.seeds.join(","),
       private_peer_ids: config.p2p.privateIds.join(","),
       max_num_inbound_peers: config.p2p.inboundMax,
-      max_num_outbound_peers: config.p2p.outboundMax,
       send_rate: PEER_RATE_BYTES,
       recv_rate: PEER_RATE_BYTES,
     },
@@ -178,7 +176,7 @@ function isFastPace(blockTimeMs: number): boolean {
  * Voting power of a validator. CometBFT does not fetch blocks for one without which no two thirds are left, and computes that with a third of the
  * power in integers: with a power of 1 each of up to five counted as such, and had to catch up block by block.
  */
-export const VALIDATOR_POWER = 10;
+const VALIDATOR_POWER = 10;
 
 /** What CometBFT's genesis says of a chain. */
 type EngineGenesis = {

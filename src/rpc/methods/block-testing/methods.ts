@@ -22,7 +22,7 @@ import { SAMPLE } from "../example-values.ts";
 import { withdrawal } from "../params/call-arguments.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
 
-export const payloadAttributes = object(
+const payloadAttributes = object(
   "PayloadAttributes",
   {
     timestamp: quantityNumber,
@@ -38,14 +38,14 @@ export const payloadAttributes = object(
 type Attributes = typeof payloadAttributes extends ParamCodec<infer T> ? T : never;
 
 /** null is "fill the block from the pool", which differs from no transactions. */
-export const transactionList: ParamCodec<readonly Uint8Array[] | undefined> = {
+const transactionList: ParamCodec<readonly Uint8Array[] | undefined> = {
   schema: { oneOf: [{ type: "array", items: data.schema }, { type: "null" }] },
   takesNull: true,
   decode: (value, field) => (value === null ? undefined : array(data, "[]hexutil.Bytes").decode(value, field)),
 };
 
 /** The attributes of the block to build, what is left out being zero. */
-export function attributesOf(
+function attributesOf(
   { timestamp = 0, prevRandao, suggestedFeeRecipient, ...rest }: Attributes,
   transactions: readonly Uint8Array[] | undefined,
   extraData: Uint8Array | undefined,
@@ -61,7 +61,7 @@ export function attributesOf(
 }
 
 /** The envelope of an ExecutionPayloadV3, as `engine_getPayload` gives it. */
-export function payloadJson({ block, requests, value, sidecars }: BuiltPayload) {
+function payloadJson({ block, requests, value, sidecars }: BuiltPayload) {
   const { header, hash: blockHash, transactions, withdrawals } = block;
   const all = (part: "commitments" | "proofs" | "blobs") =>
     sidecars.flatMap((sidecar) => sidecar[part].map(bytesToHex));
@@ -111,7 +111,7 @@ export function payloadJson({ block, requests, value, sidecars }: BuiltPayload) 
  * @throws PayloadAttributesError, InvalidTransactionError of the first transaction that does not fit
  * @see execution-apis `src/testing/testing_buildBlockV1.yaml`
  */
-export const buildBlockV1 = defineMethod({
+const buildBlockV1 = defineMethod({
   name: "testing_buildBlockV1",
   params: {
     parentHash: hash,
@@ -147,7 +147,7 @@ export const buildBlockV1 = defineMethod({
  *
  * @throws as testing_buildBlockV1
  */
-export const commitBlockV1 = defineMethod({
+const commitBlockV1 = defineMethod({
   name: "testing_commitBlockV1",
   params: {
     attributes: payloadAttributes,

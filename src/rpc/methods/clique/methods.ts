@@ -30,7 +30,7 @@ type SnapshotModules = {
 const block = optional(blockNumberOrTag, "latest");
 
 /** `clique_getSnapshot`: the validators after a block and the votes about others. @throws UnknownBlockError, BlockPrunedError */
-export const getSnapshot = defineMethod({
+const getSnapshot = defineMethod({
   name: "clique_getSnapshot",
   params: { block },
   example: ["latest"],
@@ -39,7 +39,7 @@ export const getSnapshot = defineMethod({
 });
 
 /** `clique_getSnapshotAtHash`: validators and votes after the block with this hash. */
-export const getSnapshotAtHash = defineMethod({
+const getSnapshotAtHash = defineMethod({
   name: "clique_getSnapshotAtHash",
   params: { hash },
   example: [SAMPLE.hash],
@@ -48,7 +48,7 @@ export const getSnapshotAtHash = defineMethod({
 });
 
 /** `clique_getSigners`: the addresses of the validators after a block, ascending. */
-export const getSigners = defineMethod({
+const getSigners = defineMethod({
   name: "clique_getSigners",
   params: { block },
   example: ["latest"],
@@ -57,7 +57,7 @@ export const getSigners = defineMethod({
 });
 
 /** `clique_getSignersAtHash`: the validators after the block with this hash. */
-export const getSignersAtHash = defineMethod({
+const getSignersAtHash = defineMethod({
   name: "clique_getSignersAtHash",
   params: { hash },
   example: [SAMPLE.hash],
@@ -85,7 +85,7 @@ type SignerModules = {
 const HASH_CHARACTERS = 66;
 
 /** The bytes are no header and no block. */
-export class HeaderRlpError extends NodeError {
+class HeaderRlpError extends NodeError {
   readonly code = "CLIQUE_HEADER_RLP";
 }
 
@@ -104,7 +104,7 @@ const selectorOrRlp: ParamCodec<BlockSelector> = {
  *
  * @throws UnknownBlockError, HeaderRlpError
  */
-export const getSigner = defineMethod({
+const getSigner = defineMethod({
   name: "clique_getSigner",
   params: { block: selectorOrRlp },
   example: ["latest"],
@@ -132,7 +132,7 @@ function hashOfRlp(bytes: Uint8Array) {
 }
 
 /** `clique_proposals`: the votes this node casts, by candidate: true adds a validator, false drops one. */
-export const proposals = defineMethod({
+const proposals = defineMethod({
   name: "clique_proposals",
   params: {},
   result: json,
@@ -146,7 +146,7 @@ export const proposals = defineMethod({
  *
  * @throws UnknownPublicKeyError, WrongPublicKeyError, TooManyProposalsError
  */
-export const propose = defineMethod({
+const propose = defineMethod({
   name: "clique_propose",
   params: { account: address, authorize: boolean, publicKey: optional(data) },
   result: json,
@@ -156,7 +156,7 @@ export const propose = defineMethod({
 });
 
 /** `clique_discard`: casts no more votes about `account`; those in blocks stay. */
-export const discard = defineMethod({
+const discard = defineMethod({
   name: "clique_discard",
   params: { account: address },
   result: json,
@@ -170,7 +170,7 @@ export const discard = defineMethod({
  *
  * @throws UnknownBlockError, BlockPrunedError
  */
-export const parameters = defineMethod({
+const parameters = defineMethod({
   name: "clique_parameters",
   params: { block },
   example: ["latest"],
@@ -200,7 +200,7 @@ type ProposerModules = { readonly node: Pick<ValidatorVoting, "cliqueProposePara
  *
  * @throws ParameterRefusedError, TooManyParameterProposalsError
  */
-export const proposeParameter = defineMethod({
+const proposeParameter = defineMethod({
   name: "clique_proposeParameter",
   params: { name: string, value: jsonUnsigned },
   result: json,
@@ -215,7 +215,7 @@ export const proposeParameter = defineMethod({
  *
  * @throws ParameterRefusedError, TooManyParameterProposalsError
  */
-export const proposeFork = defineMethod({
+const proposeFork = defineMethod({
   name: "clique_proposeFork",
   params: { fork: string, time: jsonUnsigned },
   result: json,
@@ -225,7 +225,7 @@ export const proposeFork = defineMethod({
 });
 
 /** `clique_discardParameter`: casts no more votes about a rule or, by its field in genesis files (`osakaTime`), a fork; those in blocks stay. */
-export const discardParameter = defineMethod({
+const discardParameter = defineMethod({
   name: "clique_discardParameter",
   params: { name: string },
   result: json,
@@ -238,7 +238,7 @@ export const discardParameter = defineMethod({
  * `clique_status`: who proposed the 64 blocks before the head, and how many percent of them were made by the validator whose turn it was:
  * those committed in the first round.
  */
-export const status = defineMethod({
+const status = defineMethod({
   name: "clique_status",
   params: {},
   result: json,
@@ -264,7 +264,7 @@ export class NoSignaturesError extends NodeError {
  *
  * @throws UnknownBlockError, NoSignaturesError on the solo engine, EngineRpcError where CometBFT no longer has the height
  */
-export const getLightBlock = defineMethod({
+const getLightBlock = defineMethod({
   name: "clique_getLightBlock",
   params: { block: optional(blockNumberOrTag, "latest") },
   example: ["0x1"],

@@ -7,7 +7,7 @@ import { InvalidParamsError } from "../../transport/errors.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
 
 /** No value has this key. The message is that of the store geth used. */
-export class NoValueError extends NodeError {
+class NoValueError extends NodeError {
   readonly code = "DAPP_DB_NO_VALUE";
   constructor() {
     super("leveldb: not found");
@@ -15,7 +15,7 @@ export class NoValueError extends NodeError {
 }
 
 /** @throws NoValueError, InvalidParamsError */
-export function readValue(node: Pick<DappStore, "getValue">, database: string, key: string): MaybePromise<Uint8Array> {
+function readValue(node: Pick<DappStore, "getValue">, database: string, key: string): MaybePromise<Uint8Array> {
   assertNamed(database, key);
   return andThen(node.getValue({ database, key }), (value) => {
     if (value === undefined) throw new NoValueError();
@@ -24,13 +24,13 @@ export function readValue(node: Pick<DappStore, "getValue">, database: string, k
 }
 
 /** @throws InvalidParamsError */
-export function assertNamed(database: string, key: string): void {
+function assertNamed(database: string, key: string): void {
   if (database === "") throw new InvalidParamsError("Database cannot be blank", "database");
   if (key === "") throw new InvalidParamsError("Key cannot be blank", "key");
 }
 
 /** `db_putString`: stores a text; false when a limit (`db.*` settings) is exceeded. */
-export const putString = defineMethod({
+const putString = defineMethod({
   name: "db_putString",
   params: { database: string, key: string, value: string },
   result: boolean,
@@ -42,7 +42,7 @@ export const putString = defineMethod({
 });
 
 /** `db_getString`: the value as text; bytes that are not UTF-8 come as U+FFFD. @throws NoValueError */
-export const getString = defineMethod({
+const getString = defineMethod({
   name: "db_getString",
   params: { database: string, key: string },
   example: ["notes", "greeting"],
@@ -52,7 +52,7 @@ export const getString = defineMethod({
 });
 
 /** `db_putHex`: stores bytes, under the same keys as `db_putString`; false when a limit is exceeded. */
-export const putHex = defineMethod({
+const putHex = defineMethod({
   name: "db_putHex",
   params: { database: string, key: string, value: data },
   result: boolean,
@@ -64,7 +64,7 @@ export const putHex = defineMethod({
 });
 
 /** `db_getHex`: the value as bytes. @throws NoValueError */
-export const getHex = defineMethod({
+const getHex = defineMethod({
   name: "db_getHex",
   params: { database: string, key: string },
   example: ["notes", "greeting"],

@@ -63,7 +63,7 @@ import { debugSubscriptions } from "./trace-chain.ts";
 import { traceCall, traceCallMany, traceTransaction } from "./trace-transactions.ts";
 
 /** Methods about the process rather than the chain. */
-export const RUNTIME_METHODS: readonly Method<ServingPorts>[] = [
+const RUNTIME_METHODS: readonly Method<ServingPorts>[] = [
   memStats,
   gcStats,
   freeOsMemory,

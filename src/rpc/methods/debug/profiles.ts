@@ -10,7 +10,7 @@ type Modules = {
  * A method that records for `seconds` and writes a new file below the home's debug folder.
  * @throws DebugError where it is recorded already, FileNameError, AdminError
  */
-export function recordMethod(name: string, kind: RecordingKind): Method<Modules> {
+function recordMethod(name: string, kind: RecordingKind): Method<Modules> {
   return defineMethod({
     name,
     params: { file: string, seconds: lenientInteger },
@@ -24,7 +24,7 @@ export function recordMethod(name: string, kind: RecordingKind): Method<Modules>
 }
 
 /** A method that begins to record. @throws as `recordMethod` */
-export function startMethod(name: string, kind: RecordingKind): Method<Modules> {
+function startMethod(name: string, kind: RecordingKind): Method<Modules> {
   return defineMethod({
     name,
     params: { file: string },
@@ -38,7 +38,7 @@ export function startMethod(name: string, kind: RecordingKind): Method<Modules> 
 }
 
 /** A method that ends the recording and writes its file. @throws DebugError where nothing is recorded */
-export function stopMethod(name: string, kind: RecordingKind): Method<Modules> {
+function stopMethod(name: string, kind: RecordingKind): Method<Modules> {
   return defineMethod({
     name,
     params: {},

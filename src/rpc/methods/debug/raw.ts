@@ -20,7 +20,7 @@ import type { JsonSessions, Sessions } from "../sessions.ts";
 import { assertBlock } from "./database.ts";
 
 /** `debug_getRaw*` ignore `requireCanonical`, as geth does. */
-export function rawSelector(block: BlockSelector): BlockSelector {
+function rawSelector(block: BlockSelector): BlockSelector {
   return typeof block === "object" ? byHash(block.blockHash) : block;
 }
 
@@ -28,7 +28,7 @@ export function rawSelector(block: BlockSelector): BlockSelector {
  * An unknown number is no error for `debug_getRaw*`, an unknown hash is.
  * @throws UnknownBlockError with geth's text, which prints the hash as a Go byte list
  */
-export function assertNotByHash(block: BlockSelector, what: "block" | "header"): void {
+function assertNotByHash(block: BlockSelector, what: "block" | "header"): void {
   if (typeof block !== "object") return;
   throw new UnknownBlockError(`${what} #[${hashToBytes(block.blockHash).join(" ")}] not found`);
 }

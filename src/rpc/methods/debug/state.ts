@@ -15,7 +15,7 @@ import type { JsonSessions } from "../sessions.ts";
 import { DebugError } from "./database.ts";
 
 /** The most accounts of one answer, in geth as well. */
-export const DUMP_ACCOUNTS_MAX = 256;
+const DUMP_ACCOUNTS_MAX = 256;
 
 /** geth's JSON of a dump, in steps: keys sorted, hashes of the top without prefix. */
 export function* dumpTextInSteps({

@@ -30,7 +30,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 };
 
 /** A span of time as Go writes it (`5s`, `300ms`, `1m30s`), in milliseconds. */
-export const goDuration: ParamCodec<number> = {
+const goDuration: ParamCodec<number> = {
   decode(value, field) {
     if (typeof value !== "string") throw typeFault(jsonKind(value), "string", field);
     const parts = [...value.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g)];

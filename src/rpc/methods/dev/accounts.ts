@@ -57,7 +57,7 @@ export type TokenModules = DevModules & {
 };
 
 /** A function of a token that reads one word, such as `balanceOf(address)`. */
-export type TokenRead = {
+type TokenRead = {
   readonly token: Address;
   readonly signature: string;
   readonly accounts: readonly Address[];
@@ -72,7 +72,7 @@ const FUNDS = 1n << 128n;
  *
  * @throws DevControlError when no slot alone decides the result, as in tokens that compute balances
  */
-export async function writeTokenWord(
+async function writeTokenWord(
   { token, signature, accounts }: TokenRead,
   value: bigint,
   { execution, dev }: TokenModules,

@@ -6,7 +6,7 @@ import { SAMPLE } from "../example-values.ts";
 import { ADDRESS, listOf, mapOf, orNull, shape } from "../json/schemas.ts";
 
 /** What one call asks about contracts. */
-export const KNOWN_CONTRACT_LIMITS = {
+const KNOWN_CONTRACT_LIMITS = {
   /** Addresses: a page of a list names some fifty. Each answer has an ABI of some 20 KB. */
   addressesMax: 100,
   /** With sources, which have up to megabytes each. */

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
+import { CONTRACT, createTestModules, TOPIC } from "../../../../test/support/rpc/test-chain.ts";
+import { TestConnection } from "../../../../test/support/rpc/test-events.ts";
+import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
-import { CONTRACT, createTestModules, TOPIC } from "../../testing/test-chain.ts";
-import { TestConnection } from "../../testing/test-events.ts";
+import { jsonString } from "../../transport/codec.ts";
 import type { FilterOptions } from "../filters/filters.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import {
@@ -200,6 +201,18 @@ test("20,000 filters nobody polls leave nothing behind", async () => {
   modules.sessions.filters.close();
 });
 
+test("whole pending transactions are written in slices, however many there are and however often they are asked for", async () => {
+  // Each look at the clock is a slice.
+  const modules = createTestModules({ timers: new ManualTimers({ msPerLook: 10 }) });
+  const { filters } = modules.sessions;
+  const id = filters.addPending(true);
+  const [first] = modules.pooled;
+  await modules.emitter.pending(Array(100).fill(first));
+  const polled = filters.changes(id);
+  assert.ok(polled instanceof Promise);
+  assert.equal(JSON.parse(jsonString(await polled)).length, 100);
+});
+
 test("a full table gives up the filter nobody has polled for longest, but none that is in use", async () => {
   const modules = setup({ max: 3, maxPerConnection: 2 });
   const polled = await newBlockFilter.call(modules);
@@ -211,6 +224,22 @@ test("a full table gives up the filter nobody has polled for longest, but none t
   await newBlockFilter.call(modules);
   assert.deepEqual(await changes(modules, polled), []);
   await assert.rejects(changes(modules, left), { code: "RPC_FILTER_NOT_FOUND" });
+});
+
+test("one address that polls all filters there may be keeps others from none", () => {
+  const { filters } = setup({ max: 4, termsMax: 4 }).sessions;
+  const from = (remoteAddress: string) => ({
+    connection: undefined,
+    source: { remoteAddress, apiKey: undefined, certified: undefined },
+  });
+  const [greedy, honest] = [from("10.0.0.1"), from("10.0.0.2")];
+  for (let i = 0; i < 4; i++) filters.addPending(false, greedy);
+  assert.throws(() => filters.addPending(false, greedy), { code: "RPC_TOO_MANY" });
+  const id = filters.addPending(false, honest);
+  filters.addPending(false, honest);
+  assert.throws(() => filters.addPending(false, honest), { code: "RPC_TOO_MANY" });
+  filters.remove(id);
+  filters.addPending(false, honest);
 });
 
 test("all log filters together hold a bounded number of addresses and topics", async () => {

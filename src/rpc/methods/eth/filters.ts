@@ -28,7 +28,7 @@ import type { RpcSettings } from "../rpc-ports.ts";
 import type { Sessions } from "../sessions.ts";
 
 /** null is an id that no filter has, as Go decodes it. */
-export const filterId: ParamCodec<string> = {
+const filterId: ParamCodec<string> = {
   ...schemaOf(string),
   decode(value) {
     if (typeof value === "string") return value;
@@ -63,7 +63,7 @@ export const getLogs = defineMethod({
 });
 
 /** What `eth_getLogs` answers, for others that answer the same. */
-export function searchLogs(
+function searchLogs(
   criteria: LogCriteria,
   { chain, settings }: LogModules,
   cancel: CancelToken,
@@ -115,10 +115,10 @@ export const newFilter = defineMethod({
       sessions: Pick<Sessions, "filters">;
       settings: Pick<RpcSettings, "logLimits">;
     },
-    { connection },
+    context,
   ) {
     assertTermCount(criteria, settings.logLimits.termsMax);
-    return sessions.filters.addLogs(criteria, connection);
+    return sessions.filters.addLogs(criteria, context);
   },
 });
 
@@ -127,8 +127,8 @@ export const newBlockFilter = defineMethod({
   name: "eth_newBlockFilter",
   params: {},
   result: string,
-  handle: (_params, { sessions }: { sessions: Pick<Sessions, "filters"> }, { connection }) =>
-    sessions.filters.addBlocks(connection),
+  handle: (_params, { sessions }: { sessions: Pick<Sessions, "filters"> }, context) =>
+    sessions.filters.addBlocks(context),
 });
 
 /**
@@ -142,8 +142,8 @@ export const newPendingTransactionFilter = defineMethod({
   params: { isFull: optional(boolean, false) },
   example: [true],
   result: string,
-  handle: ({ isFull }, { sessions }: { sessions: Pick<Sessions, "filters"> }, { connection }) =>
-    sessions.filters.addPending(isFull, connection),
+  handle: ({ isFull }, { sessions }: { sessions: Pick<Sessions, "filters"> }, context) =>
+    sessions.filters.addPending(isFull, context),
 });
 
 /** `eth_getFilterChanges`: what occurred since the last call. @throws FilterNotFoundError */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { BOB, CONTRACT, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
 import { hashFromBigint, ZERO_HASH } from "../../../primitives/hash.ts";
-import { BOB, CONTRACT, createTestModules } from "../../testing/test-chain.ts";
 import { getStorageValues } from "./state.ts";
 
 const modules = createTestModules();
@@ -36,4 +36,10 @@ test("eth_getStorageValues takes slots of exactly 32 bytes", async () => {
   await assert.rejects(getStorageValues.call(modules, [{ [BOB]: ["0x1"] }]), {
     details: { param: "slots" },
   });
+});
+
+test("eth_getStorageValues refuses too many slots before it decodes one", async () => {
+  // None of them is a hash: decoded first, that would be the fault.
+  const slots = { [CONTRACT]: Array(1_025).fill("no hash") };
+  await assert.rejects(getStorageValues.call(createTestModules(), [slots, "latest"]), { code: "RPC_LIMIT_EXCEEDED" });
 });

@@ -82,6 +82,10 @@ const slotsByAccount: ParamCodec<readonly (readonly [Address, readonly Hash[]])[
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       throw typeFault(jsonKind(value), "map[common.Address][]common.Hash");
     }
+    // Before any of them is decoded: a request has room for forty thousand.
+    const lists = Object.values(value as Readonly<Record<string, unknown>>);
+    const count = lists.reduce<number>((sum, list) => sum + (Array.isArray(list) ? list.length : 0), 0);
+    if (count > SLOTS_MAX) throw new LimitExceededError(`too many slots (max ${SLOTS_MAX})`);
     return Object.entries(value).map(([account, slots]) => [address.decode(account), slotList.decode(slots)]);
   },
 };
@@ -97,9 +101,7 @@ export const getStorageValues = defineMethod({
   example: [{ [SAMPLE.bob]: [SAMPLE.zero] }, "latest"],
   result: rawJsonOf(mapOf(listOf(HASH))),
   handle({ slots, block }, { chain }: { chain: Pick<ChainView, "storageValues"> }) {
-    const count = slots.reduce((sum, [, keys]) => sum + keys.length, 0);
-    if (count > SLOTS_MAX) throw new LimitExceededError(`too many slots (max ${SLOTS_MAX})`);
-    if (count === 0) throw new InvalidParamsError("empty request");
+    if (slots.every(([, keys]) => keys.length === 0)) throw new InvalidParamsError("empty request");
     return andThen(chain.storageValues({ slots, at: block }), (values) => {
       const members = slots.map(([account], i) => `"${account}":${plainListText(values[i]!.map(hashFromBigint))}`);
       return `{${members.join(",")}}`;

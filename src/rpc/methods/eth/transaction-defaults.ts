@@ -63,7 +63,7 @@ function assertSize(request: CallArguments): void {
 }
 
 /** A request in which nothing is missing that a transaction needs. */
-export type CompleteRequest = CallArguments & {
+type CompleteRequest = CallArguments & {
   readonly from: Address;
   readonly nonce: bigint;
   readonly gas: bigint;
@@ -71,7 +71,7 @@ export type CompleteRequest = CallArguments & {
 };
 
 /** The transaction fields of a complete request; its type follows from the fields that are there. */
-export function toFields(request: CompleteRequest): TransactionFields {
+function toFields(request: CompleteRequest): TransactionFields {
   const base = {
     nonce: request.nonce,
     gasLimit: request.gas,

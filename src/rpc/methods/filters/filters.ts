@@ -1,10 +1,14 @@
 import { LogFilter } from "../../../chain/logs/log-filter.ts";
 import type { Timer, Timers } from "../../../telemetry/timers.ts";
+import { inSlices } from "../../../threads/in-slices.ts";
 import { andThen, type MaybePromise } from "../../../threads/maybe-promise.ts";
+import type { SharedSlices } from "../../../threads/shared-slices.ts";
 import type { ChainView, FoundLogs, LogLimits } from "../../ports/chain-view.ts";
 import type { JsonText } from "../../transport/codec.ts";
-import type { Connection } from "../../transport/dispatch/context.ts";
+import type { CallContext, Connection } from "../../transport/dispatch/context.ts";
 import { FilterKindError, FilterNotFoundError, TooManyError } from "../../transport/errors.ts";
+import { EqualShares } from "../../transport/server/equal-shares.ts";
+import { listInSteps } from "../json/list-in-steps.ts";
 import { LogListWriter } from "../json/log-list.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { joinedJson, plainListText } from "../json/write.ts";
@@ -27,6 +31,8 @@ export type FilterOptions = {
 export type FilterModules = {
   readonly chain: Pick<ChainView, "head" | "blockHashes" | "logs" | "subscribe">;
   readonly timers: Pick<Timers, "now" | "every">;
+  /** For long answers. */
+  readonly slices: SharedSlices;
 };
 
 type Kind =
@@ -49,10 +55,15 @@ type Filter = Kind & {
   readonly id: string;
   /** undefined: made over HTTP */
   readonly owner: Owner | undefined;
+  /** Who made it. */
+  readonly address: string | undefined;
   polledMs: number;
   /** The poll under way, for which the next one waits. */
   poll: Promise<unknown> | undefined;
 };
+
+/** Who makes a filter. */
+type Maker = Pick<CallContext, "connection" | "source">;
 
 /** geth's numbers of the filter kinds, which its error names. */
 const KIND_NUMBERS = { logs: 1, pending: 4, blocks: 5 } as const;
@@ -75,7 +86,8 @@ export class Filters {
   readonly #owners = new WeakMap<Connection, Owner>();
   readonly #pending = new PendingRing();
   #pendingFilters = 0;
-  #terms = 0;
+  readonly #counts: EqualShares;
+  readonly #terms: EqualShares;
   readonly #removed = new RemovedLogs();
   readonly #stop: () => void;
   #sweeper: Timer | undefined;
@@ -83,6 +95,8 @@ export class Filters {
   constructor(options: FilterOptions, modules: FilterModules) {
     this.#options = options;
     this.#modules = modules;
+    this.#counts = new EqualShares(options.max);
+    this.#terms = new EqualShares(options.termsMax);
     this.#stop = modules.chain.subscribe({
       onPending: (transactions) => {
         if (this.#pendingFilters > 0) this.#pending.add(transactions);
@@ -102,23 +116,23 @@ export class Filters {
   }
 
   /** @throws InvalidParamsError, TooManyError */
-  addLogs(criteria: LogCriteria, connection?: Connection): MaybePromise<string> {
+  addLogs(criteria: LogCriteria, maker?: Maker): MaybePromise<string> {
     const range = resolveFutureRange(criteria);
     const filter = new LogFilter(criteria);
-    return andThen(this.#now(), (now) => this.#add({ kind: "logs", criteria, filter, range, ...now }, connection));
+    return andThen(this.#now(), (now) => this.#add({ kind: "logs", criteria, filter, range, ...now }, maker));
   }
 
   /** @throws TooManyError */
-  addBlocks(connection?: Connection): MaybePromise<string> {
-    return andThen(this.#now(), (now) => this.#add({ kind: "blocks", ...now }, connection));
+  addBlocks(maker?: Maker): MaybePromise<string> {
+    return andThen(this.#now(), (now) => this.#add({ kind: "blocks", ...now }, maker));
   }
 
   /**
    * @param isFull whole transactions instead of hashes
    * @throws TooManyError
    */
-  addPending(isFull: boolean, connection?: Connection): string {
-    return this.#add({ kind: "pending", isFull, next: this.#pending.end }, connection);
+  addPending(isFull: boolean, maker?: Maker): string {
+    return this.#add({ kind: "pending", isFull, next: this.#pending.end }, maker);
   }
 
   /**
@@ -156,7 +170,8 @@ export class Filters {
     if (filter === undefined) return false;
     this.#filters.delete(id);
     if (filter.owner !== undefined) filter.owner.filters--;
-    this.#terms -= termsOf(filter);
+    this.#counts.add(filter.address, -1);
+    this.#terms.add(filter.address, -termsOf(filter));
     if (filter.kind === "pending" && --this.#pendingFilters === 0) this.#pending.clear();
     if (this.#filters.size === 0) {
       this.#removed.clear();
@@ -178,18 +193,21 @@ export class Filters {
     this.#stop();
     this.#stopSweeping();
     this.#pendingFilters = 0;
-    this.#terms = 0;
+    this.#counts.clear();
+    this.#terms.clear();
     this.#filters.clear();
     this.#removed.clear();
     this.#pending.clear();
   }
 
-  #add(kind: Kind, connection: Connection | undefined): string {
+  #add(kind: Kind, { connection, source }: Maker = { connection: undefined }): string {
     this.sweep();
     const terms = termsOf(kind);
-    this.#makeRoom(terms);
+    const address = source?.remoteAddress;
+    this.#makeRoom(terms, address);
     const owner = connection && this.#ownerOf(connection);
-    this.#terms += terms;
+    this.#counts.add(address, 1);
+    this.#terms.add(address, terms);
     if (owner !== undefined) owner.filters++;
     const id = randomId();
     if (kind.kind === "pending") this.#pendingFilters++;
@@ -198,6 +216,7 @@ export class Filters {
       ...kind,
       id,
       owner,
+      address,
       polledMs: this.#modules.timers.now(),
       poll: undefined,
     });
@@ -205,13 +224,13 @@ export class Filters {
   }
 
   /**
-   * Evicts filters that were not polled for longest until one with so many terms fits.
+   * Evicts filters that were not polled for longest until one of `address` with so many terms fits.
    * @throws TooManyError when those left were all polled recently
    */
-  #makeRoom(terms: number): void {
+  #makeRoom(terms: number, address: string | undefined): void {
     const { max, termsMax } = this.#options;
-    const hasTooMany = () => this.#filters.size >= max;
-    const hasTooManyTerms = () => terms > 0 && this.#terms + terms > termsMax;
+    const hasTooMany = () => !this.#counts.mayTake(address, 1);
+    const hasTooManyTerms = () => terms > 0 && !this.#terms.mayTake(address, terms);
     for (const [id, filter] of terms > termsMax ? [] : this.#filters) {
       if (!hasTooMany() && !hasTooManyTerms()) return;
       if (this.#modules.timers.now() - filter.polledMs < YOUNG_MS) break;
@@ -313,11 +332,14 @@ export class Filters {
     });
   }
 
-  #readPending(filter: Filter & { kind: "pending" }): string {
+  #readPending(filter: Filter & { kind: "pending" }): MaybePromise<string> {
     const announced = this.#pending.since(filter.next);
     filter.next = this.#pending.end;
     if (!filter.isFull) return plainListText(announced.map(({ tx }) => tx.hash));
-    return `[${announced.map(({ tx, sender }) => transactionText(tx, sender)).join(",")}]`;
+    return inSlices(
+      listInSteps(announced, ({ tx, sender }) => transactionText(tx, sender)),
+      this.#modules.slices,
+    );
   }
 }
 

@@ -32,7 +32,7 @@ export function shape(title: string, members: Members, optional: Members = {}): 
 
 export const ACCESS_LIST = listOf(shape("AccessListEntry", { address: ADDRESS, storageKeys: listOf(HASH) }));
 
-export const AUTHORIZATION = shape("SignedAuthorization", {
+const AUTHORIZATION = shape("SignedAuthorization", {
   chainId: QUANTITY,
   address: ADDRESS,
   nonce: QUANTITY,
@@ -42,7 +42,7 @@ export const AUTHORIZATION = shape("SignedAuthorization", {
 });
 
 /** What transactions of all types have. */
-export const PAYLOAD: Members = {
+const PAYLOAD: Members = {
   hash: HASH,
   type: QUANTITY,
   nonce: QUANTITY,
@@ -56,7 +56,7 @@ export const PAYLOAD: Members = {
 };
 
 /** What transactions of some types have. */
-export const TYPED_PAYLOAD: Members = {
+const TYPED_PAYLOAD: Members = {
   chainId: QUANTITY,
   yParity: QUANTITY,
   accessList: ACCESS_LIST,
@@ -93,7 +93,7 @@ export const SIGNED_TRANSACTION = shape("SignedTransaction", {
   ),
 });
 
-export const HEADER_MEMBERS: Members = {
+const HEADER_MEMBERS: Members = {
   number: QUANTITY,
   hash: orNull(HASH),
   parentHash: HASH,
@@ -113,7 +113,7 @@ export const HEADER_MEMBERS: Members = {
 };
 
 /** What headers have from some hard fork on, and `totalDifficulty` by setting. */
-export const FORK_MEMBERS: Members = {
+const FORK_MEMBERS: Members = {
   baseFeePerGas: QUANTITY,
   withdrawalsRoot: HASH,
   blobGasUsed: QUANTITY,
@@ -125,7 +125,7 @@ export const FORK_MEMBERS: Members = {
 
 export const HEADER = shape("Header", HEADER_MEMBERS, FORK_MEMBERS);
 
-export const WITHDRAWAL = shape("Withdrawal", {
+const WITHDRAWAL = shape("Withdrawal", {
   index: QUANTITY,
   validatorIndex: QUANTITY,
   address: ADDRESS,

@@ -28,7 +28,7 @@ export class NoCheckpointOracleError extends NodeError {
 }
 
 /** 64 hex digits with or without `0x`, or an enode URL. */
-export const clientId: ParamCodec<ClientId> = {
+const clientId: ParamCodec<ClientId> = {
   schema: { title: "client id", type: "string" },
   decode(value, field) {
     if (typeof value !== "string") throw typeFault(jsonKind(value), "enode.ID", field);
@@ -42,7 +42,7 @@ const INT64_MAX = 2n ** 63n - 1n;
 const INT64 = /^-?(?:0[xX][0-9a-fA-F]{1,16}|[0-9]{1,19})$/;
 
 /** A whole number of 64 bits with its sign: a JSON number up to 2^53 − 1, or a text in hex or decimal. */
-export const int64: ParamCodec<bigint> = {
+const int64: ParamCodec<bigint> = {
   schema: { title: "int64", oneOf: [{ type: "integer" }, { type: "string" }] },
   decode(value, field) {
     if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);
@@ -70,7 +70,7 @@ export const clientParameters: ParamCodec<ClientParameters> = {
 };
 
 /** Clients by id; `{}` marks the first one that did not fit. Balances are JSON numbers of up to 63 bits. */
-export const clientInfos: ResultCodec<readonly (readonly [ClientId, ClientInfo | undefined])[]> = {
+const clientInfos: ResultCodec<readonly (readonly [ClientId, ClientInfo | undefined])[]> = {
   schema: { title: "clients by id", type: "object" },
   encode: (entries) => `{${entries.map(([id, info]) => `"${id}":${info ? infoJson(info) : "{}"}`).join(",")}}`,
 };

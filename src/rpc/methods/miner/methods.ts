@@ -7,7 +7,7 @@ import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
 
 /** Rewards of the zero address would be lost. */
-export class InvalidEtherbaseError extends NodeError {
+class InvalidEtherbaseError extends NodeError {
   readonly code = "MINER_INVALID_ETHERBASE";
   constructor() {
     super("invalid etherbase: the zero address");
@@ -15,7 +15,7 @@ export class InvalidEtherbaseError extends NodeError {
 }
 
 /** `miner_setEtherbase`: changes who receives the tips of blocks this node proposes, from the next block on and after a restart. */
-export const setEtherbase = defineMethod({
+const setEtherbase = defineMethod({
   name: "miner_setEtherbase",
   params: { account: address },
   result: boolean,
@@ -27,7 +27,7 @@ export const setEtherbase = defineMethod({
 });
 
 /** `miner_setGasPrice`: writes the lowest gas price the node accepts and proposes to `app.toml`; in force after a restart. */
-export const setGasPrice = defineMethod({
+const setGasPrice = defineMethod({
   name: "miner_setGasPrice",
   params: { gasPrice: quantity },
   result: boolean,
@@ -39,7 +39,7 @@ export const setGasPrice = defineMethod({
 // Methods of proof of work, which callers still know: none of them has an effect.
 
 /** A method that exists in name alone: there is no proof of work. */
-export class UnsupportedFunctionError extends NodeError {
+class UnsupportedFunctionError extends NodeError {
   readonly code = "MINER_UNSUPPORTED";
   constructor(name: string) {
     super(`unsupported rpc function: ${name}`, { name });
@@ -47,7 +47,7 @@ export class UnsupportedFunctionError extends NodeError {
 }
 
 /** `miner_getHashrate`: 0, nothing is hashed. */
-export const getHashrate = defineMethod({
+const getHashrate = defineMethod({
   name: "miner_getHashrate",
   params: {},
   result: jsonInteger,
@@ -56,7 +56,7 @@ export const getHashrate = defineMethod({
 });
 
 /** `miner_stop`: null; nothing happens, because there is no proof of work. */
-export const stop = defineMethod({
+const stop = defineMethod({
   name: "miner_stop",
   params: {},
   result: json,
@@ -65,7 +65,7 @@ export const stop = defineMethod({
 });
 
 /** `miner_setGasLimit`: false; the target is `consensus.gas-limit`. */
-export const setGasLimit = defineMethod({
+const setGasLimit = defineMethod({
   name: "miner_setGasLimit",
   params: { gasLimit: optional(json) },
   result: boolean,
@@ -74,10 +74,10 @@ export const setGasLimit = defineMethod({
 });
 
 /** `miner_setExtra`: an error, as on a node of Ethermint: there is no proof of work, and blocks name no one by extra data. @throws UnsupportedFunctionError */
-export const setExtra = unsupported("miner_setExtra");
+const setExtra = unsupported("miner_setExtra");
 
 /** `miner_start`: an error, as on a node of Ethermint: there is no proof of work to start. A dev chain stops and starts blocks by `evm_setAutomine`. @throws UnsupportedFunctionError */
-export const start = unsupported("miner_start");
+const start = unsupported("miner_start");
 
 function unsupported(name: string): Method<unknown> {
   return defineMethod({

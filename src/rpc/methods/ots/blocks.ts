@@ -51,7 +51,7 @@ export const hasCode = defineMethod({
 });
 
 /** A block number as JSON number, which Otterscan sends, or as QUANTITY or tag. The pending block counts as the newest. */
-export const otsBlockNumber: ParamCodec<Exclude<BlockNumberOrTag, "pending">> = {
+const otsBlockNumber: ParamCodec<Exclude<BlockNumberOrTag, "pending">> = {
   schema: blockNumberOrTag.schema ?? {},
   decode(value, field) {
     const block =
@@ -72,7 +72,7 @@ type BlockObject = Record<string, unknown> & { readonly transactions: readonly u
  * The block as `eth_getBlockByNumber` shows it, with the number of its transactions and without its bloom filter.
  * @param transactions texts of those to show
  */
-export function blockObject(
+function blockObject(
   executed: ExecutedBlock,
   transactions: readonly string[],
   { blockJson }: Pick<Sessions, "blockJson">,
@@ -83,7 +83,7 @@ export function blockObject(
 }
 
 /** `{block, issuance, totalFees}` of a block. */
-export function blockDetails(
+function blockDetails(
   executed: ExecutedBlock,
   { config }: Pick<ChainConstants, "config">,
   sessions: Pick<Sessions, "blockJson">,

@@ -38,7 +38,7 @@ export type CallAtDepth = {
 };
 
 /** The frames of a mined transaction, in the order they began, without those of precompiles; undefined for an unknown transaction. */
-export async function callsOf(
+async function callsOf(
   transactionHash: Hash,
   { chain, execution }: CallTreeModules,
 ): Promise<readonly CallAtDepth[] | undefined> {

@@ -57,7 +57,7 @@ const authorization = required(
   ["chainId", "address", "nonce", "yParity", "r", "s"],
 ) as ParamCodec<Authorization>;
 
-export const accessList: ParamCodec<AccessList> = array(accessListEntry, "types.AccessList");
+const accessList: ParamCodec<AccessList> = array(accessListEntry, "types.AccessList");
 
 const members = {
   from: address,

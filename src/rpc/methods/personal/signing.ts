@@ -21,7 +21,7 @@ import { callArguments } from "../params/call-arguments.ts";
 import type { HashSessions } from "../sessions.ts";
 
 /** @throws TransactionFieldsError when there is none: `personal` has no default account */
-export function senderOf<T>(from: T | undefined): T {
+function senderOf<T>(from: T | undefined): T {
   if (from === undefined) throw new TransactionFieldsError("sender not specified");
   return from;
 }
@@ -29,7 +29,7 @@ export function senderOf<T>(from: T | undefined): T {
 export type SigningKeys = { readonly keys: Pick<KeysPort, "sign" | "signWithPassphrase"> };
 
 /** With a passphrase the key is decrypted for this one signature; without, the account must be unlocked. */
-export function signWith(
+function signWith(
   { keys }: SigningKeys,
   account: Address,
   passphrase: string | undefined,

@@ -12,10 +12,7 @@ const OPEN_RPC_VERSION = "1.3.2";
 export type OpenRpcDocument = ReturnType<typeof openRpcDocument>;
 
 /** The OpenRPC document of `methods`, in order of their names. */
-export function openRpcDocument(
-  methods: readonly MethodInfo[],
-  info: { readonly title: string; readonly version: string },
-) {
+function openRpcDocument(methods: readonly MethodInfo[], info: { readonly title: string; readonly version: string }) {
   const sorted = [...methods].sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     openrpc: OPEN_RPC_VERSION,
@@ -41,7 +38,7 @@ export type DiscoverModules = {
 };
 
 /** `rpc_discover`: the OpenRPC document of the methods enabled where the caller came in. `GET /openrpc.json` answers the same. */
-export const discover = defineMethod({
+const discover = defineMethod({
   name: "rpc_discover",
   params: {},
   result: json,

@@ -9,7 +9,7 @@ import type { RpcPorts } from "../rpc-ports.ts";
 import { criteria, identity, messages, post, recipient } from "./message-codecs.ts";
 
 /** `shh_version`: version of the whisper protocol, a decimal number as text. */
-export const version = defineMethod({
+const version = defineMethod({
   name: "shh_version",
   params: {},
   result: string,
@@ -17,7 +17,7 @@ export const version = defineMethod({
 });
 
 /** `shh_newIdentity`: public key (65 bytes) of a new key pair, which stays in this node. */
-export const newIdentity = defineMethod({
+const newIdentity = defineMethod({
   name: "shh_newIdentity",
   params: {},
   result: identity,
@@ -26,7 +26,7 @@ export const newIdentity = defineMethod({
 });
 
 /** `shh_hasIdentity`: whether this node has the private key of an identity or group. */
-export const hasIdentity = defineMethod({
+const hasIdentity = defineMethod({
   name: "shh_hasIdentity",
   params: { identity },
   example: [SAMPLE.whisperIdentity],
@@ -39,7 +39,7 @@ export const hasIdentity = defineMethod({
  *
  * @throws UnknownIdentityError, WhisperLimitError
  */
-export const newGroup = defineMethod({
+const newGroup = defineMethod({
   name: "shh_newGroup",
   params: { from: optional(identity), members: optional(array(recipient), []) },
   result: identity,
@@ -53,7 +53,7 @@ export const newGroup = defineMethod({
  *
  * @throws WhisperLimitError
  */
-export const addToGroup = defineMethod({
+const addToGroup = defineMethod({
   name: "shh_addToGroup",
   params: { groupOrWho: string, who: optional(string) },
   result: boolean,
@@ -82,7 +82,7 @@ function publicKeyOf(text: string): Uint8Array | undefined {
  *
  * @throws UnknownIdentityError, WhisperLimitError
  */
-export const postMessage = defineMethod({
+const postMessage = defineMethod({
   name: "shh_post",
   params: { message: post },
   result: boolean,
@@ -98,7 +98,7 @@ type Modules<K extends keyof ShhPort> = { readonly shh: Pick<ShhPort, K> };
  *
  * @throws WhisperLimitError
  */
-export const newFilter = defineMethod({
+const newFilter = defineMethod({
   name: "shh_newFilter",
   params: { filter: criteria },
   example: [{ topics: ["0x68656c6c6f20776f726c64"] }],
@@ -107,7 +107,7 @@ export const newFilter = defineMethod({
 });
 
 /** `shh_uninstallFilter`: false when there is no filter of this id. */
-export const uninstallFilter = defineMethod({
+const uninstallFilter = defineMethod({
   name: "shh_uninstallFilter",
   params: { id: string },
   example: ["0x1"],
@@ -116,7 +116,7 @@ export const uninstallFilter = defineMethod({
 });
 
 /** `shh_getFilterChanges`: messages that came since the last poll; none when there is no filter of this id. */
-export const getFilterChanges = defineMethod({
+const getFilterChanges = defineMethod({
   name: "shh_getFilterChanges",
   params: { id: string },
   example: ["0x1"],
@@ -125,7 +125,7 @@ export const getFilterChanges = defineMethod({
 });
 
 /** `shh_getMessages`: every message that has not expired and that the filter lets through; `shh_getFilterChanges` does not return them again. */
-export const getMessages = defineMethod({
+const getMessages = defineMethod({
   name: "shh_getMessages",
   params: { id: string },
   example: ["0x1"],

@@ -1,9 +1,15 @@
 import type { CallContext, Connection } from "../../transport/dispatch/context.ts";
 import { NotificationsUnsupportedError, SubscriptionNotFoundError, TooManyError } from "../../transport/errors.ts";
+import { EqualShares } from "../../transport/server/equal-shares.ts";
 import { randomId } from "../filters/random-id.ts";
 import { Subscriber } from "./subscriber.ts";
 
-type Entry = { readonly subscriber: Subscriber; readonly stop: () => void };
+type Entry = {
+  readonly subscriber: Subscriber;
+  readonly stop: () => void;
+  /** Of who subscribed. */
+  readonly address: string | undefined;
+};
 
 export type SubscriptionsOptions = {
   readonly maxPerConnection: number;
@@ -17,15 +23,16 @@ export class Subscriptions {
   onOpen: () => void = () => {};
   readonly #options: SubscriptionsOptions;
   readonly #byConnection = new Map<Connection, Map<string, Entry>>();
-  #size = 0;
+  readonly #shares: EqualShares;
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
+    this.#shares = new EqualShares(options.max);
   }
 
   /** Of all connections. */
   get size(): number {
-    return this.#size;
+    return this.#shares.total;
   }
 
   /**
@@ -34,24 +41,25 @@ export class Subscriptions {
    * @throws NotificationsUnsupportedError, TooManyError
    */
   open(namespace: string, context: CallContext, start: (subscriber: Subscriber) => () => void): string {
-    const { connection } = context;
+    const { connection, source } = context;
+    const address = source?.remoteAddress;
     if (connection === undefined) throw new NotificationsUnsupportedError();
     const entries = this.#entriesOf(connection);
     const { max, maxPerConnection } = this.#options;
     if (entries.size >= maxPerConnection) {
       throw new TooManyError(`too many subscriptions: ${maxPerConnection}`);
     }
-    if (this.#size >= max) {
+    if (!this.#shares.mayTake(address, 1)) {
       throw new TooManyError(`too many subscriptions of all connections: ${max}`);
     }
     this.onOpen();
     const subscriber = new Subscriber(namespace, randomId(), connection);
-    const entry = { subscriber, stop: start(subscriber) };
+    const entry = { subscriber, stop: start(subscriber), address };
     // The caller was gone before its call was run.
     if (this.#byConnection.get(connection) !== entries) end(entry);
     else {
       entries.set(subscriber.id, entry);
-      this.#size++;
+      this.#shares.add(address, 1);
     }
     context.afterReply(() => subscriber.release());
     return subscriber.id;
@@ -63,7 +71,7 @@ export class Subscriptions {
     const entry = entries?.get(id);
     if (entry === undefined) throw new SubscriptionNotFoundError();
     entries!.delete(id);
-    this.#size--;
+    this.#shares.add(entry.address, -1);
     end(entry);
   }
 
@@ -74,8 +82,10 @@ export class Subscriptions {
     this.#byConnection.set(connection, entries);
     connection.onClose(() => {
       this.#byConnection.delete(connection);
-      this.#size -= entries.size;
-      for (const entry of entries.values()) end(entry);
+      for (const entry of entries.values()) {
+        this.#shares.add(entry.address, -1);
+        end(entry);
+      }
       entries.clear();
     });
     return entries;

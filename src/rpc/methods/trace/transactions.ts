@@ -33,7 +33,7 @@ const traceType: ParamCodec<ParityTraceType> = {
 export const traceTypes = array(traceType, "[]string");
 
 /** The flat list of frames, each with its position in the chain. */
-export const LOCALIZED: TraceRequest = { tracer: "parityTracer" };
+const LOCALIZED: TraceRequest = { tracer: "parityTracer" };
 
 /** `{output, stateDiff, trace, vmTrace}` with the parts asked for. */
 export function replayRequest(types: readonly ParityTraceType[]): TraceRequest & {

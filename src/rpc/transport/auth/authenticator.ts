@@ -14,7 +14,7 @@ export type Authentication =
   | { readonly kind: "throttled"; readonly retryAfterS: number };
 
 /** A request as far as authentication is concerned. */
-export type Presented = {
+type Presented = {
   readonly authorization: string | undefined;
   /** Path and query, as they came. */
   readonly url: string | undefined;

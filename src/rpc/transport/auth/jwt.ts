@@ -18,7 +18,7 @@ export type JwtClaims = {
 };
 
 /** Why a token is invalid. For counters only; the answer does not say it. */
-export type JwtFault = "length" | "form" | "algorithm" | "signature" | "claims" | "time";
+type JwtFault = "length" | "form" | "algorithm" | "signature" | "claims" | "time";
 
 export type JwtVerdict = { readonly claims: JwtClaims } | { readonly fault: JwtFault };
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../../../test/support/fast-check.ts";
+import { TEST_REGISTRY } from "../../../../test/support/rpc/test-methods.ts";
 import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
-import { TEST_REGISTRY } from "../../testing/test-methods.ts";
 import { type Credential, OWNER } from "../auth/credential.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../limits.ts";
 import { MemoryBudget } from "../memory-budget.ts";
@@ -210,6 +210,34 @@ test("a bug in a handler is -32603 without details, and reported", async () => {
   const { error } = await answerJson(call(1, "test_crash"), { observer });
   assert.deepEqual(error, { code: -32603, message: "method handler crashed" });
   assert.deepEqual(crashes, ["test_crash"]);
+});
+
+test("text of any depth, cut or whole, is an error on every transport and nothing is thrown", async () => {
+  for (const transport of ["http", "ws", "ipc"] as const) {
+    for (const open of ["[", '{"a":', '[{"a":', '{"jsonrpc":"2.0","id":1,"method":"test_echo","params":[']) {
+      for (const depth of [100, 20_000, 400_000]) {
+        for (const prefix of ["", " ", "1 ", '"', "]", "[],"]) {
+          const code = JSON.parse((await answer(prefix + open.repeat(depth), { transport }))!).error.code;
+          assert.ok(code === -32600 || code === -32700, `${transport} ${prefix}${open} ${depth}: ${code}`);
+        }
+      }
+    }
+  }
+});
+
+test("a bug in what reads bodies is -32603, and reported, as one of a method", async () => {
+  const failures: unknown[] = [];
+  const observer: RpcObserver = {
+    ...SILENT_OBSERVER,
+    rejected() {
+      throw new RangeError("Maximum call stack size exceeded");
+    },
+    failed: (_method, fault) => void failures.push(fault),
+  };
+  for (const body of ["{", `"${"x".repeat(1 << 20)}`]) {
+    assert.equal(JSON.parse((await answer(body, { observer, transport: "ws" }))!).error.code, -32603);
+  }
+  assert.deepEqual(failures, ["internal", "internal"]);
 });
 
 test("a private method wants the credential unless the listener is open", async () => {

@@ -63,7 +63,7 @@ const NO_METHOD = "request";
 /** Shorter results are encoded in a millisecond. */
 const LARGE_TEXT_CHARS = 2 << 20;
 
-const OUTPUT_MEMORY = "too much memory in answers, try again later (json-rpc.output-memory-limit)";
+const OUTPUT_MEMORY = "too much memory in answers, try again later";
 
 /** The one place that knows JSON-RPC 2.0: messages, batches, limits, access, errors, counting. */
 export class Dispatcher<Modules> {
@@ -127,11 +127,21 @@ export class Dispatcher<Modules> {
    * Never throws or rejects; synchronous when all its handlers are.
    */
   dispatch(body: Buffer, context: RequestContext): Reply | undefined | Promise<Reply | undefined> {
-    if (body.length < LARGE_BODY_BYTES) return this.#run(body, context);
-    context.inputBytes = body.length;
-    return this.#readLarge(body, context).then((read) =>
-      context.isAborted ? undefined : this.#answerBody(read, context),
-    );
+    try {
+      if (body.length < LARGE_BODY_BYTES) return this.#run(body, context);
+      context.inputBytes = body.length;
+      return this.#readLarge(body, context)
+        .then((read) => (context.isAborted ? undefined : this.#answerBody(read, context)))
+        .catch((error) => this.#crashed(error));
+    } catch (error) {
+      return this.#crashed(error);
+    }
+  }
+
+  /** A bug in what reads bodies: as one of a method, it is no reason to stop the node, which a stranger's bytes could then do. */
+  #crashed(error: unknown): Reply {
+    this.#observer.failed(NO_METHOD, "internal", error);
+    return plainReply(answerParts(errorAnswer("null", error)));
   }
 
   /** One large body after the other, so that only one of them is text and value besides its bytes. */
@@ -183,8 +193,8 @@ export class Dispatcher<Modules> {
       const isParseError = !(error instanceof InvalidRequestError);
       this.#observer.rejected(context.transport, isParseError ? "parse" : "json");
       this.#observer.onCall?.(NO_METHOD, undefined, 0, undefined, isParseError ? new ParseError() : error);
-      // geth names the fault on connections, not over HTTP.
-      const text = context.transport === "http" ? undefined : jsonSyntaxError(body);
+      // geth names the fault on connections, not over HTTP. Depth is bounded where the scan came to its end alone.
+      const text = isParseError && context.transport !== "http" ? jsonSyntaxError(body) : undefined;
       const answer = errorAnswer("null", isParseError ? new ParseError(text) : error);
       return { ...plainReply(answerParts(answer)), isParseError };
     }

@@ -26,6 +26,11 @@ test("jsonSyntaxError uses the words of Go's encoding/json", () => {
   }
 });
 
+test("jsonSyntaxError looks at no text that is long", () => {
+  const body = Buffer.from(`["${"x".repeat(1 << 20)}"?`);
+  assert.equal(jsonSyntaxError(body), undefined);
+});
+
 test("jsonSyntaxError finds nothing in a text that only ends too early", () => {
   for (const text of ["{", '{"a"', "[1,", '"abc', "tru", "-"]) {
     assert.equal(jsonSyntaxError(Buffer.from(text)), undefined, text);

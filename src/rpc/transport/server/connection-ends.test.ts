@@ -1,4 +1,5 @@
 /** Every listener closes a connection whose other end falls silent, wherever that happens. */
+import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -7,9 +8,10 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { makeCertificate, NO_OPENSSL } from "../../../../test/support/certificates.ts";
+import { TEST_REGISTRY } from "../../../../test/support/rpc/test-methods.ts";
 import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
-import { TEST_REGISTRY } from "../../testing/test-methods.ts";
 import { SILENT_OBSERVER } from "../dispatch/observer.ts";
+import type { RpcLimits } from "../limits.ts";
 import { type RpcServer, startRpcServer } from "./server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-ends-"));
@@ -117,7 +119,7 @@ async function clientHello(): Promise<Buffer> {
 }
 
 /** A server and its connections that are open, by transport. */
-async function start(isTls: boolean) {
+async function start(isTls: boolean, limits: Partial<RpcLimits> = {}) {
   const counts = new Map<string, number>();
   let onCount = () => {};
   const observer = {
@@ -138,8 +140,8 @@ async function start(isTls: boolean) {
     {
       http: endpoint,
       ws: endpoint,
-      ...(isTls ? { tls } : { ipc: { path: join(folder, "node.ipc") } }),
-      limits: LIMITS,
+      ...(isTls ? { tls } : { ipc: { path: join(folder, `node-${open.length}.ipc`) } }),
+      limits: { ...LIMITS, ...limits },
     } as Parameters<typeof startRpcServer>[0],
     { registry: TEST_REGISTRY, modules: {}, timers: fatalTimers, observer },
   );
@@ -227,5 +229,28 @@ for (const isTls of [false, true]) {
         socket.destroy();
       });
     }
+  });
+}
+
+/** Of one listener. */
+const SMALL_LIMIT = 20;
+
+for (const isTls of [false, true]) {
+  test(`silent connections of one address, three times the limit, leave others served ${isTls ? "with" : "without"} TLS`, {
+    skip: isTls && NO_OPENSSL,
+    timeout: 30_000,
+  }, async () => {
+    const { urls, drained } = await start(isTls, { httpConnectionsMax: SMALL_LIMIT });
+    const { port } = new URL(urls.http!);
+    const silent: Socket[] = [];
+    for (let i = 0; i < 3 * SMALL_LIMIT; i++) silent.push((await opened(urls.http!, isTls)).resume());
+    const options = { host: "127.0.0.1", port: Number(port), localAddress: "127.0.0.2" };
+    const honest = isTls ? connectTls({ ...options, rejectUnauthorized: false }) : connect(options);
+    honest.end(post(call("test_echo", "hello")));
+    let answer = "";
+    for await (const chunk of honest) answer += chunk;
+    assert.match(answer, /^HTTP\/1\.1 200 [\s\S]*"result":"hello"/);
+    await Promise.all(silent.map(closes));
+    await drained();
   });
 }

@@ -1,5 +1,3 @@
-import { isIPv6 } from "node:net";
-
 /**
  * Connections by who holds them: an address, of IPv6 the network of 64 bits that one customer has. Where there are too many, each may hold an equal share of
  * the limit: one address, a proxy say, may hold all while nobody else comes.
@@ -52,8 +50,9 @@ export class ConnectionShares<Connection> {
 const GROUPS_OF_NETWORK = 4;
 const GROUPS = 8;
 
-function holderOf(address = "unknown"): string {
-  if (!isIPv6(address) || address.includes(".")) return address.replace(/^::ffff:/i, "");
+/** Whose an address is: of IPv6 the network of 64 bits that one customer has. */
+export function holderOf(address = "unknown"): string {
+  if (!address.includes(":") || address.includes(".")) return address.replace(/^::ffff:/i, "");
   const [before = "", after] = address.split("::");
   const groups = before.split(":");
   if (after !== undefined) groups.push(...Array(GROUPS - groups.length - after.split(":").length).fill("0"));

@@ -23,12 +23,12 @@ export type IpcOptions = {
 const PATH_BYTES_MAX = 103;
 
 /** The socket path does not fit the operating system's address structure. */
-export class IpcPathTooLongError extends NodeError {
+class IpcPathTooLongError extends NodeError {
   readonly code = "IPC_PATH_TOO_LONG";
 }
 
 /** Another process listens there. */
-export class IpcPathInUseError extends NodeError {
+class IpcPathInUseError extends NodeError {
   readonly code = "IPC_PATH_IN_USE";
 }
 

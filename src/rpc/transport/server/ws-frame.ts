@@ -7,7 +7,7 @@ const LENGTH_IN_16_BITS = 126;
 const LENGTH_IN_64_BITS = 127;
 
 /** Where a frame is in its message. */
-export type Fragment = { readonly isFirst: boolean; readonly isLast: boolean };
+type Fragment = { readonly isFirst: boolean; readonly isLast: boolean };
 
 const WHOLE_MESSAGE: Fragment = { isFirst: true, isLast: true };
 

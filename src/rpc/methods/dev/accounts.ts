@@ -68,7 +68,8 @@ type TokenRead = {
 const WORD = 32;
 const FUNDS = 1n << 128n;
 
-export const TOKEN_READ_LIMITS = {
+/** Of the search for the slot that a function of a token reads. */
+const TOKEN_READ_LIMITS = {
   /** Each slot that the read touches is tried by a call of its own: proxies of tokens touch some ten. */
   slotsMax: 64,
 } as const;

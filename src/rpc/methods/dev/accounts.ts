@@ -68,7 +68,7 @@ type TokenRead = {
 const WORD = 32;
 const FUNDS = 1n << 128n;
 
-export const TOKEN_READ_LIMITS = {
+const TOKEN_READ_LIMITS = {
   /** Each slot that the read touches is tried by a call of its own: proxies of tokens touch some ten. */
   slotsMax: 64,
 } as const;

@@ -110,6 +110,11 @@ test("estimateGas does not take a run that was aborted for one with too little g
   });
 });
 
-test("estimateGas takes its allowance from the real block, whatever gas limit is overridden", () => {
-  assert.equal(estimate("0x", {}, { blockOverrides: { gasLimit: 1n } }), 21_000n);
+test("estimateGas takes its allowance from the block with its overrides, but for plain transfers", () => {
+  const gasLimit = 20_000n;
+  assert.throws(() => estimate("0x5b00", {}, { blockOverrides: { gasLimit } }), {
+    code: "ESTIMATE_GAS_EXCEEDS_ALLOWANCE",
+    message: "gas required exceeds allowance (20000)",
+  });
+  assert.equal(estimate("0x", {}, { blockOverrides: { gasLimit } }), 21_000n);
 });

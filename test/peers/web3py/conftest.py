@@ -125,7 +125,8 @@ def block_with_txn(w3, mined):
     return w3.eth.get_block(mined["blockNumber"])
 
 
-@pytest.fixture(scope="session")
+# Before tests that leave transactions behind: theirs has to be alone in its block.
+@pytest.fixture(scope="session", autouse=True)
 def logged(w3, deployed):
     emitter = w3.eth.contract(address=deployed["emitter"]["contractAddress"], abi=EMITTER_CONTRACT_DATA["abi"])
     sent = emitter.functions.logDouble(which=9, arg0=12345, arg1=54321).transact(

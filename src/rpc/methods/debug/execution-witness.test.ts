@@ -28,6 +28,16 @@ test("debug_executionWitness writes headers, codes and nodes as geth does", asyn
   }
 });
 
+test("the headers of a witness begin with the oldest", () => {
+  const parent = { ...header, number: header.number - 1 };
+  const text = witnessText({ headers: [header, parent], codes: [], nodes: [] });
+  const { headers } = JSON.parse(text) as { headers: { number: string }[] };
+  assert.deepEqual(
+    headers.map(({ number }) => Number(number)),
+    [parent.number, header.number],
+  );
+});
+
 test("debug_executionWitness rejects genesis, unknown blocks and what is no block", async () => {
   const rejected = { code: "DEBUG_REJECTED" };
   await assert.rejects(executionWitness.call(modules, ["0x0"]), rejected);

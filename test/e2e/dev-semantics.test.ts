@@ -200,7 +200,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     what: "the same without",
-    why: "the estimate tells the reason",
+    why: "the estimate tells the reason; anvil sends with the gas limit of a block",
     run: (node) => fateOf(node, { from: A0, data: REVERTS }),
   },
   {

@@ -1,3 +1,4 @@
+import { NodeError } from "../../../errors.ts";
 import type { CallArguments } from "../../../execution/call/call-arguments.ts";
 import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { equalBytes } from "../../../primitives/bytes.ts";
@@ -141,7 +142,20 @@ async function sendUnlocked(request: CallArguments, modules: UnlockedSendModules
   // anvil sends from its first account where none is named.
   const from = request.from ?? (settings.isAnvil ? (await keys.accounts())[0] : undefined) ?? ZERO_ADDRESS;
   await keys.assertKnown({ address: from });
-  return sendSigned(request, from, modules, (digest) => keys.signTransaction({ address: from, digest }));
+  const filling = settings.isAnvil ? { ...modules, execution: { estimateGas: estimateOrLimit(modules) } } : modules;
+  return sendSigned(request, from, filling, (digest) => keys.signTransaction({ address: from, digest }));
+}
+
+/** anvil sends what reverts with the gas limit of the newest block, so that its receipt has status 0. */
+function estimateOrLimit({ chain, execution }: DefaultsModules): DefaultsModules["execution"]["estimateGas"] {
+  return async (input) => {
+    try {
+      return await execution.estimateGas(input);
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error;
+      return (await chain.head()).header.gasLimit;
+    }
+  };
 }
 
 /**

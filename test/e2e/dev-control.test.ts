@@ -167,6 +167,10 @@ for (const mode of ["anvil", "hardhat"] as const) {
       const allowance = { ...at, functionName: "allowance", args: [account, STRANGER] } as const;
       assert.equal(await client.readContract(allowance), 9n);
       await assert.rejects(control("anvil_dealERC20", STRANGER, account, "0x7b"));
+      // Counts down from the call data, and reads a slot each time: no token, and each of its slots would be tried by a call.
+      const reader = "0xf39f000000000000000000000000000000000000";
+      await control("anvil_setCode", reader, "0x6103e85b80545060019003806003575f5260205ff3");
+      await assert.rejects(control("anvil_dealERC20", STRANGER, reader, "0x7b"), /touches more than 64 storage slots/);
     });
 
     test("a state is dumped, the chain reset, and the state loaded again", async () => {

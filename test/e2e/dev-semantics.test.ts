@@ -68,12 +68,19 @@ function nodeAt(url: string, prefix: "anvil" | "hardhat"): Node {
   };
 }
 
+/** Requests, one after the other. */
+const RECEIPT_TRIES = 100;
+
 /** `mined`, `reverted` or `pending` for a hash; else the error. */
 async function fateOf(node: Node, tx: object): Promise<string> {
   const said = await node.say("eth_sendTransaction", tx);
   if (!/^0x[0-9a-f]{64}$/.test(said)) return said;
-  const receipt = await node.ask<{ readonly status: string } | null>("eth_getTransactionReceipt", said);
-  return receipt === null ? "pending" : receipt.status === "0x1" ? "mined" : "mined, status 0";
+  // anvil answers before the block is there.
+  for (let tries = 0; tries < RECEIPT_TRIES; tries++) {
+    const receipt = await node.ask<{ readonly status: string } | null>("eth_getTransactionReceipt", said);
+    if (receipt !== null) return receipt.status === "0x1" ? "mined" : "mined, status 0";
+  }
+  return "pending";
 }
 
 async function headTime(node: Node): Promise<number> {
@@ -325,10 +332,10 @@ const COLUMNS: readonly Column[] = [
         "--dev",
         "--home",
         join(folder, "home"),
-        "--port",
-        `${port}`,
-        "--log.level",
-        "error",
+        "--json-rpc.address",
+        `127.0.0.1:${port}`,
+        "--json-rpc.ws-address",
+        "127.0.0.1:0",
       ]),
   },
 ];
@@ -340,7 +347,8 @@ async function startOwn(argsOf: (port: number) => readonly string[]): Promise<St
     child.kill("SIGTERM");
     return exited;
   };
-  return answering(nodeAt(`http://127.0.0.1:${port}`, "anvil"), stop);
+  const ended = exited.then((code) => Promise.reject(new Error(`evmintd ended with ${code}`)));
+  return Promise.race([answering(nodeAt(`http://127.0.0.1:${port}`, "anvil"), stop), ended]);
 }
 
 /** What the node says to each scenario. */

@@ -7,6 +7,7 @@ import { credited, EMPTY_ACCOUNT } from "../../../state/account.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import { address, boolean, data } from "../../transport/codec.ts";
+import type { JsonSessions } from "../sessions.ts";
 import { bothNames, controlMethods, type DevModules, lenientNumber } from "./control-methods.ts";
 
 /** Sets the balance of an account, in wei. */
@@ -52,9 +53,10 @@ export const setStorageAt = controlMethods({
   },
 });
 
-export type TokenModules = DevModules & {
-  readonly execution: Pick<ExecutionPort, "call" | "createAccessList">;
-};
+export type TokenModules = DevModules &
+  JsonSessions & {
+    readonly execution: Pick<ExecutionPort, "call" | "createAccessList">;
+  };
 
 /** A function of a token that reads one word, such as `balanceOf(address)`. */
 type TokenRead = {
@@ -66,6 +68,12 @@ type TokenRead = {
 const WORD = 32;
 const FUNDS = 1n << 128n;
 
+/** Of the search for the slot that a function of a token reads. */
+const TOKEN_READ_LIMITS = {
+  /** Each slot that the read touches is tried by a call of its own: proxies of tokens touch some ten. */
+  slotsMax: 64,
+} as const;
+
 /**
  * Makes a function of a token return `value`: writes the storage slot that it reads. Which one that is, is found by trying: each slot
  * that the call touches is overridden for one call.
@@ -75,7 +83,7 @@ const FUNDS = 1n << 128n;
 async function writeTokenWord(
   { token, signature, accounts }: TokenRead,
   value: bigint,
-  { execution, dev }: TokenModules,
+  { execution, dev, sessions }: TokenModules,
 ): Promise<void> {
   const selector = keccak256(Buffer.from(signature)).subarray(0, 4);
   const words = accounts.map((account) => leftPad(addressToBytes(account), WORD));
@@ -88,7 +96,16 @@ async function writeTokenWord(
     overrides: { stateOverrides },
   });
   const slots = accessList.flatMap(({ address, storageKeys }) => storageKeys.map((slot) => ({ address, slot })));
+  const { slotsMax } = TOKEN_READ_LIMITS;
+  if (slots.length > slotsMax) {
+    throw new DevControlError(`${signature} of ${token} touches more than ${slotsMax} storage slots`, {
+      token,
+      signature,
+    });
+  }
   for (const { address, slot } of slots) {
+    // A call that is answered at once would leave no turn to anybody else.
+    await sessions.slices.json.next();
     if (!(await returnsWith(address, slot))) continue;
     await dev.edit({ edits: [{ address, storage: new Map([[slot, value]]) }] });
     return;

@@ -195,8 +195,8 @@ const REASONS: readonly Reason[] = [
       [ours, theirs].every((answer) => textOf(answer).startsWith("could not decode block: rlp: ")),
   },
   {
-    reason: "geth rejects types of later forks on older blocks, and every access list before Berlin",
-    holds: ({ theirs }) => textOf(theirs).includes("transaction type not supported"),
+    reason: "geth rejects types and fees of later forks on older blocks, and every access list before Berlin",
+    holds: ({ theirs }) => /transaction type not supported|not valid before London is active/.test(textOf(theirs)),
   },
   {
     reason: "a limit of time or size of one of them",
@@ -218,6 +218,10 @@ const REASONS: readonly Reason[] = [
     reason: "a nonce of 2^64 - 1, or a tip near 2^256",
     holds: ({ params, theirs }) =>
       has(params, /0xf{16,64}"/) && /nonce has max value|fee per gas higher/.test(textOf(theirs)),
+  },
+  {
+    reason: "geth moves blocks to its append-only files once a minute",
+    holds: ({ method, theirs }) => method === "debug_dbAncient" && theirs.error !== undefined,
   },
   {
     reason: "geth crashes",

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { checkLayers } from "./check-layers.ts";
 import { checkPaths } from "./check-paths.ts";
+import { countSettings } from "./check-settings.ts";
 import { checkSources } from "./check-sources.ts";
 import { stalePages } from "./reference/reference.ts";
 import { areRpcTypesFresh } from "./rpc-types.ts";
@@ -34,11 +35,16 @@ const dead = checkPaths();
 for (const reference of dead) console.error(reference);
 console.log(`references: ${dead.length === 0 ? "ok" : "failed"}`);
 
+const settings = countSettings();
+const isWithinCount = settings.count <= settings.allowed;
+const text = isWithinCount ? "ok" : `CHANGELOG.md allows ${settings.allowed}: say there why there are more`;
+console.log(`settings: ${settings.count}, ${text}`);
+
 const areTypesFresh = areRpcTypesFresh();
 console.log(`src/rpc/method-types.ts: ${areTypesFresh ? "ok" : "stale, run npm run docs"}`);
 
 const stale = stalePages();
 console.log(`docs/rpc, docs/reference: ${stale.length === 0 ? "ok" : `${stale.join(", ")} stale, run npm run docs`}`);
 
-const isSound = !failed && faults.length === 0 && breaches.length === 0 && dead.length === 0;
+const isSound = !failed && isWithinCount && faults.length === 0 && breaches.length === 0 && dead.length === 0;
 process.exit(isSound && stale.length === 0 && areTypesFresh ? 0 : 1);

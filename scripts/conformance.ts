@@ -5,6 +5,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ readonly run: Suite }>>> =
   "blockchain-tests": () => import("../test/conformance/blockchain-tests.ts"),
   fuzz: () => import("../test/fuzz/geth-evm.ts"),
   geth: () => import("../test/differential/run.ts"),
+  peers: () => import("../test/peers/run.ts"),
   "rpc-compat": () => import("../test/conformance/rpc-compat.ts"),
   "state-tests": () => import("../test/conformance/state-tests.ts"),
   "transaction-tests": () => import("../test/conformance/transaction-tests.ts"),

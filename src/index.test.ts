@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createPublicClient, createWalletClient, custom } from "viem";
+import { fakeContext } from "../test/support/cli/fake-context.ts";
 import { init } from "./cli/commands/init.ts";
-import { fakeContext } from "./cli/testing/fake-context.ts";
 import { createNode, type EvmintNode } from "./index.ts";
 
 const ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";

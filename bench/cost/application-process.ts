@@ -1,7 +1,7 @@
 /** The program of `application-under-audit.ts`: an application with a chain in memory, which an engine reaches at the socket that is named. */
 import { createAbciHandlers } from "../../src/consensus/cometbft/abci/handlers.ts";
 import { listenAbci } from "../../src/consensus/cometbft/abci/server.ts";
-import { openTestApplication } from "../../src/consensus/testing/test-application.ts";
+import { openTestApplication } from "../../test/support/consensus/test-application.ts";
 
 const { application } = openTestApplication();
 await listenAbci(

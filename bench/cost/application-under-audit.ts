@@ -4,9 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { requestFrame } from "../../src/consensus/cometbft/abci/frames.ts";
-import { AbciClient } from "../../src/consensus/cometbft/testing/abci-client.ts";
-import { blockOf } from "../../src/consensus/cometbft/testing/abci-requests.ts";
 import { encodeProposerData } from "../../src/consensus/consensus-data.ts";
+import { bigintToBytes, EMPTY_BYTES } from "../../src/primitives/bytes.ts";
+import { hashFromBigint } from "../../src/primitives/hash.ts";
+import { encodeRlp, type RlpItem } from "../../src/primitives/rlp.ts";
+import { AbciClient } from "../../test/support/consensus/cometbft/abci-client.ts";
+import { blockOf } from "../../test/support/consensus/cometbft/abci-requests.ts";
 import {
   CHAIN_ID,
   GAS_LIMIT,
@@ -14,10 +17,7 @@ import {
   PROPOSER,
   proposalOf,
   transferOf,
-} from "../../src/consensus/testing/test-application.ts";
-import { bigintToBytes, EMPTY_BYTES } from "../../src/primitives/bytes.ts";
-import { hashFromBigint } from "../../src/primitives/hash.ts";
-import { encodeRlp, type RlpItem } from "../../src/primitives/rlp.ts";
+} from "../../test/support/consensus/test-application.ts";
 import { type Cost, type Probed, startProbed } from "./node-under-audit.ts";
 
 const PROGRAM = fileURLToPath(new URL("application-process.ts", import.meta.url));

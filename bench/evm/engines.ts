@@ -1,12 +1,12 @@
 import type { Evm, ExecuteOptions } from "../../src/evm/evm.ts";
-import { testBlock, testMessage } from "../../src/evm/testing/environment.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { hashFromBigint } from "../../src/primitives/hash.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
 import type { StateReader } from "../../src/state/reader.ts";
-import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
+import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
+import { createMemoryState } from "../../test/support/state/memory-state.ts";
 import { call, type Peer } from "../support/peers.ts";
 import type { Program } from "./programs.ts";
 

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { type Abi, decodeAbiParameters, encodeDeployData, encodeFunctionData } from "viem";
 import { createAddress } from "../../src/evm/contract-creation.ts";
 import { createEvm } from "../../src/evm/engine.ts";
-import { testBlock, testMessage } from "../../src/evm/testing/environment.ts";
 import type { GenesisAccount } from "../../src/params/genesis-account.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
-import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
+import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
+import { createMemoryState } from "../../test/support/state/memory-state.ts";
 import type { Program } from "./programs.ts";
 
 const OWNER = `0x${"aa".repeat(20)}` as Address;

@@ -3,13 +3,13 @@
 import { HOT_GAS_PER_BYTE } from "../../src/compiled-contracts/compiled-modules.ts";
 import { ThreadedCompiler } from "../../src/compiled-contracts/threaded-compiler.ts";
 import { createEvm } from "../../src/evm/engine.ts";
-import { testBlock, testMessage } from "../../src/evm/testing/environment.ts";
 import type { Address } from "../../src/primitives/address.ts";
-import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
 import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
+import { createMemoryState } from "../../test/support/state/memory-state.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
 

@@ -259,10 +259,8 @@ async function stateSync(network: Network): Promise<readonly Row[]> {
       .slice(0, 2)
       .map(({ engineRpc }) => engineRpc)
       .join(),
-    "--cometbft.trust-height",
-    String(trusted.height),
-    "--cometbft.trust-hash",
-    trusted.hash,
+    "--cometbft.trust-block",
+    `${trusted.height}:${trusted.hash}`,
   ]);
   const begin = performance.now();
   joined.start();

@@ -9,12 +9,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addressFromPrivateKey } from "../../src/crypto/secp256k1.ts";
-import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { bigintToFixedBytes } from "../../src/primitives/bytes.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
 import { startEvmintd } from "../../test/support/evmintd.ts";
+import { devPrivateKeys } from "../../test/support/keystore/unlocked-signer.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
 const CHAIN_ID = 31_337n;

@@ -22,7 +22,7 @@ import { openBlockLog } from "../../src/storage/block-log.ts";
 import { openLogDirectory } from "../../src/storage/log-file.ts";
 import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { SharedSlices } from "../../src/threads/shared-slices.ts";
-import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
+import { createMemoryNodes } from "../../test/support/trie/memory-nodes.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { addressOf, createTransferChain, TOKEN, tokenSlot } from "./transfer-chain.ts";
 

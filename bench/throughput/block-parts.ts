@@ -12,7 +12,6 @@ import { deferNothing, deferOn } from "../../src/chain/store/background-work.ts"
 import type { BlockRecord } from "../../src/chain/store/block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { SoloEngine } from "../../src/consensus/solo/solo-engine.ts";
-import { withCalls } from "../../src/consensus/testing/test-application.ts";
 import { journalPool } from "../../src/mempool/journaled-pool.ts";
 import { Submissions } from "../../src/mempool/submission.ts";
 import type { Address } from "../../src/primitives/address.ts";
@@ -26,6 +25,7 @@ import { orderedTrieRoot } from "../../src/trie/ordered-trie-root.ts";
 import { encodeReceipt } from "../../src/types/receipt-codec.ts";
 import { decodePooledTransaction } from "../../src/types/transaction/decode.ts";
 import { recoverSender } from "../../src/types/transaction/sender.ts";
+import { withCalls } from "../../test/support/consensus/test-application.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { openBenchApplication, PROPOSER } from "./bench-application.ts";
 import { genesisText, senderKeys, signAll } from "./workload.ts";

@@ -1,6 +1,5 @@
 import { setTimeout } from "node:timers/promises";
 import { abciSocketPath } from "../../src/config/home.ts";
-import { AbciClient } from "../../src/consensus/cometbft/testing/abci-client.ts";
 import { BLOB_LENGTH, blobVersionedHash } from "../../src/crypto/kzg/blob.ts";
 import { CELLS_PER_BLOB } from "../../src/crypto/kzg/cells.ts";
 import { blobCommitment } from "../../src/crypto/kzg/commit.ts";
@@ -11,6 +10,7 @@ import { signTransaction } from "../../src/types/transaction/sign.ts";
 import type { BlobSidecar } from "../../src/types/transaction/transaction.ts";
 import { Network } from "../../test/network/network.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../../test/support/accounts.ts";
+import { AbciClient } from "../../test/support/consensus/cometbft/abci-client.ts";
 import { startHonestClient } from "../support/honest-client.ts";
 import { printTable, writeResult } from "../support/report.ts";
 

@@ -4,14 +4,14 @@
  */
 import { createEvm } from "../../src/evm/engine.ts";
 import { type Opcode, opcodesOf } from "../../src/evm/opcodes.ts";
-import { testBlock, testMessage } from "../../src/evm/testing/environment.ts";
 import type { Tracer } from "../../src/evm/tracer.ts";
 import type { Hardfork } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { bigintToFixedBytes } from "../../src/primitives/bytes.ts";
 import { hashFromBigint } from "../../src/primitives/hash.ts";
-import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
+import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
+import { createMemoryState } from "../../test/support/state/memory-state.ts";
 import { leastMs, onceMs } from "./cpu-time.ts";
 
 export type OpcodeProgram = {

@@ -2,10 +2,10 @@
 import { bls12_381 } from "@noble/curves/bls12-381.js";
 import { bn254 } from "@noble/curves/bn254.js";
 import { blobVersionedHash } from "../../src/crypto/kzg/blob.ts";
-import { precompileInputs } from "../../src/evm/precompiles/testing/inputs.ts";
 import { bigintToFixedBytes, concatBytes } from "../../src/primitives/bytes.ts";
 import { hashToBytes } from "../../src/primitives/hash.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
+import { precompileInputs } from "../../test/support/evm/precompiles/inputs.ts";
 import fc from "../../test/support/fast-check.ts";
 
 export type WorstInput = {

@@ -64,6 +64,7 @@ export async function bendChain(r: Recorder, { token }: World) {
   for (const prefix of ["hardhat", "anvil"]) await r.rejected(`${prefix}_setMinGasPrice`, "0x0");
   await each("hardhat_setPrevRandao anvil_setPrevRandao", HASH);
   await each("hardhat_setLoggingEnabled anvil_setLoggingEnabled", true);
+  await r.example("anvil_setChainId", 31337);
 
   await r.call("evm_mine");
   await r.example("anvil_rollback", 1);

@@ -198,7 +198,7 @@ export const ACTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
     "Use a tracer of [debug](../rpc/debug-traces.md) (`callTracer`, `prestateTracer`, …) or JavaScript with `result` and `fault`.",
   TRACE_NOT_TRACEABLE: "Check the hash, and ask for a block after the first.",
   TRACE_SCRIPT_FAILED: "Correct the script: the text has its error.",
-  TRACE_TIMEOUT: "Name a longer `timeout`, up to `json-rpc.trace-timeout-limit`.",
+  TRACE_TIMEOUT: "Name a longer `timeout`, up to 60 s.",
   TRACE_TOO_LARGE: "Leave out memory and storage, set `limit`, or use `callTracer`.",
   TRIE_NODE_MISSING: "Ask for a newer block, or an archive node.",
   TX_DEPLOYER_NOT_ALLOWED: "Ask those who run the network for the permission.",

@@ -24,10 +24,7 @@ export const NUMBERS: Readonly<Record<number, readonly [meaning: string, action:
     "Look for the stable code below; most are rules of transactions and the pool.",
   ],
   [-32001]: ["A private method without a credential.", "Send a token (`evmintd token`), or call over the IPC socket."],
-  [-32002]: [
-    "The calls of a request took longer than allowed together.",
-    "Ask for less, or raise `json-rpc.call-timeout`.",
-  ],
+  [-32002]: ["The calls of a request took longer than allowed together.", "Ask for less."],
   [-32004]: [
     "This chain cannot answer the method: the engine that it needs is not the one in use.",
     "Do without it; `docs/compliance.md` says which chains have it.",
@@ -94,7 +91,7 @@ export const CAUSES: Readonly<Partial<Record<ErrorCode, string>>> = {
   POOL_FUTURE_REPLACES_PENDING:
     "The pool is full, and a transaction after a nonce gap must not evict an executable one.",
   POOL_REPLACEMENT_UNDERPRICED:
-    "A transaction with this nonce is in the pool, and the new one does not raise both fees enough (`mempool.price-bump`).",
+    "A transaction with this nonce is in the pool, and the new one does not raise both fees enough (by a tenth).",
   TX_NONCE_MISMATCH_TOO_LOW: "The nonce was used already.",
   TX_NONCE_MISMATCH_TOO_HIGH: "The nonce is beyond the sender's next one, where a gap is not allowed.",
   TX_NONCE_IS_MAX: "The nonce is 2^64 - 1 (EIP-2681).",

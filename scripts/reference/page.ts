@@ -8,7 +8,7 @@ export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export function* sources(): Generator<readonly [path: string, text: string]> {
   const src = join(ROOT, "src");
   for (const path of readdirSync(src, { recursive: true, encoding: "utf8" }).sort()) {
-    const isSource = path.endsWith(".ts") && !path.includes(".test.") && !/(?:^|\/)testing\//.test(path);
+    const isSource = path.endsWith(".ts") && !path.includes(".test.");
     if (isSource) yield [path, readFileSync(join(src, path), "utf8")];
   }
 }

@@ -178,6 +178,7 @@ export const RPC_PAGES: readonly RpcPage[] = [
       /_metadata$/,
       "anvil_nodeInfo",
       /_setLoggingEnabled$/,
+      "anvil_setChainId",
     ],
   },
   {

@@ -83,6 +83,7 @@ export const MENU = [
       "docs/reference/metrics.md",
       "docs/reference/errors.md",
       "docs/compliance.md",
+      "docs/field-reports.md",
       "docs/glossary.md",
     ],
   ],

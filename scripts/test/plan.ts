@@ -97,11 +97,11 @@ const COMETBFT = /^test\/network\/(?!manual)[^/]+$/;
 
 /** Modules that tests run in processes of their own (test/support/test-program.ts). */
 export const PROGRAMS: readonly string[] = [
-  "src/cli/testing/run-fake-node.ts",
-  "src/cli/testing/run-main.ts",
-  "src/storage/testing/follow-rows.ts",
-  "src/storage/testing/lock-holder.ts",
-  "src/wasm/testing/compile-calls.ts",
+  "test/support/cli/run-fake-node.ts",
+  "test/support/cli/run-main.ts",
+  "test/support/storage/follow-rows.ts",
+  "test/support/storage/lock-holder.ts",
+  "test/support/wasm/compile-calls.ts",
   "test/crash/migration-victim.ts",
   "test/crash/writer.ts",
   "test/network/faults/sampler-program.ts",

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createTestModules } from "../rpc/testing/test-chain.ts";
+import { createTestModules } from "../../test/support/rpc/test-chain.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { createBlockInspection } from "./block-inspection.ts";
 

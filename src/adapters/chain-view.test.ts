@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { ALICE, createTestModules } from "../../test/support/rpc/test-chain.ts";
 import { blockNumber } from "../rpc/methods/eth/blocks.ts";
 import { call } from "../rpc/methods/eth/execute.ts";
 import { feeHistory } from "../rpc/methods/eth/fees.ts";
 import { getLogs } from "../rpc/methods/eth/filters.ts";
 import { getBalance } from "../rpc/methods/eth/state.ts";
-import { ALICE, createTestModules } from "../rpc/testing/test-chain.ts";
 import { inProcessContext } from "../rpc/transport/dispatch/context.ts";
 import { plainData } from "../threads/plain-data.ts";
 

@@ -52,6 +52,7 @@ export function createDevPort(
   return {
     settings: () => dev().settings,
     configure: (changes) => dev().configure(changes),
+    setChainId: ({ chainId }) => dev().setChainId(chainId),
     setNextBlock: (next) => dev().setNextBlock(next),
     increaseTime: ({ seconds }) => dev().increaseTime(seconds),
     setTime: ({ timestamp }) => dev().setTime(timestamp),

@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import fc from "../../test/support/fast-check.ts";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
+import { CountedSlices } from "../../test/support/threads/counted-slices.ts";
 import { BlockLogs, encodeBlockLogs } from "../chain/logs/block-logs.ts";
 import { LOG_CHUNK_BLOCKS, LogFilter, type LogSource } from "../chain/logs/log-filter.ts";
 import type { Address } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { type JsonText, jsonString } from "../rpc/transport/codec.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { SharedSlices } from "../threads/shared-slices.ts";
-import { CountedSlices } from "../threads/testing/counted-slices.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { findLogs } from "./log-search.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createTestModules } from "../rpc/testing/test-chain.ts";
+import { createTestModules } from "../../test/support/rpc/test-chain.ts";
 import { findBlock, resolveState } from "./resolve.ts";
 
 test("the block tag pending is refused with geth's texts where no block can be built", () => {

@@ -40,7 +40,7 @@ export function callLimitsOf({ jsonRpc, limits }: Pick<Config, "jsonRpc" | "limi
     returnBytesMax: calls.returnBytesMax,
     trace: {
       timeoutMs: calls.traceTimeoutMs,
-      timeoutMsMax: jsonRpc.traceTimeoutMsMax,
+      timeoutMsMax: calls.traceTimeoutMsMax,
       bytesMax: calls.traceBytesMax,
       scriptMemoryBytesMax: calls.traceScriptMemoryBytesMax,
     },

@@ -16,12 +16,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { HOSTILE_CONTENTS, HOSTILE_FILES } from "../../test/support/storage/hostile-files.ts";
+import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
 import { loadConfig } from "../config/load.ts";
 import { createNode } from "../index.ts";
 import { openChain } from "../node/chain/open-chain.ts";
-import { HOSTILE_CONTENTS, HOSTILE_FILES } from "../storage/testing/hostile-files.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { createBackup } from "./backup.ts";
 import { digestOf, readManifest } from "./manifest.ts";
 import { restoreBackup } from "./restore.ts";

@@ -15,7 +15,7 @@ describe("ExecutionThreads", () => {
     lost.length = 0;
     threads = new ExecutionThreads(
       {
-        entry: "calls/testing/misbehave.thread",
+        entry: "../test/support/calls/misbehave.thread",
         count: 1,
         waitingMax: 100,
         graceMs: 50,

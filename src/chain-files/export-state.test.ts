@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
 import { loadConfig } from "../config/load.ts";
 import { createNode } from "../index.ts";
 import { nodeOperations } from "../node/operations.ts";
-import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-export-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
 import { genesisHeader } from "../chain/genesis-block.ts";
 import { addressFromPrivateKey } from "../crypto/secp256k1.ts";
 import { allForksAtGenesis } from "../params/blob-schedule.ts";
 import { parseGenesis } from "../params/genesis.ts";
 import { bigintToFixedBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { headerHash } from "../types/header-codec.ts";

@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
 import { loadConfig } from "../config/load.ts";
 import { createNode } from "../index.ts";
 import { openChain } from "../node/chain/open-chain.ts";
 import { nodeOperations } from "../node/operations.ts";
 import { encodeRlp, encodeRlpListOf } from "../primitives/rlp.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { encodeHeader } from "../types/header-codec.ts";
 import { setAsideBlocks } from "./transfer-chain-file.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createMemoryNodes } from "../../test/support/trie/memory-nodes.ts";
 import type { Address } from "../primitives/address.ts";
 import { changesOfAlloc } from "../state/state-changes.ts";
 import { createStateTrie } from "../state/state-trie.ts";
-import { createMemoryNodes } from "../trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { createChainStateTrie } from "./chain-state-trie.ts";
 

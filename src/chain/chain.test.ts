@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { RandomChain, type RandomChainOptions } from "../../test/support/chain/random-chain.ts";
+import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
 import { InvariantError } from "../errors.ts";
 import { allForksAtGenesis } from "../params/blob-schedule.ts";
 import { createStateTrie } from "../state/state-trie.ts";
-import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { createChain } from "./chain.ts";
 import { deferNothing } from "./store/background-work.ts";
 import { createMemoryBlockStore } from "./store/open-block-store.ts";
-import { RandomChain, type RandomChainOptions } from "./testing/random-chain.ts";
 
 function chainOf(seed: number, options: RandomChainOptions = {}) {
   const store = createMemoryBlockStore({ defer: deferNothing, createTrie: createStateTrie });

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { makeHome } from "../../test/support/made-chain.ts";
+import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
 import { genesisPath } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
 import { openChain } from "../node/chain/open-chain.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { openGenesisDigest } from "./genesis-digest.ts";
 
 const HASH: Hash = hashFromBigint(7n);

@@ -109,19 +109,20 @@ function listeningLines(listeners: readonly Listener[]): string[] {
   });
 }
 
+/** Of a list of namespaces in one line; rpc_modules answers all of them. */
+const NAMESPACES_MAX = 8;
+
 function opensOf({ namespaces, needsToken }: Listener): string {
-  return `${namespaces.join(", ")}${needsToken && namespaces.length > 0 ? " (private methods: token)" : ""}`;
+  const more = namespaces.length - NAMESPACES_MAX;
+  const list = namespaces.slice(0, NAMESPACES_MAX).join(", ") + (more > 0 ? ` and ${more} more` : "");
+  return `${list}${needsToken && namespaces.length > 0 ? " (private methods: token)" : ""}`;
 }
 
 /** What a browser can open. */
-function pageLines({ explorer, docs }: Config, listeners: readonly Listener[]): string[][] {
+function pageLines({ explorer }: Config, listeners: readonly Listener[]): string[][] {
   const http = listeners.find(({ kind }) => kind === "http");
-  if (http === undefined) return [];
-  const rows = [
-    ...(explorer.enable ? [row("Explorer", `${http.url}/explorer/`)] : []),
-    ...(docs.enable ? [row("Docs", `${http.url}/docs/`)] : []),
-  ];
-  return rows.length === 0 ? [] : [["In a browser", ...rows]];
+  if (http === undefined || !explorer.enable) return [];
+  return [["In a browser", row("Explorer", `${http.url}/explorer/`), row("Docs", `${http.url}/docs/`)]];
 }
 
 /** What to type into a wallet; nothing when there is no HTTP to type. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
+import { fakeContext } from "../../test/support/cli/fake-context.ts";
 import { runCli } from "./program.ts";
-import { fakeContext } from "./testing/fake-context.ts";
 
 async function scriptFor(shell: string) {
   const { context, output } = fakeContext();

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fakeContext, fakeListener, fakeNode } from "../../test/support/cli/fake-context.ts";
+import { CONTROL_CHARACTERS } from "../../test/support/telemetry/control-characters.ts";
 import type { Config } from "../config/config.ts";
 import { loadConfig } from "../config/load.ts";
 import { escapeControlsInLines } from "../telemetry/escape-controls.ts";
-import { CONTROL_CHARACTERS } from "../telemetry/testing/control-characters.ts";
 import { renderBanner } from "./banner.ts";
 import { doctor } from "./doctor/doctor.ts";
 import type { System } from "./doctor/system.ts";
 import { describeError, describeWithStack } from "./errors.ts";
 import { runCli } from "./program.ts";
 import { createProgress } from "./progress.ts";
-import { fakeContext, fakeListener, fakeNode } from "./testing/fake-context.ts";
 
 /** Line feed and tab are our own in some of these; no path holds NUL. */
 const HOSTILE = CONTROL_CHARACTERS.filter((each) => !["\0", "\n", "\t"].includes(each));

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
+import { fakeContext } from "../../test/support/cli/fake-context.ts";
 import { runCli } from "./program.ts";
-import { fakeContext } from "./testing/fake-context.ts";
 
 const NODE = "http://me:hunter2@127.0.0.1:1/KEY";
 

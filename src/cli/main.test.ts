@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { testProgram } from "../../test/support/test-program.ts";
 import { clientVersion, packageVersion } from "../config/package.ts";
 
-const entry = testProgram(new URL("testing/run-main.ts", import.meta.url));
+const entry = testProgram(new URL("../../test/support/cli/run-main.ts", import.meta.url));
 
 function evmintd(args: string[], environment: Record<string, string> = {}) {
   return spawnSync(process.execPath, [...entry.execArgv, entry.file, ...args], {
@@ -36,7 +36,7 @@ test("clientVersion names client, version, system and runtime", () => {
   assert.match(clientVersion(), /^Evmint\/v\d+\.\d+\.\d+[^/]*\/[a-z0-9]+-[a-z0-9]+\/node\d+\.\d+\.\d+$/);
 });
 
-const fakeNode = testProgram(new URL("testing/run-fake-node.ts", import.meta.url));
+const fakeNode = testProgram(new URL("../../test/support/cli/run-fake-node.ts", import.meta.url));
 
 /** A dev node that does nothing, once its banner is out. */
 async function startFakeNode(mode: "stop" | "hang") {

@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, mock, test } from "node:test";
+import { fakeContext, fakeNode } from "../../test/support/cli/fake-context.ts";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
 import type { Config } from "../config/config.ts";
 import { DEV_FLAG_OPTIONS } from "../config/dev-flags.ts";
 import { renderGenesis } from "../config/genesis/genesis.ts";
@@ -14,10 +16,8 @@ import type { NodeOperations, RunningNode } from "../node/types.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../params/gas.ts";
 import { parseGenesis } from "../params/genesis.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import type { Timers } from "../telemetry/timers.ts";
 import { runCli } from "./program.ts";
-import { fakeContext, fakeNode } from "./testing/fake-context.ts";
 
 const alice = DEV_ACCOUNTS[0]!;
 

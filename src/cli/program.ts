@@ -117,7 +117,8 @@ function addNodeCommands({ program, context, load, invocation }: Cli): void {
   const start = withHome(program.command("start"))
     .option("--dev", "a dev chain: funded accounts, instant blocks")
     .option("-p, --port <number>", "HTTP on this port, WebSocket on the next")
-    .option("-q, --quiet", "print nothing but errors");
+    .option("-q, --quiet", "print nothing but errors")
+    .addOption(new Option("--accept-clock", "make blocks although the clock jumped far forward").hideHelp());
   const devOptions = withDevAliases(start, invocation);
   withSettings(devOptions, invocation)
     .description("run a node")
@@ -556,6 +557,7 @@ function configOf(flags: Flags, weaker: Settings, context: CliContext): LoadedCo
   return loadConfig({
     home: homeOf(flags, context),
     dev: flags["dev"] === true,
+    acceptsClock: flags["acceptClock"] === true,
     // The long name of a setting outranks its short one.
     flags: { ...weaker, ...Object.fromEntries([...aliasedSettings(flags), ...settings]) },
     environment: context.environment,

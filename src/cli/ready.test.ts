@@ -5,10 +5,10 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { fakeContext } from "../../test/support/cli/fake-context.ts";
 import { listenMetrics } from "../observe/metrics-listener.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
 import { runCli } from "./program.ts";
-import { fakeContext } from "./testing/fake-context.ts";
 
 const home = mkdtempSync(join(tmpdir(), "evmint-ready-"));
 after(() => rmSync(home, { recursive: true }));

@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { fakeContext } from "../../test/support/cli/fake-context.ts";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
 import { tokensPath } from "../config/home.ts";
 import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
 import { TokenFiles } from "../config/token-file.ts";
 import { type JwtClaims, verifyJwt } from "../rpc/transport/auth/jwt.ts";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { runCli } from "./program.ts";
-import { fakeContext } from "./testing/fake-context.ts";
 
 const home = mkdtempSync(join(tmpdir(), "evmint-token-"));
 createJwtSecret(home);

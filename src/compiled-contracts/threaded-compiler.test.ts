@@ -5,15 +5,15 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { assemble } from "../../bench/evm/programs.ts";
+import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
+import { createMemoryState } from "../../test/support/state/memory-state.ts";
+import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
 import { createEvm } from "../evm/engine.ts";
-import { testBlock, testMessage } from "../evm/testing/environment.ts";
 import type { Address } from "../primitives/address.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
-import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
-import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { ThreadedCompiler } from "./threaded-compiler.ts";
 
 const contract = `0x${"cc".repeat(20)}` as Address;

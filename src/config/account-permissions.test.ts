@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
+import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
 import { parseAddress } from "../primitives/address.ts";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
-import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { AccountPermissions } from "./account-permissions.ts";
 
 test("AccountPermissions reads its file again once a second of the node's clock is over", () => {

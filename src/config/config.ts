@@ -27,6 +27,8 @@ export type Config = {
   readonly home: string;
   /** A dev chain: unlocked accounts of a public phrase, every namespace open. */
   readonly dev: boolean;
+  /** This start makes blocks although the clock jumped far forward or is after 2099. */
+  readonly acceptsClock: boolean;
 };
 
 export type LoadedConfig = {

@@ -45,8 +45,6 @@ export const DEFAULTS = {
   rpcTxFeeWeiMax: 10n ** 18n,
   /** No cap on the range: an index answers a million blocks in a millisecond. What costs is results. */
   rpcLogsResultsMax: 10_000,
-  /** A trace holds up other calls. */
-  rpcTraceTimeoutMsMax: 60_000,
   /** A snapshot reads all of the state: only nodes that serve new ones need them. */
   snapshotInterval: 0,
   /** A million slots or two million accounts, for which restoring takes 1.2 or 2.8 GB; V8's heap has 2 to 4 GB by default. */

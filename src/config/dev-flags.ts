@@ -121,6 +121,10 @@ export const DEV_FLAGS = {
     description:
       "Least tip that eth_gasPrice and its like propose on a dev chain; transactions with a lower one are mined as well.",
   }),
+  batchAbove: option("batch-above", integer(0), DEFAULTS.batchAbove, {
+    description:
+      "Instant blocks have one transaction each while no more than so many are pending, else as many as fit. 0: always as many as fit.",
+  }),
   order: option("order", oneOf(BLOCK_ORDERS), "fees", {
     description: "Order of a dev chain's transactions in a block: fees, the highest tip first, or fifo, as they came.",
   }),

@@ -14,6 +14,8 @@ import type { Option, RawValue } from "./value-types.ts";
 export type ConfigSources = {
   readonly home: string;
   readonly dev: boolean;
+  /** As `Config` has it. */
+  readonly acceptsClock?: boolean;
   /** By key, without dashes in front. */
   readonly flags: Readonly<Record<string, string | true>>;
   /** What errors call the source of `flags` where these are no flags, and keys have no dashes: "settings of createNode". */
@@ -72,6 +74,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     limits: limitsWith(sources.limits),
     home: sources.home,
     dev: sources.dev,
+    acceptsClock: sources.acceptsClock ?? false,
   };
   return { config: Object.freeze(config), origins };
 }

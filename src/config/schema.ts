@@ -25,6 +25,7 @@ import {
   origins,
   retainedBlocks,
   text,
+  trustedBlock,
   unset,
 } from "./value-types.ts";
 
@@ -44,9 +45,6 @@ export const SCHEMA = {
       description:
         "Lowest gas price the node accepts and proposes. miner_setGasPrice writes it here; a flag outranks it.",
     }),
-    priceBumpPercent: option("mempool.price-bump", integer(1, 1000), MEMPOOL_DEFAULTS.priceBump, {
-      description: "Percent by which a replacement must raise both fees.",
-    }),
     accountSlots: option("mempool.account-slots", integer(1), MEMPOOL_DEFAULTS.accountSlots, {
       dev: DEFAULTS.poolAccountSlotsDev,
       description: "Most executable transactions of one account in the pool, and as many after a nonce gap.",
@@ -58,12 +56,6 @@ export const SCHEMA = {
     bytesMax: option("mempool.size-limit", byteSize, MEMPOOL_DEFAULTS.bytesMax, {
       description:
         "Memory of all transactions in the pool except those with blobs; those after a nonce gap may take a quarter of it.",
-    }),
-    blobBytesMax: option("mempool.blob-size-limit", byteSize, MEMPOOL_DEFAULTS.blobBytesMax, {
-      description: "Memory of all blob transactions in the pool.",
-    }),
-    journal: option("mempool.journal", boolean, true, {
-      description: "Stores waiting transactions on disk and restores them at the next start.",
     }),
   },
   jsonRpc: {
@@ -119,9 +111,6 @@ export const SCHEMA = {
     callTimeoutMs: option("json-rpc.evm-timeout", duration, DEFAULTS.rpcCallTimeoutMs, {
       description: "Time one eth_call may take; 0 is no limit.",
     }),
-    traceTimeoutMsMax: option("json-rpc.trace-timeout-limit", duration, DEFAULTS.rpcTraceTimeoutMsMax, {
-      description: "The longest time a debug_trace call may name.",
-    }),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
       // Deployers of well-known contracts are signed without one, to be good on every chain.
       dev: true,
@@ -143,17 +132,7 @@ export const SCHEMA = {
       description: "Calls in one batch.",
     }),
     httpConnectionsMax: option("json-rpc.connections-limit", integer(1), RPC_DEFAULTS.httpConnectionsMax, {
-      description: "Open HTTP connections.",
-    }),
-    wsConnectionsMax: option("json-rpc.ws-connections-limit", integer(1), RPC_DEFAULTS.wsConnectionsMax, {
-      description: "Open WebSocket connections.",
-    }),
-    httpCallTimeoutMs: option("json-rpc.call-timeout", duration, RPC_DEFAULTS.httpCallTimeoutMs, {
-      description: "Time the calls of one HTTP request may take together.",
-    }),
-    outputBytesMax: option("json-rpc.output-memory-limit", byteSize, RPC_DEFAULTS.outputBytesMax, {
-      description:
-        "Memory for unsent answers and notifications of all connections, divided among the RPC processes; beyond it the slowest reader is cut.",
+      description: "Open HTTP connections; there may be 10,000 WebSockets besides.",
     }),
   } satisfies Record<keyof typeof RPC_DEFAULTS, Option<number>>,
   /** Who may call what. */
@@ -202,18 +181,11 @@ export const SCHEMA = {
           "instant: a block as soon as a transaction is pending; manual: on demand; or the time between blocks. Below 1s several blocks share a timestamp, and other clients do not import such a chain.",
       },
     ),
-    batchAbove: option("consensus.batch-above", integer(0), DEFAULTS.batchAbove, {
-      description:
-        "Instant blocks have one transaction each while no more than so many are pending, else as many as fit. 0: always as many as fit.",
-    }),
     gasLimit: option("consensus.gas-limit", gas, DEFAULTS.blockGasLimit, {
       description: "Block gas limit the node moves towards, by at most 1/1024 a block.",
     }),
     feeRecipient: option("consensus.fee-recipient", address, ZERO_ADDRESS, {
       description: "Who receives the tips of blocks this node proposes.",
-    }),
-    acceptClock: option("consensus.accept-clock", boolean, false, {
-      description: "Make blocks although the clock jumped far forward or is after 2099.",
     }),
     extraData: option("consensus.extra-data", bytes(32), new Uint8Array(0), {
       description: "Bytes for the extraData field of blocks this node proposes.",
@@ -256,19 +228,12 @@ export const SCHEMA = {
     rejectedPeers: option("cometbft.rejected-peers", nodeIds, [], {
       description: "Ids of nodes that are not connected to: those removed with admin_removePeer.",
     }),
-    allowedNodesFile: option("cometbft.allowed-nodes-file", text, "", {
-      description:
-        'JSON file, seen from the home, with the nodes that may connect: {"ID": "name", …}. It is read again when it changes; empty: every node may.',
-    }),
     allowedNodesContract: option("cometbft.allowed-nodes-contract", unset(address), null, {
       description:
         "Contract that says which nodes may connect: connectionAllowed(bytes20 id) view returns (bool); empty: there is none.",
     }),
     inboundPeersMax: option("cometbft.max-inbound-peers", integer(0, 1_000), 40, {
       description: "Peers that may connect to this node, besides those of cometbft.trusted-peers.",
-    }),
-    outboundPeersMax: option("cometbft.max-outbound-peers", integer(0, 1_000), 10, {
-      description: "Peers that this node looks for, besides those of cometbft.persistent-peers.",
     }),
     localNet: option("cometbft.local-net", boolean, false, {
       description: "All nodes are on one machine or private net: repeated and private addresses are accepted.",
@@ -280,11 +245,9 @@ export const SCHEMA = {
       description:
         "CometBFT's RPC of two nodes or more, each host:port or unix:///path: a home without data/ restores a snapshot in place of fetching all blocks.",
     }),
-    trustHeight: option("cometbft.trust-height", integer(0), 0, {
-      description: "Height of a block you trust, for state sync; at most a week old.",
-    }),
-    trustHash: option("cometbft.trust-hash", text, "", {
-      description: "CometBFT's hash of that block: `evmintd engine status` of a node prints both.",
+    trustBlock: option("cometbft.trust-block", unset(trustedBlock), null, {
+      description:
+        "A block you trust, for state sync, at most a week old: HEIGHT:HASH, with CometBFT's hash, as `evmintd engine status` of a node prints it.",
     }),
     doubleSignCheckHeight: option("cometbft.double-sign-check-height", integer(0, 1_000), 3, {
       description:
@@ -326,21 +289,11 @@ export const SCHEMA = {
       description: "Index transactions by the addresses they have to do with, for ots methods.",
     }),
   },
-  docs: {
-    enable: option("docs.enable", boolean, false, {
-      dev: true,
-      description: "Serve the documentation at the HTTP port under /docs.",
-    }),
-  },
   explorer: {
     enable: option("explorer.enable", boolean, false, {
       dev: true,
-      description: "Serve the block explorer at the HTTP port under /explorer.",
-    }),
-    etherscanApi: option("explorer.etherscan-api", boolean, false, {
-      dev: true,
       description:
-        "Serve Etherscan's API at the HTTP port under /api: forge and Hardhat verify sources there, which json-rpc.compile-solidity compiles, and the explorer shows them.",
+        "Serve pages at the HTTP port: the block explorer under /explorer, the documentation under /docs, and Etherscan's API under /api, where forge and Hardhat verify sources that json-rpc.compile-solidity compiles.",
     }),
   },
   les: {

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { makeCertificate, NO_OPENSSL } from "../../test/support/certificates.ts";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { openTlsFiles } from "./tls-files.ts";
 
 const home = mkdtempSync(join(tmpdir(), "evmint-tls-files-"));

@@ -10,20 +10,25 @@ export const REPLACED_KEYS: Readonly<Record<string, string>> = {
   "state.cache-size": "cache.size",
   "json-rpc.block-cache-size": "cache.size",
   "json-rpc.ws-message-limit": "json-rpc.body-limit",
+  "docs.enable": "explorer.enable",
+  "explorer.etherscan-api": "explorer.enable",
+  "cometbft.trust-height": "cometbft.trust-block",
+  "cometbft.trust-hash": "cometbft.trust-block",
+  "cometbft.allowed-nodes-file": "cometbft.allowed-nodes-contract",
   "json-rpc.ws-allow-methods": "json-rpc.allow-methods",
   "json-rpc.ws-deny-methods": "json-rpc.deny-methods",
 };
 
 /** Limits that nobody had a reason to change; each is a constant now. By the part of the key before the dot. */
 const FIXED_LIMITS: Readonly<Record<string, string>> = {
-  mempool: "lifetime blob-verifications blob-proofs",
+  mempool: "lifetime blob-verifications blob-proofs price-bump blob-size-limit",
   "json-rpc": `
     evm-memory-limit return-limit trace-timeout trace-size-limit trace-script-memory
     trace-filter-blocks bad-blocks-limit bad-blocks-size-limit trace-chains ots-page-size
     logs-size-limit logs-work-limit filter-terms-limit filter-timeout filters-limit
     total-filter-terms-limit connection-filters-limit subscriptions-limit
     total-subscriptions-limit subscription-terms-limit notification-queue-limit
-    fee-history-limit batch-response-limit depth-limit items-limit id-limit method-name-limit
+    ws-connections-limit call-timeout trace-timeout-limit output-memory-limit fee-history-limit batch-response-limit depth-limit items-limit id-limit method-name-limit
     ipc-connections-limit headers-timeout body-timeout reply-timeout idle-timeout
     ws-ping-interval socket-calls-limit call-queue-limit socket-pause-size send-buffer-limit
     notification-buffer-limit input-memory-limit bad-tokens-limit bad-token-pause`,
@@ -42,6 +47,10 @@ const IS_FIXED = "the limit is fixed (docs/reference/settings.md has its value);
 /** Keys of earlier versions that no key takes the place of, and why. */
 export const REMOVED_KEYS: Readonly<Record<string, string>> = {
   "cometbft.rpc-address": "CometBFT's own RPC is the socket cometbft/rpc.sock in the home; delete the line",
+  "cometbft.max-outbound-peers": "it is p2p.max_num_outbound_peers in config/cometbft.toml; delete the line",
+  "consensus.accept-clock": "one start accepts the clock, by --accept-clock; delete the line",
+  "consensus.batch-above": "a dev chain gets it with each start, by --batch-above; delete the line",
+  "mempool.journal": "waiting transactions of a chain on disk are always stored; delete the line",
   "json-rpc.fast-http": "plain calls are always answered straight from the socket; delete the line",
   "shh.bootstrap": "a node with shh.address always connects to whisper of the chain's peers; delete the line",
   "shh.persist": "identities and groups are always stored, encrypted; delete the line",
@@ -83,9 +92,7 @@ export const FOREIGN_KEYS: Readonly<Record<string, string>> = {
   "allow-insecure-unlock": "json-rpc.allow-insecure-unlock",
   "txpool.accountslots": "mempool.account-slots",
   "txpool.pricelimit": "minimum-gas-prices",
-  "txpool.pricebump": "mempool.price-bump",
   "json-rpc.txfee-cap": "json-rpc.fee-cap",
-  "json-rpc.http-timeout": "json-rpc.call-timeout",
   "json-rpc.logs-cap": "json-rpc.logs-limit",
   "json-rpc.max-open-connections": "json-rpc.connections-limit",
   "json-rpc.metrics-address": "metrics.address",
@@ -103,6 +110,8 @@ export const FOREIGN_WITHOUT_KEY: Readonly<Record<string, string>> = {
   gcmode: "what is stored is set by retain-blocks, retain-history and retain-proofs (docs/operations/retention.md)",
   "evm.tracer": "traces are asked for by debug_traceTransaction; delete the line",
   "evm.max-tx-gas-wanted": "a transaction may have 2^24 gas (EIP-7825); delete the line",
+  "txpool.pricebump": IS_FIXED,
+  "json-rpc.http-timeout": IS_FIXED,
   "json-rpc.filter-cap": IS_FIXED,
   "json-rpc.block-range-cap": "a log search is bounded by its work and its logs (json-rpc.logs-limit); delete the line",
   "json-rpc.feehistory-cap": IS_FIXED,

@@ -326,6 +326,16 @@ export const hash: ValueType<Hash> = {
   print: (value) => JSON.stringify(value),
 };
 
+/** A block of CometBFT: `HEIGHT:HASH`. */
+export const trustedBlock: ValueType<{ readonly height: number; readonly hash: string }> = {
+  expects: "HEIGHT:HASH, with 64 hex digits",
+  parse(raw) {
+    const [, height, hash] = (typeof raw === "string" && /^([1-9]\d{0,14}):([0-9a-fA-F]{64})$/.exec(raw)) || [];
+    return hash === undefined ? undefined : { height: Number(height), hash };
+  },
+  print: ({ height, hash }) => JSON.stringify(`${height}:${hash}`),
+};
+
 /** At most `maxLength` bytes as hex. */
 export function bytes(maxLength: number): ValueType<Uint8Array> {
   return {

@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeFunctionResult, encodeFunctionData } from "viem";
+import {
+  ACCOUNTS,
+  GENESIS,
+  inputOf,
+  KEYS,
+  openTestApplication,
+  PROPOSER,
+  proposalOf,
+  type TestApplication,
+  transferOf,
+} from "../../test/support/consensus/test-application.ts";
 import { importBlock } from "../chain/chain.ts";
 import {
   ALLOWED_ACCOUNTS_ADDRESS,
@@ -14,17 +25,6 @@ import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
-import {
-  ACCOUNTS,
-  GENESIS,
-  inputOf,
-  KEYS,
-  openTestApplication,
-  PROPOSER,
-  proposalOf,
-  type TestApplication,
-  transferOf,
-} from "./testing/test-application.ts";
 
 const abi = [
   ...["maySend", "mayDeploy"].map((name) => ({

@@ -108,7 +108,7 @@ export type ApplyResult = {
 
 /**
  * The chain as a state machine, with the calls of ABCI 2.0. An engine decides order and time of blocks and drives it: the
- * solo engine in process, CometBFT through a socket. One call at a time. `testing/application-contract.ts` tests the rules.
+ * solo engine in process, CometBFT through a socket. One call at a time. `test/support/consensus/application-contract.ts` tests the rules.
  *
  * A height is: any number of `prepareProposal` and `processProposal`, then `finalizeBlock`, then `commit`. Replay after a crash
  * skips the proposals and may finalize the same block again.

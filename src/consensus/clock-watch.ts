@@ -75,10 +75,7 @@ export function createClockWatch(
     if (problem || (kind === "implausible" && isImplausibilityReported)) return;
     isImplausibilityReported = kind === "implausible";
     jumps.add(1, { kind });
-    const error = new ClockJumpError(
-      `${message}: set the clock right, or confirm it with --consensus.accept-clock`,
-      details,
-    );
+    const error = new ClockJumpError(`${message}: set the clock right, or confirm it with --accept-clock`, details);
     if (!options.isAccepted) problem = error;
     log.error(problem ? "no blocks until the clock is confirmed" : "clock accepted", { error });
   }

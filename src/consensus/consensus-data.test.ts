@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  ACCOUNTS,
+  inputOf,
+  KEYS,
+  openTestApplication,
+  PROPOSER,
+  proposalOf,
+} from "../../test/support/consensus/test-application.ts";
 import { compressPublicKey } from "../crypto/compressed-public-key.ts";
 import { publicKeyFromPrivate } from "../crypto/secp256k1.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
 import { decodeRlp, encodeRlp } from "../primitives/rlp.ts";
 import { consensusHashOf, decodeConsensusData, encodeConsensusData } from "./consensus-data.ts";
-import { ACCOUNTS, inputOf, KEYS, openTestApplication, PROPOSER, proposalOf } from "./testing/test-application.ts";
 
 const HASH = hashFromBigint(0xabcdefn);
 

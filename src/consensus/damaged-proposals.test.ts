@@ -1,5 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  ACCOUNTS,
+  CHAIN_ID,
+  GAS_LIMIT,
+  inputOf,
+  KEYS,
+  openTestApplication,
+  PROPOSER,
+  proposalOf,
+  type TestApplication,
+  transferOf,
+} from "../../test/support/consensus/test-application.ts";
 import { compressPublicKey } from "../crypto/compressed-public-key.ts";
 import { publicKeyFromPrivate, SECP256K1_ORDER } from "../crypto/secp256k1.ts";
 import { SYSTEM_ADDRESS } from "../params/gas.ts";
@@ -18,18 +30,6 @@ import type {
 } from "../types/transaction/transaction.ts";
 import type { BlockInput } from "./application.ts";
 import { encodeProposerData } from "./consensus-data.ts";
-import {
-  ACCOUNTS,
-  CHAIN_ID,
-  GAS_LIMIT,
-  inputOf,
-  KEYS,
-  openTestApplication,
-  PROPOSER,
-  proposalOf,
-  type TestApplication,
-  transferOf,
-} from "./testing/test-application.ts";
 
 /** Damaged proposals in all; `FUZZ_RUNS=10000` for the full proof. */
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 2_000);

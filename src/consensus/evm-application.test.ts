@@ -1,16 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isIndexDamage } from "../chain/store/store-errors.ts";
-import { NodeError } from "../errors.ts";
-import { BLOCK_RLP_SIZE_MAX } from "../params/gas.ts";
-import type { Address } from "../primitives/address.ts";
-import { hexToBytes } from "../primitives/hex.ts";
-import { KvCorruptionError, KvDamagedError, KvMissingRowError } from "../storage/kv.ts";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
-import { encodeBlock } from "../types/block-codec.ts";
-import { INSERT_CODES } from "./application.ts";
-import { SoloEngine } from "./solo/solo-engine.ts";
-import { assertingApplication, testApplicationContract } from "./testing/application-contract.ts";
+import { assertingApplication, testApplicationContract } from "../../test/support/consensus/application-contract.ts";
 import {
   GENESIS,
   GENESIS_TIME,
@@ -21,7 +11,17 @@ import {
   type TestApplication,
   transferOf,
   withCalls,
-} from "./testing/test-application.ts";
+} from "../../test/support/consensus/test-application.ts";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
+import { isIndexDamage } from "../chain/store/store-errors.ts";
+import { NodeError } from "../errors.ts";
+import { BLOCK_RLP_SIZE_MAX } from "../params/gas.ts";
+import type { Address } from "../primitives/address.ts";
+import { hexToBytes } from "../primitives/hex.ts";
+import { KvCorruptionError, KvDamagedError, KvMissingRowError } from "../storage/kv.ts";
+import { encodeBlock } from "../types/block-codec.ts";
+import { INSERT_CODES } from "./application.ts";
+import { SoloEngine } from "./solo/solo-engine.ts";
 
 function underTest({ application, chain, clock }: TestApplication) {
   return {

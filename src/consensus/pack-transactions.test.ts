@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  CHAIN_ID,
+  GENESIS_TIME,
+  openTestApplication,
+  transferOf,
+} from "../../test/support/consensus/test-application.ts";
 import fc from "../../test/support/fast-check.ts";
 import type { BlockBuilder, SealedBlock } from "../execution/block/build-block.ts";
 import { InvalidBlockError, InvalidTransactionError } from "../execution/errors.ts";
@@ -7,7 +13,6 @@ import { allForksAtGenesis } from "../params/blob-schedule.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 import { assembleBlock, Packing, type PackingLimits, TX_FRAME_BYTES } from "./pack-transactions.ts";
 import { ExecutorFailure } from "./quarantine.ts";
-import { CHAIN_ID, GENESIS_TIME, openTestApplication, transferOf } from "./testing/test-application.ts";
 
 const GWEI = 10n ** 9n;
 const UNLIMITED = { bytesMax: 1_000_000, timeMs: Number.POSITIVE_INFINITY, minimumTip: 0n };

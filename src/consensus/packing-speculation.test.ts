@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  GENESIS,
+  inputOf,
+  openTestApplication,
+  proposalOf,
+  type TestApplication,
+  transferOf,
+} from "../../test/support/consensus/test-application.ts";
 import type { BlockParent } from "../execution/block/block-execution.ts";
 import {
   contextKey,
@@ -11,14 +19,6 @@ import { SpeculativeBlock } from "../execution/parallel/speculative-block.ts";
 import type { parseGenesis } from "../params/genesis.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
-import {
-  GENESIS,
-  inputOf,
-  openTestApplication,
-  proposalOf,
-  type TestApplication,
-  transferOf,
-} from "./testing/test-application.ts";
 
 /** SLOAD 0, add 1, SSTORE 0, LOG0 of nothing: every call depends on the one before. */
 const COUNTER = `0x${"c0".repeat(20)}` as Address;

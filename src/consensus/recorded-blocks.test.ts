@@ -1,13 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compressPublicKey } from "../crypto/compressed-public-key.ts";
-import { publicKeyFromPrivate } from "../crypto/secp256k1.ts";
-import type { Address } from "../primitives/address.ts";
-import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
-import type { BlockInput, BlockResult } from "./application.ts";
-import { decodeProposerData, encodeProposerData } from "./consensus-data.ts";
-import { RecordedBlocks } from "./recorded-blocks.ts";
-import { testApplicationContract } from "./testing/application-contract.ts";
+import { testApplicationContract } from "../../test/support/consensus/application-contract.ts";
 import {
   ACCOUNTS,
   inputOf,
@@ -18,7 +11,14 @@ import {
   type TestApplication,
   transferOf,
   VALIDATOR_POWER,
-} from "./testing/test-application.ts";
+} from "../../test/support/consensus/test-application.ts";
+import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
+import { compressPublicKey } from "../crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate } from "../crypto/secp256k1.ts";
+import type { Address } from "../primitives/address.ts";
+import type { BlockInput, BlockResult } from "./application.ts";
+import { decodeProposerData, encodeProposerData } from "./consensus-data.ts";
+import { RecordedBlocks } from "./recorded-blocks.ts";
 import { soloStartingSet } from "./voting/starting-set.ts";
 
 const BYTES_MAX = 1_000_000;

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
+import { CONTROL_CHARACTERS } from "../../test/support/telemetry/control-characters.ts";
 import { escapeControlsInLines } from "../telemetry/escape-controls.ts";
-import { CONTROL_CHARACTERS } from "../telemetry/testing/control-characters.ts";
 import { runConsole } from "./console.ts";
 
 /** Answers of a node by method. */

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import { createContext } from "node:vm";
+import { CONTROL_CHARACTERS } from "../../test/support/telemetry/control-characters.ts";
 import { escapeControlsInLines } from "../telemetry/escape-controls.ts";
-import { CONTROL_CHARACTERS } from "../telemetry/testing/control-characters.ts";
 import { evaluate, isShowable, shownValue } from "./scripts.ts";
 
 const COLOR = "\x1b[33m";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bn254 } from "@noble/curves/bn254.js";
+import { multiplyPoint } from "../../test/support/crypto/multiply.ts";
 import fc from "../../test/support/fast-check.ts";
 import { bigintToFixedBytes, concatBytes } from "../primitives/bytes.ts";
 import { bn254Add, bn254Multiply, bn254PairingIsOne } from "./bn254.ts";
-import { multiplyPoint } from "./testing/multiply.ts";
 
 const { Point: G1 } = bn254.G1;
 const { Point: G2 } = bn254.G2;

@@ -9,6 +9,7 @@ import type { Mempool } from "../mempool/mempool.ts";
 import type { Submission } from "../mempool/pool.ts";
 import { checkSidecar, kzgRejection } from "../mempool/sidecar.ts";
 import type { BlobVerifier } from "../mempool/submission.ts";
+import type { EarlierChainId } from "../params/chain-config.ts";
 import { nextBaseFee } from "../params/fees.ts";
 import { isBlockForkActive } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
@@ -88,7 +89,9 @@ export class DevChain {
     this.#nextId = restored.nextId;
     for (const [number, changes] of restored.patches) patches.set(number, changes);
     chain.subscribe(({ executed }) => this.#onBlock(executed.block.header));
+    chain.onRollback(() => this.#applyChainId());
     this.#applyMode();
+    this.#applyChainId();
   }
 
   get settings(): DevSettings {
@@ -166,7 +169,15 @@ export class DevChain {
     const { minimumGasPrice } = changes;
     if (minimumGasPrice !== undefined) this.#modules.mempool.setMinimumTip(minimumGasPrice);
     if ("automine" in changes || "intervalMs" in changes) this.#applyMode();
+    if ("chainId" in changes) this.#applyChainId();
     this.#refreshPool([]);
+  }
+
+  /** The chain id of blocks and calls from now on. */
+  setChainId(chainId: bigint): void {
+    const { chainId: before } = this.#modules.chain.config;
+    const earlier = this.#earlierChainIds();
+    this.configure({ chainId, earlierChainIds: [...earlier, { last: this.#head().header.number, chainId: before }] });
   }
 
   /** Sets something for the next block alone. @throws DevControlError for a time that is over */
@@ -333,6 +344,7 @@ export class DevChain {
       this.#snapshots.clear();
       this.#settings = {};
       this.#applyMode();
+      this.#applyChainId();
       this.#replacePool([]);
     });
   }
@@ -457,6 +469,26 @@ export class DevChain {
 
   #applyMode(): void {
     this.#modules.engine.setMode(this.#mode());
+  }
+
+  /** Those of blocks that are there, the last of them up to the head. */
+  #earlierChainIds(): EarlierChainId[] {
+    const { number } = this.#head().header;
+    const { earlierChainIds = [] } = this.#settings;
+    const next = earlierChainIds.findIndex(({ last }) => last >= number);
+    if (next === -1) return [...earlierChainIds];
+    return [...earlierChainIds.slice(0, next), { ...earlierChainIds[next]!, last: number }];
+  }
+
+  /** The rules of an open chain are one object, which modules read anew each time. */
+  #applyChainId(): void {
+    const { config, genesisConfig } = this.#modules.chain;
+    const { chainId = genesisConfig.chainId } = this.#settings;
+    const live = config as { chainId: bigint; earlierChainIds?: readonly EarlierChainId[] };
+    live.chainId = chainId;
+    const earlier = this.#earlierChainIds();
+    if (earlier.length > 0) live.earlierChainIds = earlier;
+    else delete live.earlierChainIds;
   }
 
   #head() {

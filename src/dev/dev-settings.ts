@@ -1,4 +1,5 @@
 import { NodeError } from "../errors.ts";
+import type { EarlierChainId } from "../params/chain-config.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 
@@ -29,6 +30,9 @@ export type DevSettings = {
   readonly autoImpersonate?: boolean | undefined;
   /** False: transactions are not logged. */
   readonly logging?: boolean | undefined;
+  /** In place of the chain's own. */
+  readonly chainId?: bigint | undefined;
+  readonly earlierChainIds?: readonly EarlierChainId[] | undefined;
   readonly nextBlock?: NextBlock | undefined;
 };
 
@@ -40,6 +44,8 @@ const NODE_SETTINGS = [
   "impersonated",
   "autoImpersonate",
   "logging",
+  "chainId",
+  "earlierChainIds",
 ] as const satisfies readonly (keyof DevSettings)[];
 
 /** The settings after a revert to a snapshot that was made with `stored`. */

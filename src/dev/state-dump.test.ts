@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { CountedSlices } from "../../test/support/threads/counted-slices.ts";
 import { genesisBlock } from "../chain/genesis-block.ts";
 import { parseGenesis } from "../params/genesis.ts";
 import type { Address } from "../primitives/address.ts";
 import { hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
 import { allAtOnce } from "../threads/in-slices.ts";
-import { CountedSlices } from "../threads/testing/counted-slices.ts";
 import { dumpChain, dumpInSteps, unpackDump } from "./state-dump.ts";
 
 const ADDRESS = `0x${"11".repeat(20)}`;

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
 import fc from "../../test/support/fast-check.ts";
+import { createMemoryState } from "../../test/support/state/memory-state.ts";
 import type { Address } from "../primitives/address.ts";
 import { bytesToBigint, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
-import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
-import { testBlock, testMessage } from "./testing/environment.ts";
 
 /** Each opcode that computes, against bigint arithmetic. */
 

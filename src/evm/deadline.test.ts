@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bls12_381 } from "@noble/curves/bls12-381.js";
+import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
+import { createMemoryState } from "../../test/support/state/memory-state.ts";
 import { type Address, parseAddress } from "../primitives/address.ts";
 import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hexToBytes } from "../primitives/hex.ts";
-import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
 import { precompilesAt } from "./precompiles/index.ts";
-import { testBlock, testMessage } from "./testing/environment.ts";
 
 const GAS = 1n << 62n;
 /** Readings of the clock before the deadline. */

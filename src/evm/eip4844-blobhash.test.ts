@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
+import { createMemoryState } from "../../test/support/state/memory-state.ts";
 import type { ZERO_ADDRESS } from "../primitives/address.ts";
 import { type Hash, ZERO_HASH } from "../primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
-import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
-import { testBlock, testMessage } from "./testing/environment.ts";
 
 /** Returns BLOBHASH of the index in its calldata. */
 const CODE = hexToBytes("0x6000354960005260206000f3");

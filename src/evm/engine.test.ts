@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
+import { createMemoryState } from "../../test/support/state/memory-state.ts";
 import type { Hardfork } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import { bytesToBigint, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
-import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
 import type { Evm, ExecuteOptions, Message } from "./evm.ts";
-import { testBlock, testMessage } from "./testing/environment.ts";
 import type { FrameEnd, FrameStart, Step, Tracer } from "./tracer.ts";
 
 const alice = `0x${"aa".repeat(20)}` as Address;
@@ -453,6 +453,19 @@ test("onStep comes before each opcode, with its whole cost and memory as it was"
     { pc: 5, opcode: 0x5a, gas: 85n, gasCost: 2n, stack: [], memory: `0x${"00".repeat(63)}05` },
     { pc: 6, opcode: 0x00, gas: 83n, gasCost: 0n, stack: [83n], memory: `0x${"00".repeat(63)}05` },
   ]);
+});
+
+test("a SELFDESTRUCT that cannot pay costs all of it before Berlin, and its static gas after", () => {
+  const code = `73${"dead".repeat(10)}ff`;
+  for (const [hardfork, cost] of [
+    ["istanbul", 30_000n],
+    ["osaka", 5_000n],
+  ] as const) {
+    const costs: bigint[] = [];
+    const tracer: Tracer = { onStep: ({ gasCost }) => void costs.push(gasCost) };
+    run({ code, hardfork, message: { gas: 1_000n, value: 1n }, options: { tracer } });
+    assert.equal(costs.at(-1), cost, hardfork);
+  }
 });
 
 test("onStep shows the opcode that could not be paid with its halt", () => {

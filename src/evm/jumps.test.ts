@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
 import fc from "../../test/support/fast-check.ts";
+import { createMemoryState } from "../../test/support/state/memory-state.ts";
 import type { Address } from "../primitives/address.ts";
 import { bytesToHex } from "../primitives/hex.ts";
-import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
 import type { ExecuteOptions } from "./evm.ts";
-import { testBlock, testMessage } from "./testing/environment.ts";
 
 /**
  * The fast build takes a comparison, ISZERO, PUSH2 and JUMP or JUMPI in one go; the builds for tracers run every opcode

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytesToHex } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
+import { createUnlockedSigner, devPrivateKeys } from "../../test/support/keystore/unlocked-signer.ts";
 import { recoverAddress } from "../crypto/secp256k1.ts";
 import { DEV_ACCOUNTS, DEV_PHRASE, devAccounts } from "./dev-accounts.ts";
-import { createUnlockedSigner, devPrivateKeys } from "./testing/unlocked-signer.ts";
 
 test("devAccounts are the first accounts of the phrase, beyond the ten written out too", () => {
   const derived = Array.from({ length: 25 }, (_, addressIndex) => {

@@ -15,10 +15,10 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { decryptKeystoreJson, encryptKeystoreJson } from "ethers";
+import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
 import { addressFromPrivateKey } from "../crypto/secp256k1.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { createLogger } from "../telemetry/create-logger.ts";
-import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { DEV_ACCOUNTS } from "./dev-accounts.ts";
 import { KeyStore, type KeyStoreOptions } from "./keystore.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
 import type { Address } from "../primitives/address.ts";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { UnlockedKeys } from "./unlocked-keys.ts";
 
 const alice = `0x${"a1".repeat(20)}` as Address;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { BacklogGate, NetworkBehindError } from "./backlog-gate.ts";
 
 const BLOCK_MS = 1_000;

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
+import { setCodeTransaction, testAccount, transfer } from "../../test/support/mempool/pool-fixture.ts";
+import { createFaultyDisk } from "../../test/support/storage/faulty-disk.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { encodeRlp } from "../primitives/rlp.ts";
 import type { LogDirectory } from "../storage/log-file.ts";
 import { createMemoryLogDirectory } from "../storage/memory-log-directory.ts";
-import { createFaultyDisk } from "../storage/testing/faulty-disk.ts";
 import type { JournalRecord } from "./journal.ts";
 import { PoolJournal } from "./journal.ts";
 import type { PooledTransaction } from "./pool.ts";
-import { setCodeTransaction, testAccount, transfer } from "./testing/pool-fixture.ts";
 
 const alice = testAccount(0);
 const NONE = () => [];

@@ -1,13 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ADDRESS_LENGTH, addressToBytes } from "../primitives/address.ts";
-import type { LogDirectory } from "../storage/log-file.ts";
-import { createMemoryLogDirectory } from "../storage/memory-log-directory.ts";
-import { createFaultyDisk } from "../storage/testing/faulty-disk.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
-import { encodeAdded } from "./journal.ts";
-import { type JournaledPool, journalPool } from "./journaled-pool.ts";
-import type { Mempool } from "./mempool.ts";
 import {
   createTestPool,
   ETHER,
@@ -16,7 +8,15 @@ import {
   testAccount,
   testHeader,
   transfer,
-} from "./testing/pool-fixture.ts";
+} from "../../test/support/mempool/pool-fixture.ts";
+import { createFaultyDisk } from "../../test/support/storage/faulty-disk.ts";
+import { ADDRESS_LENGTH, addressToBytes } from "../primitives/address.ts";
+import type { LogDirectory } from "../storage/log-file.ts";
+import { createMemoryLogDirectory } from "../storage/memory-log-directory.ts";
+import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { encodeAdded } from "./journal.ts";
+import { type JournaledPool, journalPool } from "./journaled-pool.ts";
+import type { Mempool } from "./mempool.ts";
 
 const [alice, bob] = [testAccount(0), testAccount(1)];
 

@@ -1,13 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
-import type { Address } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
-import { costOf } from "../types/transaction/fees.ts";
-import { TransactionRejectedError } from "./admission.ts";
-import { memoryBytesOf } from "./entry.ts";
-import type { Mempool } from "./mempool.ts";
-import type { RemovalReason, Submission } from "./pool.ts";
 import {
   createTestPool,
   ETHER,
@@ -16,7 +9,14 @@ import {
   testAccount,
   testHeader,
   transfer,
-} from "./testing/pool-fixture.ts";
+} from "../../test/support/mempool/pool-fixture.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { costOf } from "../types/transaction/fees.ts";
+import { TransactionRejectedError } from "./admission.ts";
+import { memoryBytesOf } from "./entry.ts";
+import type { Mempool } from "./mempool.ts";
+import type { RemovalReason, Submission } from "./pool.ts";
 
 const ACCOUNTS = [0, 1, 2, 3].map(testAccount);
 

@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import {
+  CHAIN_ID,
+  createTestPool,
+  ETHER,
+  GWEI,
+  testAccount,
+  testHeader,
+  testKey,
+  transfer,
+} from "../../test/support/mempool/pool-fixture.ts";
 import { blobVersionedHash } from "../crypto/kzg/blob.ts";
 import { InvariantError } from "../errors.ts";
 import { allForksAtGenesis } from "../params/blob-schedule.ts";
@@ -12,16 +22,6 @@ import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { memoryBytesOf } from "./entry.ts";
 import type { Mempool } from "./mempool.ts";
 import type { PooledTransaction, RemovalReason, Submission } from "./pool.ts";
-import {
-  CHAIN_ID,
-  createTestPool,
-  ETHER,
-  GWEI,
-  testAccount,
-  testHeader,
-  testKey,
-  transfer,
-} from "./testing/pool-fixture.ts";
 
 const [alice, bob, carol] = [testAccount(0), testAccount(1), testAccount(2)];
 

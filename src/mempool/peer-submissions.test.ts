@@ -1,14 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { blobVersionedHash } from "../crypto/kzg/blob.ts";
-import { ZERO_ADDRESS } from "../primitives/address.ts";
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import { SILENT_LOGGER } from "../telemetry/logger.ts";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
-import { signTransaction } from "../types/transaction/sign.ts";
-import type { BlobSidecar } from "../types/transaction/transaction.ts";
-import { PeerSubmissions } from "./peer-submissions.ts";
 import {
   CHAIN_ID,
   createTestPool,
@@ -19,7 +11,15 @@ import {
   testHeader,
   testKey,
   transfer,
-} from "./testing/pool-fixture.ts";
+} from "../../test/support/mempool/pool-fixture.ts";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
+import { blobVersionedHash } from "../crypto/kzg/blob.ts";
+import { ZERO_ADDRESS } from "../primitives/address.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
+import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { signTransaction } from "../types/transaction/sign.ts";
+import type { BlobSidecar } from "../types/transaction/transaction.ts";
+import { PeerSubmissions } from "./peer-submissions.ts";
 
 const ACCOUNTS = 20;
 

@@ -1,15 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { blobVersionedHash } from "../crypto/kzg/blob.ts";
-import { ZERO_ADDRESS } from "../primitives/address.ts";
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import type { Hash } from "../primitives/hash.ts";
-import { encodePooledTransaction } from "../types/transaction/encode.ts";
-import { signTransaction } from "../types/transaction/sign.ts";
-import type { BlobSidecar } from "../types/transaction/transaction.ts";
-import { BLOB_TX_SIZE_MAX, TX_SIZE_MAX } from "./pool.ts";
-import { type AuthorityRecovery, type BlobVerifier, Submissions } from "./submission.ts";
 import {
   CHAIN_ID,
   createTestPool,
@@ -19,7 +10,16 @@ import {
   testAccount,
   testHeader,
   testKey,
-} from "./testing/pool-fixture.ts";
+} from "../../test/support/mempool/pool-fixture.ts";
+import { blobVersionedHash } from "../crypto/kzg/blob.ts";
+import { ZERO_ADDRESS } from "../primitives/address.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { encodePooledTransaction } from "../types/transaction/encode.ts";
+import { signTransaction } from "../types/transaction/sign.ts";
+import type { BlobSidecar } from "../types/transaction/transaction.ts";
+import { BLOB_TX_SIZE_MAX, TX_SIZE_MAX } from "./pool.ts";
+import { type AuthorityRecovery, type BlobVerifier, Submissions } from "./submission.ts";
 
 const alice = testAccount(0);
 const RULES = { txFeeWeiMax: 0n, allowUnprotected: false };

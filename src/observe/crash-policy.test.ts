@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
 import { CRASH_EXIT_CODE, installCrashPolicy } from "./crash-policy.ts";
 
 function policyWith(stop: () => Promise<void>) {

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { DiskUsage } from "./disk-usage.ts";
 
 test("parts of a home are measured with all below them, and one that is not there takes nothing; once a minute", async () => {

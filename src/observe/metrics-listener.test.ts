@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openRaw } from "../../test/support/raw-socket.ts";
+import { sendHttp } from "../../test/support/rpc/rpc-client.ts";
 import { until } from "../../test/support/until.ts";
-import { sendHttp } from "../rpc/testing/rpc-client.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { listenMetrics } from "./metrics-listener.ts";
 

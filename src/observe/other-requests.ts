@@ -53,7 +53,7 @@ export function createOtherRequests(
   const answerOpenRpc = createOpenRpcFile(modules);
   const answerPage = openPages(config, log);
   const answerStart = openStartPage(config, modules);
-  const answerApi = config.explorer.etherscanApi ? createEtherscanApi(modules, log) : undefined;
+  const answerApi = config.explorer.enable ? createEtherscanApi(modules, log) : undefined;
   return (request, response, access, budgets) =>
     answerHealth(request, response, readiness) ||
     answerOpenRpc(request, response, access) ||
@@ -63,20 +63,13 @@ export function createOtherRequests(
 }
 
 /** Where there are no pages there is none that leads to them. */
-function openStartPage({ dev, docs, explorer }: Config, { chain }: OtherRequestModules): AnswerPage | undefined {
-  if (!docs.enable && !explorer.enable) return undefined;
-  return createStartPage({
-    isDev: dev,
-    chainId: chain.config.chainId,
-    hasExplorer: explorer.enable,
-    hasDocs: docs.enable,
-    hasEtherscanApi: explorer.etherscanApi,
-  });
+function openStartPage({ dev, explorer }: Config, { chain }: OtherRequestModules): AnswerPage | undefined {
+  return explorer.enable ? createStartPage({ isDev: dev, chainId: chain.config.chainId }) : undefined;
 }
 
-function openPages({ docs, explorer }: Config, log: Logger): AnswerPage | undefined {
-  const names = [...(docs.enable ? ["docs"] : []), ...(explorer.enable ? ["explorer"] : [])];
-  if (names.length === 0) return undefined;
+function openPages({ explorer }: Config, log: Logger): AnswerPage | undefined {
+  if (!explorer.enable) return undefined;
+  const names = ["docs", "explorer"];
   const table = readPageTable(names);
   if (table === undefined) {
     log.warn("pages are not built, run npm run build", { pages: names });

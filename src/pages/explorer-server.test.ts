@@ -5,9 +5,9 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, afterEach, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { sendHttp } from "../../test/support/rpc/rpc-client.ts";
 import { FORWARDED_METHODS } from "../explorer/page-methods.ts";
 import { METHODS } from "../rpc/methods/methods.ts";
-import { sendHttp } from "../rpc/testing/rpc-client.ts";
 import { parseRemoteUrl } from "../telemetry/remote-url.ts";
 import { type ExplorerServer, startExplorerServer } from "./explorer-server.ts";
 

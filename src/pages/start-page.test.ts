@@ -9,9 +9,6 @@ import { createStartPage, type StartPageOptions } from "./start-page.ts";
 const ALL: StartPageOptions = {
   isDev: true,
   chainId: 31337n,
-  hasExplorer: true,
-  hasDocs: true,
-  hasEtherscanApi: true,
 };
 
 /** Status, headers and body of a GET; status 404 where the page has no answer. */
@@ -47,11 +44,9 @@ test("a browser gets a page with the URL, the chain id and links; a probe gets n
   assert.equal((await get("/", { host: "localhost" })).status, 404);
 });
 
-test("what is closed is not on the page", async () => {
-  const options = { ...ALL, hasExplorer: false, hasEtherscanApi: false };
-  const { body } = await get("/", BROWSER, options);
-  assert.ok(!/\/explorer\/|\/api/.test(body));
-  assert.equal((await get(`/tx/0x${"11".repeat(32)}`, BROWSER, options)).status, 404);
+test("a page of a chain that is no dev chain does not offer what only dev chains have", async () => {
+  const { body } = await get("/", BROWSER, { ...ALL, isDev: false });
+  assert.ok(!body.includes("/explorer/#/dev"));
 });
 
 test("the name of the host is text, whatever it is", async () => {

@@ -7,9 +7,6 @@ import { type AnswerPage, PAGE_HEADERS } from "./answer-page.ts";
 export type StartPageOptions = {
   readonly isDev: boolean;
   readonly chainId: bigint;
-  readonly hasExplorer: boolean;
-  readonly hasDocs: boolean;
-  readonly hasEtherscanApi: boolean;
 };
 
 const STYLE = `:root{color-scheme:light dark}
@@ -52,7 +49,7 @@ export const answerExplorerLink: AnswerPage = ({ method, url = "" }, response) =
 export function createStartPage(options: StartPageOptions): AnswerPage {
   return (request, response) => {
     const { method, url = "" } = request;
-    if (options.hasExplorer && answerExplorerLink(request, response)) return true;
+    if (answerExplorerLink(request, response)) return true;
     if (method !== "GET" && method !== "HEAD") return false;
     if (pathOf(url) !== "/" || !(request.headers.accept ?? "").includes("text/html")) return false;
     sendPage(request, response, renderStartPage(originOf(request), options));
@@ -76,10 +73,7 @@ function originOf({ headers, socket }: IncomingMessage): string {
   return `${scheme}://${headers.host ?? "localhost"}`;
 }
 
-function renderStartPage(
-  origin: string,
-  { isDev, chainId, hasExplorer, hasDocs, hasEtherscanApi }: StartPageOptions,
-): string {
+function renderStartPage(origin: string, { isDev, chainId }: StartPageOptions): string {
   const url = escaped(origin);
   const title = isDev ? "Evmint dev chain" : "Evmint node";
   const call = `curl -H 'content-type: application/json' ${url} \\
@@ -88,21 +82,14 @@ function renderStartPage(
   const rows = [
     ["RPC URL, for wallets and programs", `<code>${url}</code>`],
     ["Chain id", `<code>${chainId}</code>`],
-    ...(hasExplorer
-      ? [
-          [
-            "Explorer",
-            `<a href="/explorer/">${url}/explorer/</a>: blocks, transactions, contracts, checked in the browser`,
-          ],
-        ]
-      : []),
-    ...(hasExplorer && isDev
+    ["Explorer", `<a href="/explorer/">${url}/explorer/</a>: blocks, transactions, contracts, checked in the browser`],
+    ...(isDev
       ? [["Dev chain by hand", '<a href="/explorer/#/dev">accounts, faucet, blocks, time, snapshots</a>']]
       : []),
-    ...(hasDocs ? [["Documentation", `<a href="/docs/">${url}/docs/</a>`]] : []),
+    ["Documentation", `<a href="/docs/">${url}/docs/</a>`],
     ["Methods, for programs", '<a href="/openrpc.json">/openrpc.json</a>'],
     ["A call", `<pre>${call}</pre>`],
-    ...(hasEtherscanApi ? [["Verify a contract", `<pre>${verify}</pre>`]] : []),
+    ["Verify a contract", `<pre>${verify}</pre>`],
   ];
   return `<!doctype html>
 <html lang="en">

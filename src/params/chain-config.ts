@@ -63,9 +63,18 @@ export type ChainConfig = {
   readonly noTxGasLimit?: boolean;
   /** Callers may change the state by hand: accounts with code may send (against EIP-3607), prices may be 0, and the pool has no rules for delegated accounts. */
   readonly devRules?: boolean;
+  /** Chain ids that the chain had before `chainId`, each up to block `last`, ascending: a dev chain's caller has set another one since. */
+  readonly earlierChainIds?: readonly EarlierChainId[];
   /** The first agreed fork that this program cannot execute: no block from its time on is valid here. */
   readonly unknownFork?: UnknownFork;
 };
+
+export type EarlierChainId = { readonly last: number; readonly chainId: bigint };
+
+/** The chain id in block `number`. */
+export function chainIdAt({ chainId, earlierChainIds }: ChainConfig, number: number): bigint {
+  return earlierChainIds?.find(({ last }) => number <= last)?.chainId ?? chainId;
+}
 
 export type UnknownFork = {
   /** Its field in genesis files. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
 import { Beat } from "./beat.ts";
 
 const LIMITS = { beatMs: 1_000, silentBeats: 9, lostBeats: 14, startMs: 60_000 };

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
 import { forwarded, type RpcPorts } from "../rpc/methods/rpc-ports.ts";
 import { string } from "../rpc/transport/codec.ts";
 import { CallQueue } from "../rpc/transport/dispatch/call-queue.ts";
 import { createRegistry, defineMethod } from "../rpc/transport/dispatch/method.ts";
 import { MethodNotFoundError } from "../rpc/transport/errors.ts";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
 import { Channel, ServedCall } from "../threads/channel.ts";
 import { ServedCalls } from "./served-calls.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
 import { signTransaction } from "../types/transaction/sign.ts";
 import { SubmittedSenders } from "./submitted-senders.ts";

@@ -602,6 +602,7 @@ export interface RpcMethods {
   anvil_setBalance(address: RpcAddress, balance: number | string | bigint): Promise<null>;
   anvil_setBlockGasLimit(gasLimit: number | string | bigint): Promise<boolean>;
   anvil_setBlockTimestampInterval(seconds: number | string | bigint): Promise<null>;
+  anvil_setChainId(chainId: number | string | bigint): Promise<null>;
   anvil_setCode(address: RpcAddress, code: Hex): Promise<null>;
   anvil_setCoinbase(coinbase: RpcAddress): Promise<null>;
   anvil_setERC20Allowance(owner: RpcAddress, spender: RpcAddress, token: RpcAddress, amount: number | string | bigint): Promise<null>;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setCodeTransaction, testAccount } from "../mempool/testing/pool-fixture.ts";
+import { setCodeTransaction, testAccount } from "../../test/support/mempool/pool-fixture.ts";
+import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import { recoverAuthority } from "../types/transaction/sender.ts";
 import { AuthorityRecoveryThread } from "./authority-recovery.ts";
 

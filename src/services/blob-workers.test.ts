@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { STRICT_LOGGER } from "../../test/support/telemetry/strict-logger.ts";
 import { blobCommitment, blobProof } from "../crypto/kzg/commit.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../telemetry/testing/strict-logger.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { createBlobWorkers } from "./blob-workers.ts";
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
+import { createMemoryState } from "../../test/support/state/memory-state.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "./account.ts";
 import type { StateReader } from "./reader.ts";
 import { mergeChanges, patchedState, statePatch } from "./state-changes.ts";
-import { createMemoryState } from "./testing/memory-state.ts";
 import { createWorldState } from "./world-state.ts";
 
 const ADDRESSES = [1, 2, 3].map((n) => `0x${"0".repeat(39)}${n}` as Address);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
+import { createMemoryState } from "../../test/support/state/memory-state.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, isEmptyAccount } from "./account.ts";
 import type { StateReader } from "./reader.ts";
-import { createMemoryState } from "./testing/memory-state.ts";
 import { createWorldState } from "./world-state.ts";
 
 const addresses = [1, 2, 3, 4, 5].map((n) => `0x${n.toString(16).padStart(40, "0")}` as Address);

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { crc32 } from "node:zlib";
 import fc from "../../test/support/fast-check.ts";
+import { createFaultyDisk } from "../../test/support/storage/faulty-disk.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type BlockLog, openBlockLog } from "./block-log.ts";
 import { type LogDirectory, openLogDirectory } from "./log-file.ts";
 import { RECORD_HEADER_LENGTH, SEGMENT_HEADER_LENGTH } from "./log-segment.ts";
 import { createMemoryLogDirectory } from "./memory-log-directory.ts";
 import { LOG_FORMAT } from "./schema.ts";
-import { createFaultyDisk } from "./testing/faulty-disk.ts";
 
 const directories: Record<string, (use: (directory: LogDirectory) => void) => void> = {
   memory: (use) => use(createMemoryLogDirectory()),

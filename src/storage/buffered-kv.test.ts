@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
+import { FailingKv, InjectedCommitError } from "../../test/support/storage/failing-kv.ts";
 import { BufferedKv, type BufferLimits } from "./buffered-kv.ts";
 import type { Kv, KvWriter } from "./kv.ts";
 import { createMemoryKv } from "./memory-kv.ts";
-import { FailingKv, InjectedCommitError } from "./testing/failing-kv.ts";
 
 const LIMITS: BufferLimits = { rowsMax: 30, bytesMax: 200, sliceRows: 8 };
 const keyOf = (n: number) => Uint8Array.of(n & 3, n);

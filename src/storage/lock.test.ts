@@ -9,7 +9,7 @@ import { testProgram } from "../../test/support/test-program.ts";
 import { lockFile } from "./lock.ts";
 
 const hasFlock = spawnSync("flock", ["--version"]).status === 0;
-const holder = testProgram(new URL("testing/lock-holder.ts", import.meta.url));
+const holder = testProgram(new URL("../../test/support/storage/lock-holder.ts", import.meta.url));
 
 async function withPath(use: (path: string) => Promise<void> | void): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "evmint-lock-"));

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { HOSTILE_FILES } from "../../test/support/storage/hostile-files.ts";
 import { readJsonFile, readRegularFile, readTextFile } from "./read-file.ts";
-import { HOSTILE_FILES } from "./testing/hostile-files.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "read-file-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CONTROL_CHARACTERS } from "../../test/support/telemetry/control-characters.ts";
 import { createLogger, type LogFormat } from "./create-logger.ts";
 import { escapeControls, escapeControlsInLines } from "./escape-controls.ts";
-import { CONTROL_CHARACTERS } from "./testing/control-characters.ts";
 
 test("every control character is escaped, and stays the same character for JSON", () => {
   for (const control of CONTROL_CHARACTERS) {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
 import type { Failures } from "./failures.ts";
-import { ManualTimers } from "./testing/manual-timers.ts";
 import { createTimers, type Timers } from "./timers.ts";
 
 const BUG = new TypeError("bug");

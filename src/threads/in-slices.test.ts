@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
 import { allAtOnce, inSlices, StepWork } from "./in-slices.ts";
 import { SharedSlices } from "./shared-slices.ts";
 

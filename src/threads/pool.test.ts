@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
+import type { Misbehaviours } from "../../test/support/threads/misbehave.thread.ts";
 import { fatalTimers } from "../telemetry/fatal-timers.ts";
 import { Pool, type PoolCallOptions, type PoolOptions, type ThreadLostError } from "./pool.ts";
-import type { Misbehaviours } from "./testing/misbehave.thread.ts";
 
 describe("Pool", () => {
   let pool: Pool<Misbehaviours>;
@@ -11,7 +11,7 @@ describe("Pool", () => {
     lost.length = 0;
     pool = new Pool(
       {
-        entry: "threads/testing/misbehave.thread",
+        entry: "../test/support/threads/misbehave.thread",
         count: 1,
         waitingMax: 100,
         heapMegabytesMax: 64,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
-import { ManualTimers } from "../telemetry/testing/manual-timers.ts";
+import { ManualTimers } from "../../test/support/telemetry/manual-timers.ts";
 import { SharedSlices } from "./shared-slices.ts";
 
 /** Runs tasks of so many steps of 1 ms each. Gives the task of each step, turn by turn. */

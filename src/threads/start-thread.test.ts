@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { type AddonThreadData, SHARED } from "../../test/support/threads/addon-thread-data.ts";
 import { openLmdbKv } from "../storage/lmdb-kv.ts";
 import { startThread } from "./start-thread.ts";
-import { type AddonThreadData, SHARED } from "./testing/addon-thread-data.ts";
 
 function start(t: TestContext, calls: AddonThreadData["calls"], threadCount = 1) {
   const directory = mkdtempSync(join(tmpdir(), "evmint-addons-"));
@@ -19,7 +19,7 @@ function start(t: TestContext, calls: AddonThreadData["calls"], threadCount = 1)
   const shared = new Int32Array(new SharedArrayBuffer(12));
   const workerData: AddonThreadData = { directory, shared, calls };
   const threads = Array.from({ length: threadCount }, () =>
-    startThread("threads/testing/enter-addons.thread", { workerData }),
+    startThread("../test/support/threads/enter-addons.thread", { workerData }),
   );
   return { shared, threads };
 }

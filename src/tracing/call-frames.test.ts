@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testBlock, testMessage } from "../../test/support/evm/environment.ts";
 import fc from "../../test/support/fast-check.ts";
+import { createMemoryState } from "../../test/support/state/memory-state.ts";
 import { createEvm } from "../evm/engine.ts";
-import { testBlock, testMessage } from "../evm/testing/environment.ts";
 import type { Address } from "../primitives/address.ts";
 import { hexToBytes } from "../primitives/hex.ts";
-import { createMemoryState } from "../state/testing/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createCallFrameRecorder, FrameTables, FrameTreeRecorder } from "./call-frames.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { alice, allocWith, contract, testChain } from "../../test/support/execution/factories.ts";
 import { createEvm } from "../evm/engine.ts";
-import { alice, allocWith, contract, testChain } from "../execution/testing/factories.ts";
 import type { Hex } from "../primitives/hex.ts";
 import { textString } from "./json-writer.ts";
 import { createTracers } from "./native-tracers.ts";

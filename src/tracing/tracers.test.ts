@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { account, alice, allocWith, bob, contract, testChain } from "../../test/support/execution/factories.ts";
 import { addressFromPrivateKey } from "../crypto/secp256k1.ts";
 import { createEvm } from "../evm/engine.ts";
 import type { CallOptions } from "../execution/call/call.ts";
 import type { CallArguments } from "../execution/call/call-arguments.ts";
-import { account, alice, allocWith, bob, contract, testChain } from "../execution/testing/factories.ts";
 import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../primitives/hex.ts";

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { createMemoryNodes } from "../../test/support/trie/memory-nodes.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { NodeBatch } from "./node-batch.ts";
 import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
-import { createMemoryNodes } from "./testing/memory-nodes.ts";
 import { createTrie } from "./trie.ts";
 
 /** ethereum/tests TrieTests. `trietestnextprev.json` is about iteration, which this trie does not have. */

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
+import { createMemoryNodes } from "../../test/support/trie/memory-nodes.ts";
+import { NO_CACHE } from "../../test/support/trie/no-cache.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
@@ -11,8 +13,6 @@ import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
 import { createNodeSource } from "./node-store.ts";
 import { HASH_ONLY } from "./ordered-trie-root.ts";
 import type { NodeSink } from "./subtrie.ts";
-import { createMemoryNodes } from "./testing/memory-nodes.ts";
-import { NO_CACHE } from "./testing/no-cache.ts";
 import { createTrie } from "./trie.ts";
 import { TrieUpdate } from "./trie-update.ts";
 

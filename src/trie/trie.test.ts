@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMerkleProof, createMPT } from "@ethereumjs/mpt";
 import fc from "../../test/support/fast-check.ts";
+import { createMemoryNodes } from "../../test/support/trie/memory-nodes.ts";
+import { NO_CACHE } from "../../test/support/trie/no-cache.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
@@ -12,8 +14,6 @@ import { NodeBatch } from "./node-batch.ts";
 import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
 import { MissingTrieNodeError, type TrieNode, type TrieNodeReader } from "./node-store.ts";
 import { InvalidProofError, verifyProof } from "./proof.ts";
-import { createMemoryNodes } from "./testing/memory-nodes.ts";
-import { NO_CACHE } from "./testing/no-cache.ts";
 import { createTrie } from "./trie.ts";
 
 type Entry = readonly [key: Uint8Array, value: Uint8Array | undefined];

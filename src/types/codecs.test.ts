@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
+import { blocks, headers, logs } from "../../test/support/types/arbitraries.ts";
 import { NodeError } from "../errors.ts";
 import { addressToBytes } from "../primitives/address.ts";
 import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
@@ -13,7 +14,6 @@ import { addToBloom, BLOOM_LENGTH, bloomMayContain, logsBloom, mergeBloom, Recei
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "./constants.ts";
 import { decodeHeader, encodeHeader, headerHash } from "./header-codec.ts";
 import { encodeReceipt } from "./receipt-codec.ts";
-import { blocks, headers, logs } from "./testing/arbitraries.ts";
 
 test("decodeHeader inverts encodeHeader with any number of optional fields", () => {
   fc.assert(

@@ -1,11 +1,11 @@
 import { createEvm } from "../../src/evm/engine.ts";
 import type { Evm, Precompile } from "../../src/evm/evm.ts";
 import { precompilesAt } from "../../src/evm/precompiles/index.ts";
-import { compileAtOnce } from "../../src/evm/testing/compile-at-once.ts";
 import { HARDFORKS, type Hardfork } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { createEthereumjsEvm } from "../oracle/ethereumjs/evm.ts";
+import { compileAtOnce } from "../support/evm/compile-at-once.ts";
 import { eip2537DraftPrecompiles } from "./eip2537-draft.ts";
 import { recordedEngine } from "./recorded-engine.ts";
 

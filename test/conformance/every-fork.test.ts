@@ -10,12 +10,12 @@ import { parseGenesis } from "../../src/params/genesis.ts";
 import { HARDFORKS, type Hardfork, hardforkAt } from "../../src/params/hardforks.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
-import { createMemoryState } from "../../src/state/testing/memory-state.ts";
-import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import type { Block } from "../../src/types/block.ts";
 import { decodeBlockAt } from "../../src/types/block-codec.ts";
 import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
 import { fixture, skipWithout } from "../support/fixtures.ts";
+import { createMemoryState } from "../support/state/memory-state.ts";
+import { createMemoryNodes } from "../support/trie/memory-nodes.ts";
 import { createEngine } from "./engines.ts";
 
 const directory = fixture("rpc-compat");

@@ -18,14 +18,14 @@ import { encodeRlp } from "../../src/primitives/rlp.ts";
 import { EMPTY_ACCOUNT } from "../../src/state/account.ts";
 import { changesOfAlloc } from "../../src/state/state-changes.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
-import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState, type WorldState } from "../../src/state/world-state.ts";
-import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
 import type { Log } from "../../src/types/receipt.ts";
 import { decodeTransaction } from "../../src/types/transaction/decode.ts";
 import { recoverSender } from "../../src/types/transaction/sender.ts";
 import { jsonFiles } from "../support/fixtures.ts";
+import { createMemoryState } from "../support/state/memory-state.ts";
+import { createMemoryNodes } from "../support/trie/memory-nodes.ts";
 import { allocFromJson, type JsonAlloc, numberOf } from "./alloc.ts";
 import { createEngine } from "./engines.ts";
 import { codesOf } from "./exceptions.ts";
@@ -182,7 +182,7 @@ export function executeVector(
     if (!(error instanceof NodeError)) throw error;
     refusal = error.code;
   }
-  touchCoinbase(state, block);
+  if (refusal === undefined) touchCoinbase(state, block);
   return { refusal, root: stateRoot(alloc, state), logsHash: keccak256Hash(encodeRlp(logs.map(logItem))) };
 }
 

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { deferNothing } from "../../src/chain/store/background-work.ts";
 import type { LogBlockStore } from "../../src/chain/store/log-block-store.ts";
 import { createMemoryBlockStore, openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { FAIL_POINTS, PRUNE_FAIL_POINTS, ROWS_FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
-import { plain } from "../../src/chain/testing/plain.ts";
-import { mulberry32, RandomChain } from "../../src/chain/testing/random-chain.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
+import { FAIL_POINTS, PRUNE_FAIL_POINTS, ROWS_FAIL_POINTS } from "../support/chain/fail-points.ts";
+import { plain } from "../support/chain/plain.ts";
+import { mulberry32, RandomChain } from "../support/chain/random-chain.ts";
 import { testProgram } from "../support/test-program.ts";
 import { type HomeKind, storeOptions } from "./limits.ts";
 

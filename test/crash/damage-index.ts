@@ -12,12 +12,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mulberry32 } from "../../src/chain/testing/random-chain.ts";
-import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
 import type { NodeProcess } from "../storm/node-process.ts";
+import { mulberry32 } from "../support/chain/random-chain.ts";
+import { devPrivateKeys } from "../support/keystore/unlocked-signer.ts";
 import { assertExpected, errorLinesOf } from "../support/node-log.ts";
 import { until } from "../support/until.ts";
 import { call, logFileIn, startVictim } from "./victim.ts";

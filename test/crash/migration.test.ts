@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { deferNothing } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { ArchiveModel } from "../../src/chain/testing/archive-model.ts";
-import { writeOldHome } from "../../src/chain/testing/old-home.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
+import { ArchiveModel } from "../support/chain/archive-model.ts";
+import { writeOldHome } from "../support/chain/old-home.ts";
 import { testProgram } from "../support/test-program.ts";
 
 const VICTIM = testProgram(new URL("migration-victim.ts", import.meta.url));

@@ -9,9 +9,9 @@
 import { writeSync } from "node:fs";
 import { deferOn } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { RandomChain } from "../../src/chain/testing/random-chain.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
 import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
+import { RandomChain } from "../support/chain/random-chain.ts";
 import { type HomeKind, storeOptions } from "./limits.ts";
 
 /** More than any life needs to come to its fail-point. One without goes on until it is killed, however late that is. */

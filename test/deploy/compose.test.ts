@@ -7,9 +7,9 @@ import { parse } from "yaml";
 import { metricNames } from "../../scripts/grafana-dashboard.ts";
 import { ROOT } from "../../scripts/reference/page.ts";
 import { runCli } from "../../src/cli/program.ts";
-import { fakeContext } from "../../src/cli/testing/fake-context.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { formatHostPort } from "../../src/config/value-types.ts";
+import { fakeContext } from "../support/cli/fake-context.ts";
 
 type Service = {
   readonly image: string;

@@ -76,7 +76,7 @@ function describe({ name, method, params }: DifferentialCase, ours: Answer, thei
     at
       .split("/")
       .slice(1)
-      .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], answer);
+      .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], answer) ?? answer.error;
   const shape = at.replace(/\d+/g, "N").replace(/0x[0-9a-fN]+/g, "HEX");
   return {
     group: `${method} ${shape}`,

@@ -195,6 +195,31 @@ const REASONS: readonly Reason[] = [
       [ours, theirs].every((answer) => textOf(answer).startsWith("could not decode block: rlp: ")),
   },
   {
+    reason: "geth rejects types of later forks on older blocks, and every access list before Berlin",
+    holds: ({ theirs }) => textOf(theirs).includes("transaction type not supported"),
+  },
+  {
+    reason: "a limit of time or size of one of them",
+    holds: ({ ours, theirs }) =>
+      [ours, theirs].some(
+        (answer) => codeOf(answer) === -32002 || /^(?:execution timeout|trace is larger)/.test(textOf(answer)),
+      ),
+  },
+  {
+    reason: "a nested list that is too long is the list's fault here, the field's in geth",
+    holds: ({ method, ours }) =>
+      method === "eth_sendRawTransaction" && textOf(ours) === "rlp: element is larger than containing list",
+  },
+  {
+    reason: "numbers above 2^53 - 1 in texts",
+    holds: ({ ours }) => textOf(ours).includes(`#${Number.MAX_SAFE_INTEGER} `),
+  },
+  {
+    reason: "a nonce of 2^64 - 1, or a tip near 2^256",
+    holds: ({ params, theirs }) =>
+      has(params, /0xf{16,64}"/) && /nonce has max value|fee per gas higher/.test(textOf(theirs)),
+  },
+  {
     reason: "geth crashes",
     holds: ({ theirs }) => textOf(theirs) === "method handler crashed",
   },

@@ -149,8 +149,8 @@ test("without scripts the pages are there all the same", { skip }, async () => {
   await close();
 });
 
-test("with docs.enable = false there is no page", async () => {
-  const closed = await startTestNode({ dev: true, settings: { "docs.enable": "false" } });
+test("with explorer.enable = false there is no page", async () => {
+  const closed = await startTestNode({ dev: true, settings: { "explorer.enable": "false" } });
   try {
     assert.equal((await fetch(`${closed.url}/docs/`)).status, 404);
     assert.equal((await fetch(`${closed.url}/openrpc.json`)).status, 200);

@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { foundryBinary } from "../../bench/support/peers.ts";
-import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { deploymentOf } from "../support/assembler.ts";
 import { runEvmintd, spawnEvmintd } from "../support/evmintd.ts";
 import { freePort } from "../support/free-port.ts";
+import { callHttp } from "../support/rpc/rpc-client.ts";
 
 const anvil = foundryBinary("anvil");
 const skip = anvil === undefined && "anvil is not installed";
@@ -253,6 +253,17 @@ test("evmintd anvil serves no method that keeps keys, shows the process or reads
   );
   assert.ok(names.includes("debug_traceTransaction") && names.includes("debug_traceCall"));
   for (const method of ["personal_newAccount", "personal_importRawKey", "debug_stacks", "debug_memStats"]) {
+    const { error } = (await callHttp(node.url, method, [])) as { error?: { code: number } };
+    assert.equal(error?.code, -32601, method);
+  }
+});
+
+test("evmintd anvil has anvil's hardfork, with nine blobs a block, and no methods for bundles of calls", async (context) => {
+  const node = await startEvmint([]);
+  context.after(() => node.stop());
+  const { current } = await rpc<{ current: { blobSchedule: { target: number; max: number } } }>(node, "eth_config");
+  assert.deepEqual([current.blobSchedule.target, current.blobSchedule.max], [6, 9]);
+  for (const method of ["wallet_sendCalls", "wallet_getCallsStatus", "wallet_getCapabilities"]) {
     const { error } = (await callHttp(node.url, method, [])) as { error?: { code: number } };
     assert.equal(error?.code, -32601, method);
   }

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { PROGRAMS } from "../../bench/evm/programs.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
-import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { WITH_METRICS } from "../support/metrics.ts";
+import { callHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const CONTRACT = `0x${"cc".repeat(20)}`;

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { createPublicClient, custom, encodeAbiParameters, keccak256, multicall3Abi, parseAbi, toHex } from "viem";
 import { init } from "../../src/cli/commands/init.ts";
-import { fakeContext } from "../../src/cli/testing/fake-context.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createNode } from "../../src/index.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
-import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
+import { fakeContext } from "../support/cli/fake-context.ts";
+import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 
 const ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 const BOB = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
@@ -56,7 +56,7 @@ test("transactions that are sent at once have a block each, in the order of an a
   assert.deepEqual(new Set(numbers), new Set([1, 2, 3, 4, 5]));
   const ofAlice = [0, 2, 3].map((i) => numbers[i]!);
   assert.deepEqual(ofAlice, ofAlice.toSorted());
-  assert.ok(Math.max(...(await blocksOf({ "consensus.batch-above": "0" }))) < 5);
+  assert.ok(Math.max(...(await blocksOf({ "batch-above": "0" }))) < 5);
 });
 
 test("blocks of another chain are named as such", async () => {

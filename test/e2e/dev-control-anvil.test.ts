@@ -5,8 +5,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { foundryBinary, type Peer, startAnvil } from "../../bench/support/peers.ts";
-import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { callHttp } from "../support/rpc/rpc-client.ts";
 import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
 
 const skip = foundryBinary("anvil") === undefined && "anvil is not installed";

@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Hex } from "../../src/primitives/hex.ts";
-import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startEvmintd } from "../support/evmintd.ts";
 import fc from "../support/fast-check.ts";
+import { callHttp } from "../support/rpc/rpc-client.ts";
 import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-dev-model-"));

@@ -13,11 +13,11 @@ import { loadConfig } from "../../src/config/load.ts";
 import { createNode } from "../../src/index.ts";
 import { openChain } from "../../src/node/chain/open-chain.ts";
 import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
 import { overHttp } from "../support/clients.ts";
 import { startEvmintd } from "../support/evmintd.ts";
+import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
 
 /** A caller that meets what the remote chain answers gets an error; the log has it for the operator. */

@@ -3,8 +3,8 @@ import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { type Hex, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
+import { callHttp } from "../support/rpc/rpc-client.ts";
 import { NEEDS_SOLO } from "../support/test-engine.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 

@@ -213,8 +213,8 @@ test("/api answers over RPC processes, and what their listener keeps closed stay
   }
 });
 
-test("without explorer.etherscan-api there is no /api, and a closed namespace stays closed there", async () => {
-  const off = await startTestNode({ dev: true, settings: { "explorer.etherscan-api": "false" } });
+test("without explorer.enable there is no /api, and a closed namespace stays closed there", async () => {
+  const off = await startTestNode({ dev: true, settings: { "explorer.enable": "false" } });
   assert.equal((await fetch(`${off.url}/api?module=account`)).status, 404);
   await off.stop();
   const closed = await startTestNode({ dev: true, settings: { "json-rpc.api": "net" } });

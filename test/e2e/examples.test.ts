@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { METHODS } from "../../src/rpc/methods/methods.ts";
-import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
+import { callHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode } from "../support/test-node.ts";
 
 const withParameters = METHODS.filter(({ isPrivate, params }) => !isPrivate && params.length > 0);

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { loadConfig } from "../../src/config/load.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
-import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 import { NEEDS_SOLO } from "../support/test-engine.ts";
 import { ONE_PROCESS, startTestNode } from "../support/test-node.ts";
 

@@ -3,14 +3,14 @@ import { after, before, describe, test } from "node:test";
 import { createExecutionReads } from "../../src/adapters/execution-port.ts";
 import { callLimitsOf } from "../../src/adapters/rpc-settings.ts";
 import { ExecutionThreads } from "../../src/calls/execution-threads.ts";
-import { plain } from "../../src/chain/testing/plain.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import type { ExecutionReads } from "../../src/rpc/ports/execution.ts";
-import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { plain } from "../support/chain/plain.ts";
+import { callHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const FROM = DEV_ADDRESSES[0];
@@ -42,8 +42,8 @@ describe("execution threads", () => {
         "json-rpc.workers": "2",
         // The loop of a test ends with its node, however long its other calls take.
         "json-rpc.evm-timeout": "1h",
-        "json-rpc.call-timeout": "1h",
       },
+      limits: { server: { httpCallTimeoutMs: 3_600_000 } },
     });
     lastHash = await rpc(node, "eth_sendTransaction", { from: FROM, input: deploy(COUNTER) });
     counter = (await rpc(node, "eth_getTransactionReceipt", lastHash)).contractAddress;

@@ -7,9 +7,9 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { loadConfig } from "../../src/config/load.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
-import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
 import { overHttp } from "../support/clients.ts";
 import { makeHome, transfer } from "../support/made-chain.ts";
+import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 import { startTestNode } from "../support/test-node.ts";
 
 const BLOCKS = 500;

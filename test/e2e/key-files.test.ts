@@ -10,8 +10,8 @@ import { foundryBinary } from "../../bench/support/peers.ts";
 import { KeyStore } from "../../src/keystore/keystore.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
-import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
+import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 
 const binary = foundryBinary("cast");
 const skip = binary ? false : "no cast binary for this platform on npm";

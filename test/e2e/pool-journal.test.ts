@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { createWalletClient, http, type WalletClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { bearer, overHttp } from "../support/clients.ts";
+import { devPrivateKeys } from "../support/keystore/unlocked-signer.ts";
 import { transfer } from "../support/made-chain.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
@@ -113,13 +113,4 @@ test("a start in instant mode puts them into a block", async () => {
     else chain.subscribe(() => resolve());
   });
   assert.equal(chain.head().block.transactions[0]?.hash, hash);
-});
-
-test("mempool.journal = false keeps none", async () => {
-  await start({ "mempool.journal": "false" });
-  await send(0);
-  assert.ok(!readdirSync(join(home, "data")).includes("pool"));
-  await node.stop();
-  await start();
-  assert.deepEqual(counts(), [0, 0]);
 });

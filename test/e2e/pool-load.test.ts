@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { blobVersionedHash } from "../../src/crypto/kzg/blob.ts";
 import { blobCommitment, blobProof } from "../../src/crypto/kzg/commit.ts";
-import { devPrivateKeys } from "../../src/keystore/testing/unlocked-signer.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
-import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { encodePooledTransaction } from "../../src/types/transaction/encode.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { devPrivateKeys } from "../support/keystore/unlocked-signer.ts";
 import { transfer } from "../support/made-chain.ts";
 import { metricOf, WITH_METRICS } from "../support/metrics.ts";
+import { callHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode } from "../support/test-node.ts";
 
 const MANUAL = { "consensus.block-time": "manual" };

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { renderGenesis } from "../../src/config/genesis/genesis.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS } from "../../src/params/gas.ts";
 import { METHODS } from "../../src/rpc/methods/methods.ts";
-import { sendHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
+import { sendHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode } from "../support/test-node.ts";
 
 /** Files of a home with their content, but for what a chain writes by itself. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runCli } from "../../src/cli/program.ts";
-import { fakeContext } from "../../src/cli/testing/fake-context.ts";
+import { fakeContext } from "../support/cli/fake-context.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 
 test("evmintd ready is answered by a running node over its socket and over HTTP, without a token", async () => {

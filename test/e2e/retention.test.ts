@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { loadConfig } from "../../src/config/load.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
-import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
+import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const home = mkdtempSync(join(tmpdir(), "evmint-retention-"));

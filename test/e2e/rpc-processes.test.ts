@@ -245,7 +245,8 @@ test("all connections of a listener's limit are accepted, however those of the o
   const limit = 5;
   const node = await startTestNode({
     dev: true,
-    settings: { ...settings, ...WITH_METRICS, "json-rpc.ws-connections-limit": String(limit) },
+    settings: { ...settings, ...WITH_METRICS },
+    limits: { server: { wsConnectionsMax: limit } },
   });
   try {
     const clients = [new Client(node.url), new Client(node.url)];

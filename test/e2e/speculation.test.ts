@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { genesisText, senderKeys, signAll } from "../../bench/throughput/workload.ts";
 import { executeBlock } from "../../src/execution/block/execute-block.ts";
-import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { metricOf, WITH_METRICS } from "../support/metrics.ts";
+import { callHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 /** Those of five minutes of blocks: only threads that never execute ahead come to the end. */

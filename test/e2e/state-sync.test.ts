@@ -8,7 +8,6 @@ import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
 import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
 import { deferNothing } from "../../src/chain/store/background-work.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { plain } from "../../src/chain/testing/plain.ts";
 import type { Snapshot } from "../../src/consensus/application.ts";
 import { type ConsensusData, encodeConsensusData } from "../../src/consensus/consensus-data.ts";
 import { type ConsensusDataSource, SnapshotRestore } from "../../src/consensus/state-sync/restore.ts";
@@ -20,7 +19,6 @@ import {
   unpackChunk,
 } from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
-import { consensusDataIn } from "../../src/consensus/state-sync/testing/consensus-data-in.ts";
 import type { GovernanceInBlock } from "../../src/consensus/voting/block-effect.ts";
 import { executionModules } from "../../src/node/chain/execution-modules.ts";
 import { isSnapshotAlone } from "../../src/node/chain/unfinished-sync.ts";
@@ -29,9 +27,11 @@ import { keccak256 } from "../../src/primitives/keccak.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
 import { createFailures } from "../../src/telemetry/failures.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
-import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
 import type { ExecutedBlock } from "../../src/types/block.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { plain } from "../support/chain/plain.ts";
+import { consensusDataIn } from "../support/consensus/state-sync/consensus-data-in.ts";
+import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 /** Stores the number of the block in the slot of that number, and BLOCKHASH of 20 blocks before in the slot 1000 beyond. */

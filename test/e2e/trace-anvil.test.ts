@@ -7,10 +7,10 @@ import { after, before, test } from "node:test";
 import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { foundryBinary, type Peer, startAnvil } from "../../bench/support/peers.ts";
-import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
 import { contract } from "../support/contracts.ts";
+import { callHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const skip = foundryBinary("anvil") === undefined && "anvil is not installed";

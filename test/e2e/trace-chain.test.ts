@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { metricOf, WITH_METRICS } from "../support/metrics.ts";
 import { openRaw } from "../support/raw-socket.ts";
+import { callHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 import { WsClient } from "../support/ws-client.ts";
 

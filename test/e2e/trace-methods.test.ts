@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { encodeDeployData, encodeFunctionData, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { assemble } from "../support/assembler.ts";
 import { contract } from "../support/contracts.ts";
+import { callHttp } from "../support/rpc/rpc-client.ts";
 import { NEEDS_SOLO } from "../support/test-engine.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 

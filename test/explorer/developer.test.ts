@@ -87,6 +87,29 @@ async function onPage(route: string, work: (page: Page) => Promise<void>, viewpo
   }
 }
 
+test("calls of a token show their amount with its decimals, a contract without a name says how it gets one", {
+  skip,
+}, async () => {
+  await onPage(`/tx/${chain.transfer}`, async (page) => {
+    await page.getByText("(0.000000000000001234 TKN)").waitFor();
+    await page.locator(".calls .line", { hasText: "0.000000000000001234 TKN" }).waitFor();
+  });
+  await onPage(`/address/${PROXIES.minimal}/contract`, async (page) => {
+    await page.locator("pre", { hasText: "forge verify-contract --verifier blockscout" }).waitFor();
+    await page.getByText("45 bytes of code").waitFor();
+  });
+});
+
+test("the faucet's field shows the first account whole, as wallets write it", { skip }, async () => {
+  await onPage("/dev", async (page) => {
+    const field = page.locator("section, .panel").filter({ hasText: "Faucet" }).last().getByLabel("Address");
+    assert.equal(await field.inputValue(), DEV_ADDRESSES[0]);
+    const cut = await field.evaluate((input) => input.scrollWidth - input.clientWidth);
+    assert.ok(cut <= 0, `${cut} pixels are cut`);
+    await page.getByRole("button", { name: "Switch automine off" }).waitFor();
+  });
+});
+
 test("contracts of --artifacts have their names, and their errors and events are decoded, without an upload", {
   skip,
 }, async () => {
@@ -219,7 +242,7 @@ test("the page of a dev chain gives ether, mines, takes snapshots and goes back 
     await page.getByRole("button", { name: "Revert" }).waitFor();
     const first = await number();
     await page.getByLabel("Blocks", { exact: true }).fill("3");
-    await page.getByRole("button", { name: "Mine" }).click();
+    await page.getByRole("button", { name: "Mine", exact: true }).click();
     await page.getByText("3 mined.").waitFor();
     assert.equal(await number(), first + 3);
     await page.getByLabel("Address", { exact: true }).fill(stranger);

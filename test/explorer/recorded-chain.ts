@@ -22,7 +22,7 @@ type Recorded = {
 };
 
 export const RECORDED = JSON.parse(
-  readFileSync(new URL("../../src/consensus/cometbft/testing/recorded-light-blocks.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../support/consensus/cometbft/recorded-light-blocks.json", import.meta.url), "utf8"),
 ) as Recorded;
 
 type Close = { close(): Promise<void> };

@@ -26,6 +26,11 @@ export type FuzzAccount = {
   readonly storage: Readonly<Record<string, string>>;
 };
 
+/** go-ethereum creates contracts where only storage is (EIP-7610), which no chain has. */
+export function withoutBareStorage(accounts: readonly FuzzAccount[]): FuzzAccount[] {
+  return accounts.map((each) => (each.nonce === "0" && each.code.length === 0 ? { ...each, storage: {} } : each));
+}
+
 /**
  * A piece of code that is taken out whole when a case is shrunk: hex digits of whole instructions; `#name`, a JUMPDEST; `@name`, a
  * PUSH2 of where that is, or of 0 where it is gone.

@@ -23,9 +23,10 @@ import { createEngines } from "../conformance/engines.ts";
 import { FORKS } from "../conformance/forks.ts";
 import { executeVector, type Vector, type VectorResult } from "../conformance/state-tests.ts";
 import type { Suite } from "../conformance/suite.ts";
+import { withoutBareStorage } from "./case.ts";
 import { generateTransactionCase } from "./generate-transaction.ts";
 import { buildBlock, generateParallelCase, type ParallelCase } from "./parallel-block.ts";
-import { allocOf, blockOf } from "./run.ts";
+import { allocOf, blockOf, COINBASE } from "./run.ts";
 import { KEYS, type TransactionCase, transactionOf } from "./transaction-case.ts";
 
 /** go-ethereum's `evm`. */
@@ -104,10 +105,9 @@ function vectorCase(seed: number, fork: Hardfork | undefined): TransactionCase {
   const { type, chainId } = generated;
   return {
     ...generated,
-    // `evm` creates contracts where only storage is (EIP-7610): no chain has such an account.
-    accounts: generated.accounts.map((each) =>
-      each.nonce === "0" && each.code.length === 0 ? { ...each, storage: {} } : each,
-    ),
+    accounts: withoutBareStorage(generated.accounts),
+    // State tests reward the coinbase once more, in different ways where it destroyed itself and may be empty.
+    coinbase: isAtLeast(generated.hardfork, "spuriousDragon") ? generated.coinbase : COINBASE,
     chainId: chainId === null && type === 0 ? null : "1",
     authorizations: generated.authorizations.map((each) => ({ ...each, chainId: own(each.chainId) })),
   };

@@ -20,15 +20,15 @@ import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/primitives/hash.
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { changesOfAlloc } from "../../src/state/state-changes.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
-import { createMemoryState } from "../../src/state/testing/memory-state.ts";
-import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
 import type { Header } from "../../src/types/header.ts";
 import { TransactionRejection } from "../../src/types/transaction/codec.ts";
 import type { Transaction } from "../../src/types/transaction/transaction.ts";
 import { FORKS } from "../conformance/forks.ts";
 import { configOfNetwork } from "../conformance/networks.ts";
-import { assemble } from "./case.ts";
+import { createMemoryState } from "../support/state/memory-state.ts";
+import { createMemoryNodes } from "../support/trie/memory-nodes.ts";
+import { assemble, withoutBareStorage } from "./case.ts";
 import { generateTransactionCase } from "./generate-transaction.ts";
 import { createRandom, type Random } from "./random.ts";
 import { SENDERS, type TransactionCase, transactionOf } from "./transaction-case.ts";
@@ -128,7 +128,7 @@ function varied(
 
 function allocOf(world: TransactionCase, random: Random): Map<Address, GenesisAccount> {
   const alloc = new Map<Address, GenesisAccount>();
-  for (const { address, balance, nonce, code, storage } of world.accounts) {
+  for (const { address, balance, nonce, code, storage } of withoutBareStorage(world.accounts)) {
     const slots = Object.entries(storage).map(
       ([slot, value]) => [hashFromBigint(BigInt(slot)), BigInt(value)] as const,
     );

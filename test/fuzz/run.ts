@@ -9,8 +9,8 @@ import { type Hash, hashFromBigint } from "../../src/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { keccak256Hash } from "../../src/primitives/keccak.ts";
 import type { StateReader } from "../../src/state/reader.ts";
-import { createMemoryState } from "../../src/state/testing/memory-state.ts";
 import { createWorldState, type WorldState } from "../../src/state/world-state.ts";
+import { createMemoryState } from "../support/state/memory-state.ts";
 import { assemble, type FuzzCase } from "./case.ts";
 
 export const CALLER = `0x${"ca11".repeat(10)}` as Address;

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { type Address, createWalletClient, encodeDeployData, encodeFunctionData, getContractAddress, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -76,26 +75,4 @@ test("nodes that a contract does not allow are disconnected, and come back when 
 
   await change("allow");
   await eventually("the stranger follows", async () => (await stranger.height()) >= (await validator.height()));
-});
-
-test("a file of allowed nodes is in force a moment after it was written", { skip: whyLeftOut() }, async (t) => {
-  const network = await Network.create({ validators: 1, followers: 1 });
-  t.after(() => network.stop());
-  const [validator, follower] = network.nodes as [NetworkNode, NetworkNode];
-  const allow = (...ids: readonly string[]) =>
-    writeFileSync(
-      join(validator.home, "config", "allowed-nodes.json"),
-      JSON.stringify(Object.fromEntries(ids.map((id) => [id, "name"]))),
-    );
-  validator.flags.push("--cometbft.allowed-nodes-file", "config/allowed-nodes.json");
-  allow();
-  for (const node of network.nodes) node.start();
-  await eventually("blocks", async () => (await validator.height()) > 5);
-  await eventually("the follower is refused", async () => /node refused/.test(validator.log()));
-  assert.equal(await follower.height(), 0);
-
-  allow(idOf(follower));
-  await eventually("the follower follows", async () => (await follower.height()) >= (await validator.height()));
-  allow();
-  await eventually("the follower is disconnected", async () => !(await isConnected(validator, follower)));
 });

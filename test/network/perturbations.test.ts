@@ -198,10 +198,8 @@ async function stateSync(network: Network, t: TestContext): Promise<NetworkNode>
       .slice(0, 2)
       .map(({ engineRpc }) => engineRpc)
       .join(),
-    "--cometbft.trust-height",
-    String(trusted.height),
-    "--cometbft.trust-hash",
-    trusted.hash,
+    "--cometbft.trust-block",
+    `${trusted.height}:${trusted.hash}`,
   ]);
   joined.start();
   const milliseconds = await eventually("the new node has the newest block", async () => {

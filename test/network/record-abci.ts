@@ -76,10 +76,8 @@ async function recordStateSync({ network, recorder }: Recorded): Promise<void> {
   const joined = await network.join([
     "--cometbft.state-sync-servers",
     servers.join(),
-    "--cometbft.trust-height",
-    String(trusted.height),
-    "--cometbft.trust-hash",
-    trusted.hash,
+    "--cometbft.trust-block",
+    `${trusted.height}:${trusted.hash}`,
   ]);
   await recorder.add(joined, 4);
   joined.start();

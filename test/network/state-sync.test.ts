@@ -13,7 +13,7 @@ import { encodeConsensusData } from "../../src/consensus/consensus-data.ts";
 import { openChain } from "../../src/node/chain/open-chain.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
 import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
+import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 import { eventually, Network, whyLeftOut } from "./network.ts";
 
 /** Runs the lines that docs/operations/network.md has for it. */
@@ -49,10 +49,8 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
       .slice(0, 2)
       .map(({ engineRpc }) => engineRpc)
       .join(),
-    "--cometbft.trust-height",
-    String(trusted.height),
-    "--cometbft.trust-hash",
-    trusted.hash,
+    "--cometbft.trust-block",
+    `${trusted.height}:${trusted.hash}`,
   ]);
   joined.start();
   const synced = await eventually("the new node has the newest block", async () => {
@@ -88,7 +86,7 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
       assert.ok(!existsSync(dataPath(joined.home)) && isEngineStoreEmpty(cometbftPath(joined.home)));
       assert.deepEqual(readSigningState(cometbftPath(joined.home)), signed);
       const newer = await first.trusted((await height(first)) - 5);
-      joined.flags.push("--cometbft.trust-height", String(newer.height), "--cometbft.trust-hash", newer.hash);
+      joined.flags.push("--cometbft.trust-block", `${newer.height}:${newer.hash}`);
       joined.start();
       await eventually("it is ready", async () => (await joined.problem()) === undefined);
       const next = (await height(first)) + 2;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { sendHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { createLogger } from "../../src/telemetry/create-logger.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { bearer, openWs, overHttp, overIpc, overWs, request } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
+import { sendHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 /** The attacks that emptied wallets and nodes elsewhere, each against a running node. */

@@ -12,16 +12,15 @@ import { readJwtSecret } from "../../src/config/secrets.ts";
 import { openTlsFiles } from "../../src/config/tls-files.ts";
 import { readTokenState } from "../../src/config/token-file.ts";
 import { readJsonFile } from "../../src/consensus/cometbft/home/json-file.ts";
-import { AllowedNodesFile } from "../../src/consensus/cometbft/permissions/allowed-nodes-file.ts";
 import { loadForkChoice } from "../../src/dev/fork/fork-point.ts";
 import { NodeError } from "../../src/errors.ts";
 import { createNode } from "../../src/index.ts";
 import { KeyDirectory } from "../../src/keystore/key-directory.ts";
 import { parseKeyFile } from "../../src/keystore/key-file.ts";
 import { parseGenesis } from "../../src/params/genesis.ts";
-import { HOSTILE_CONTENTS, HOSTILE_FILES } from "../../src/storage/testing/hostile-files.ts";
 import { fatalTimers } from "../../src/telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
+import { HOSTILE_CONTENTS, HOSTILE_FILES } from "../support/storage/hostile-files.ts";
+import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 
 /**
  * Readers of files that an operator has from somewhere, each with what is at the file's path. A backup, artifacts and verified contracts have this in their own
@@ -40,7 +39,6 @@ const READERS: Readonly<
     name: "accounts.json",
     read: (path) => new AccountPermissions(path, { log: STRICT_LOGGER, timers: fatalTimers }),
   },
-  "a list of nodes": { name: "nodes.json", read: (path) => new AllowedNodesFile(path, STRICT_LOGGER) },
   "a file of CometBFT": { name: "genesis.json", read: readJsonFile },
   "a fork's block": { name: "fork.json", read: loadForkChoice },
   "revoked tokens": { name: "config/tokens.json", read: (_path, home) => readTokenState(home) },

@@ -9,7 +9,6 @@ import { SnapshotRestore } from "../../src/consensus/state-sync/restore.ts";
 import { SnapshotFiles } from "../../src/consensus/state-sync/snapshot-files.ts";
 import { describeSnapshot, SNAPSHOT_FORMAT, unpackChunk } from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
-import { poisons } from "../../src/consensus/state-sync/testing/poison.ts";
 import type { ChainConfig } from "../../src/params/chain-config.ts";
 import { concatBytes } from "../../src/primitives/bytes.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
@@ -21,8 +20,9 @@ import { openLmdbKv } from "../../src/storage/lmdb-kv.ts";
 import { TABLE } from "../../src/storage/schema.ts";
 import { createFailures } from "../../src/telemetry/failures.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
-import { STRICT_LOGGER } from "../../src/telemetry/testing/strict-logger.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { poisons } from "../support/consensus/state-sync/poison.ts";
+import { STRICT_LOGGER } from "../support/telemetry/strict-logger.ts";
 import { startTestNode } from "../support/test-node.ts";
 
 /** Init code that stores the number after that of each slot in slots 0 to 5, and deploys STOP and the byte `suffix`. */

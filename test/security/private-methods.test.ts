@@ -95,7 +95,7 @@ test("a WebSocket opened with a token loses its private methods when the token e
 });
 
 test("in a batch an unauthorized call is its own error, and the HTTP status is 200", async () => {
-  const { sendHttp } = await import("../../src/rpc/testing/rpc-client.ts");
+  const { sendHttp } = await import("../support/rpc/rpc-client.ts");
   const calls = ["eth_chainId", "personal_listAccounts"].map((method, id) => ({
     jsonrpc: "2.0",
     id,

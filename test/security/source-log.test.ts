@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sendHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { type Logger, SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { openWs, request } from "../support/clients.ts";
+import { sendHttp } from "../support/rpc/rpc-client.ts";
 import { startTestNode } from "../support/test-node.ts";
 
 /** Collects the warnings of a node. */

@@ -1,4 +1,4 @@
-import { FAIL_POINTS, PRUNE_FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
+import { FAIL_POINTS, PRUNE_FAIL_POINTS } from "../support/chain/fail-points.ts";
 import type { HomeSettings } from "./home-settings.ts";
 import type { ArmedStep } from "./node-process.ts";
 

@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 import { WebSocket } from "ws";
 import { readJwtSecret } from "../../src/config/secrets.ts";
-import { sendHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { type JwtClaims, signJwt } from "../../src/rpc/transport/auth/jwt.ts";
+import { sendHttp } from "./rpc/rpc-client.ts";
 
 /** What came back for one call, whichever way it went. */
 export type Answer = {

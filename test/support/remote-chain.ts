@@ -11,11 +11,11 @@ import { keccak256Hash } from "../../src/primitives/keccak.ts";
 import { toQuantity } from "../../src/primitives/quantity.ts";
 import { changesOfAlloc } from "../../src/state/state-changes.ts";
 import { createStateTrie } from "../../src/state/state-trie.ts";
-import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import { EMPTY_BLOOM } from "../../src/types/bloom.ts";
 import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../src/types/constants.ts";
 import type { Header } from "../../src/types/header.ts";
 import { headerHash } from "../../src/types/header-codec.ts";
+import { createMemoryNodes } from "./trie/memory-nodes.ts";
 
 export const REMOTE_CHAIN_ID = 4242;
 

@@ -6,9 +6,9 @@ import { loadConfig } from "../../src/config/load.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
 import { type NodeInProcess, startNode } from "../../src/node/start-node.ts";
 import type { Logger } from "../../src/telemetry/logger.ts";
-import { ManualTimers } from "../../src/telemetry/testing/manual-timers.ts";
 import type { Timers } from "../../src/telemetry/timers.ts";
 import { NodeLog } from "./node-log.ts";
+import { ManualTimers } from "./telemetry/manual-timers.ts";
 import { engineSettings } from "./test-engine.ts";
 import { eventually } from "./until.ts";
 

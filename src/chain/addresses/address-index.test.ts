@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { RandomChain } from "../../../test/support/chain/random-chain.ts";
 import fc from "../../../test/support/fast-check.ts";
 import type { Address } from "../../primitives/address.ts";
 import { createStateTrie } from "../../state/state-trie.ts";
@@ -7,7 +8,6 @@ import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import type { BlockRecord } from "../store/block-store.ts";
 import { type LogBlockStore, openLogBlockStore } from "../store/log-block-store.ts";
-import { RandomChain } from "../testing/random-chain.ts";
 import { AddressIndex, type AddressQuery } from "./address-index.ts";
 import { addressEntries, addressPartsOf, ROLE, UNKNOWN_INDEX } from "./block-addresses.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alice, config, GWEI, headerOf, transactionOf } from "../../execution/testing/factories.ts";
+import { alice, config, GWEI, headerOf, transactionOf } from "../../../test/support/execution/factories.ts";
+import { ManualTimers } from "../../../test/support/telemetry/manual-timers.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
-import { ManualTimers } from "../../telemetry/testing/manual-timers.ts";
 import { SharedSlices } from "../../threads/shared-slices.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alice, coinbase, config, GWEI, headerOf, transactionOf } from "../../execution/testing/factories.ts";
+import { alice, coinbase, config, GWEI, headerOf, transactionOf } from "../../../test/support/execution/factories.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { headerHash } from "../../types/header-codec.ts";

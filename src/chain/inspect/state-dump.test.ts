@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
+import { createMemoryState } from "../../../test/support/state/memory-state.ts";
 import { type Address, addressToBytes } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { hashFromBigint, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
-import { createMemoryState } from "../../state/testing/memory-state.ts";
 import type { Kv } from "../../storage/kv.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import {

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { encodeAccount } from "../../../test/support/chain/encode-account.ts";
+import { encodeBlockRecordV1 } from "../../../test/support/chain/encode-record-v1.ts";
+import { plain } from "../../../test/support/chain/plain.ts";
+import { RandomChain } from "../../../test/support/chain/random-chain.ts";
 import fc from "../../../test/support/fast-check.ts";
 import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
@@ -14,10 +18,6 @@ import { addressPartsOf } from "../addresses/block-addresses.ts";
 import { encodeBlockLogs } from "../logs/block-logs.ts";
 import type { BlockRecord } from "../store/block-store.ts";
 import { upgradeRecordV1 } from "../store/log/replace-log.ts";
-import { encodeAccount } from "../testing/encode-account.ts";
-import { encodeBlockRecordV1 } from "../testing/encode-record-v1.ts";
-import { plain } from "../testing/plain.ts";
-import { RandomChain } from "../testing/random-chain.ts";
 import {
   decodeAddressParts,
   decodeBlockRecord,

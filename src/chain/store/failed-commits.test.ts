@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { ArchiveModel } from "../../../test/support/chain/archive-model.ts";
+import { createMemoryDisk } from "../../../test/support/chain/memory-disk.ts";
+import { RandomChain } from "../../../test/support/chain/random-chain.ts";
+import { type CommitFailure, FailingKv, InjectedCommitError } from "../../../test/support/storage/failing-kv.ts";
 import { BufferedKv, type BufferLimits } from "../../storage/buffered-kv.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
-import { type CommitFailure, FailingKv, InjectedCommitError } from "../../storage/testing/failing-kv.ts";
-import { ArchiveModel } from "../testing/archive-model.ts";
-import { createMemoryDisk } from "../testing/memory-disk.ts";
-import { RandomChain } from "../testing/random-chain.ts";
 import type { MergeLimits } from "./index/index-merge.ts";
 import type { LogBlockStore } from "./log-block-store.ts";
 import { StorePoisonedError } from "./store-errors.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { RandomChain } from "../../../test/support/chain/random-chain.ts";
 import { createStateTrie } from "../../state/state-trie.ts";
 import type { Kv, KvWriter } from "../../storage/kv.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { META, TABLE, tableKey } from "../../storage/schema.ts";
-import { RandomChain } from "../testing/random-chain.ts";
 import { readVarint } from "./index/block-rows.ts";
 import { BULK_MERGE_LIMITS, type MergePacing } from "./index/index-merge.ts";
 import { type LogBlockStore, openLogBlockStore } from "./log-block-store.ts";

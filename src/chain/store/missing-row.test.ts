@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { type RandomBlock, RandomChain } from "../../../test/support/chain/random-chain.ts";
+import { createMemoryState } from "../../../test/support/state/memory-state.ts";
+import { createLossyKv } from "../../../test/support/storage/lossy-kv.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { createStateTrie } from "../../state/state-trie.ts";
-import { createMemoryState } from "../../state/testing/memory-state.ts";
 import { KvMissingRowError, type KvReader, prefixRange } from "../../storage/kv.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { TABLE, tableKey } from "../../storage/schema.ts";
-import { createLossyKv } from "../../storage/testing/lossy-kv.ts";
 import { LogFilter } from "../logs/log-filter.ts";
-import { type RandomBlock, RandomChain } from "../testing/random-chain.ts";
 import { deferNothing } from "./background-work.ts";
 import { type LogBlockStore, openLogBlockStore } from "./log-block-store.ts";
 

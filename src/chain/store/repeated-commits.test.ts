@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { RandomChain } from "../../../test/support/chain/random-chain.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { createStateTrie } from "../../state/state-trie.ts";
 import type { Kv } from "../../storage/kv.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
-import { RandomChain } from "../testing/random-chain.ts";
 import type { BlockRecord } from "./block-store.ts";
 import { openLogBlockStore } from "./log-block-store.ts";
 

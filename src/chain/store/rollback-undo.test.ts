@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { ArchiveModel } from "../../../test/support/chain/archive-model.ts";
+import { createTrie } from "../../../test/support/chain/memory-disk.ts";
+import { RandomChain } from "../../../test/support/chain/random-chain.ts";
 import fc from "../../../test/support/fast-check.ts";
 import type { Kv } from "../../storage/kv.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { TABLE } from "../../storage/schema.ts";
-import { ArchiveModel } from "../testing/archive-model.ts";
-import { createTrie } from "../testing/memory-disk.ts";
-import { RandomChain } from "../testing/random-chain.ts";
 import { openLogBlockStore } from "./log-block-store.ts";
 import { createMemoryBlockStore } from "./open-block-store.ts";
 

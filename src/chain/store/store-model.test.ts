@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ArchiveModel } from "../../../test/support/chain/archive-model.ts";
+import {
+  type Death,
+  DiskHome,
+  MIGRATION_POINTS,
+  REPEATED_MIGRATION_POINTS,
+} from "../../../test/support/chain/disk-home.ts";
+import { RandomChain } from "../../../test/support/chain/random-chain.ts";
 import fc from "../../../test/support/fast-check.ts";
-import { ArchiveModel } from "../testing/archive-model.ts";
-import { type Death, DiskHome, MIGRATION_POINTS, REPEATED_MIGRATION_POINTS } from "../testing/disk-home.ts";
-import { RandomChain } from "../testing/random-chain.ts";
 
 const OPERATIONS = fc.oneof(
   { weight: 6, arbitrary: fc.record({ append: fc.integer({ min: 1, max: 6 }) }) },

@@ -12,12 +12,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { RandomChain } from "../../../test/support/chain/random-chain.ts";
 import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import { createStateTrie } from "../../state/state-trie.ts";
 import { bootId } from "../../storage/lock.ts";
 import { TABLE, tableKey } from "../../storage/schema.ts";
 import { SILENT_LOGGER } from "../../telemetry/logger.ts";
-import { RandomChain } from "../testing/random-chain.ts";
 import { IndexFiles } from "./index/index-files.ts";
 import type { LogBlockStore } from "./log-block-store.ts";
 import { openDiskBlockStore } from "./open-block-store.ts";

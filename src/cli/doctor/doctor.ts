@@ -103,8 +103,8 @@ function checkMemory(_config: Config, { memoryBytes }: System): Finding[] {
 
 function checkOpenFiles({ rpcLimits, limits }: Config, { openFilesMax }: System): Finding[] {
   if (openFilesMax === undefined) return [];
-  const { httpConnectionsMax, wsConnectionsMax } = rpcLimits;
-  const { ipcConnectionsMax } = limits.server;
+  const { httpConnectionsMax } = rpcLimits;
+  const { wsConnectionsMax, ipcConnectionsMax } = limits.server;
   const needed = httpConnectionsMax + wsConnectionsMax + ipcConnectionsMax + OWN_FILES;
   const subject = "open files";
   if (openFilesMax >= needed) return [{ level: "ok", subject, text: `limit ${openFilesMax}` }];
@@ -125,7 +125,7 @@ function checkClock({ home }: Config, system: System, now: () => number): Findin
     const text = `${time}, and nothing keeps it right: turn NTP on (timedatectl set-ntp true)`;
     return [{ level: "warning", subject, text }];
   }
-  const advice = "set the clock, or confirm it with one start with --consensus.accept-clock";
+  const advice = "set the clock, or confirm it with one start with --accept-clock";
   const text = `a jump to ${new Date(stopped).toISOString()} stopped block production: ${advice}`;
   return [{ level: "fault", subject, text }];
 }

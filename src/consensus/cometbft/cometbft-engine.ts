@@ -15,7 +15,6 @@ import { EngineMetrics } from "./engine-metrics.ts";
 import type { EngineKey } from "./home/config.ts";
 import { type Pace, PaceChange } from "./pace.ts";
 import { PeerLists, type PeerSettings } from "./peer-lists.ts";
-import type { AllowedNodesFile } from "./permissions/allowed-nodes-file.ts";
 import { NodePermissions } from "./permissions/node-permissions.ts";
 import type { NodesContract } from "./permissions/nodes-contract.ts";
 import { type EngineFault, type EngineProcess, startEngineProcess } from "./process/engine-process.ts";
@@ -60,8 +59,6 @@ type CometBftModules = {
   readonly signing: SigningRole;
   /** Brings a chain that is ahead of CometBFT's store back to it. */
   readonly storeRollback: StoreRollback;
-  /** undefined: there is no list of allowed nodes in a file, or in a contract */
-  readonly allowedNodes: AllowedNodesFile | undefined;
   readonly nodesContract: NodesContract | undefined;
   /** CometBFT as state sync left it, if there was one. */
   readonly synced: SyncedEngine | undefined;
@@ -123,7 +120,6 @@ export class CometBftEngine implements Engine {
     this.#permissions = new NodePermissions({
       lists: this.#lists,
       seeds: options.seeds,
-      file: modules.allowedNodes,
       contract: modules.nodesContract,
       isLate: () => this.#headAge.isLate,
       restart,

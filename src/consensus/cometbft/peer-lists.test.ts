@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openTestApplication } from "../testing/test-application.ts";
+import { openTestApplication } from "../../../test/support/consensus/test-application.ts";
 import { createAbciHandlers, createRestoreHandlers } from "./abci/handlers.ts";
 import { engineConfigToml } from "./home/config.ts";
 import { PeerLists } from "./peer-lists.ts";
@@ -54,7 +54,7 @@ test("engineConfigToml has the lists of peers", () => {
     p2pAddress: "0.0.0.0:1",
     externalAddress: "",
     isLocalNet: false,
-    p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40, outboundMax: 10 },
+    p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40 },
     metricsAddress: "",
     additions: new Map(),
     blockTimeMs: 1000,

@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { AbciClient } from "../../../test/support/consensus/cometbft/abci-client.ts";
+import { openTestApplication } from "../../../test/support/consensus/test-application.ts";
+import { ManualTimers } from "../../../test/support/telemetry/manual-timers.ts";
+import { STRICT_LOGGER } from "../../../test/support/telemetry/strict-logger.ts";
 import { hashFromBigint, hashToBytes } from "../../primitives/hash.ts";
-import { ManualTimers } from "../../telemetry/testing/manual-timers.ts";
-import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import type { Restore } from "../state-sync/restore.ts";
-import { openTestApplication } from "../testing/test-application.ts";
 import { createAbciHandlers } from "./abci/handlers.ts";
 import type { EngineExit, EngineFault, EngineProcess } from "./process/engine-process.ts";
 import { faultOfRecord, parseLogRecord } from "./process/output.ts";
 import { type SyncedEngine, syncState } from "./state-sync.ts";
-import { AbciClient } from "./testing/abci-client.ts";
 
 const APP_HASH = hashFromBigint(7n);
 const SNAPSHOT = {

@@ -3,14 +3,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { exportFileBlock, importFileBlock } from "../../chain-files/chain-file.ts";
-import { compressPublicKey } from "../../crypto/compressed-public-key.ts";
-import { publicKeyFromPrivate } from "../../crypto/secp256k1.ts";
-import { TIME_FORK_FIELDS } from "../../params/fork-id.ts";
-import { decodeRlp } from "../../primitives/rlp.ts";
-import { decodeBlockAt } from "../../types/block-codec.ts";
-import type { Misbehavior, Proposal } from "../application.ts";
-import { decodeConsensusData, decodeProposerData, encodeConsensusData, encodeProposerData } from "../consensus-data.ts";
 import {
   ACCOUNTS,
   GAS_LIMIT,
@@ -21,7 +13,15 @@ import {
   proposalOf,
   type TestApplication,
   transferOf,
-} from "../testing/test-application.ts";
+} from "../../../test/support/consensus/test-application.ts";
+import { exportFileBlock, importFileBlock } from "../../chain-files/chain-file.ts";
+import { compressPublicKey } from "../../crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate } from "../../crypto/secp256k1.ts";
+import { TIME_FORK_FIELDS } from "../../params/fork-id.ts";
+import { decodeRlp } from "../../primitives/rlp.ts";
+import { decodeBlockAt } from "../../types/block-codec.ts";
+import type { Misbehavior, Proposal } from "../application.ts";
+import { decodeConsensusData, decodeProposerData, encodeConsensusData, encodeProposerData } from "../consensus-data.ts";
 import { ParameterProposals } from "./parameter-proposals.ts";
 
 const SIGNERS = ACCOUNTS.map((address, index) => ({

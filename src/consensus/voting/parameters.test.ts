@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testChain } from "../../../test/support/execution/factories.ts";
 import { type Agreement, NO_AGREEMENT, readAgreement, writeAgreement } from "../../chain/agreement/agreement.ts";
-import { testChain } from "../../execution/testing/factories.ts";
 import type { Address } from "../../primitives/address.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import { createWorldState } from "../../state/world-state.ts";

@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  ACCOUNTS,
+  inputOf,
+  KEYS,
+  openTestApplication,
+  proposalOf,
+  type TestApplication,
+} from "../../../test/support/consensus/test-application.ts";
 import { readChanges } from "../../chain/records/changes-record.ts";
 import { deferNothing } from "../../chain/store/background-work.ts";
 import { openLogBlockStore } from "../../chain/store/log-block-store.ts";
@@ -12,14 +20,6 @@ import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { statePartsOf } from "../state-sync/snapshot-format.ts";
-import {
-  ACCOUNTS,
-  inputOf,
-  KEYS,
-  openTestApplication,
-  proposalOf,
-  type TestApplication,
-} from "../testing/test-application.ts";
 
 const [FIRST, SECOND] = [0, 1].map((account) => ({
   address: ACCOUNTS[account]!,

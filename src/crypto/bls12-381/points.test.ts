@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bls12_381 } from "@noble/curves/bls12-381.js";
+import { multiplyPoint } from "../../../test/support/crypto/multiply.ts";
 import fc from "../../../test/support/fast-check.ts";
 import { bigintToFixedBytes, concatBytes } from "../../primitives/bytes.ts";
-import { multiplyPoint } from "../testing/multiply.ts";
 import { blsG1Msm, blsG2Msm } from "./bls12-381.ts";
 import { blsGroups } from "./points.ts";
 

@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, test } from "node:test";
 import { freePort } from "../../../test/support/free-port.ts";
-import { ManualTimers } from "../../telemetry/testing/manual-timers.ts";
+import { ManualTimers } from "../../../test/support/telemetry/manual-timers.ts";
 import { fetchRemoteCalls, type RemoteAccess } from "./fetch-remote-calls.ts";
 
 type Call = { readonly id: number; readonly method: string };

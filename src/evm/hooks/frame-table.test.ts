@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testBlock, testMessage } from "../../../test/support/evm/environment.ts";
 import fc from "../../../test/support/fast-check.ts";
+import { createMemoryState } from "../../../test/support/state/memory-state.ts";
 import type { Address } from "../../primitives/address.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
-import { createMemoryState } from "../../state/testing/memory-state.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import { createEvm } from "../engine.ts";
-import { testBlock, testMessage } from "../testing/environment.ts";
 import type { FrameEnd, FrameStart, Tracer } from "../tracer.ts";
 import { FrameTable } from "./frame-table.ts";
 

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testBlock, testMessage } from "../../../test/support/evm/environment.ts";
+import { createMemoryState } from "../../../test/support/state/memory-state.ts";
 import type { Address } from "../../primitives/address.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
-import { createMemoryState } from "../../state/testing/memory-state.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import type { Log } from "../../types/receipt.ts";
 import { createEvm } from "../engine.ts";
 import type { ExecuteOptions } from "../evm.ts";
-import { testBlock, testMessage } from "../testing/environment.ts";
 
 const outer = `0x${"aa".repeat(20)}` as Address;
 const inner = `0x${"bb".repeat(20)}` as Address;

@@ -3,13 +3,13 @@ import { test } from "node:test";
 import { assemble } from "../../../bench/evm/programs.ts";
 import { generateCase } from "../../../test/fuzz/generate.ts";
 import { difference, runScene, sceneOf } from "../../../test/fuzz/run.ts";
+import { compileAtOnce } from "../../../test/support/evm/compile-at-once.ts";
+import { testBlock, testMessage } from "../../../test/support/evm/environment.ts";
+import { createMemoryState } from "../../../test/support/state/memory-state.ts";
 import type { Address } from "../../primitives/address.ts";
-import { createMemoryState } from "../../state/testing/memory-state.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import { createEvm } from "../engine.ts";
 import type { ExecuteOptions } from "../evm.ts";
-import { compileAtOnce } from "../testing/compile-at-once.ts";
-import { testBlock, testMessage } from "../testing/environment.ts";
 import type { ContractCompiler } from "./compiled-tier.ts";
 
 const PROGRAMS = 40;

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Common, type Hardfork as LibraryHardfork, Mainnet } from "@ethereumjs/common";
 import { createEVM } from "@ethereumjs/evm";
+import { precompileInputs } from "../../../test/support/evm/precompiles/inputs.ts";
 import fc from "../../../test/support/fast-check.ts";
 import { HARDFORKS, type Hardfork } from "../../params/hardforks.ts";
 import type { Precompile } from "../evm.ts";
 import { precompilesAt } from "./index.ts";
-import { precompileInputs } from "./testing/inputs.ts";
 
 /** More than any input here that is worth running costs. */
 const GAS_LIMIT = 2_000_000n;

@@ -1,6 +1,6 @@
 import type { BlockContext } from "../../evm/evm.ts";
 import { blobParamsAt } from "../../params/blob-schedule.ts";
-import type { ChainConfig } from "../../params/chain-config.ts";
+import { type ChainConfig, chainIdAt } from "../../params/chain-config.ts";
 import { blobBaseFee } from "../../params/fees.ts";
 import { hardforkAt } from "../../params/hardforks.ts";
 import type { Hash } from "../../primitives/hash.ts";
@@ -28,7 +28,7 @@ export function blockContextOf(header: ContextHeader, config: ChainConfig, block
     ...(config.codeSizeMax !== undefined && { codeSizeMax: config.codeSizeMax }),
     ...(config.noTxGasLimit && { noTxGasLimit: true }),
     ...(config.devRules && { devRules: true }),
-    chainId: config.chainId,
+    chainId: chainIdAt(config, header.number),
     number: header.number,
     timestamp: header.timestamp,
     coinbase: header.coinbase,

@@ -155,7 +155,7 @@ export class BlockExecution {
    * @throws InvalidTransactionError, and what `recoverSender` throws
    */
   addTransaction(tx: Transaction, knownSender?: Address): TransactionResult {
-    assertChainId(tx, this.#modules.config);
+    assertChainId(tx, this.context);
     const sender = knownSender ?? recoverSender(tx, this.context.hardfork);
     return this.addMessage(tx, messageFromTransaction(tx, sender, this.context.baseFeePerGas));
   }
@@ -264,11 +264,11 @@ function hashOfRequests(requests: readonly Uint8Array[]): Hash {
 }
 
 /** EIP-155: a protected transaction is for one chain. */
-function assertChainId({ chainId }: Transaction, config: ChainConfig): void {
-  if (chainId === undefined || chainId === config.chainId) return;
+function assertChainId({ chainId }: Transaction, context: Pick<BlockContext, "chainId">): void {
+  if (chainId === undefined || chainId === context.chainId) return;
   throw new InvalidTransactionError(
     "TX_INVALID_CHAINID",
-    `invalid chain id for signer: have ${chainId} want ${config.chainId}`,
+    `invalid chain id for signer: have ${chainId} want ${context.chainId}`,
     { chainId },
   );
 }

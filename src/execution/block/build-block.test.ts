@@ -1,11 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "../../../test/support/fast-check.ts";
-import { nextGasLimit } from "../../params/fees.ts";
-import { BEACON_ROOTS_ADDRESS, HISTORY_STORAGE_ADDRESS } from "../../params/gas.ts";
-import { bytesToBigint } from "../../primitives/bytes.ts";
-import { hashFromBigint, hashToBytes } from "../../primitives/hash.ts";
-import type { Block } from "../../types/block.ts";
 import {
   account,
   alice,
@@ -18,7 +12,13 @@ import {
   type TestChain,
   testChain,
   transactionOf,
-} from "../testing/factories.ts";
+} from "../../../test/support/execution/factories.ts";
+import fc from "../../../test/support/fast-check.ts";
+import { nextGasLimit } from "../../params/fees.ts";
+import { BEACON_ROOTS_ADDRESS, HISTORY_STORAGE_ADDRESS } from "../../params/gas.ts";
+import { bytesToBigint } from "../../primitives/bytes.ts";
+import { hashFromBigint, hashToBytes } from "../../primitives/hash.ts";
+import type { Block } from "../../types/block.ts";
 import { validateBody } from "../validation/validate-body.ts";
 import { checkGasLimit, validateHeader } from "../validation/validate-header.ts";
 import { createBlockBuilder, type PayloadAttributes } from "./build-block.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
+import { bob, contract } from "../../../test/support/execution/factories.ts";
 import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { EMPTY_REQUESTS_HASH } from "../../types/constants.ts";
-import { bob, contract } from "../testing/factories.ts";
 import { depositsOf, requestList, requestsHash } from "./system-calls.ts";
 
 const topics = ["0x649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5" as Hash];

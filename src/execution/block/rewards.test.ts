@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bob, coinbase, ETHER, stateWith } from "../testing/factories.ts";
+import { bob, coinbase, ETHER, stateWith } from "../../../test/support/execution/factories.ts";
 import { applyRewards, blockReward } from "./rewards.ts";
 
 test("blockReward falls at Byzantium and Constantinople and ends at the merge", () => {

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createMemoryState } from "../../../test/support/state/memory-state.ts";
+import { createMemoryNodes } from "../../../test/support/trie/memory-nodes.ts";
 import type { Address } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { StateChanges } from "../../state/reader.ts";
 import { createStateTrie } from "../../state/state-trie.ts";
-import { createMemoryState } from "../../state/testing/memory-state.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
-import { createMemoryNodes } from "../../trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { TriePrefetch } from "./trie-prefetch.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { account, alice, allocWith, bob, contract, testChain } from "../../../test/support/execution/factories.ts";
 import type { Address } from "../../primitives/address.ts";
 import { bytesToBigint } from "../../primitives/bytes.ts";
 import type { Hex } from "../../primitives/hex.ts";
-import { account, alice, allocWith, bob, contract, testChain } from "../testing/factories.ts";
 import { type CallArgumentsBundle, callMany } from "./call-many.ts";
 
 /** Raises slot 0 by one and returns it. */

@@ -1,10 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  account,
+  alice,
+  allocWith,
+  bob,
+  contract,
+  countingReads,
+  ETHER,
+  testChain,
+} from "../../../test/support/execution/factories.ts";
 import { type Address, checksumAddress } from "../../primitives/address.ts";
 import { bytesToBigint } from "../../primitives/bytes.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
-import { account, alice, allocWith, bob, contract, countingReads, ETHER, testChain } from "../testing/factories.ts";
 import { call, type SingleCallOptions } from "./call.ts";
 import type { CallArguments } from "./call-arguments.ts";
 import { durationText } from "./call-errors.ts";

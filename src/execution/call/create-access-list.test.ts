@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { alice, allocWith, bob, contract, ETHER, GWEI, testChain } from "../../../test/support/execution/factories.ts";
 import type { Address } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
-import { alice, allocWith, bob, contract, ETHER, GWEI, testChain } from "../testing/factories.ts";
 import { delegationCode } from "../transaction/authorizations.ts";
 import type { CallArguments } from "./call-arguments.ts";
 import { type AccessListOptions, createAccessList } from "./create-access-list.ts";

@@ -2,6 +2,7 @@ import { createAddress } from "../../evm/contract-creation.ts";
 import { haltText } from "../../evm/halts.ts";
 import type { AccessStep, Tracer } from "../../evm/tracer.ts";
 import { AUTHORIZATION_GAS } from "../../params/gas.ts";
+import { isAtLeast } from "../../params/hardforks.ts";
 import { type Address, addressFromWord } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
@@ -95,7 +96,10 @@ function runWithList(prepared: PreparedCall, args: CallArguments): CallResult {
     return prepared.run({ ...prepared.message, accessList: args.accessList ?? [] });
   } catch (error) {
     if (!(error instanceof InvalidTransactionError)) throw error;
-    const fields = transactionFieldsOf(args, prepared.block.chainId);
+    // The type that geth names the failed transaction by.
+    const isMarket = isAtLeast(prepared.block.hardfork, "london");
+    const priced = isMarket ? args : { ...args, gasPrice: args.gasPrice ?? 0n };
+    const fields = transactionFieldsOf(priced, prepared.block.chainId, isMarket ? 2 : 0);
     const { hash } = buildTransaction(fields, { v: 0n, r: 0n, s: 0n });
     const text = `failed to apply transaction: ${hash} err: ${error.message}`;
     throw new CallRefusedError(text, { reason: error.code }, { cause: error });

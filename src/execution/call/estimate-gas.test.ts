@@ -1,9 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  alice,
+  allocWith,
+  bob,
+  config,
+  contract,
+  ETHER,
+  GWEI,
+  testChain,
+} from "../../../test/support/execution/factories.ts";
 import type { Evm } from "../../evm/evm.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
-import { alice, allocWith, bob, config, contract, ETHER, GWEI, testChain } from "../testing/factories.ts";
 import type { CallOptions } from "./call.ts";
 import type { CallArguments } from "./call-arguments.ts";
 import { estimateGas } from "./estimate-gas.ts";
@@ -101,6 +110,11 @@ test("estimateGas does not take a run that was aborted for one with too little g
   });
 });
 
-test("estimateGas takes its allowance from the real block, whatever gas limit is overridden", () => {
-  assert.equal(estimate("0x", {}, { blockOverrides: { gasLimit: 1n } }), 21_000n);
+test("estimateGas takes its allowance from the block with its overrides, but for plain transfers", () => {
+  const gasLimit = 20_000n;
+  assert.throws(() => estimate("0x5b00", {}, { blockOverrides: { gasLimit } }), {
+    code: "ESTIMATE_GAS_EXCEEDS_ALLOWANCE",
+    message: "gas required exceeds allowance (20000)",
+  });
+  assert.equal(estimate("0x", {}, { blockOverrides: { gasLimit } }), 21_000n);
 });

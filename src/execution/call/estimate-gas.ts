@@ -35,7 +35,7 @@ export function estimateGas(
   const withGas = { ...args, gas: args.gas ?? 0n };
   const prepared = prepareCall(withGas, target, modules, options, "check");
   const { gasCap = CALL_GAS_CAP } = options;
-  const allowance = allowanceOf(prepared, { gasCap, blockGasLimit: target.header.gasLimit });
+  const allowance = allowanceOf(prepared, gasCap);
   const run: Run = (gasLimit) => runWith(prepared, gasLimit, options.timeoutMs);
   if (isPlainTransfer(prepared) && isEnoughForTransfer(run)) return TX_BASE_GAS;
   const result = run(allowance);
@@ -49,15 +49,9 @@ export function estimateGas(
 /** The call with that much gas. */
 type Run = (gasLimit: bigint) => CallResult | "tooLittleGas";
 
-/**
- * The most gas worth trying: what the caller, the block, the sender's balance and the node's cap allow.
- * @param blockGasLimit of the real block: an overridden gas limit is only for GASLIMIT, as in geth
- */
-function allowanceOf(
-  { message, block, state }: PreparedCall,
-  { gasCap, blockGasLimit }: { readonly gasCap: bigint; readonly blockGasLimit: bigint },
-): bigint {
-  let allowance = message.gasLimit >= TX_BASE_GAS ? message.gasLimit : blockGasLimit;
+/** The most gas worth trying: what the caller, the block with its overrides, the sender's balance and the node's cap allow. */
+function allowanceOf({ message, block, state }: PreparedCall, gasCap: bigint): bigint {
+  let allowance = message.gasLimit >= TX_BASE_GAS ? message.gasLimit : block.gasLimit;
   const lower = (limit: bigint) => {
     if (allowance > limit) allowance = limit;
   };

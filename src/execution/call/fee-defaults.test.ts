@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { bob, config, GWEI, headerOf, withoutLaterFields } from "../../../test/support/execution/factories.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { bob, config, GWEI, headerOf, withoutLaterFields } from "../testing/factories.ts";
 import type { CallArguments } from "./call-arguments.ts";
 import { withFeeDefaults } from "./call-arguments.ts";
 

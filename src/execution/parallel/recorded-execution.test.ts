@@ -1,11 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testBlock, testMessage } from "../../../test/support/evm/environment.ts";
+import {
+  account,
+  alice,
+  allocWith,
+  bob,
+  contract,
+  ETHER,
+  stateWith,
+} from "../../../test/support/execution/factories.ts";
 import { createEvm } from "../../evm/engine.ts";
 import type { BlockContext, Evm, ExecutionResult, Message } from "../../evm/evm.ts";
-import { testBlock, testMessage } from "../../evm/testing/environment.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
-import { account, alice, allocWith, bob, contract, ETHER, stateWith } from "../testing/factories.ts";
 import { ExecutionRecorder } from "./execution-recorder.ts";
 import { RecordedExecution } from "./recorded-execution.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { alice, blockContext, contract, headerOf, transactionOf } from "../../../test/support/execution/factories.ts";
 import type { Evm } from "../../evm/evm.ts";
 import type { Address } from "../../primitives/address.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
 import type { OpenHeader } from "../block/block-context.ts";
-import { alice, blockContext, contract, headerOf, transactionOf } from "../testing/factories.ts";
 import type { RecordedBatch } from "./recorded-batch.ts";
 import { SPECULATION_LIMITS, Speculation, type SpeculationOutcome, type SpeculationRequest } from "./speculation.ts";
 

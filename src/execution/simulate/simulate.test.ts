@@ -1,13 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assemble } from "../../../test/support/assembler.ts";
+import {
+  account,
+  alice,
+  allocWith,
+  bob,
+  config,
+  contract,
+  countingReads,
+  testChain,
+} from "../../../test/support/execution/factories.ts";
 import type { Address } from "../../primitives/address.ts";
 import { bytesToBigint } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
 import type { CallArguments } from "../call/call-arguments.ts";
 import type { StateOverrides } from "../call/overrides.ts";
-import { account, alice, allocWith, bob, config, contract, countingReads, testChain } from "../testing/factories.ts";
 import { simulate } from "./simulate.ts";
 import type { SimulationOptions } from "./simulate-block.ts";
 import type { BlockRequest } from "./simulate-plan.ts";

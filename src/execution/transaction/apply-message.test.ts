@@ -1,12 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createAddress } from "../../evm/contract-creation.ts";
-import type { BlockContext } from "../../evm/evm.ts";
-import type { GenesisAlloc } from "../../params/genesis-account.ts";
-import { checksumAddress } from "../../primitives/address.ts";
-import { hashFromBigint } from "../../primitives/hash.ts";
-import { hexToBytes } from "../../primitives/hex.ts";
-import { signAuthorization } from "../../types/transaction/sign.ts";
 import {
   account,
   alice,
@@ -19,7 +12,14 @@ import {
   evm,
   messageOf,
   stateWith,
-} from "../testing/factories.ts";
+} from "../../../test/support/execution/factories.ts";
+import { createAddress } from "../../evm/contract-creation.ts";
+import type { BlockContext } from "../../evm/evm.ts";
+import type { GenesisAlloc } from "../../params/genesis-account.ts";
+import { checksumAddress } from "../../primitives/address.ts";
+import { hashFromBigint } from "../../primitives/hash.ts";
+import { hexToBytes } from "../../primitives/hex.ts";
+import { signAuthorization } from "../../types/transaction/sign.ts";
 import { applyMessage } from "./apply-message.ts";
 import { delegationCode } from "./authorizations.ts";
 import type { TransactionMessage } from "./message.ts";

@@ -1,13 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assemble } from "../../../test/support/assembler.ts";
+import { compileAtOnce } from "../../../test/support/evm/compile-at-once.ts";
+import {
+  account,
+  alice,
+  blockContext,
+  bob,
+  coinbase,
+  contract,
+  messageOf,
+  stateWith,
+} from "../../../test/support/execution/factories.ts";
 import fc from "../../../test/support/fast-check.ts";
 import { createAddress } from "../../evm/contract-creation.ts";
 import { createEvm } from "../../evm/engine.ts";
-import { compileAtOnce } from "../../evm/testing/compile-at-once.ts";
 import type { Address } from "../../primitives/address.ts";
 import { applyRewards, applyWithdrawals } from "../block/rewards.ts";
-import { account, alice, blockContext, bob, coinbase, contract, messageOf, stateWith } from "../testing/factories.ts";
 import { applyMessage } from "./apply-message.ts";
 import type { TransactionMessage } from "./message.ts";
 

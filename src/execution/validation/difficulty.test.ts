@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { headerOf } from "../../../test/support/execution/factories.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
-import { headerOf } from "../testing/factories.ts";
 import { nextDifficulty } from "./validate-header.ts";
 
 const mainnet: ChainConfig = {

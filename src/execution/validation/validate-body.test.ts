@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { config, headerOf, transactionOf, withoutLaterFields } from "../../../test/support/execution/factories.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { encodeRlp } from "../../primitives/rlp.ts";
@@ -7,7 +8,6 @@ import { orderedTrieRoot } from "../../trie/ordered-trie-root.ts";
 import type { Block } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import { headerHash, headerItem } from "../../types/header-codec.ts";
-import { config, headerOf, transactionOf, withoutLaterFields } from "../testing/factories.ts";
 import { validateBody } from "./validate-body.ts";
 import { nextDifficulty } from "./validate-header.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { config, GWEI, headerOf, withoutLaterFields } from "../../../test/support/execution/factories.ts";
 import { allForksAtGenesis } from "../../params/blob-schedule.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
 import type { Header } from "../../types/header.ts";
 import type { InvalidBlockCode } from "../errors.ts";
-import { config, GWEI, headerOf, withoutLaterFields } from "../testing/factories.ts";
 import { validateHeader } from "./validate-header.ts";
 
 const parent = headerOf({ gasUsed: 15_000_000n });

@@ -1,10 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  account,
+  alice,
+  allocWith,
+  blockContext,
+  bob,
+  ETHER,
+  messageOf,
+  stateWith,
+} from "../../../test/support/execution/factories.ts";
 import type { BlockContext } from "../../evm/evm.ts";
 import { checksumAddress } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { InvalidTransactionCode } from "../errors.ts";
-import { account, alice, allocWith, blockContext, bob, ETHER, messageOf, stateWith } from "../testing/factories.ts";
 import { delegationCode } from "../transaction/authorizations.ts";
 import type { TransactionMessage } from "../transaction/message.ts";
 import { type MessageChecks, validateMessage } from "./validate-message.ts";

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Hex } from "../../primitives/hex.ts";
+import type { CallAmounts } from "./call-amounts.ts";
 import { type Argument, decodeCall, decodeLog, decodeRevert } from "./contracts.ts";
 import { bytesOfHex, count, ether, percentText, shortWord } from "./format.ts";
 import { clippedName, useContracts } from "./known-contracts.ts";
@@ -7,19 +8,35 @@ import { BlockLink } from "./lists.tsx";
 import { AddressText, HexText, Table } from "./parts.tsx";
 import type { Log } from "./rpc.ts";
 
-/** Arguments of a call or an event, one a line. */
-export function Arguments({ args }: { readonly args: readonly Argument[] }) {
+/**
+ * Arguments of a call or an event, one a line.
+ * @param props.amount what the last one is in tokens
+ */
+export function Arguments({
+  args,
+  amount,
+}: {
+  readonly args: readonly Argument[];
+  readonly amount?: string | undefined;
+}) {
   if (args.length === 0) return null;
   return (
     <Table
       label="Arguments"
       head={["Name", "Type", "Value"]}
-      rows={args.map(({ name, type, text }) => [
+      rows={args.map(({ name, type, text }, at) => [
         name,
         <span key="type" class="muted">
           {type}
         </span>,
-        type === "address" ? <AddressText key="value" value={text} isWhole /> : <code key="value">{text}</code>,
+        type === "address" ? (
+          <AddressText key="value" value={text} isWhole />
+        ) : (
+          <span key="value">
+            <code>{text}</code>
+            {amount !== undefined && at === args.length - 1 && <span class="muted"> ({amount})</span>}
+          </span>
+        ),
       ])}
     />
   );
@@ -63,6 +80,15 @@ function LogView({ log, hasPlace }: { log: Log; hasPlace: boolean }) {
   );
 }
 
+/** The calls of a tree: a bounded number, since a node may answer a tree of any size. */
+export function callsIn(frame: Frame): readonly Frame[] {
+  const found = [frame];
+  for (let at = 0; at < found.length && found.length < CALLS_MAX; at++) found.push(...(found[at]!.calls ?? []));
+  return found.slice(0, CALLS_MAX);
+}
+
+const CALLS_MAX = 1_000;
+
 /** Addresses of a call tree, for names and ABIs: a bounded number, since a node may answer a tree of any size. */
 export function addressesIn(frame: Frame, found = new Set<string>()): ReadonlySet<string> {
   const stack = [frame];
@@ -94,26 +120,32 @@ export type Frame = {
 const DEPTH_MAX = 1025;
 
 /** The message calls of a transaction as a tree: gas, value, and where it reverted. */
-export function CallTree(props: { readonly frame: Frame; readonly total: string; readonly depth?: number }) {
-  const { frame, total, depth = 1 } = props;
+export function CallTree(props: {
+  readonly frame: Frame;
+  readonly total: string;
+  readonly amounts: CallAmounts;
+  readonly depth?: number;
+}) {
+  const { frame, total, amounts, depth = 1 } = props;
   const calls = depth < DEPTH_MAX ? (frame.calls ?? []) : [];
   return (
     <ul class="calls">
       <li>
-        <FrameLine frame={frame} total={total} />
+        <FrameLine frame={frame} total={total} amounts={amounts} />
         {calls.map((call, at) => (
-          <CallTree key={at} frame={call} total={total} depth={depth + 1} />
+          <CallTree key={at} frame={call} total={total} amounts={amounts} depth={depth + 1} />
         ))}
       </li>
     </ul>
   );
 }
 
-function FrameLine({ frame, total }: { frame: Frame; total: string }) {
+function FrameLine({ frame, total, amounts }: { frame: Frame; total: string; amounts: CallAmounts }) {
   const { type, to, value = "0x0", gasUsed, input, error } = frame;
   const isCreation = type.startsWith("CREATE");
   const decoded = isCreation ? undefined : decodeCall(to ?? null, input);
   const reason = error === undefined ? undefined : reasonOf(frame);
+  const amount = amounts(to, decoded);
   return (
     <div class={`line${error === undefined ? "" : " failed"}`}>
       <span class="tag">{type}</span>
@@ -123,6 +155,7 @@ function FrameLine({ frame, total }: { frame: Frame; total: string }) {
           ? `${decoded.name}(${decoded.args.map(({ text }) => shortened(text)).join(", ")})`
           : callText(input, isCreation)}
       </b>
+      {amount !== undefined && <span>{amount}</span>}
       {/[1-9a-f]/i.test(value.slice(2)) && <span>{ether(value)}</span>}
       <span class="muted">
         {count(gasUsed)} gas ({percentText(gasUsed, total)})
@@ -177,7 +210,7 @@ export function StateChanges({ diff, feeRecipient }: { readonly diff: StateDiff;
       numeric={[2, 3]}
       rows={rows.map(([address, what, before, after]) => [
         <AddressText key="address" value={address} />,
-        what === "balance" && isRecipient(address) ? "balance (fee recipient of the block)" : what,
+        what === "balance" && isRecipient(address) ? "balance (receives the tips of this block’s transactions)" : what,
         before,
         after,
       ])}

@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { fakeContext } from "../../../test/support/cli/fake-context.ts";
+import { STRICT_LOGGER } from "../../../test/support/telemetry/strict-logger.ts";
 import { testnet } from "../../cli/commands/testnet.ts";
-import { fakeContext } from "../../cli/testing/fake-context.ts";
 import { cometbftPath, dataPath, genesisPath } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
-import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import { startNode } from "../start-node.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-wrong-genesis-"));

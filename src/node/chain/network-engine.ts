@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Chain } from "../../chain/chain.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
 import { setAsideBlocks } from "../../chain-files/transfer-chain-file.ts";
@@ -40,7 +40,6 @@ import {
 import { EngineHomeError } from "../../consensus/cometbft/home/json-file.ts";
 import { Pace } from "../../consensus/cometbft/pace.ts";
 import { PeerLists, type PeerSettings, peerIdOf } from "../../consensus/cometbft/peer-lists.ts";
-import { AllowedNodesFile } from "../../consensus/cometbft/permissions/allowed-nodes-file.ts";
 import { NodePermissions } from "../../consensus/cometbft/permissions/node-permissions.ts";
 import { ChainNodesContract, type NodesContract } from "../../consensus/cometbft/permissions/nodes-contract.ts";
 import { findProgram, startEngineProcess } from "../../consensus/cometbft/process/engine-process.ts";
@@ -163,7 +162,6 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
           log,
         },
       ),
-      allowedNodes: openAllowedNodes(config, log),
       nodesContract: openNodesContract(config, { ...modules, log }),
       storeRollback: new StoreRollback(
         { initialHeight, blocksMax: cometbft.rollbackBlocksMax },
@@ -212,7 +210,6 @@ function enginePartsOf(config: Config) {
       seeds: cometbft.seeds,
       privateIds: cometbft.privatePeers,
       inboundMax: cometbft.inboundPeersMax,
-      outboundMax: cometbft.outboundPeersMax,
     },
     metricsAddress: cometbft.metricsAddress === null ? "" : formatHostPort(cometbft.metricsAddress),
     additions: readAdditions(engineAdditionsPath(home)),
@@ -256,8 +253,8 @@ export async function syncFromPeers(
   const parts = enginePartsOf(config);
   const stateSync = {
     rpcServers: cometbft.stateSyncServers,
-    trustHeight: cometbft.trustHeight,
-    trustHash: cometbft.trustHash,
+    trustHeight: cometbft.trustBlock?.height ?? 0,
+    trustHash: cometbft.trustBlock?.hash ?? "",
   };
   const servers = cometbft.stateSyncServers.map(stateSyncServer);
   // A validator signs once it is at the head: the engine of the restored chain starts CometBFT again for that.
@@ -323,12 +320,6 @@ export function createRollbackEngine(
   };
 }
 
-/** @throws AllowedNodesFileError */
-function openAllowedNodes({ home, cometbft }: Config, log: Logger): AllowedNodesFile | undefined {
-  if (cometbft.allowedNodesFile === "") return undefined;
-  return new AllowedNodesFile(resolve(home, cometbft.allowedNodesFile), log);
-}
-
 function openNodesContract(
   { cometbft }: Config,
   modules: ConstructorParameters<typeof ChainNodesContract>[1],
@@ -338,7 +329,7 @@ function openNodesContract(
     : new ChainNodesContract(cometbft.allowedNodesContract, modules);
 }
 
-/** Of a node that has no state yet, in which a contract could be asked. @throws AllowedNodesFileError */
+/** Of a node that has no state yet, in which a contract could be asked. */
 function permissionsWithoutChain(
   config: Config,
   { metrics, log, timers }: { readonly metrics: Metrics; readonly log: Logger; readonly timers: Timers },
@@ -347,7 +338,6 @@ function permissionsWithoutChain(
   return new NodePermissions({
     lists: new PeerLists(peerSettingsOf(config)),
     seeds: cometbft.seeds.map(peerIdOf),
-    file: openAllowedNodes(config, log),
     contract: cometbft.allowedNodesContract === null ? undefined : { ask: () => "unknown" },
     isLate: () => true,
     restart: () => {},

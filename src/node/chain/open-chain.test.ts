@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { STRICT_LOGGER } from "../../../test/support/telemetry/strict-logger.ts";
 import { loadConfig } from "../../config/load.ts";
 import { fatalTimers } from "../../telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import { openChain } from "./open-chain.ts";
 import { openFork } from "./open-fork.ts";
 

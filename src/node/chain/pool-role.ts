@@ -65,15 +65,14 @@ export class PoolRole {
     const { failPoint, timers, machineTimers } = modules;
     const log = modules.log.child("mempool");
     this.mempool = createMempool(config, modules.opened, { log, timers });
-    this.journaled =
-      config.mempool.journal && !isInMemory(config)
-        ? journalPool(this.mempool, {
-            directory: openLogDirectory(poolPath(config.home)),
-            keepsRejected: modules.opened.store.isUnchecked,
-            log,
-            failPoint,
-          })
-        : undefined;
+    this.journaled = !isInMemory(config)
+      ? journalPool(this.mempool, {
+          directory: openLogDirectory(poolPath(config.home)),
+          keepsRejected: modules.opened.store.isUnchecked,
+          log,
+          failPoint,
+        })
+      : undefined;
     this.blobWorkers = createBlobWorkers(BLOB_QUEUE_LIMITS, { log, timers: machineTimers });
     this.authorityRecovery = new AuthorityRecoveryThread(AUTHORITY_QUEUE_MAX, { log, timers: machineTimers });
     this.quarantine = openQuarantine(
@@ -216,12 +215,10 @@ function createMempool(
   const pool = new Mempool(
     {
       minimumTip: minimumTipOf(config, chain),
-      priceBump: mempool.priceBumpPercent,
       accountSlots: mempool.accountSlots,
       accountQueue: mempool.accountSlots,
       bytesMax: mempool.bytesMax,
       queuedBytesMax: (mempool.bytesMax * QUEUE_LIMITS.sharePercent) / 100,
-      blobBytesMax: mempool.blobBytesMax,
     },
     {
       config: chain.config,

@@ -402,7 +402,8 @@ export class ProductionRole implements ProductionParts {
   }
 
   #createSoloEngine(): SoloEngine {
-    const { blockTime, batchAbove, feeRecipient: proposer } = this.#config.consensus;
+    const { blockTime, feeRecipient: proposer } = this.#config.consensus;
+    const { batchAbove } = this.#config.devChain;
     const { opened, pool, timers, clockOffsetMs } = this.#modules;
     return new SoloEngine(
       {
@@ -441,14 +442,14 @@ export class ProductionRole implements ProductionParts {
   }
 
   #watchClock(): ClockWatch {
-    const { consensus, home, dev } = this.#config;
+    const { acceptsClock, home, dev } = this.#config;
     const { opened, log, metrics } = this.#modules;
     const { wallClock = Date.now, monotonicClock = () => performance.now() } = this.#hooks;
     const { number, timestamp } = opened.chain.head().block.header;
     return createClockWatch(
       {
         forwardJumpMsMax: dev ? CLOCK_JUMP_LIMITS.forwardMsDev : CLOCK_JUMP_LIMITS.forwardMs,
-        isAccepted: consensus.acceptClock,
+        isAccepted: acceptsClock,
       },
       number === 0 ? undefined : timestamp,
       {

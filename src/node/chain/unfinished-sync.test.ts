@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
+import { STRICT_LOGGER } from "../../../test/support/telemetry/strict-logger.ts";
 import { UnfinishedSync } from "./unfinished-sync.ts";
 
 let home: string;

@@ -4,6 +4,8 @@ import { test } from "node:test";
 import { parseGwei } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { DEV_KEYS } from "../../../test/support/accounts.ts";
+import { overHttp } from "../../../test/support/clients.ts";
+import { startTestNode } from "../../../test/support/test-node.ts";
 import { createNode, type EvmintNode } from "../../index.ts";
 
 const POOR = "0x00000000000000000000000000000000000beef1";
@@ -152,28 +154,26 @@ test("an account of a known key sends, by the node and raw, after it was given c
 });
 
 test("a call that makes blocks is answered when they are made, however long it takes, alone and in a batch", async () => {
-  await using node = await start({ "json-rpc.address": "127.0.0.1:0", "json-rpc.call-timeout": "100ms" });
-  const call = (id: number) => ({ jsonrpc: "2.0", id, method: "hardhat_mine", params: ["0x12c"] });
-  const post = async (body: unknown) => {
-    const headers = { "content-type": "application/json" };
-    return (
-      await fetch(node.urls.find((url) => url.startsWith("http"))!, {
-        method: "POST",
-        headers,
-        body: JSON.stringify(body),
-      })
-    ).json();
-  };
-  type Answer = { readonly result?: boolean; readonly error?: { readonly code: number } };
-  let made = 0;
-  for (const body of [[call(1)], [call(2), call(3)]]) {
-    const answers = (await post(body)) as readonly Answer[];
-    // A call that had not begun in time is not run, and says so.
-    for (const { result, error } of answers) assert.ok(result === true || error?.code === -32002);
-    made += 300 * answers.filter(({ result }) => result === true).length;
-    assert.equal(Number(await node.rpc.eth_blockNumber()), made);
+  const node = await startTestNode({ dev: true, limits: { server: { httpCallTimeoutMs: 100 } } });
+  try {
+    const call = (id: number) => ({ jsonrpc: "2.0", id, method: "hardhat_mine", params: ["0x12c"] });
+    const post = async (body: unknown) => {
+      const headers = { "content-type": "application/json" };
+      return (await fetch(node.url, { method: "POST", headers, body: JSON.stringify(body) })).json();
+    };
+    type Answer = { readonly result?: boolean; readonly error?: { readonly code: number } };
+    let made = 0;
+    for (const body of [[call(1)], [call(2), call(3)]]) {
+      const answers = (await post(body)) as readonly Answer[];
+      // A call that had not begun in time is not run, and says so.
+      for (const { result, error } of answers) assert.ok(result === true || error?.code === -32002);
+      made += 300 * answers.filter(({ result }) => result === true).length;
+      assert.equal(Number((await overHttp(node.url, "eth_blockNumber")).result), made);
+    }
+    assert.ok(made > 0);
+  } finally {
+    await node.stop();
   }
-  assert.ok(made > 0);
 });
 
 /** The error object of a call that fails. */

@@ -208,7 +208,7 @@ export class ChainRpc implements RpcTarget {
 
   #createExecution(suggestTip: () => bigint): ExecutionPort {
     const limits = callLimitsOf(this.#config);
-    const { opened, production } = this.#role;
+    const { opened, production, devChain } = this.#role;
     if (this.#threads === undefined) {
       return createExecutionPort(limits, {
         core: this.#role,
@@ -221,7 +221,7 @@ export class ChainRpc implements RpcTarget {
         suggestTip,
         threads: this.#threads,
         // What a dev chain's caller set by hand is in no store that a thread could follow.
-        isLocal: () => (opened.patches?.size ?? 0) > 0,
+        isLocal: () => (opened.patches?.size ?? 0) > 0 || devChain?.settings.chainId !== undefined,
       }),
       ...createBlockMethods(production.blockTester),
     };

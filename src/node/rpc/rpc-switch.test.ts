@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ManualTimers } from "../../../test/support/telemetry/manual-timers.ts";
 import type { RpcPorts } from "../../rpc/methods/rpc-ports.ts";
 import { json, type ResultCodec, rawAsciiJson } from "../../rpc/transport/codec.ts";
 import { inProcessContext } from "../../rpc/transport/dispatch/context.ts";
 import { createRegistry, defineMethod } from "../../rpc/transport/dispatch/method.ts";
 import { fatalTimers } from "../../telemetry/fatal-timers.ts";
-import { ManualTimers } from "../../telemetry/testing/manual-timers.ts";
 import { RpcSwitch } from "./rpc-switch.ts";
 
 const PORTS = {} as RpcPorts;

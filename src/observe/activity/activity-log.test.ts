@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { CONTROL_CHARACTERS } from "../../../test/support/telemetry/control-characters.ts";
+import { ManualTimers } from "../../../test/support/telemetry/manual-timers.ts";
 import { MethodNotFoundError } from "../../rpc/transport/errors.ts";
-import { CONTROL_CHARACTERS } from "../../telemetry/testing/control-characters.ts";
-import { ManualTimers } from "../../telemetry/testing/manual-timers.ts";
 import { ACTIVITY_LIMITS, ActivityLog } from "./activity-log.ts";
 import type { BlockReport } from "./block-text.ts";
 import { createPaint } from "./paint.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
+import { CONTROL_CHARACTERS } from "../../../test/support/telemetry/control-characters.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { CONTROL_CHARACTERS } from "../../telemetry/testing/control-characters.ts";
 import { amountText, roundedAmountText, shareText } from "./amounts.ts";
 import { type BlockReport, blockLines, TRANSACTION_TEXT_LIMITS, type TransactionReport } from "./block-text.ts";
 import { createPaint } from "./paint.ts";

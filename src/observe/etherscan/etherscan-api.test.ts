@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { STRICT_LOGGER } from "../../../test/support/telemetry/strict-logger.ts";
 import { MemoryBudget } from "../../rpc/transport/memory-budget.ts";
 import { fatalTimers } from "../../telemetry/fatal-timers.ts";
-import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import { SharedSlices } from "../../threads/shared-slices.ts";
 import { type ApiModules, createEtherscanApi } from "./etherscan-api.ts";
 

@@ -159,6 +159,7 @@ export const PORT_METHODS = {
   dev: {
     settings: STAYS,
     configure: STAYS,
+    setChainId: STAYS,
     setNextBlock: STAYS,
     increaseTime: STAYS,
     setTime: STAYS,

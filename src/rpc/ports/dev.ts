@@ -18,6 +18,7 @@ export type Forking = {
 export interface DevPort {
   settings(): MaybePromise<DevSettings>;
   configure(changes: DevSettings): MaybePromise<void>;
+  setChainId(input: { readonly chainId: bigint }): MaybePromise<void>;
   /** @throws DevControlError for a time before the head's */
   setNextBlock(next: Omit<NextBlock, "number">): MaybePromise<void>;
   /** Seconds that the chain's clock is ahead of the system's. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { connectPorts } from "../../../test/support/rpc/connect-ports.ts";
+import { ALICE, createTestModules } from "../../../test/support/rpc/test-chain.ts";
 import { InvariantError, NodeError } from "../../errors.ts";
 import { ExecutionRevertedError } from "../../execution/call/call-errors.ts";
 import type { CancelToken } from "../../threads/cancel-token.ts";
-import { connectPorts } from "../testing/connect-ports.ts";
-import { ALICE, createTestModules } from "../testing/test-chain.ts";
 import { toErrorObject } from "../transport/dispatch/error-codes.ts";
 import type { ChainView } from "./chain-view.ts";
 import type { ServedPorts } from "./port-channel.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { connectPorts } from "../../../test/support/rpc/connect-ports.ts";
+import { ALICE, BOB, CONTRACT, createTestModules } from "../../../test/support/rpc/test-chain.ts";
 import { NodeError } from "../../errors.ts";
 import type { Address } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import type { CancelToken } from "../../threads/cancel-token.ts";
-import { connectPorts } from "../testing/connect-ports.ts";
-import { ALICE, BOB, CONTRACT, createTestModules } from "../testing/test-chain.ts";
 import { type AnyMethod, methodsOf, PORT_METHODS, type PortName } from "./declarations.ts";
 import type { ServedPorts } from "./port-channel.ts";
 import type { RemotePorts } from "./remote-ports.ts";
@@ -170,6 +170,7 @@ const INPUTS: {
   dev: {
     settings: undefined,
     configure: {},
+    setChainId: { chainId: 1n },
     setNextBlock: {},
     increaseTime: { seconds: 1 },
     setTime: { timestamp: 1 },

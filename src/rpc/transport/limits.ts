@@ -9,11 +9,6 @@ export const RPC_DEFAULTS = {
   bodyBytesMax: 5 * 2 ** 20,
   batchItemsMax: 1000,
   httpConnectionsMax: 1000,
-  wsConnectionsMax: 10_000,
-  /** The calls of one HTTP request together; just below the reply timeout, so that the answer still gets out. */
-  httpCallTimeoutMs: 29_900,
-  /** Answers to batches that still run, and what the clients of all connections have not read: five of the largest batch answers. */
-  outputBytesMax: 128 * 2 ** 20,
 } as const;
 
 /** Requests, answers and connections of the JSON-RPC server. */
@@ -33,6 +28,8 @@ export const SERVER_LIMITS = {
   methodNameCharsMax: 2048,
   /** Programs of this user; each has one or two. */
   ipcConnectionsMax: 100,
+  /** Open WebSockets: subscribers, which cost little while nothing happens. */
+  wsConnectionsMax: 10_000,
   /** The headers of a request: a browser sends the cookies of all programs of its machine. */
   httpHeadersBytesMax: 64 << 10,
   /** Time for the headers of a request. */
@@ -41,6 +38,8 @@ export const SERVER_LIMITS = {
   messageTimeoutMs: 30_000,
   /** Time an HTTP answer may take to be sent. */
   httpReplyTimeoutMs: 30_000,
+  /** The calls of one HTTP request together; just below the reply timeout, so that the answer still gets out. */
+  httpCallTimeoutMs: 29_900,
   /** How long an unused HTTP connection stays open: longer than the 60 s of usual proxies, which must be the ones that close it. */
   httpIdleTimeoutMs: 120_000,
   /** Between two pings of a WebSocket; one that answered none in this time is closed. */
@@ -60,6 +59,8 @@ export const SERVER_LIMITS = {
    * bodies, or a quarter of a million usual calls. Beyond it the largest is rejected.
    */
   inputBytesMax: 256 * 2 ** 20,
+  /** Answers to batches that still run, and what the clients of all connections have not read: five of the largest batch answers. */
+  outputBytesMax: 128 * 2 ** 20,
 } as const;
 
 /** What the server is built with: settings and fixed bounds. */
@@ -98,6 +99,8 @@ export const CALL_LIMITS = {
   returnBytesMax: 2 ** 20,
   /** Time of a debug_trace call with all its transactions, unless it names another; geth's for one transaction. */
   traceTimeoutMs: 5_000,
+  /** The longest time that a debug_trace call may name: a trace holds up other calls. */
+  traceTimeoutMsMax: 60_000,
   /** All traces of one call: a node that traces stays within 300 MB of memory (bench/rpc/trace-memory.ts). */
   traceBytesMax: 96 * 2 ** 20,
   /**

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { STRICT_LOGGER } from "../../../test/support/telemetry/strict-logger.ts";
 import { Contracts } from "../../dev/artifacts/contracts.ts";
 import { contractOfHardhat } from "../../dev/artifacts/parse-artifact.ts";
 import type { Address } from "../../primitives/address.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
 import type { Verification, VerificationRequest } from "../../rpc/ports/contracts.ts";
 import type { CompilerOutput } from "../../rpc/ports/tools.ts";
-import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import { CONTRACT_REGISTRY_LIMITS, ContractRegistry } from "./contract-registry.ts";
 import { filesInMemory, VerifiedContracts } from "./verified-contracts.ts";
 

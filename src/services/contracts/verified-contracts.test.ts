@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { HOSTILE_CONTENTS, HOSTILE_FILES } from "../../../test/support/storage/hostile-files.ts";
+import { STRICT_LOGGER } from "../../../test/support/telemetry/strict-logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
-import { HOSTILE_CONTENTS, HOSTILE_FILES } from "../../storage/testing/hostile-files.ts";
-import { STRICT_LOGGER } from "../../telemetry/testing/strict-logger.ts";
 import {
   filesInFolder,
   filesInMemory,

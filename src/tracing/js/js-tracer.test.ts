@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { account, alice, allocWith, contract, testChain } from "../../../test/support/execution/factories.ts";
+import { HOSTILE_EXPRESSIONS } from "../../../test/support/tracing/hostile-expressions.ts";
 import { createEvm } from "../../evm/engine.ts";
 import type { CallArguments } from "../../execution/call/call-arguments.ts";
-import { account, alice, allocWith, contract, testChain } from "../../execution/testing/factories.ts";
 import type { Address } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
-import type { Hex } from "../../primitives/hex.ts";
+import { type Hex, hexToBytes } from "../../primitives/hex.ts";
 import { textString } from "../json-writer.ts";
 import { createTracers } from "../native-tracers.ts";
-import { HOSTILE_EXPRESSIONS } from "../testing/hostile-expressions.ts";
 import { createTraceBudget } from "../trace-budget.ts";
 import { traceCall } from "../trace-call.ts";
 
@@ -127,6 +127,11 @@ test("setup has the configuration as text, result the transaction", () => {
   assert.equal(length, 9);
   assert.deepEqual(shown.slice(0, 6), ["CALL", alice, contract, "0x0102", "0x00", 50_000]);
   assert.deepEqual(shown.slice(7), [0, "execution reverted"]);
+});
+
+test("ctx.output has the code that a creation rejects", () => {
+  const args = { to: null, data: hexToBytes("0x60ef5f5360015ff3") };
+  assert.equal(trace(result("toHex(ctx.output)"), "0x", { args }), "0xef");
 });
 
 test("ctx.gasPrice is the tip, 0 for a call that pays less than the base fee", () => {

@@ -91,6 +91,7 @@ export function createJsTracer(code: string, engines: ScriptEngines): TracerFact
     const frames = new FrameStack();
     /** The last step, if its frame is the running one: what fails next is its opcode. */
     let last: Step | undefined;
+    let output: Uint8Array | undefined;
 
     return {
       hooks: {
@@ -108,6 +109,7 @@ export function createJsTracer(code: string, engines: ScriptEngines): TracerFact
           }
           frames.exit();
           last = undefined;
+          if (depth === 0) output = end.output;
           if (depth === 0 || exit === undefined || failure) return;
           host.atExit(end, errorOf(end));
           attempt("exit", exit, 1, engine.exitArguments);
@@ -123,7 +125,7 @@ export function createJsTracer(code: string, engines: ScriptEngines): TracerFact
       result(outcome) {
         if (failure) throw failure;
         const known = JSON.stringify(contextOf(traced, outcome));
-        host.atEnd(outcome);
+        host.atEnd(outcome, output);
         return inScript(() => {
           const args = [script.result, tracer, quickJs.string(known)];
           return quickJs.text(quickJs.call(guest.result, tracer, args));

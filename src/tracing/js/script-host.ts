@@ -77,10 +77,11 @@ export class ScriptHost {
     shown[cell.hasError] = error === undefined ? 0 : 1;
   }
 
-  atEnd({ result, after }: TracedOutcome): void {
+  /** @param output of the outermost frame, with code that a creation rejected */
+  atEnd({ result, after }: TracedOutcome, output = result.returnData): void {
     this.#step = undefined;
     this.#resting = after;
-    this.#output = result.returnData;
+    this.#output = output;
   }
 
   readonly #answers: Readonly<Record<number, (first: number, second: number) => number>> = {

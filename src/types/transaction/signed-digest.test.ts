@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
+import { transactionFields, transactions } from "../../../test/support/types/arbitraries.ts";
 import {
   addressFromPrivateKey,
   hasScalars,
@@ -13,7 +14,6 @@ import { HARDFORKS, type Hardfork, isAtLeast } from "../../params/hardforks.ts";
 import { addressToBytes } from "../../primitives/address.ts";
 import { concatBytes } from "../../primitives/bytes.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
-import { transactionFields, transactions } from "../testing/arbitraries.ts";
 import { decodeTransaction } from "./decode.ts";
 import { buildTransaction } from "./encode.ts";
 import { senderRecovery } from "./recover-senders.thread.ts";

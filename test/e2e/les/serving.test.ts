@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, test } from "node:test";
 import { clientIdOf } from "../../../src/les/serving/client-id.ts";
-import { sendHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { bearer, openWs, overHttp, request } from "../../support/clients.ts";
 import { metricOf, WITH_METRICS } from "../../support/metrics.ts";
+import { sendHttp } from "../../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 import { until } from "../../support/until.ts";
 

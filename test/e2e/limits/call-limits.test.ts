@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { LimitChanges } from "../../../src/config/config.ts";
-import { sendHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { request } from "../../support/clients.ts";
 import { metricOf, rejections, WITH_METRICS } from "../../support/metrics.ts";
+import { sendHttp } from "../../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 /** Small enough to be reached by one small request. */
@@ -15,12 +15,11 @@ const LIMITS: LimitChanges = {
     idBytesMax: 64,
     methodNameCharsMax: 64,
   },
-  calls: { filterTermsMax: 8, feeHistoryBlocksMax: 2, otsPageSizeMax: 5 },
+  calls: { traceTimeoutMsMax: 20, filterTermsMax: 8, feeHistoryBlocksMax: 2, otsPageSizeMax: 5 },
   filters: { max: 4, termsMax: 10 },
 };
 const SETTINGS = {
   "json-rpc.batch-limit": "5",
-  "json-rpc.trace-timeout-limit": "20ms",
 };
 
 let node: TestNode;

@@ -6,11 +6,11 @@ import { after, before, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { loadConfig } from "../../../src/config/load.ts";
 import { nodeOperations } from "../../../src/node/operations.ts";
-import { STRICT_LOGGER } from "../../../src/telemetry/testing/strict-logger.ts";
 import { type BlockParts, decodeBlockAt, encodeBlock } from "../../../src/types/block-codec.ts";
 import { overHttp } from "../../support/clients.ts";
 import { runEvmintd, spawnEvmintd } from "../../support/evmintd.ts";
 import { makeHome, transfer } from "../../support/made-chain.ts";
+import { STRICT_LOGGER } from "../../support/telemetry/strict-logger.ts";
 import { startTestNode } from "../../support/test-node.ts";
 
 const BLOCKS = 800;

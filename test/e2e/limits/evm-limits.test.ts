@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { callHttp, sendHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { request } from "../../support/clients.ts";
+import { callHttp, sendHttp } from "../../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 import { until } from "../../support/until.ts";
 
 const TARGET = `0x${"aa".repeat(20)}`;
 const TIMEOUT_MS = 300;
-const HOURS = { "json-rpc.evm-timeout": "1h", "json-rpc.call-timeout": "1h" };
+const HOURS = { "json-rpc.evm-timeout": "1h" };
+const LIMITS = { server: { httpCallTimeoutMs: 3_600_000 } };
 
 /**
  * One whose calls nothing but gas ends, on a loaded machine too; one whose owner set no gas cap, so that nothing but time and memory ends a call; and
@@ -17,8 +18,8 @@ let node: TestNode;
 let uncapped: TestNode;
 let unlimited: TestNode;
 before(async () => {
-  node = await startTestNode({ dev: true, settings: HOURS });
-  unlimited = await startTestNode({ dev: true, settings: { ...HOURS, "json-rpc.gas-cap": "0" } });
+  node = await startTestNode({ dev: true, settings: HOURS, limits: LIMITS });
+  unlimited = await startTestNode({ dev: true, settings: { ...HOURS, "json-rpc.gas-cap": "0" }, limits: LIMITS });
   uncapped = await startTestNode({
     dev: true,
     settings: {

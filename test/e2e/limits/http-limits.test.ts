@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
 import { after, before, test } from "node:test";
-import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { request } from "../../support/clients.ts";
 import { assertRejectionCounted, awaitRejection, metricOf, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw, rawPost } from "../../support/raw-socket.ts";
+import { callHttp } from "../../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 import { until } from "../../support/until.ts";
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { WebSocket } from "ws";
-import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { request } from "../../support/clients.ts";
 import { assertRejectionCounted, metricOf, WITH_METRICS } from "../../support/metrics.ts";
+import { callHttp } from "../../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 /** An answer larger than the send buffer of its connection is bounded by its own limit and by the memory of all connections. */
@@ -30,8 +30,8 @@ let node: TestNode;
 before(async () => {
   node = await startTestNode({
     dev: true,
-    settings: { "json-rpc.output-memory-limit": String(OUTPUT_BYTES), ...WITH_METRICS },
-    limits: { server: { socketSendBufferBytesMax: SEND_BUFFER_BYTES } },
+    settings: WITH_METRICS,
+    limits: { server: { outputBytesMax: OUTPUT_BYTES, socketSendBufferBytesMax: SEND_BUFFER_BYTES } },
   });
 });
 after(() => node.stop());

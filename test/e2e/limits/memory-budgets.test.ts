@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { request } from "../../support/clients.ts";
 import { assertRejectionCounted, awaitRejection, metricOf, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw, type RawSocket } from "../../support/raw-socket.ts";
+import { callHttp } from "../../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 import { until } from "../../support/until.ts";
 import { zerosCall } from "../../support/zeros-call.ts";
@@ -22,9 +22,9 @@ let node: TestNode;
 before(async () => {
   node = await startTestNode({
     dev: true,
-    settings: { "json-rpc.output-memory-limit": String(OUTPUT_BYTES), ...WITH_METRICS },
+    settings: WITH_METRICS,
     limits: {
-      server: { inputBytesMax: INPUT_BYTES },
+      server: { inputBytesMax: INPUT_BYTES, outputBytesMax: OUTPUT_BYTES },
       subscriptions: { max: PROCESSES * SUBSCRIPTIONS, termsMax: PROCESSES * TERMS },
     },
   });

@@ -3,9 +3,9 @@ import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { openWs } from "../../support/clients.ts";
 import { metricOf, WITH_METRICS } from "../../support/metrics.ts";
+import { callHttp } from "../../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 import { until } from "../../support/until.ts";
 

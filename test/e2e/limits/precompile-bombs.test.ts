@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { bls12_381 } from "@noble/curves/bls12-381.js";
 import { DEFAULT_CHAIN_ID, renderGenesis } from "../../../src/config/genesis/genesis.ts";
 import { blobVersionedHash } from "../../../src/crypto/kzg/blob.ts";
-import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
+import { callHttp } from "../../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 const TARGET = `0x${"aa".repeat(20)}`;

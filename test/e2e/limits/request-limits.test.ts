@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { sendHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { openWs, request } from "../../support/clients.ts";
 import fc from "../../support/fast-check.ts";
 import { transfer } from "../../support/made-chain.ts";
 import { metricOf, WITH_METRICS } from "../../support/metrics.ts";
+import { sendHttp } from "../../support/rpc/rpc-client.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 const DEV_CHAIN_ID = 31337n;

@@ -3,11 +3,11 @@ import { randomBytes } from "node:crypto";
 import { on, once } from "node:events";
 import { after, before, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
-import { ManualTimers } from "../../../src/telemetry/testing/manual-timers.ts";
 import { openWs, request } from "../../support/clients.ts";
 import { assertRejectionCounted, awaitRejection, metricOf, rejections, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw, type RawSocket } from "../../support/raw-socket.ts";
+import { callHttp } from "../../support/rpc/rpc-client.ts";
+import { ManualTimers } from "../../support/telemetry/manual-timers.ts";
 import { NEEDS_SOLO } from "../../support/test-engine.ts";
 import { NEEDS_ONE_PROCESS, startTestNode, type TestNode } from "../../support/test-node.ts";
 import { until } from "../../support/until.ts";
@@ -24,11 +24,11 @@ before(async () => {
     hooks: NEEDS_ONE_PROCESS ? {} : { timers },
     settings: {
       "json-rpc.body-limit": "256KiB",
-      "json-rpc.ws-connections-limit": "10",
       ...WITH_METRICS,
     },
     limits: {
       server: {
+        wsConnectionsMax: 10,
         wsPingIntervalMs: PING_INTERVAL_MS,
         socketCallsMax: 4,
         socketPauseBytes: 64 << 10,

@@ -8,7 +8,7 @@ import { WhisperService } from "../../../src/services/whisper-service.ts";
 import { createFailures } from "../../../src/telemetry/failures.ts";
 import { fatalTimers } from "../../../src/telemetry/fatal-timers.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
-import { STRICT_LOGGER } from "../../../src/telemetry/testing/strict-logger.ts";
+import { STRICT_LOGGER } from "../../support/telemetry/strict-logger.ts";
 
 test("a node finds whisper of the chain's peers at its own port on their hosts, once", async (t) => {
   const start = async (address: string, hosts: readonly string[]) => {

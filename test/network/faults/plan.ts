@@ -1,4 +1,4 @@
-import { mulberry32 } from "../../../src/chain/testing/random-chain.ts";
+import { mulberry32 } from "../../support/chain/random-chain.ts";
 
 /** Each as often as the others, in a drawn order. */
 export const FAULT_KINDS = [

@@ -18,15 +18,10 @@ import {
 } from "../../../src/consensus/cometbft/home/home.ts";
 import { createEngineRpc } from "../../../src/consensus/cometbft/rpc/client.ts";
 import { validatorPublicKey } from "../../../src/consensus/cometbft/signing/key-files.ts";
-import {
-  CHAIN_ID,
-  GENESIS_TIME,
-  openTestApplication,
-  transferOf,
-} from "../../../src/consensus/testing/test-application.ts";
 import { addressOfCompressedKey } from "../../../src/crypto/compressed-public-key.ts";
 import { fatalTimers } from "../../../src/telemetry/fatal-timers.ts";
 import { encodePooledTransaction } from "../../../src/types/transaction/encode.ts";
+import { CHAIN_ID, GENESIS_TIME, openTestApplication, transferOf } from "../../support/consensus/test-application.ts";
 import { runCometBft } from "./run.ts";
 import { SigningKeys } from "./signing-keys.ts";
 
@@ -62,7 +57,7 @@ test("the model drives the EVM application over real sockets, and its RPC is wha
       externalAddress: "",
       peers: { persistent: [], trusted: [], rejected: [] },
       isLocalNet: true,
-      p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40, outboundMax: 10 },
+      p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40 },
       metricsAddress: "",
       additions: new Map(),
       blockTimeMs: 60,

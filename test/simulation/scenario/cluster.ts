@@ -177,8 +177,7 @@ export class Cluster {
     const servers = this.nodes.slice(0, 2).map(({ machine }) => `${machine.address}:${RPC_PORT}`);
     node.settings = {
       "cometbft.state-sync-servers": servers.join(","),
-      "cometbft.trust-height": String(height),
-      "cometbft.trust-hash": consensusHashOf(chain.consensusDataOf(height)).slice(2),
+      "cometbft.trust-block": `${height}:${consensusHashOf(chain.consensusDataOf(height)).slice(2)}`,
     };
   }
 

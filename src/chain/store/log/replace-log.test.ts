@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { writeOldHome } from "../../../../test/support/chain/old-home.ts";
+import { plain } from "../../../../test/support/chain/plain.ts";
+import type { RandomBlock } from "../../../../test/support/chain/random-chain.ts";
 import { createStateTrie } from "../../../state/state-trie.ts";
-import { writeOldHome } from "../../testing/old-home.ts";
-import { plain } from "../../testing/plain.ts";
-import type { RandomBlock } from "../../testing/random-chain.ts";
 import { deferNothing } from "../background-work.ts";
 import { openDiskBlockStore } from "../open-block-store.ts";
 

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { plain } from "../../../../test/support/chain/plain.ts";
+import { mulberry32, RandomChain } from "../../../../test/support/chain/random-chain.ts";
+import { createMemoryNodes } from "../../../../test/support/trie/memory-nodes.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../../primitives/hash.ts";
@@ -11,12 +14,9 @@ import { prefixRange } from "../../../storage/kv.ts";
 import { createMemoryKv } from "../../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../../storage/memory-log-directory.ts";
 import { TABLE } from "../../../storage/schema.ts";
-import { createMemoryNodes } from "../../../trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
 import { headerHash } from "../../../types/header-codec.ts";
 import { createChainStateTrie } from "../../chain-state-trie.ts";
-import { plain } from "../../testing/plain.ts";
-import { mulberry32, RandomChain } from "../../testing/random-chain.ts";
 import type { BlockRecord } from "../block-store.ts";
 import { openLogBlockStore } from "../log-block-store.ts";
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { RandomChain } from "../../../../test/support/chain/random-chain.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
 import { garbageCollector } from "../../../profiling/garbage-collection.ts";
 import type { Kv } from "../../../storage/kv.ts";
 import { createMemoryKv } from "../../../storage/memory-kv.ts";
 import { NodeBatch } from "../../../trie/node-batch.ts";
-import { RandomChain } from "../../testing/random-chain.ts";
 import { NodeHistory } from "./node-history.ts";
 import { TrieNodeTable } from "./trie-node-table.ts";
 

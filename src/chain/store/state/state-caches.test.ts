@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { encodeAccount } from "../../../../test/support/chain/encode-account.ts";
+import { RandomChain } from "../../../../test/support/chain/random-chain.ts";
 import fc from "../../../../test/support/fast-check.ts";
+import { createMemoryState } from "../../../../test/support/state/memory-state.ts";
 import { type Address, addressFromBytes } from "../../../primitives/address.ts";
 import { bigintToBytes } from "../../../primitives/bytes.ts";
 import { type Hash, hashFromBigint, hashFromBytes } from "../../../primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "../../../state/account.ts";
 import type { StateChanges } from "../../../state/reader.ts";
-import { createMemoryState } from "../../../state/testing/memory-state.ts";
 import { ByteReader } from "../../../storage/byte-io.ts";
 import { type ChangeRows, encodeChanges, readChangeRows } from "../../records/changes-record.ts";
-import { encodeAccount } from "../../testing/encode-account.ts";
-import { RandomChain } from "../../testing/random-chain.ts";
 import { HeadState, HistoricStates, RecentCodes } from "./state-caches.ts";
 
 /** An index of the newest state alone, which counts its reads. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { RandomChain } from "../../../../test/support/chain/random-chain.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { createStateTrie } from "../../../state/state-trie.ts";
 import { createMemoryKv } from "../../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../../storage/memory-log-directory.ts";
-import { RandomChain } from "../../testing/random-chain.ts";
 import { deferNothing } from "../background-work.ts";
 import { openLogBlockStore } from "../log-block-store.ts";
 

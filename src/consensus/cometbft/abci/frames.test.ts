@@ -47,7 +47,7 @@ test("consensus parameters as CometBFT v0.40 sends them are read and written to 
 
 /** Requests that CometBFT v0.40.0 sent in a network of four validators (`EVMINT_RECORD_ABCI`, test/network). */
 const recorded = JSON.parse(
-  readFileSync(new URL("../testing/recorded-requests.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../../../../test/support/consensus/cometbft/recorded-requests.json", import.meta.url), "utf8"),
 ) as Readonly<Record<string, string>>;
 
 for (const [call, bytes] of Object.entries(recorded)) {

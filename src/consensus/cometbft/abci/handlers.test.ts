@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { testApplicationContract } from "../../testing/application-contract.ts";
-import { inputOf, openTestApplication, proposalOf, withCalls } from "../../testing/test-application.ts";
-import { applicationOverAbci } from "../testing/application-over-abci.ts";
+import { testApplicationContract } from "../../../../test/support/consensus/application-contract.ts";
+import { applicationOverAbci } from "../../../../test/support/consensus/cometbft/application-over-abci.ts";
+import {
+  inputOf,
+  openTestApplication,
+  proposalOf,
+  withCalls,
+} from "../../../../test/support/consensus/test-application.ts";
 import { createAbciHandlers } from "./handlers.ts";
 
 testApplicationContract("application behind ABCI", () => {

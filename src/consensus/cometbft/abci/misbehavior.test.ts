@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { applicationOverAbci } from "../../../../test/support/consensus/cometbft/application-over-abci.ts";
+import {
+  ACCOUNTS,
+  inputOf,
+  openTestApplication,
+  proposalOf,
+} from "../../../../test/support/consensus/test-application.ts";
 import { type Logger, SILENT_LOGGER } from "../../../telemetry/logger.ts";
 import { createMetrics } from "../../../telemetry/metrics.ts";
 import type { Misbehavior } from "../../application.ts";
-import { ACCOUNTS, inputOf, openTestApplication, proposalOf } from "../../testing/test-application.ts";
-import { applicationOverAbci } from "../testing/application-over-abci.ts";
 import { MisbehaviorReports } from "./block-watchers.ts";
 
 /** A moment after block 1. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ACCOUNTS } from "../../testing/test-application.ts";
+import { ACCOUNTS } from "../../../../test/support/consensus/test-application.ts";
 import { OwnVotes } from "./block-watchers.ts";
 
 const OWN = ACCOUNTS[0]!;

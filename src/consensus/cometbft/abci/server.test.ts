@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
+import { AbciClient } from "../../../../test/support/consensus/cometbft/abci-client.ts";
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
-import { AbciClient } from "../testing/abci-client.ts";
 import { requestFrame } from "./frames.ts";
 import { type AbciHandlers, type AbciServer, CONNECTIONS_MAX, listenAbci } from "./server.ts";
 

@@ -29,7 +29,7 @@ const CONFIG = {
   p2pAddress: "0.0.0.0:1",
   externalAddress: "",
   isLocalNet: false,
-  p2p: { isEnabled: false, seeds: ["s@h:1"], privateIds: ["aa", "bb"], inboundMax: 3, outboundMax: 2 },
+  p2p: { isEnabled: false, seeds: ["s@h:1"], privateIds: ["aa", "bb"], inboundMax: 3 },
   metricsAddress: "127.0.0.1:26660",
   blockTimeMs: 1000,
   key: { kind: "file" } as const,
@@ -67,6 +67,7 @@ test("every key of CometBFT's configuration is one that operators may add, or is
   assert.deepEqual(free, [
     "event_bus_buffer_capacity",
     "p2p.addr_book_strict",
+    "p2p.max_num_outbound_peers",
     "p2p.persistent_peers_max_dial_period",
     "p2p.flush_throttle_timeout",
     "p2p.send_rate",
@@ -121,15 +122,14 @@ test("additions replace and extend what the node writes, and leave the rest", ()
 
 test("engineConfigToml has the settings of a validator behind sentries, and CometBFT's metrics", () => {
   const { p2p, instrumentation } = tablesOf(engineConfigToml({ ...CONFIG, additions: new Map() }));
-  const { pex, seeds, private_peer_ids, max_num_inbound_peers, max_num_outbound_peers } = p2p!;
+  const { pex, seeds, private_peer_ids, max_num_inbound_peers } = p2p!;
   assert.deepEqual(
-    { pex, seeds, private_peer_ids, max_num_inbound_peers, max_num_outbound_peers },
+    { pex, seeds, private_peer_ids, max_num_inbound_peers },
     {
       pex: false,
       seeds: "s@h:1",
       private_peer_ids: "aa,bb",
       max_num_inbound_peers: 3,
-      max_num_outbound_peers: 2,
     },
   );
   assert.deepEqual(instrumentation, { prometheus: true, prometheus_listen_addr: "127.0.0.1:26660" });

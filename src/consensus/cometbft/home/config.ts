@@ -41,7 +41,6 @@ type PeerExchange = {
   /** Ids whose addresses are not passed on. */
   readonly privateIds: readonly string[];
   readonly inboundMax: number;
-  readonly outboundMax: number;
 };
 
 /** A light client that begins state sync believes a block that is no older: validators of longer ago have nothing left to lose. */
@@ -100,7 +99,6 @@ export function engineConfigToml(config: EngineConfig): string {
       seeds: config.p2p.seeds.join(","),
       private_peer_ids: config.p2p.privateIds.join(","),
       max_num_inbound_peers: config.p2p.inboundMax,
-      max_num_outbound_peers: config.p2p.outboundMax,
       send_rate: PEER_RATE_BYTES,
       recv_rate: PEER_RATE_BYTES,
     },

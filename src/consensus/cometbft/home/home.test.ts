@@ -31,7 +31,7 @@ test("CometBFT's RPC has no port: a socket in its home, which only its user can 
     p2pAddress: "0.0.0.0:1",
     externalAddress: "",
     isLocalNet: false,
-    p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40, outboundMax: 10 },
+    p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40 },
     metricsAddress: "",
     additions: new Map(),
     blockTimeMs: 1000,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
+import { STRICT_LOGGER } from "../../../../test/support/telemetry/strict-logger.ts";
 import { createMetrics } from "../../../telemetry/metrics.ts";
-import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
-import { STRICT_LOGGER } from "../../../telemetry/testing/strict-logger.ts";
 import { PeerLists } from "../peer-lists.ts";
 import { NodePermissions } from "./node-permissions.ts";
 import type { ContractAnswer } from "./nodes-contract.ts";
@@ -12,7 +12,6 @@ const OTHER = "bb".repeat(20);
 const SEED = "cc".repeat(20);
 
 type Options = {
-  readonly file?: readonly string[];
   /** What the contract says of each node; unknown of others. */
   readonly contract?: Readonly<Record<string, ContractAnswer>>;
   readonly isLate?: boolean;
@@ -20,7 +19,7 @@ type Options = {
 
 /** Permissions whose sources a test changes, and whose timers it runs. */
 function setup(options: Options) {
-  const sources = { file: [], contract: {}, isLate: false, ...options };
+  const sources = { contract: {}, isLate: false, ...options };
   const lists = new PeerLists({ persistent: [`${NAMED}@host:1`], trusted: [], rejected: [] });
   const timers = new ManualTimers();
   let restarts = 0;
@@ -28,7 +27,6 @@ function setup(options: Options) {
   const permissions = new NodePermissions({
     lists,
     seeds: [SEED],
-    file: options.file && { has: (id) => sources.file.includes(id as never), refresh() {} },
     contract: options.contract && { ask: (id) => sources.contract[id] ?? "unknown" },
     isLate: () => sources.isLate,
     restart: () => void restarts++,
@@ -57,19 +55,6 @@ test("without lists every node may connect but those that were removed", () => {
   assert.match(exposition(), /evmint_refused_peers_total\{source="removed"\} 1/);
 });
 
-test("a file allows its nodes alone, also of those that the operator named elsewhere", () => {
-  const { lists, isAllowed } = setup({ file: [OTHER], isLate: true });
-  assert.deepEqual(isAllowed(NAMED, OTHER, SEED), [false, true, false]);
-  lists.remove(OTHER);
-  assert.deepEqual(isAllowed(OTHER), [false]);
-});
-
-test("a node needs the permission of both, file and contract", () => {
-  const both = setup({ file: [OTHER], contract: { [OTHER]: "allowed", [NAMED]: "allowed" } });
-  assert.deepEqual(both.isAllowed(NAMED, OTHER), [false, true]);
-  assert.deepEqual(setup({ file: [OTHER], contract: { [OTHER]: "refused" } }).isAllowed(OTHER), [false]);
-});
-
 test("a contract that does not answer allows nobody", () => {
   const { isAllowed, exposition } = setup({ contract: {} });
   assert.deepEqual(isAllowed(NAMED, OTHER, SEED), [false, false, false]);
@@ -84,10 +69,12 @@ test("a node that is late connects to nodes its operator names, and to those tha
 });
 
 test("a connected node that may not connect any more costs one restart of the engine, some time later", () => {
-  const { permissions, sources, waits, restarts, runTimers } = setup({ file: [NAMED, OTHER] });
+  const { permissions, sources, waits, restarts, runTimers } = setup({
+    contract: { [NAMED]: "allowed", [OTHER]: "allowed" },
+  });
   permissions.enforce([NAMED, OTHER]);
   assert.deepEqual(waits(), []);
-  sources.file = [NAMED] as never;
+  sources.contract = { [NAMED]: "allowed", [OTHER]: "refused" };
   permissions.enforce([NAMED, OTHER]);
   permissions.enforce([NAMED, OTHER]);
   assert.deepEqual([waits(), restarts()], [[10_000], 0]);

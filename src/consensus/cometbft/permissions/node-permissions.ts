@@ -2,7 +2,6 @@ import type { Logger } from "../../../telemetry/logger.ts";
 import type { Counter, Metrics } from "../../../telemetry/metrics.ts";
 import type { Timer, Timers } from "../../../telemetry/timers.ts";
 import type { PeerLists } from "../peer-lists.ts";
-import type { AllowedNodesFile } from "./allowed-nodes-file.ts";
 import type { NodesContract } from "./nodes-contract.ts";
 
 /** Decides which nodes CometBFT connects to. */
@@ -16,9 +15,7 @@ type NodePermissionsModules = {
   readonly lists: PeerLists;
   /** Ids of `cometbft.seeds`. */
   readonly seeds: readonly string[];
-  /** undefined: every node may connect, as far as the file is concerned */
-  readonly file: Pick<AllowedNodesFile, "has" | "refresh"> | undefined;
-  /** undefined: likewise */
+  /** undefined: every node may connect */
   readonly contract: NodesContract | undefined;
   /** The newest block of this node is old: what the contract says there may be too. */
   readonly isLate: () => boolean;
@@ -32,11 +29,10 @@ type NodePermissionsModules = {
 };
 
 /** Where a refusal comes from. */
-type Source = "removed" | "file" | "contract" | "unanswered";
+type Source = "removed" | "contract" | "unanswered";
 
 const REASONS: Readonly<Record<Source, string>> = {
   removed: "removed with admin_removePeer",
-  file: "not in cometbft.allowed-nodes-file",
   contract: "refused by cometbft.allowed-nodes-contract",
   unanswered: "cometbft.allowed-nodes-contract does not answer",
 };
@@ -51,7 +47,7 @@ const CUT_WITHIN_MS = 20_000;
 const LOG_EVERY_MS = 10_000;
 
 /**
- * Which nodes may connect: none that was removed, and where there is a file, or a contract, those alone that it has; with both, those that both have.
+ * Which nodes may connect: none that was removed, and where there is a contract, only those that it allows.
  *
  * It fails closed: a contract that does not answer allows no further node. Connections that exist stay then, since all nodes would lose all of them.
  *
@@ -73,7 +69,7 @@ export class NodePermissions implements PeerFilter {
     this.#random = modules.random ?? Math.random;
     this.#refused = modules.metrics.counter({
       name: "refused_peers_total",
-      help: "Connections to nodes that may not connect, by what refused them (removed, file, contract, unanswered).",
+      help: "Connections to nodes that may not connect, by what refused them (removed, contract, unanswered).",
       labels: ["source"],
     });
   }
@@ -91,9 +87,8 @@ export class NodePermissions implements PeerFilter {
     return this.#sourceOfRefusal(id) === undefined;
   }
 
-  /** Reads the file again, and ends connections to nodes that may not connect any more. @param connected ids */
+  /** Ends connections to nodes that may not connect any more. @param connected ids */
   enforce(connected: readonly string[]): void {
-    this.#modules.file?.refresh();
     if (this.#cut !== undefined) return;
     const strangers = connected.filter((id) => this.#isStranger(id));
     if (strangers.length === 0) return;
@@ -121,9 +116,8 @@ export class NodePermissions implements PeerFilter {
   }
 
   #sourceOfRefusal(id: string): Source | undefined {
-    const { lists, file, contract } = this.#modules;
+    const { lists, contract } = this.#modules;
     if (lists.isRejected(id)) return "removed";
-    if (file !== undefined && !file.has(id)) return "file";
     if (contract === undefined) return undefined;
     const answer = contract.ask(id);
     if (answer === "allowed" || this.#isNeeded(id)) return undefined;

@@ -2,10 +2,6 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { encodeDeployData, encodeFunctionData } from "viem";
-import type { Address } from "../../../primitives/address.ts";
-import { hexToBytes } from "../../../primitives/hex.ts";
-import { type Logger, SILENT_LOGGER } from "../../../telemetry/logger.ts";
-import type { Transaction } from "../../../types/transaction/transaction.ts";
 import {
   ACCOUNTS,
   inputOf,
@@ -13,7 +9,11 @@ import {
   proposalOf,
   REVERTER,
   transferOf,
-} from "../../testing/test-application.ts";
+} from "../../../../test/support/consensus/test-application.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { hexToBytes } from "../../../primitives/hex.ts";
+import { type Logger, SILENT_LOGGER } from "../../../telemetry/logger.ts";
+import type { Transaction } from "../../../types/transaction/transaction.ts";
 import { ChainNodesContract } from "./nodes-contract.ts";
 
 const { abi, bytecode } = JSON.parse(

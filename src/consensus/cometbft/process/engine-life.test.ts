@@ -3,13 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
-import { compressPublicKey } from "../../../crypto/compressed-public-key.ts";
-import { publicKeyFromPrivate } from "../../../crypto/secp256k1.ts";
-import { ZERO_HASH } from "../../../primitives/hash.ts";
-import type { LogDirectory } from "../../../storage/log-file.ts";
-import { createFaultyDisk } from "../../../storage/testing/faulty-disk.ts";
-import type { ChainStart, Validator } from "../../application.ts";
-import { appStateOf } from "../../chain-start.ts";
+import {
+  EngineDisk,
+  FakeCometBft,
+  STEPS,
+  type Step,
+} from "../../../../test/support/consensus/cometbft/fake-cometbft.ts";
 import {
   ACCOUNTS,
   CHAIN_ID,
@@ -18,10 +17,16 @@ import {
   openTestApplication,
   transferOf,
   VALIDATOR_POWER,
-} from "../../testing/test-application.ts";
+} from "../../../../test/support/consensus/test-application.ts";
+import { createFaultyDisk } from "../../../../test/support/storage/faulty-disk.ts";
+import { compressPublicKey } from "../../../crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate } from "../../../crypto/secp256k1.ts";
+import { ZERO_HASH } from "../../../primitives/hash.ts";
+import type { LogDirectory } from "../../../storage/log-file.ts";
+import type { ChainStart, Validator } from "../../application.ts";
+import { appStateOf } from "../../chain-start.ts";
 import { createAbciHandlers } from "../abci/handlers.ts";
 import { type AbciServer, listenAbci } from "../abci/server.ts";
-import { EngineDisk, FakeCometBft, STEPS, type Step } from "../testing/fake-cometbft.ts";
 import { LastWords } from "./output.ts";
 
 /** Blocks before a crash, and after it. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openTestApplication, withCalls } from "../../testing/test-application.ts";
+import { openTestApplication, withCalls } from "../../../../test/support/consensus/test-application.ts";
 import { createAbciHandlers } from "../abci/handlers.ts";
 import { retainHeight } from "./engine-view.ts";
 

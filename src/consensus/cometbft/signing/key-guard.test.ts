@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { STRICT_LOGGER } from "../../../../test/support/telemetry/strict-logger.ts";
 import { parseAddress } from "../../../primitives/address.ts";
-import { STRICT_LOGGER } from "../../../telemetry/testing/strict-logger.ts";
 import { type FollowedNetwork, KeyGuard } from "./key-guard.ts";
 
 const OWN = parseAddress(`0x${"ab".repeat(20)}`);

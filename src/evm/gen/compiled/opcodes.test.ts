@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createRandom } from "../../../../test/fuzz/random.ts";
+import { compileAtOnce } from "../../../../test/support/evm/compile-at-once.ts";
+import { testBlock, testMessage } from "../../../../test/support/evm/environment.ts";
+import { createMemoryState } from "../../../../test/support/state/memory-state.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { concatBytes } from "../../../primitives/bytes.ts";
 import { bytesToHex, hexToBytes } from "../../../primitives/hex.ts";
-import { createMemoryState } from "../../../state/testing/memory-state.ts";
 import { createWorldState } from "../../../state/world-state.ts";
 import { createEvm } from "../../engine.ts";
 import { opcodesOf } from "../../opcodes.ts";
-import { compileAtOnce } from "../../testing/compile-at-once.ts";
-import { testBlock, testMessage } from "../../testing/environment.ts";
 
 const ROUNDS = 40;
 const contract = `0x${"cc".repeat(20)}` as Address;

@@ -5,6 +5,7 @@ import type { Hex } from "../../../primitives/hex.ts";
 import type { CodeMatch, Sources } from "../../contracts/artifact.ts";
 import { functionsOf } from "../contracts.ts";
 import { useDevChain } from "../dev-chain.ts";
+import { bytesOfHex, count } from "../format.ts";
 import { hasWallet, useLoaded } from "../hooks.ts";
 import { clippedName, type NodeContract, useContracts } from "../known-contracts.ts";
 import { AddressText, Failure, Panel, shownAddress } from "../parts.tsx";
@@ -81,6 +82,11 @@ export function ContractPanel(props: {
           </label>{" "}
           They stay in this browser; sources go to the node to be compiled, where it has solc.
         </p>
+        {shown === undefined && known.kind === "ready" && <HowToName address={address} />}
+        <details>
+          <summary>{count(bytesOfHex(code))} bytes of code</summary>
+          <pre>{code.length > CODE_CHARS_MAX ? `${code.slice(0, CODE_CHARS_MAX)}…` : code}</pre>
+        </details>
         {isReading && <p class="empty">Reading and compiling …</p>}
         {error !== undefined && <Failure error={error} />}
         {shown && <SourceFiles sources={shown.sources} />}
@@ -94,6 +100,25 @@ export function ContractPanel(props: {
         />
       )}
       {shown && <FunctionsPanel key={shown.name} title="Functions" address={address} abi={shown.abi} />}
+    </>
+  );
+}
+
+/** Of the code that is shown; eth_getCode answers all of it. */
+const CODE_CHARS_MAX = 1_026;
+
+/** Two ways that need no upload. */
+function HowToName({ address }: { readonly address: string }) {
+  const verify =
+    "forge verify-contract --verifier blockscout --verifier-url " +
+    `${location.origin}/api/ --rpc-url ${location.origin} ${shownAddress(address)} CONTRACT`;
+  return (
+    <>
+      <p class="empty">
+        A dev chain started with <code>--artifacts DIR</code>, Foundry’s or Hardhat’s folder of artifacts, knows its
+        contracts by name. Where the node serves Etherscan’s API, this verifies the source:
+      </p>
+      <pre>{verify}</pre>
     </>
   );
 }

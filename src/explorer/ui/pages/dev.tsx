@@ -6,7 +6,7 @@ import type { PageMethod } from "../../page-methods.ts";
 import { type DevChain, devChain } from "../dev-chain.ts";
 import { count, dateTime, ether } from "../format.ts";
 import { useHead, useLoaded } from "../hooks.ts";
-import { AddressText, Copy, Failure, Fields, Panel, Table, When } from "../parts.tsx";
+import { AddressText, Copy, Failure, Fields, Panel, shownAddress, Table, When } from "../parts.tsx";
 import { type Block, call, callIfOpen } from "../rpc.ts";
 import { isAddress } from "../search-words.ts";
 import { readStored, writeStored } from "../stored.ts";
@@ -90,10 +90,16 @@ function useAction(changed: () => void) {
   return { outcome, run: (work: () => Promise<ComponentChildren>) => void run(work) };
 }
 
-function Field(props: { readonly label: string; readonly value: string; readonly set: (value: string) => void }) {
-  const { label, value, set } = props;
+function Field(props: {
+  readonly label: string;
+  readonly value: string;
+  readonly set: (value: string) => void;
+  /** As wide as an address. */
+  readonly isWide?: boolean;
+}) {
+  const { label, value, set, isWide = false } = props;
   return (
-    <label>
+    <label class={isWide ? "wide" : undefined}>
       {label}
       <input value={value} spellcheck={false} onInput={({ currentTarget }) => set(currentTarget.value)} />
     </label>
@@ -151,11 +157,11 @@ function BlocksPanel({ changed, version }: { readonly changed: () => void; reado
           onClick={() =>
             run(async () => {
               await call("evm_setAutomine", !isOn);
-              return isOn ? "Transactions wait for a block." : "Each transaction gets a block.";
+              return isOn ? "Transactions wait until a block is mined." : "Each transaction is mined at once.";
             })
           }
         >
-          {isOn ? "Stop a block for each transaction" : "A block for each transaction"}
+          {isOn ? "Switch automine off" : "Switch automine on"}
         </button>
       </div>
       {outcome}
@@ -230,7 +236,7 @@ function addressOf(text: string): string {
 }
 
 function FaucetPanel({ changed, first }: { readonly changed: () => void; readonly first: string }) {
-  const [address, setAddress] = useState(first);
+  const [address, setAddress] = useState(shownAddress(first));
   const [amount, setAmount] = useState("100");
   const { outcome, run } = useAction(changed);
   return (
@@ -246,7 +252,7 @@ function FaucetPanel({ changed, first }: { readonly changed: () => void; readonl
           });
         }}
       >
-        <Field label="Address" value={address} set={setAddress} />
+        <Field label="Address" value={address} set={setAddress} isWide />
         <Field label="Ether" value={amount} set={setAmount} />
         <button type="submit">Give</button>
       </form>
@@ -272,7 +278,7 @@ function ImpersonationPanel({ changed }: { readonly changed: () => void }) {
           set("anvil_impersonateAccount", "The node sends for this address without its key.");
         }}
       >
-        <Field label="Address of an account or a contract" value={address} set={setAddress} />
+        <Field label="Address of an account or a contract" value={address} set={setAddress} isWide />
         <button type="submit">Impersonate</button>
         <button
           type="button"

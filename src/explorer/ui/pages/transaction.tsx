@@ -1,4 +1,5 @@
 import type { Hash } from "../../../primitives/hash.ts";
+import { useCallAmounts } from "../call-amounts.ts";
 import { type CheckedTransaction, checkMined } from "../checked.ts";
 import { decodeCall } from "../contracts.ts";
 import { age, bytesOfHex, count, dateTime, ether, feeText, gwei, percentText } from "../format.ts";
@@ -10,7 +11,16 @@ import { call, type Transaction } from "../rpc.ts";
 import { isHash } from "../search-words.ts";
 import { TokenText } from "../token-text.tsx";
 import { amountText, type TokenInfo, tokenInfo, transfersIn } from "../tokens.ts";
-import { Arguments, addressesIn, CallTree, type Frame, Logs, StateChanges, type StateDiff } from "../trace-parts.tsx";
+import {
+  Arguments,
+  addressesIn,
+  CallTree,
+  callsIn,
+  type Frame,
+  Logs,
+  StateChanges,
+  type StateDiff,
+} from "../trace-parts.tsx";
 import { verdictIn } from "./block.tsx";
 
 async function loadTransaction(hash: string): Promise<Transaction> {
@@ -43,6 +53,7 @@ function TransactionView({ tx, hash }: { tx: Transaction; hash: Hash }) {
       : verdictIn(checked, (value) => value?.txVerdict);
   useContracts(tx.to === null ? [] : [tx.to]);
   const decoded = decodeCall(tx.to, tx.input);
+  const amount = useCallAmounts([tx], tx.hash)(tx.to, decoded);
   return (
     <>
       <h1>Transaction</h1>
@@ -81,7 +92,7 @@ function TransactionView({ tx, hash }: { tx: Transaction; hash: Hash }) {
           <span class="muted">{decoded ? clippedName(decoded.name) : `${count(bytesOfHex(tx.input))} bytes`}</span>
         }
       >
-        {decoded && <Arguments args={decoded.args} />}
+        {decoded && <Arguments args={decoded.args} amount={amount} />}
         <details>
           <summary>{count(bytesOfHex(tx.input))} bytes</summary>
           <pre>{tx.input}</pre>
@@ -171,12 +182,14 @@ function Traces({ tx, feeRecipient }: { tx: Transaction; feeRecipient: string })
       }),
     [tx.hash],
   );
-  useContracts(calls.kind === "ready" ? [...addressesIn(calls.value)] : []);
+  const root = calls.kind === "ready" ? calls.value : undefined;
+  useContracts(root ? [...addressesIn(root)] : []);
+  const amounts = useCallAmounts(root ? callsIn(root) : [], `${tx.hash} ${calls.kind}`);
   return (
     <>
       <Panel title="Calls" aside={<span class="muted">executed again by the node, not proven</span>}>
         <div class="scroll">
-          <When loaded={calls} show={(frame) => <CallTree frame={frame} total={frame.gasUsed} />} />
+          <When loaded={calls} show={(frame) => <CallTree frame={frame} total={frame.gasUsed} amounts={amounts} />} />
         </div>
       </Panel>
       <Panel title="State changes" aside={<span class="muted">executed again by the node, not proven</span>}>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createTestModules } from "../../../../test/support/rpc/test-chain.ts";
 import { headerHash } from "../../../types/header-codec.ts";
-import { createTestModules } from "../../testing/test-chain.ts";
 import { executionWitness, executionWitnessByHash, preimage } from "./state-changes.ts";
 import { witnessText } from "./witness-json.ts";
 
@@ -26,6 +26,16 @@ test("debug_executionWitness writes headers, codes and nodes as geth does", asyn
       [[headerHash(older), null]],
     );
   }
+});
+
+test("the headers of a witness begin with the oldest", () => {
+  const parent = { ...header, number: header.number - 1 };
+  const text = witnessText({ headers: [header, parent], codes: [], nodes: [] });
+  const { headers } = JSON.parse(text) as { headers: { number: string }[] };
+  assert.deepEqual(
+    headers.map(({ number }) => Number(number)),
+    [parent.number, header.number],
+  );
 });
 
 test("debug_executionWitness rejects genesis, unknown blocks and what is no block", async () => {

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ALICE, CODE, CONTRACT, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
+import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
 import { checksumAddress } from "../../../primitives/address.ts";
 import { hashFromBigint, ZERO_HASH } from "../../../primitives/hash.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
-import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
 import { SharedSlices } from "../../../threads/shared-slices.ts";
 import { encodeBlock } from "../../../types/block-codec.ts";
 import { encodeHeader } from "../../../types/header-codec.ts";
 import { byHash } from "../../ports/block-selector.ts";
-import { ALICE, CODE, CONTRACT, createTestModules } from "../../testing/test-chain.ts";
 import { jsonString } from "../../transport/codec.ts";
 import { seedHash } from "./database.ts";
 import { getBlockRlp, getHeaderRlp, printBlock } from "./raw.ts";

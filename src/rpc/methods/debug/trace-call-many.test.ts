@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BOB, createTestModules } from "../../testing/test-chain.ts";
+import { BOB, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
 import { traceCallMany } from "./trace-transactions.ts";
 
 const modules = createTestModules();

@@ -3,9 +3,9 @@ import type { Header } from "../../../types/header.ts";
 import { headerHash } from "../../../types/header-codec.ts";
 import { absentMembers, headerMembers } from "../json/block-json.ts";
 
-/** JSON text of a witness, as geth writes it: its `keys` is null, and so is what a header lacks. */
+/** JSON text of a witness, as geth writes it: its headers, which come from the parent backwards, begin with the oldest, its `keys` is null, and so is what a header lacks. */
 export function witnessText({ headers, codes, nodes }: ExecutionWitness): string {
-  return `{"headers":[${headers.map(headerText).join(",")}],"codes":${bytesList(codes)},"state":${bytesList(nodes)},"keys":null}`;
+  return `{"headers":[${headers.toReversed().map(headerText).join(",")}],"codes":${bytesList(codes)},"state":${bytesList(nodes)},"keys":null}`;
 }
 
 function headerText(header: Header): string {

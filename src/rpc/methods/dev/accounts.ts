@@ -68,10 +68,8 @@ type TokenRead = {
 const WORD = 32;
 const FUNDS = 1n << 128n;
 
-export const TOKEN_READ_LIMITS = {
-  /** Each slot that the read touches is tried by a call of its own: proxies of tokens touch some ten. */
-  slotsMax: 64,
-} as const;
+/** Each slot that the read touches is tried by a call of its own: proxies of tokens touch some ten. */
+const SLOTS_TRIED_MAX = 64;
 
 /**
  * Makes a function of a token return `value`: writes the storage slot that it reads. Which one that is, is found by trying: each slot
@@ -95,9 +93,8 @@ async function writeTokenWord(
     overrides: { stateOverrides },
   });
   const slots = accessList.flatMap(({ address, storageKeys }) => storageKeys.map((slot) => ({ address, slot })));
-  const { slotsMax } = TOKEN_READ_LIMITS;
-  if (slots.length > slotsMax) {
-    throw new DevControlError(`${signature} of ${token} touches more than ${slotsMax} storage slots`, {
+  if (slots.length > SLOTS_TRIED_MAX) {
+    throw new DevControlError(`${signature} of ${token} touches more than ${SLOTS_TRIED_MAX} storage slots`, {
       token,
       signature,
     });

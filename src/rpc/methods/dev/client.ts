@@ -7,7 +7,7 @@ import { boolean, json, type ParamCodec } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
 import { HASH, INTEGER, shape } from "../json/schemas.ts";
-import { bothNames, controlMethods, type DevModules } from "./control-methods.ts";
+import { bothNames, controlMethods, type DevModules, lenientNumber } from "./control-methods.ts";
 
 /** The address of a node of another chain. */
 export const remoteUrl: ParamCodec<string> = {
@@ -145,6 +145,28 @@ export const setLoggingEnabled = controlMethods({
   names: bothNames("setLoggingEnabled"),
   params: { isOn: boolean },
   handle: ({ isOn }, { dev }: DevModules) => dev.configure({ logging: isOn }),
+});
+
+const CHAIN_ID_END = 2n ** 64n;
+
+/** An integer of 64 bits, as a number or in hex. */
+const chainIdParam: ParamCodec<bigint> = {
+  schema: { type: ["integer", "string"] },
+  decode(value, field) {
+    const chainId = lenientNumber.decode(value, field);
+    if (chainId < CHAIN_ID_END) return chainId;
+    throw new InvalidValueError(`${field}: a chain id has 64 bits`);
+  },
+};
+
+/**
+ * The chain id of blocks, calls and signatures from now on; blocks that are there keep theirs. A revert leaves it, and a reset has the chain's
+ * own again.
+ */
+export const setChainId = controlMethods({
+  names: ["anvil_setChainId"],
+  params: { chainId: chainIdParam },
+  handle: ({ chainId }, { dev }: DevModules) => dev.setChainId({ chainId }),
 });
 
 /**

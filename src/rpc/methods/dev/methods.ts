@@ -30,7 +30,7 @@ import {
   setNextBlockBaseFeePerGas,
   setPrevRandao,
 } from "./blocks.ts";
-import { anvilMetadata, anvilNodeInfo, hardhatMetadata, setLoggingEnabled, setRpcUrl } from "./client.ts";
+import { anvilMetadata, anvilNodeInfo, hardhatMetadata, setChainId, setLoggingEnabled, setRpcUrl } from "./client.ts";
 import { dumpState, loadState, reorg, reset, revert, rollback, snapshot } from "./history.ts";
 import {
   dropAllTransactions,
@@ -107,6 +107,7 @@ const METHODS: readonly Method<RpcPorts>[] = [
   ...reset,
   ...dumpState,
   ...loadState,
+  ...setChainId,
   ...setLoggingEnabled,
   ...setRpcUrl,
   requestAccounts,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createTestModules } from "../../testing/test-chain.ts";
+import { createTestModules } from "../../../../test/support/rpc/test-chain.ts";
 import { blockNumber, getHeaderByNumber } from "./blocks.ts";
 
 const modules = createTestModules();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createTestModules } from "../../testing/test-chain.ts";
+import { createTestModules } from "../../../../test/support/rpc/test-chain.ts";
 import { getTransactionReceipt } from "../eth/transactions.ts";
 import { getLatestLogs, getLogsByHash } from "./logs.ts";
 

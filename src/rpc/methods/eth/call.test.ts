@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ALICE, CONTRACT, createTestModules, TOPIC } from "../../../../test/support/rpc/test-chain.ts";
 import type { CallArguments } from "../../../execution/call/call-arguments.ts";
 import { hashFromBigint, ZERO_HASH } from "../../../primitives/hash.ts";
 import type { BlockSelector } from "../../ports/block-selector.ts";
 import type { CallOverrides } from "../../ports/execution.ts";
-import { ALICE, CONTRACT, createTestModules, TOPIC } from "../../testing/test-chain.ts";
 import { call, createAccessList, estimateGas } from "./execute.ts";
 
 /** Modules whose execution port records what it is asked. */

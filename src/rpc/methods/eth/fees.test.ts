@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BASE_FEE, createTestModules } from "../../testing/test-chain.ts";
+import { BASE_FEE, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
 import { baseFee, blobBaseFee, feeHistory, gasPrice, maxPriorityFeePerGas } from "./fees.ts";
 
 const modules = createTestModules();

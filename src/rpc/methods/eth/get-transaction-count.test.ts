@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ALICE, BOB, createTestModules } from "../../testing/test-chain.ts";
+import { ALICE, BOB, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
 import { getTransactionCount } from "./state.ts";
 
 test("eth_getTransactionCount is the state's nonce, or the pool's next one for pending", async () => {

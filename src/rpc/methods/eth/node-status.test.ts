@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ALICE, BOB, createTestModules } from "../../testing/test-chain.ts";
+import { ALICE, BOB, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
 import { blockNumber } from "./blocks.ts";
 import { accounts, chainId, coinbase, protocolVersion, syncing } from "./client.ts";
 

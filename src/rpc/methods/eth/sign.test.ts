@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ALICE, BOB, createTestModules } from "../../../../test/support/rpc/test-chain.ts";
 import { recoverAddress } from "../../../crypto/secp256k1.ts";
 import { bytesToBigint } from "../../../primitives/bytes.ts";
 import { type Hex, hexToBytes } from "../../../primitives/hex.ts";
 import { keccak256 } from "../../../primitives/keccak.ts";
 import type { KeysPort } from "../../ports/keys.ts";
-import { ALICE, BOB, createTestModules } from "../../testing/test-chain.ts";
 import { personalSign } from "../personal/signing.ts";
 import { sign } from "./sign.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CONTRACT, createTestModules, TOPIC } from "../../../../test/support/rpc/test-chain.ts";
+import { TestConnection } from "../../../../test/support/rpc/test-events.ts";
 import { minedReceipts } from "../../ports/mined.ts";
 import type { NodeInfo } from "../../ports/node.ts";
-import { CONTRACT, createTestModules, TOPIC } from "../../testing/test-chain.ts";
-import { TestConnection } from "../../testing/test-events.ts";
 import { inProcessContext } from "../../transport/dispatch/context.ts";
 import { NO_PARAMS } from "../../transport/dispatch/message.ts";
 import { blockText, headerText } from "../json/block-json.ts";

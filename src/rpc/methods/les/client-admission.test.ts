@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ManualTimers } from "../../../../test/support/telemetry/manual-timers.ts";
 import { CapacityExceededError } from "../../../les/errors.ts";
 import type { AdmittedCall } from "../../../les/port.ts";
 import { clientIdOf } from "../../../les/serving/client-id.ts";
-import { ManualTimers } from "../../../telemetry/testing/manual-timers.ts";
 import { RequestContext } from "../../transport/dispatch/context.ts";
 import { createClientAdmission } from "./client-admission.ts";
 

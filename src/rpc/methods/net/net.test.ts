@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createTestModules } from "../../testing/test-chain.ts";
+import { createTestModules } from "../../../../test/support/rpc/test-chain.ts";
 import { listening, peerCount, version } from "./methods.ts";
 
 test("net_version is a decimal string", async () => {

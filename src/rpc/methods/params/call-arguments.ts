@@ -244,7 +244,7 @@ const ownAccountOverride: ParamCodec<AccountOverride> = object(
 export const simulatedStateOverrides: ParamCodec<StateOverrides> = {
   ...schemaOf(stateOverrides),
   decode: (value, field) =>
-    decodeMap(value, field, "override.StateOverride", address, "Address", (entry, account) => {
+    decodeMap(value, field, "map[common.Address]json.RawMessage", address, "Address", (entry, account) => {
       assertKnownKeys(entry, accountOverrideMembers, `state override for ${checksumAddress(account)}`);
       return ownAccountOverride.decode(entry, parentOf(field));
     }),

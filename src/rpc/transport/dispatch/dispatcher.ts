@@ -63,7 +63,7 @@ const NO_METHOD = "request";
 /** Shorter results are encoded in a millisecond. */
 const LARGE_TEXT_CHARS = 2 << 20;
 
-const OUTPUT_MEMORY = "too much memory in answers, try again later (json-rpc.output-memory-limit)";
+const OUTPUT_MEMORY = "too much memory in answers, try again later";
 
 /** The one place that knows JSON-RPC 2.0: messages, batches, limits, access, errors, counting. */
 export class Dispatcher<Modules> {

@@ -8,9 +8,9 @@ import { after, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { makeCertificate, NO_OPENSSL } from "../../../../test/support/certificates.ts";
+import { comparable } from "../../../../test/support/rpc/raw-http.ts";
+import { TEST_REGISTRY } from "../../../../test/support/rpc/test-methods.ts";
 import { fatalTimers } from "../../../telemetry/fatal-timers.ts";
-import { comparable } from "../../testing/raw-http.ts";
-import { TEST_REGISTRY } from "../../testing/test-methods.ts";
 import type { TlsMaterial } from "./listener.ts";
 import { type RpcServer, startRpcServer } from "./server.ts";
 

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mulberry32 } from "../../../../src/chain/testing/random-chain.ts";
 import { engineConfigToml, engineGenesisJson } from "../../../../src/consensus/cometbft/home/config.ts";
 import {
   createEngineGenesis,
@@ -12,6 +11,7 @@ import {
 import { validatorPublicKey } from "../../../../src/consensus/cometbft/signing/key-files.ts";
 import { bigintToFixedBytes } from "../../../../src/primitives/bytes.ts";
 import type { Hash } from "../../../../src/primitives/hash.ts";
+import { mulberry32 } from "../../../support/chain/random-chain.ts";
 import { AbciContract, type AbciEvent } from "../contract/abci-contract.ts";
 import type { HostileKind } from "../hostility.ts";
 import { runCometBft } from "../run.ts";
@@ -151,7 +151,7 @@ export class ModelNode {
       externalAddress: "",
       peers: { persistent: peers, trusted: [], rejected: [] },
       isLocalNet: true,
-      p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40, outboundMax: 10 },
+      p2p: { isEnabled: true, seeds: [], privateIds: [], inboundMax: 40 },
       metricsAddress: "",
       additions: new Map(),
       blockTimeMs,

@@ -1,0 +1,12 @@
+import { writeAccount } from "../../../src/chain/records/changes-record.ts";
+import { EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
+import type { Account } from "../../../src/state/account.ts";
+import { ByteWriter } from "../../../src/storage/byte-io.ts";
+
+/** An account as the block log and the index store it; empty for none. */
+export function encodeAccount(account: Account | null): Uint8Array {
+  if (account === null) return EMPTY_BYTES;
+  const writer = new ByteWriter(80);
+  writeAccount(writer, account);
+  return writer.finish();
+}

@@ -1,0 +1,27 @@
+import { writeWithdrawals } from "../../../src/chain/records/block-record.ts";
+import { writeChanges } from "../../../src/chain/records/changes-record.ts";
+import { writeHeader } from "../../../src/chain/records/header-record.ts";
+import { writeReceipt } from "../../../src/chain/records/receipt-record.ts";
+import type { BlockRecord } from "../../../src/chain/store/block-store.ts";
+import type { Address } from "../../../src/primitives/address.ts";
+import { ByteWriter } from "../../../src/storage/byte-io.ts";
+
+/** A record of log format 1, frozen: homes of that time are made with it (store/log/replace-log.ts). */
+export function encodeBlockRecordV1(record: BlockRecord, unchanged: ReadonlySet<Address>): Uint8Array {
+  const { block, senders, receipts, changes, consensusData } = record;
+  const writer = new ByteWriter(512 + block.transactions.length * 320);
+  writer.u32(0);
+  writer.hex(block.hash);
+  writeHeader(writer, block.header);
+  writer.varint(block.uncles.length);
+  for (const uncle of block.uncles) writeHeader(writer, uncle);
+  writeWithdrawals(writer, block.withdrawals);
+  writer.varint(block.transactions.length);
+  for (const tx of block.transactions) writer.block(tx.raw);
+  for (const sender of senders) writer.hex(sender);
+  for (const receipt of receipts) writeReceipt(writer, receipt);
+  writer.block(consensusData);
+  writer.patchU32(0, writer.length);
+  writeChanges(writer, changes, unchanged);
+  return writer.finish();
+}

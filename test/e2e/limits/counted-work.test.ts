@@ -21,6 +21,7 @@ const NOISE = 5_000;
 const BOUNDED: Readonly<Record<string, string>> = {
   debug_traceCallMany: "the deadline of traces, which is looked at before each call",
   eth_callMany: "the deadline of calls, which is looked at before each call",
+  eth_simulateV1: "the items of a request: one of two characters is decoded as a whole call",
 };
 
 /** They work for a second by design: scrypt, a proof of work, compilers. */

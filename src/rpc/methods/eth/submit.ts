@@ -146,13 +146,15 @@ async function sendUnlocked(request: CallArguments, modules: UnlockedSendModules
   return sendSigned(request, from, filling, (digest) => keys.signTransaction({ address: from, digest }));
 }
 
+const FAILED_EXECUTIONS: ReadonlySet<string> = new Set(["EXECUTION_REVERTED", "EXECUTION_HALTED"]);
+
 /** anvil sends what reverts with the gas limit of the newest block, so that its receipt has status 0. */
 function estimateOrLimit({ chain, execution }: DefaultsModules): DefaultsModules["execution"]["estimateGas"] {
   return async (input) => {
     try {
       return await execution.estimateGas(input);
     } catch (error) {
-      if (!(error instanceof NodeError)) throw error;
+      if (!(error instanceof NodeError) || !FAILED_EXECUTIONS.has(error.code)) throw error;
       return (await chain.head()).header.gasLimit;
     }
   };
